@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace fewbits {
+
+/// Call `work(begin, end, thread)` on up to `n_threads` contiguous shares of
+/// [0, n), each a multiple of `grain` long except the last. Plain std::thread: an
+/// OpenMP runtime of our own would clash with those of other libraries.
+template <typename Work>
+void parallel_for(std::size_t n, std::size_t grain, std::size_t n_threads,
+                  const Work& work) {
+    const std::size_t grains = (n + grain - 1) / grain;
+    const std::size_t shares = std::max<std::size_t>(1, std::min(n_threads, grains));
+    std::vector<std::exception_ptr> errors(shares);
+    const auto share = [&](std::size_t t) noexcept {
+        const std::size_t begin = std::min(n, grains * t / shares * grain);
+        const std::size_t end = std::min(n, grains * (t + 1) / shares * grain);
+        try {
+            if (begin < end) work(begin, end, t);
+        } catch (...) {
+            errors[t] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.reserve(shares - 1);
+    for (std::size_t t = 1; t < shares; ++t) threads.emplace_back(share, t);
+    share(0);
+    for (auto& thread : threads) thread.join();
+    for (const auto& error : errors)
+        if (error) std::rethrow_exception(error);
+}
+
+}  // namespace fewbits

@@ -1,0 +1,68 @@
+"""Inner loops, compiled (`_native`) or in NumPy (`_reference`).
+
+Both modules hold the same functions with the same arguments. They check nothing and
+allocate nothing that they return: their callers do, once. Two environment variables
+help to find out which side a bug is on: ``FEWBITS_KERNELS=reference`` runs without the
+compiled module, ``FEWBITS_ISA=portable`` (or ``avx2``, ``avx512``, ``neon``) runs it
+with another instruction set.
+"""
+
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from fewbits._kernels._threads import num_threads, set_num_threads
+from fewbits.errors import FewbitsError
+
+_CHOICE = os.environ.get("FEWBITS_KERNELS", "auto")
+COMPILED = _CHOICE != "reference" and find_spec("fewbits._kernels._native") is not None
+
+if _CHOICE not in {"auto", "native", "reference"}:
+    raise FewbitsError(
+        f"FEWBITS_KERNELS must be 'auto', 'native' or 'reference', got {_CHOICE!r}"
+    )
+if _CHOICE == "native" and not COMPILED:
+    raise FewbitsError("FEWBITS_KERNELS=native, but the compiled kernels are missing")
+
+if COMPILED or TYPE_CHECKING:
+    from fewbits._kernels import _native as _module
+
+    _ISA = os.environ.get("FEWBITS_ISA")
+    if _ISA and not _module.force_isa(_ISA):
+        raise FewbitsError(
+            f"FEWBITS_ISA={_ISA} is not one of those that run here: "
+            f"{', '.join(_module.isas())}"
+        )
+else:
+    from fewbits._kernels import _reference as _module
+
+active_isa = _module.active_isa
+asymmetric_distances = _module.asymmetric_distances
+force_isa = _module.force_isa
+hamming_distances = _module.hamming_distances
+hamming_topk = _module.hamming_topk
+hamming_within_count = _module.hamming_within_count
+hamming_within_fill = _module.hamming_within_fill
+isas = _module.isas
+linear_encode = _module.linear_encode
+linear_scores = _module.linear_scores
+sparse_encode = _module.sparse_encode
+sparse_scores = _module.sparse_scores
+
+__all__ = [
+    "COMPILED",
+    "active_isa",
+    "asymmetric_distances",
+    "force_isa",
+    "hamming_distances",
+    "hamming_topk",
+    "hamming_within_count",
+    "hamming_within_fill",
+    "isas",
+    "linear_encode",
+    "linear_scores",
+    "num_threads",
+    "set_num_threads",
+    "sparse_encode",
+    "sparse_scores",
+]

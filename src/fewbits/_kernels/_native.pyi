@@ -1,0 +1,78 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray, DistanceArray, IdArray, ScoreArray
+
+def isas() -> list[str]: ...
+def active_isa() -> str: ...
+def force_isa(name: str) -> bool: ...
+def hamming_distances(
+    queries: CodeArray, database: CodeArray, distances: DistanceArray, n_threads: int
+) -> None: ...
+def hamming_topk(
+    queries: CodeArray,
+    database: CodeArray,
+    allowed: NDArray[np.uint8] | None,
+    distances: DistanceArray,
+    rows: IdArray,
+    n_threads: int,
+) -> None: ...
+def hamming_within_count(
+    queries: CodeArray,
+    database: CodeArray,
+    radius: int,
+    allowed: NDArray[np.uint8] | None,
+    counts: IdArray,
+    n_threads: int,
+) -> None: ...
+def hamming_within_fill(
+    queries: CodeArray,
+    database: CodeArray,
+    radius: int,
+    allowed: NDArray[np.uint8] | None,
+    offsets: IdArray,
+    distances: DistanceArray,
+    rows: IdArray,
+    n_threads: int,
+) -> None: ...
+def asymmetric_distances(
+    scores: ScoreArray,
+    database: CodeArray,
+    rows: IdArray,
+    distances: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...
+def linear_scores(
+    X: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: ScoreArray,
+    n_threads: int,
+) -> None: ...
+def linear_encode(
+    X: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None: ...
+def sparse_scores(
+    X: NDArray[np.float32],
+    indptr: IdArray,
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: ScoreArray,
+    n_threads: int,
+) -> None: ...
+def sparse_encode(
+    X: NDArray[np.float32],
+    indptr: IdArray,
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None: ...

@@ -1,0 +1,211 @@
+"""NumPy versions of the kernels: the specification, the oracle, the fallback.
+
+Searches compare a query with every code and sort by (distance, row). Scores are
+defined down to the last bit: the score of output ``j`` starts as ``bias[j]`` and takes
+one fused multiply-add ``x[i] * w[i, j]`` for each feature ``i`` in rising order, in
+float32. Whatever computes a score in that order gets the same float on any machine.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray, DistanceArray, IdArray, ScoreArray
+
+Float32Array = NDArray[np.float32]
+Mask = NDArray[np.uint8]
+
+_PADDING = -1
+_BLOCK = 1 << 20  # matrix entries handled at once
+
+
+def isas() -> list[str]:
+    return ["numpy"]
+
+
+def active_isa() -> str:
+    return "numpy"
+
+
+def force_isa(name: str) -> bool:
+    return name == "numpy"
+
+
+def hamming_distances(
+    queries: CodeArray, database: CodeArray, distances: DistanceArray, n_threads: int
+) -> None:
+    for query, row in zip(queries, distances, strict=True):
+        row[:] = _distances(query, database)
+
+
+def hamming_topk(
+    queries: CodeArray,
+    database: CodeArray,
+    allowed: Mask | None,
+    distances: DistanceArray,
+    rows: IdArray,
+    n_threads: int,
+) -> None:
+    """Fill (q, k) matrices, nearest first; `allowed` holds one bit a row, MSB first."""
+    candidates = _candidates(allowed, len(database))
+    found = min(rows.shape[1], len(candidates))
+    for q, query in enumerate(queries):
+        all_distances = _distances(query, database[candidates])
+        order = np.argsort(all_distances, kind="stable")[:found]
+        distances[q, :found] = all_distances[order]
+        rows[q, :found] = candidates[order]
+    distances[:, found:] = _PADDING
+    rows[:, found:] = _PADDING
+
+
+def hamming_within_count(
+    queries: CodeArray,
+    database: CodeArray,
+    radius: int,
+    allowed: Mask | None,
+    counts: IdArray,
+    n_threads: int,
+) -> None:
+    chosen = database[_candidates(allowed, len(database))]
+    for q, query in enumerate(queries):
+        counts[q] = np.count_nonzero(_distances(query, chosen) <= radius)
+
+
+def hamming_within_fill(
+    queries: CodeArray,
+    database: CodeArray,
+    radius: int,
+    allowed: Mask | None,
+    offsets: IdArray,
+    distances: DistanceArray,
+    rows: IdArray,
+    n_threads: int,
+) -> None:
+    """Fill ``[offsets[q], offsets[q + 1])`` for each query, nearest first."""
+    candidates = _candidates(allowed, len(database))
+    for q, query in enumerate(queries):
+        all_distances = _distances(query, database[candidates])
+        hits = np.flatnonzero(all_distances <= radius)
+        hits = hits[np.argsort(all_distances[hits], kind="stable")]
+        span = slice(offsets[q], offsets[q + 1])
+        distances[span] = all_distances[hits]
+        rows[span] = candidates[hits]
+
+
+def asymmetric_distances(
+    scores: ScoreArray,
+    database: CodeArray,
+    rows: IdArray,
+    distances: Float32Array,
+    n_threads: int,
+) -> None:
+    """Sum ``|score|`` over the bits on which a code and the score's sign disagree.
+
+    The sum runs over the bits in rising order, in float32. Rows of -1 give inf.
+    """
+    n_bits = scores.shape[1]
+    for q, score in enumerate(scores):
+        codes = database[np.maximum(rows[q], 0)]
+        bits = np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
+        costs = np.where(bits != (score > 0), np.abs(score), np.float32(0))
+        total = np.cumsum(costs, axis=1, dtype=np.float32)[:, -1]
+        distances[q] = np.where(rows[q] < 0, np.float32(np.inf), total)
+
+
+def linear_scores(
+    X: Float32Array,
+    weights: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    step = max(1, _BLOCK // max(1, weights.shape[1]))
+    for start in range(0, len(X), step):
+        block = X[start : start + step]
+        total = np.broadcast_to(bias, (len(block), len(bias)))
+        for i, row in enumerate(weights):
+            total = _fused_multiply_add(block[:, i, None], row, total)
+        scores[start : start + step] = total
+
+
+def linear_encode(
+    X: Float32Array,
+    weights: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    scores = np.empty((len(X), len(bias)), np.float32)
+    linear_scores(X, weights, bias, scores, n_threads)
+    codes[:] = _threshold(scores, zero_bit)
+
+
+def sparse_scores(
+    X: Float32Array,
+    indptr: IdArray,
+    indices: NDArray[np.int32],
+    values: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    """Score with one row of a CSR matrix (n_bits, n_features) for each bit."""
+    for j in range(len(bias)):
+        total = np.full(len(X), bias[j], np.float32)
+        for i in range(indptr[j], indptr[j + 1]):
+            total = _fused_multiply_add(X[:, indices[i]], values[i], total)
+        scores[:, j] = total
+
+
+def sparse_encode(
+    X: Float32Array,
+    indptr: IdArray,
+    indices: NDArray[np.int32],
+    values: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    scores = np.empty((len(X), len(bias)), np.float32)
+    sparse_scores(X, indptr, indices, values, bias, scores, n_threads)
+    codes[:] = _threshold(scores, zero_bit)
+
+
+def _distances(query: CodeArray, database: CodeArray) -> DistanceArray:
+    result: DistanceArray = np.bitwise_count(database ^ query).sum(
+        axis=1, dtype=np.int32
+    )
+    return result
+
+
+def _candidates(allowed: Mask | None, n: int) -> IdArray:
+    if allowed is None:
+        return np.arange(n, dtype=np.int64)
+    return np.flatnonzero(np.unpackbits(allowed, count=n))
+
+
+def _threshold(scores: ScoreArray, zero_bit: int) -> CodeArray:
+    bits = scores >= 0 if zero_bit else scores > 0
+    return np.packbits(bits, axis=1)
+
+
+def _fused_multiply_add(
+    x: Float32Array, w: Float32Array, total: Float32Array
+) -> Float32Array:
+    """Return ``x * w + total`` rounded once to float32.
+
+    The product is exact in float64. The sum is rounded to odd there (Boldo and
+    Melquiond 2008), so that rounding it again to float32 makes no second error.
+    """
+    product = x.astype(np.float64) * np.float64(w)
+    addend = total.astype(np.float64)
+    sum_ = product + addend
+    # TwoSum: the exact error of the addition above.
+    virtual = sum_ - product
+    error = (product - (sum_ - virtual)) + (addend - virtual)
+    even = (sum_.view(np.int64) & 1) == 0
+    inexact = np.isfinite(sum_) & (error != 0)
+    away = np.where((error > 0) == (sum_ > 0), 1, -1)
+    odd = sum_.view(np.int64) + np.where(inexact & even, away, 0)
+    return odd.view(np.float64).astype(np.float32)

@@ -1,0 +1,35 @@
+"""How many threads the kernels use. Results never depend on it."""
+
+import os
+
+from fewbits.errors import ArgumentError
+
+_chosen: int | None = None
+
+
+def num_threads() -> int:
+    """Return the number of threads.
+
+    All the processors that this process may use, unless `set_num_threads` or
+    ``FEWBITS_NUM_THREADS`` says otherwise.
+    """
+    if _chosen is not None:
+        return _chosen
+    asked = os.environ.get("FEWBITS_NUM_THREADS", "")
+    if asked:
+        if not asked.isdigit() or int(asked) < 1:
+            raise ArgumentError(
+                f"FEWBITS_NUM_THREADS must be a whole number from 1 on, got {asked!r}"
+            )
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def set_num_threads(n: int | None) -> None:
+    """Use `n` threads from now on; ``None`` returns to the default."""
+    global _chosen
+    if n is not None and n < 1:
+        raise ArgumentError(f"the number of threads must be at least 1, got {n}")
+    _chosen = n

@@ -1,0 +1,31 @@
+"""Arithmetic on packed binary codes.
+
+Codes are plain C-contiguous ``uint8`` arrays of shape ``(n, ceil(n_bits / 8))``. Bit
+``j`` is bit ``7 - j % 8`` of byte ``j // 8``: most significant first, as in
+`numpy.packbits`, sentence-transformers and pgvector. The unused bits of the last byte
+are zero, so they never contribute to a distance, and a prefix of a code is a code.
+"""
+
+from fewbits.codes._hamming import (
+    MAX_BITS,
+    Neighbours,
+    Ranges,
+    hamming_distances,
+    hamming_topk,
+    hamming_within,
+)
+from fewbits.codes._pack import as_codes, n_bytes, pack, prefix, unpack
+
+__all__ = [
+    "MAX_BITS",
+    "Neighbours",
+    "Ranges",
+    "as_codes",
+    "hamming_distances",
+    "hamming_topk",
+    "hamming_within",
+    "n_bytes",
+    "pack",
+    "prefix",
+    "unpack",
+]

@@ -1,0 +1,16 @@
+"""Deployable maps from features to codes: immutable, no torch, no scikit-learn."""
+
+from fewbits.encoders._base import Encoder
+from fewbits.encoders._features import as_features, feature_blocks
+from fewbits.encoders._io import load
+from fewbits.encoders._linear import LinearEncoder
+from fewbits.encoders._sparse import SparseEncoder
+
+__all__ = [
+    "Encoder",
+    "LinearEncoder",
+    "SparseEncoder",
+    "as_features",
+    "feature_blocks",
+    "load",
+]

@@ -1,0 +1,143 @@
+"""What every encoder can do."""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from safetensors.numpy import save
+
+from fewbits._files import atomic_write
+from fewbits._typing import CodeArray, ScoreArray
+from fewbits.codes import n_bytes
+from fewbits.encoders._features import as_features, feature_blocks
+from fewbits.errors import ArgumentError
+
+Tensors = dict[str, NDArray[Any]]
+
+
+class Encoder(ABC):
+    """Map features to codes: ``project`` to scores, keep the sign of each.
+
+    The same row gives the same bits whatever the batch, the number of threads, the
+    processor or the instruction set, and ``encode(X)`` is exactly
+    ``pack(project(X) > 0)`` (``>= 0`` when `zero_bit` is 1).
+
+    A new kind of encoder implements the five abstract members and registers itself in
+    ``fewbits.encoders._io``.
+    """
+
+    kind: ClassVar[str]
+    #: The bit of a score of exactly zero.
+    zero_bit: int
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_bits(self) -> int: ...
+
+    @abstractmethod
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        """Fill `scores` for one checked block."""
+
+    @abstractmethod
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        """Fill `codes` for one checked block."""
+
+    @abstractmethod
+    def tensors(self) -> Tensors:
+        """Return everything needed to rebuild this encoder, beside `zero_bit`."""
+
+    @abstractmethod
+    def _prefix(self, n_bits: int) -> Self: ...
+
+    def project(self, X: ArrayLike) -> ScoreArray:
+        """Return the score of every bit before thresholding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Real numbers of any dtype; they are rounded to float32 first.
+
+        Returns
+        -------
+        ndarray of shape (n, n_bits), dtype float32
+
+        Raises
+        ------
+        FeatureError
+            When X has the wrong width or holds NaN or infinity.
+        """
+        features = as_features(X, self.n_features)
+        scores = np.empty((len(features), self.n_bits), np.float32)
+        for span, block in feature_blocks(features):
+            self._project(block, scores[span])
+        return scores
+
+    def encode(self, X: ArrayLike) -> CodeArray:
+        """Return packed codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Real numbers of any dtype; they are rounded to float32 first. A memory map
+            is read block by block.
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+
+        Raises
+        ------
+        FeatureError
+            When X has the wrong width or holds NaN or infinity.
+        """
+        features = as_features(X, self.n_features)
+        codes = np.empty((len(features), n_bytes(self.n_bits)), np.uint8)
+        for span, block in feature_blocks(features):
+            self._encode(block, codes[span])
+        return codes
+
+    def prefix(self, n_bits: int) -> Self:
+        """Return the encoder of the first `n_bits` bits."""
+        if not 1 <= n_bits <= self.n_bits:
+            raise ArgumentError(
+                f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
+            )
+        return self._prefix(n_bits)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of everything that decides the codes; codes carry it with them."""
+        digest = hashlib.sha256(json.dumps([self.kind, self.zero_bit]).encode())
+        for name, tensor in sorted(self.tensors().items()):
+            digest.update(json.dumps([name, tensor.dtype.str, tensor.shape]).encode())
+            digest.update(np.ascontiguousarray(tensor).data)
+        return digest.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write the encoder to a ``.safetensors`` file, all of it or nothing."""
+        metadata = {
+            "format": "fewbits-encoder-1",
+            "kind": self.kind,
+            "zero_bit": str(self.zero_bit),
+            "fingerprint": self.fingerprint,
+        }
+        with atomic_write(path) as file:
+            file.write(save(self.tensors(), metadata))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_features} -> {self.n_bits} bits)"
+
+
+def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
+    """Return a read-only, C-ordered array, copied only where it must be."""
+    copy = np.array(array, dtype=dtype, order="C")
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,68 @@
+"""Feature matrices as encoders take them: checked and in float32, block by block."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.errors import FeatureError
+
+_BLOCK_BYTES = 1 << 26
+
+
+def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
+    """Return `X` as a matrix of numbers, without reading its values.
+
+    Memory maps stay memory maps.
+
+    Raises
+    ------
+    FeatureError
+        When `X` is no matrix of real numbers, or not `n_features` wide.
+    """
+    array = X if isinstance(X, np.ndarray) else _asarray(X)
+    if array.dtype.kind not in "fiub":
+        raise FeatureError(f"features must be real numbers, got dtype {array.dtype}")
+    if array.ndim != 2:
+        hint = "; for a single item pass x[None, :]" if array.ndim == 1 else ""
+        raise FeatureError(
+            f"features must have 2 dimensions (n, n_features), got shape "
+            f"{array.shape}{hint}"
+        )
+    if n_features is not None and array.shape[1] != n_features:
+        raise FeatureError(
+            f"expected {n_features} features, got {array.shape[1]} (shape "
+            f"{array.shape})"
+        )
+    return array
+
+
+def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """Walk over `X` in finite, C-ordered float32 blocks of some tens of MB.
+
+    Raises
+    ------
+    FeatureError
+        When a value is NaN, infinite, or too large for float32; names the row.
+    """
+    rows = max(1, _BLOCK_BYTES // (4 * max(1, X.shape[1])))
+    for start in range(0, len(X), rows):
+        span = slice(start, min(start + rows, len(X)))
+        with np.errstate(over="ignore"):
+            block = np.ascontiguousarray(X[span], dtype=np.float32)
+        finite = np.isfinite(block)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise FeatureError(
+                "features must be finite in float32, got "
+                f"{X[start + row, column]} in row {start + row}, column {column}"
+            )
+        yield span, block
+
+
+def _asarray(X: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise FeatureError(f"features are no matrix: {error}") from error

@@ -1,0 +1,85 @@
+"""Sign of an affine map."""
+
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits import _kernels
+from fewbits._typing import CodeArray, ScoreArray
+from fewbits.encoders._base import Encoder, Tensors, frozen
+from fewbits.errors import ArgumentError
+
+
+@final
+class LinearEncoder(Encoder):
+    """One hyperplane per bit.
+
+    Every learner whose result is a hyperplane per bit (LSH, PCA, ITQ, linear
+    supervised methods) deploys as this class.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features, n_bits)
+    bias : array-like of shape (n_bits,)
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> encoder = LinearEncoder(np.eye(2), np.zeros(2))
+    >>> encoder
+    LinearEncoder(2 -> 2 bits)
+    >>> encoder.encode([[1.0, -1.0], [1.0, 1.0]])
+    array([[128],
+           [192]], dtype=uint8)
+    """
+
+    kind: ClassVar[str] = "linear"
+
+    def __init__(
+        self, weights: ArrayLike, bias: ArrayLike, *, zero_bit: int = 0
+    ) -> None:
+        self.weights, self.bias = frozen(weights), frozen(bias)
+        self.zero_bit = int(zero_bit)
+        check_affine(self.weights.shape, self.weights, self.bias)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def n_bits(self) -> int:
+        return int(self.weights.shape[1])
+
+    def tensors(self) -> Tensors:
+        return {"weights": self.weights, "bias": self.bias}
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        _kernels.linear_scores(
+            X, self.weights, self.bias, scores, _kernels.num_threads()
+        )
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        _kernels.linear_encode(
+            X, self.weights, self.bias, self.zero_bit, codes, _kernels.num_threads()
+        )
+
+    def _prefix(self, n_bits: int) -> Self:
+        return type(self)(
+            self.weights[:, :n_bits], self.bias[:n_bits], zero_bit=self.zero_bit
+        )
+
+
+def check_affine(
+    shape: tuple[int, ...], values: NDArray[Any], bias: NDArray[Any]
+) -> None:
+    """Refuse weights of `shape` (n_features, n_bits) that make no encoder."""
+    if len(shape) != 2 or bias.shape != shape[1:]:
+        raise ArgumentError(
+            f"need weights (n_features, n_bits) and one bias per bit, got weights "
+            f"{shape} and bias {bias.shape}"
+        )
+    if not (np.isfinite(values).all() and np.isfinite(bias).all()):
+        raise ArgumentError("weights and bias must be finite in float32")
