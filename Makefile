@@ -1,0 +1,51 @@
+# Two commands on a fresh machine with Python >= 3.11, make and a C++ compiler:
+#   make demo    install what the demo needs and run it on real data
+#   make test    install the rest and pass every test
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
+SANITIZED := build/sanitized
+
+.PHONY: demo test native-test lint bench docs clean
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/fewbits demo
+
+test: $(VENV)/dev.stamp native-test
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+native-test: $(VENV)/dev.stamp
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	$(BIN)/cmake --build $(SANITIZED)
+	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python -m experiments.pages
+
+clean:
+	rm -rf build $(VENV)
+
+# Installing again after a change of the native sources compiles them again.
+$(VENV)/demo.stamp: $(NATIVE) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	@touch $@
+
+$(VENV)/dev.stamp: $(NATIVE) tools/install_torch.py | $(BIN)/python
+	$(BIN)/python tools/install_torch.py
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/demo.stamp
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip

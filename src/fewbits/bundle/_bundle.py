@@ -1,0 +1,290 @@
+"""Encoder, items and backbone that belong together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits import backbones, encoders
+from fewbits._typing import CodeArray
+from fewbits.bundle._folder import checked_path, read_manifest, write_folder
+from fewbits.bundle._items import Items
+from fewbits.codes import as_codes
+from fewbits.encoders import Encoder, as_features
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.index import FlatIndex, Neighbours
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A working system: what turns raw items into codes, and a collection of them.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    items : Items, default=None
+        The collection; None for a bundle that only encodes.
+    backbone : str, default=None
+        Id of the backbone that turns raw items into features; None when the items are
+        the features.
+    backbone_fingerprint : str, default=None
+        Fingerprint of the backbone that the encoder was trained with. Queries through
+        another one are refused.
+    info : mapping, default={}
+        How the encoder was learnt: method, parameters, number of training items.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(100, 16))
+    >>> bundle = Bundle(ITQ(n_bits=16, random_state=0).fit(X).encoder_).with_items(X)
+    >>> bundle.search(X[:2], k=1).ids
+    array([[0],
+           [1]])
+    """
+
+    encoder: Encoder
+    items: Items | None = None
+    backbone: str | None = None
+    backbone_fingerprint: str | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def features(
+        self, items: ArrayLike | Sequence[Any], *, progress: Progress | None = None
+    ) -> NDArray[Any]:
+        """Return the features of raw items, or check them where they are the features.
+
+        Raises
+        ------
+        ArtefactError
+            When the backbone on this machine is not the one the encoder was made for.
+        """
+        if self.backbone is None:
+            return as_features(items, self.encoder.n_features)  # type: ignore[arg-type]
+        return self._backbone.extract(list(items), progress=progress)  # type: ignore[arg-type]
+
+    def encode(
+        self, items: ArrayLike | Sequence[Any], *, progress: Progress | None = None
+    ) -> CodeArray:
+        """Return the packed codes of raw items."""
+        return self.encoder.encode(self.features(items, progress=progress))
+
+    def with_items(
+        self,
+        items: ArrayLike | Sequence[Any],
+        *,
+        ids: ArrayLike | None = None,
+        columns: Mapping[str, Sequence[Any]] | None = None,
+        keep_vectors: str | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Return this bundle with a collection made from raw items.
+
+        Parameters
+        ----------
+        items : array-like of shape (n, n_features), or sequence
+            Vectors, or whatever the backbone takes.
+        ids : array-like of int, default=None
+            Unique numbers; 0, 1, 2, ... when not given.
+        columns : mapping of str to sequence, default=None
+            Kept beside the codes, such as ``{"text": ..., "label": ...}``.
+        keep_vectors : {None, "float16", "float32"}, default=None
+            Whether features are kept for exact re-ranking, and in which precision.
+        progress : callable, default=None
+            Called with (items done, items in all).
+        """
+        features = self.features(items, progress=progress)
+        made = Items.make(
+            self.encoder.encode(features),
+            ids=ids,
+            columns=columns,
+            vectors=_kept(features, keep_vectors),
+        )
+        return replace(self, items=made)
+
+    def with_codes(
+        self,
+        codes: CodeArray,
+        *,
+        ids: ArrayLike | None = None,
+        columns: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Self:
+        """Return this bundle with a collection of codes that its encoder made."""
+        checked = as_codes(codes, n_bits=self.encoder.n_bits)
+        return replace(self, items=Items.make(checked, ids=ids, columns=columns))
+
+    def search(self, queries: ArrayLike | Sequence[Any], k: int = 10) -> Neighbours:
+        """Return the `k` items nearest to each raw query by Hamming distance."""
+        return self.index.search(self.encode(queries), k)
+
+    def search_reranked(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        shortlist: int | None = None,
+    ) -> Any:
+        """Return the `k` nearest of a Hamming shortlist, ranked again.
+
+        By the kept vectors where there are some (Euclidean distance), by the asymmetric
+        distance of scores to codes where not.
+        """
+        features = self.features(queries)
+        vectors = self.collection.vectors
+        return self.index.search_reranked(
+            self.encoder.encode(features),
+            k,
+            scores=self.encoder.project(features),
+            shortlist=shortlist,
+            vectors=vectors,
+            query_vectors=None if vectors is None else features,
+        )
+
+    @cached_property
+    def index(self) -> FlatIndex:
+        """The index over the collection."""
+        return FlatIndex(self.collection.codes, self.collection.ids)
+
+    @property
+    def collection(self) -> Items:
+        """The items.
+
+        Raises
+        ------
+        ArgumentError
+            When the bundle holds none.
+        """
+        if self.items is None:
+            raise ArgumentError(
+                "this bundle holds no items yet; 'fewbits build' puts some in"
+            )
+        return self.items
+
+    def answers(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        rerank: bool = False,
+    ) -> list[list[dict[str, Any]]]:
+        """Return the nearest items of each query with everything kept about them.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+        rerank : bool, default=False
+            Rank a shortlist again, see `search_reranked`.
+
+        Returns
+        -------
+        list of list of dict
+            ``id``, ``distance`` and the user's columns, nearest first.
+        """
+        search = self.search_reranked if rerank else self.search
+        found = search(queries, k)
+        return [
+            [
+                {"id": int(i), "distance": distance, **self.collection.row(int(i))}
+                for i, distance in zip(ids, distances.tolist(), strict=True)
+                if i >= 0
+            ]
+            for ids, distances in zip(found.ids, found.distances, strict=True)
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what there is to know about the bundle in a few plain values."""
+        encoder = self.encoder
+        facts: dict[str, Any] = {
+            "encoder": encoder.kind,
+            "n_features": encoder.n_features,
+            "n_bits": encoder.n_bits,
+            "fingerprint": encoder.fingerprint,
+            "backbone": self.backbone,
+            "n_items": 0 if self.items is None else len(self.items),
+        }
+        if self.items is not None:
+            facts["bytes_per_code"] = self.items.codes.shape[1]
+            facts["columns"] = self.items.columns
+            facts["vectors"] = self.items.vectors is not None
+        return {**facts, **self.info}
+
+    def save(self, folder: str | Path) -> None:
+        """Write the bundle; a crash leaves what was there before, or all of it."""
+        files: dict[str, Callable[[IO[bytes]], None]] = {
+            "encoder.safetensors": lambda file: _write_encoder(file, self.encoder)
+        }
+        if self.items is not None:
+            files["items.arrow"] = self.items.write
+        content = {
+            "encoder": {
+                "kind": self.encoder.kind,
+                "n_features": self.encoder.n_features,
+                "n_bits": self.encoder.n_bits,
+                "fingerprint": self.encoder.fingerprint,
+            },
+            "backbone": self.backbone,
+            "backbone_fingerprint": self.backbone_fingerprint,
+            "n_items": None if self.items is None else len(self.items),
+            "info": dict(self.info),
+        }
+        write_folder(Path(folder), files, content)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read a bundle and check every file against its sum; items are memory-mapped.
+
+        Raises
+        ------
+        ArtefactError
+            When the folder is no bundle, or any file is missing or damaged.
+        """
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        encoder = encoders.load(checked_path(folder, manifest, "encoder.safetensors"))
+        if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
+            raise ArtefactError(f"{folder} mixes the files of two encoders")
+        items = None
+        if "items.arrow" in manifest["files"]:
+            items = Items.read(checked_path(folder, manifest, "items.arrow"))
+        return cls(
+            encoder,
+            items,
+            manifest["backbone"],
+            manifest["backbone_fingerprint"],
+            manifest["info"],
+        )
+
+    @cached_property
+    def _backbone(self) -> Any:
+        assert self.backbone is not None
+        backbone = backbones.load(self.backbone)
+        if self.backbone_fingerprint not in (None, backbone.fingerprint):
+            raise ArtefactError(
+                f"this bundle was made with another version of {self.backbone}: "
+                f"fingerprint {str(self.backbone_fingerprint)[:12]}, here it is "
+                f"{backbone.fingerprint[:12]}"
+            )
+        return backbone
+
+
+def _kept(features: NDArray[Any], dtype: str | None) -> NDArray[Any] | None:
+    if dtype is None:
+        return None
+    if dtype not in {"float16", "float32"}:
+        raise ArgumentError(
+            f"keep_vectors must be 'float16', 'float32' or None, got {dtype!r}"
+        )
+    return np.asarray(features, dtype=dtype)
+
+
+def _write_encoder(file: IO[bytes], encoder: Encoder) -> None:
+    file.write(encoder.to_bytes())

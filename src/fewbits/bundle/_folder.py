@@ -1,0 +1,127 @@
+"""A folder of immutable files and a manifest that names them.
+
+Every file but the manifest is written under a new name and never changed. The manifest
+is replaced last, in one atomic step, so that a crash at any moment leaves the old
+bundle or the new one. Lengths and SHA-256 sums in the manifest find damaged files; the
+manifest carries its own.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from fewbits._files import atomic_write
+from fewbits.errors import ArtefactError
+
+MANIFEST = "bundle.json"
+FORMAT = 1
+
+
+def write_folder(
+    folder: Path,
+    files: Mapping[str, Callable[[IO[bytes]], None]],
+    content: Mapping[str, Any],
+) -> None:
+    """Write the files (stem.suffix -> writer), then the manifest, then clean up."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()) and not (folder / MANIFEST).exists():
+        raise ArtefactError(f"{folder} holds other files; choose an empty folder")
+    entries = {name: _write(folder, name, write) for name, write in files.items()}
+    manifest = {"format": FORMAT, **content, "files": entries}
+    with atomic_write(folder / MANIFEST) as file:
+        file.write(_sealed(manifest))
+    kept = {entry["path"] for entry in entries.values()} | {MANIFEST}
+    for path in folder.iterdir():
+        if path.is_file() and path.name not in kept and _is_ours(path, files):
+            path.unlink()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a bundle, checked against its own sum.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is no bundle, the manifest is damaged, or it is newer than this
+        version.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise ArtefactError(f"{folder} is no bundle: it has no {MANIFEST}")
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+        stated = manifest.pop("sha256")
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    if stated != _digest(manifest):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    if manifest.get("format") != FORMAT:
+        raise ArtefactError(
+            f"{folder} was written in format {manifest.get('format')}, this version "
+            f"reads format {FORMAT}: install a newer fewbits"
+        )
+    return dict(manifest)
+
+
+def checked_path(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
+    """Return the path of a file of the bundle after reading all of it once."""
+    try:
+        entry = manifest["files"][name]
+        path = folder / str(entry["path"])
+    except (KeyError, TypeError):
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}") from None
+    if path.parent != folder or path.name != entry["path"]:
+        raise ArtefactError(f"{folder / MANIFEST} names a file outside: {path}")
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise ArtefactError(f"{path} is missing from the bundle") from None
+    if size != entry["bytes"]:
+        raise ArtefactError(
+            f"{path} is damaged: {size} bytes long instead of {entry['bytes']}"
+        )
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+            raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    return path
+
+
+def _write(
+    folder: Path, name: str, write: Callable[[IO[bytes]], None]
+) -> dict[str, Any]:
+    """Write one file under a name that its content decides."""
+    stem, suffix = name.rsplit(".", 1)
+    draft = folder / f"{stem}-new.{suffix}"
+    with atomic_write(draft) as file:
+        write(file)
+    with draft.open("rb") as written:
+        digest = hashlib.file_digest(written, "sha256").hexdigest()
+    path = folder / f"{stem}-{digest[:12]}.{suffix}"
+    draft.replace(path)
+    return {"path": path.name, "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _is_ours(path: Path, files: Mapping[str, Any]) -> bool:
+    return any(
+        path.name.startswith(f"{name.rsplit('.', 1)[0]}-")
+        and path.suffix == f".{name.rsplit('.', 1)[1]}"
+        for name in files
+    )
+
+
+def _sealed(manifest: Mapping[str, Any]) -> bytes:
+    sealed = {**manifest, "sha256": _digest(manifest)}
+    return json.dumps(sealed, indent=1, ensure_ascii=False).encode()
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    canonical = json.dumps(manifest, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

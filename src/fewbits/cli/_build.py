@@ -1,0 +1,53 @@
+"""``fewbits build``."""
+
+from typing import Annotated
+
+import typer
+
+from fewbits.cli._options import (
+    AsJson,
+    BundlePath,
+    Column,
+    InputPath,
+    LabelColumn,
+    print_json,
+    progress_bar,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("build")(build)
+
+
+def build(
+    bundle: BundlePath,
+    items: InputPath,
+    column: Column = None,
+    labels: LabelColumn = None,
+    keep_vectors: Annotated[
+        str | None,
+        typer.Option(help="Keep features as float16 or float32 for exact re-ranking."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Encode INPUT and make it the collection of BUNDLE.
+
+    Example: fewbits build my-bundle vectors.npy
+    """
+    from fewbits import inputs
+    from fewbits.bundle import Bundle
+
+    source = inputs.read(items, column=column, label_column=labels)
+    with progress_bar("encoding") as progress:
+        built = Bundle.load(bundle).with_items(
+            source.values,
+            columns=source.columns(),
+            keep_vectors=keep_vectors,
+            progress=progress,
+        )
+    built.save(bundle)
+    if as_json:
+        print_json({"bundle": str(bundle), **built.summary()})
+    else:
+        typer.echo(f"{bundle}: {len(source):,} items of {built.encoder.n_bits} bits")
+        typer.echo(f"next: fewbits search {bundle} ...")

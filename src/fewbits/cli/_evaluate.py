@@ -1,0 +1,64 @@
+"""``fewbits evaluate``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from fewbits.cli._options import (
+    AsJson,
+    BundlePath,
+    Column,
+    LabelColumn,
+    print_json,
+    print_table,
+    progress_bar,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    bundle: BundlePath,
+    queries: Annotated[
+        str, typer.Argument(metavar="QUERIES", help="Items that were not trained on.")
+    ],
+    database: Annotated[
+        str, typer.Argument(metavar="DATABASE", help="Items to search among.")
+    ],
+    k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
+    column: Column = None,
+    labels: LabelColumn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how well the codes of BUNDLE stand for the features of its items.
+
+    Prints the recall of the exact nearest neighbours, bytes per item and queries per
+    second for float vectors, sign bits and the codes; with labels also the mean average
+    precision and the accuracy of neighbour votes.
+
+    Example: fewbits evaluate my-bundle queries.npy vectors.npy
+    """
+    from fewbits import inputs
+    from fewbits.bundle import Bundle
+    from fewbits.training import evaluate_bundle
+
+    loaded = Bundle.load(bundle)
+    asked = inputs.read(queries, column=column, label_column=labels)
+    among = inputs.read(database, column=column, label_column=labels)
+    with progress_bar("evaluating") as progress:
+        report = evaluate_bundle(loaded, asked, among, k=k, progress=progress)
+    if as_json:
+        print_json(report.as_dict())
+        return
+    print_table(
+        f"{len(asked):,} queries among {len(among):,} items",
+        report.header(),
+        report.rows(),
+    )
+    for line in report.notes():
+        typer.echo(line)
+
+
+__all__: list[Any] = ["evaluate", "register"]

@@ -1,0 +1,75 @@
+"""``fewbits fit``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fewbits.cli._options import (
+    AsJson,
+    Column,
+    InputPath,
+    LabelColumn,
+    parse_settings,
+    print_json,
+    progress_bar,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("fit")(fit)
+
+
+def fit(
+    items: InputPath,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the new bundle.")
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m", help="lsh, pcah, threshold, itq, cca-itq or sp."
+        ),
+    ] = "itq",
+    bits: Annotated[
+        int | None, typer.Option("--bits", "-b", help="Length of the codes.")
+    ] = None,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="What turns items into features; chosen by kind when not given."
+        ),
+    ] = None,
+    column: Column = None,
+    labels: LabelColumn = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the method, as density=0.05."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn an encoder from INPUT and write it to a new bundle.
+
+    Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
+    """
+    from fewbits import inputs, training
+
+    source = inputs.read(items, column=column, label_column=labels)
+    with progress_bar("features") as features, progress_bar("learning") as learning:
+        bundle = training.fit_bundle(
+            source,
+            method=method,
+            n_bits=bits,
+            backbone=backbone,
+            random_state=seed,
+            parameters=parse_settings(settings or []),
+            feature_progress=features,
+            learning_progress=learning,
+        )
+    bundle.save(output)
+    if as_json:
+        print_json({"bundle": str(output), **bundle.summary()})
+    else:
+        typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
+        typer.echo(f"next: fewbits build {output} {items}")

@@ -1,0 +1,102 @@
+"""Options that several commands share, and how they print."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from fewbits.errors import ArgumentError
+
+InputPath: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT",
+        help="Vectors (.npy, .npz), a table (.parquet, .arrow, .csv), texts (.txt, or "
+        "- for standard input), or a folder of images.",
+    ),
+]
+BundlePath: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="BUNDLE", help="A folder made by 'fewbits fit'.")
+]
+Column: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--column", help="Column of a table, or array of a .npz file."),
+]
+LabelColumn: TypeAlias = Annotated[
+    str | None, typer.Option("--labels", help="Column or array that holds the labels.")
+]
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print JSON for programs.")
+]
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document on a line of its own."""
+    typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Print a table for people; numbers are aligned to the right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    for i, name in enumerate(header):
+        numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    Console().print(table)
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error while ``update(done, total)`` is called."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Turn ``["density=0.05", "solver=iterative"]`` into parameters.
+
+    Examples
+    --------
+    >>> parse_settings(["density=0.05", "solver=iterative"])
+    {'density': 0.05, 'solver': 'iterative'}
+    """
+    parsed = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise ArgumentError(f"settings look like name=value, got {setting!r}")
+        try:
+            parsed[name.strip()] = json.loads(value)
+        except ValueError:
+            parsed[name.strip()] = value
+    return parsed
+
+
+def _is_number(cell: Any) -> bool:
+    text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
+    return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}

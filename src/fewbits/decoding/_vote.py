@@ -1,0 +1,64 @@
+"""The class of an item by the votes of its neighbours."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.codes import Neighbours
+from fewbits.errors import ArgumentError
+
+
+class Votes(NamedTuple):
+    """The winning class of every query, and the share of the votes it got."""
+
+    labels: NDArray[Any]
+    shares: NDArray[np.float64]
+
+
+def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
+    """Return the class that most neighbours have.
+
+    Of classes with equally many votes the one whose voters are nearer in sum wins, and
+    of those the one that comes first in sorted order.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+        Distances and rows of `labels`; entries of -1 do not vote.
+    labels : array-like of shape (n,)
+        The class of every item of the collection.
+
+    Returns
+    -------
+    Votes
+        ``labels`` of shape (n_queries,) and ``shares`` between 0 and 1.
+
+    Raises
+    ------
+    ArgumentError
+        When a query has no neighbour at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.codes import hamming_topk
+    >>> codes = np.array([[0], [1], [255]], dtype=np.uint8)
+    >>> vote(hamming_topk(codes[:1], codes, k=3), ["low", "low", "high"]).labels
+    array(['low'], dtype='<U4')
+    """
+    classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
+    votes = neighbours.ids >= 0
+    if not votes.any(axis=1).all():
+        raise ArgumentError("a query without neighbours has no votes to count")
+    n_queries = len(neighbours.ids)
+    counts = np.zeros((n_queries, len(classes)))
+    spread = np.zeros((n_queries, len(classes)))
+    query, place = np.nonzero(votes)
+    chosen = numbers[neighbours.ids[query, place]]
+    np.add.at(counts, (query, chosen), 1)
+    np.add.at(spread, (query, chosen), neighbours.distances[query, place])
+    most = counts == counts.max(axis=1, keepdims=True)
+    winner = np.where(most, spread, np.inf).argmin(axis=1)
+    shares = counts.max(axis=1) / votes.sum(axis=1)
+    return Votes(classes[winner], shares)

@@ -1,0 +1,119 @@
+"""Learn an encoder from items of any kind."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fewbits import backbones, learners
+from fewbits.bundle import Bundle
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+from fewbits.learners import Learner
+
+Progress = Callable[[int, int], None]
+
+METHODS: dict[str, type[Learner]] = {
+    "lsh": learners.LSH,
+    "pcah": learners.PCAH,
+    "threshold": learners.Thresholding,
+    "itq": learners.ITQ,
+    "cca-itq": learners.CCAITQ,
+    "sp": learners.SparseProjections,
+}
+DEFAULT_BACKBONES = {
+    "vectors": None,
+    "texts": "wordllama-256",
+    "images": "efficientnet-lite0-128",
+}
+
+
+def fit_bundle(
+    source: Input,
+    *,
+    method: str = "itq",
+    n_bits: int | None = None,
+    backbone: str | None = None,
+    random_state: int | None = 0,
+    parameters: Mapping[str, Any] | None = None,
+    feature_progress: Progress | None = None,
+    learning_progress: Progress | None = None,
+) -> Bundle:
+    """Return a bundle whose encoder was learnt from `source`.
+
+    Parameters
+    ----------
+    source : Input
+        Items to learn from; labels are used by methods that need them.
+    method : str, default="itq"
+        A key of `METHODS`.
+    n_bits : int, default=None
+        Length of the codes; the method's own default when not given.
+    backbone : str, default=None
+        Id of a backbone; by default one that fits the kind of the items.
+    random_state : int, default=0
+    parameters : mapping, default=None
+        Other parameters of the method.
+    feature_progress, learning_progress : callable, default=None
+        Called with (done, total).
+
+    Raises
+    ------
+    ArgumentError
+        When the method or one of its parameters is not known, or labels are missing.
+    """
+    name = backbone or DEFAULT_BACKBONES[source.kind]
+    if source.kind == "vectors" and name is not None:
+        raise ArgumentError(f"vectors need no backbone, got {name!r}")
+    extractor = None if name is None else backbones.load(name)
+    learner = make_learner(method, n_bits, random_state, parameters or {})
+    features = source.values
+    if extractor is not None:
+        features = extractor.extract(source.values, progress=feature_progress)
+    if learning_progress is not None and hasattr(learner, "callback"):
+        learner.set_params(callback=_two_numbers(learning_progress))
+    learner.fit(features, source.labels)
+    return Bundle(
+        learner.encoder_,
+        backbone=name,
+        backbone_fingerprint=None if extractor is None else extractor.fingerprint,
+        info={
+            "method": method,
+            "parameters": _plain(learner.get_params()),
+            "trained_on": len(source),
+        },
+    )
+
+
+def make_learner(
+    method: str,
+    n_bits: int | None,
+    random_state: int | None,
+    parameters: Mapping[str, Any],
+) -> Learner:
+    """Return an untrained learner from names that a person typed."""
+    if method not in METHODS:
+        raise ArgumentError(f"no method {method!r}; known are {', '.join(METHODS)}")
+    known = inspect.signature(METHODS[method]).parameters
+    wanted = dict(parameters)
+    if n_bits is not None:
+        wanted["n_bits"] = n_bits
+    if unknown := sorted(set(wanted) - set(known)):
+        raise ArgumentError(
+            f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known)}"
+        )
+    if "random_state" in known:
+        wanted.setdefault("random_state", random_state)
+    return METHODS[method](**wanted)
+
+
+def _two_numbers(progress: Progress) -> Callable[[int, int, float], None]:
+    return lambda done, total, objective: progress(done, total)
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    kept = (bool, int, float, str, type(None))
+    return {
+        name: value
+        for name, value in parameters.items()
+        if isinstance(value, kept) and name != "callback"
+    }

@@ -1,0 +1,63 @@
+"""A failed write leaves the old file and nothing else."""
+
+import errno
+import os
+import stat
+
+import pytest
+
+from fewbits import _files
+from fewbits._files import atomic_write
+
+
+def test_replaces_the_old_content(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_permissions_follow_the_umask(tmp_path):
+    with atomic_write(tmp_path / "file") as file:
+        file.write(b"x")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "replace"])
+def test_full_disk_keeps_the_old_file(tmp_path, monkeypatch, step):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def write_until_full():
+        with atomic_write(path) as file:
+            file.write(b"new")
+            if step == "write":
+                full()
+
+    if step != "write":
+        monkeypatch.setattr(_files.os, step, full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_until_full()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_interrupt_keeps_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def interrupted():
+        with atomic_write(path):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
