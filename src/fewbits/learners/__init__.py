@@ -1,5 +1,21 @@
-"""Methods that learn an encoder from data."""
+"""Methods that learn an encoder from data: scikit-learn estimators."""
 
 from fewbits.learners._base import Learner
+from fewbits.learners._cca_itq import CCAITQ
+from fewbits.learners._itq import ITQ
+from fewbits.learners._lsh import LSH
+from fewbits.learners._pcah import PCAH
+from fewbits.learners._progress import on_progress
+from fewbits.learners._sparse_projections import SparseProjections
+from fewbits.learners._threshold import Thresholding
 
-__all__ = ["Learner"]
+__all__ = [
+    "CCAITQ",
+    "ITQ",
+    "LSH",
+    "PCAH",
+    "Learner",
+    "SparseProjections",
+    "Thresholding",
+    "on_progress",
+]

@@ -3,7 +3,8 @@
 from abc import abstractmethod
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -11,41 +12,107 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewbits._typing import BitArray, CodeArray, FeatureArray
+from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
+from fewbits.errors import FeatureError
+from fewbits.learners._rows import check_finite
 
 
 class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scikit-learn estimator whose result is an `Encoder`.
 
-    A method implements `_learn` and nothing else. After `fit` the only learned
-    attribute that the rest of the package reads is ``encoder_``.
+    A method implements `_check_parameters` and `_learn` and nothing else. After `fit`
+    the rest of the package reads ``encoder_`` only.
+
+    Attributes
+    ----------
+    encoder_ : Encoder
+        The learned map; save this, not the learner.
+    objective_ : ndarray of shape (n_iter_,)
+        What the method minimises, after each iteration; smaller is better. One entry
+        for a method that is solved at once, none for one that optimises nothing.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only when X was a data frame with named columns.
     """
 
     encoder_: Encoder
+    objective_: NDArray[np.float64]
 
     @abstractmethod
-    def _learn(self, X: FeatureArray, y: Any) -> Encoder:
-        """Learn from validated data."""
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range, before any data are read."""
+
+    @abstractmethod
+    def _learn(self, X: Array, y: Any) -> Encoder:
+        """Learn from a finite matrix of real numbers, perhaps a memory map."""
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Learn an encoder."""
-        X = validate_data(self, X, ensure_min_samples=2)
-        self.encoder_ = self._learn(X, y)
+        """Learn an encoder.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Features of any real dtype; they are rounded to float32 first, as encoders
+            do. A memory map is read block by block and may be larger than memory.
+        y : array-like of shape (n,), default=None
+            Labels; unsupervised methods ignore them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            When a parameter is out of range.
+        FeatureError
+            When X holds NaN or infinity, or when it holds too little to learn from.
+        ValueError
+            When X is no matrix of at least two rows, or y does not fit.
+        """
+        self._check_parameters()
+        features = self._features(X, reset=True, ensure_min_samples=2)
+        check_finite(features)
+        self.encoder_ = self._learn(features, y)
         return self
 
     def encode(self, X: ArrayLike) -> CodeArray:
-        """Return packed codes: what an index stores."""
-        return self.encoder_.encode(self._check(X))
+        """Return packed codes: what an index stores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        check_is_fitted(self)
+        features = self._features(X, reset=False)
+        check_finite(features)
+        return self.encoder_.encode(features)
 
     def transform(self, X: ArrayLike) -> BitArray:
-        """Return one 0/1 column per bit: what a scikit-learn pipeline expects."""
+        """Return one 0/1 column per bit: what a scikit-learn pipeline expects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, n_bits), dtype uint8
+        """
         return unpack(self.encode(X), self.encoder_.n_bits)
 
-    def _check(self, X: ArrayLike) -> FeatureArray:
-        check_is_fitted(self)
-        checked: FeatureArray = validate_data(self, X, reset=False)
+    def _features(self, X: ArrayLike, **options: Any) -> Array:
+        """Check shape, width, names and dtype, but read no value of a memory map."""
+        try:
+            checked: Array = validate_data(self, X, ensure_all_finite=False, **options)
+        except ValueError as error:
+            raise FeatureError(_one_line(str(error))) from error
         return checked
 
     @property
@@ -56,3 +123,13 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _one_line(message: str) -> str:
+    """Leave out the whole array that scikit-learn prints for a single row."""
+    if "Reshape your data" in message:
+        return (
+            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
+            "for a single item"
+        )
+    return message

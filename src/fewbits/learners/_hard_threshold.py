@@ -1,0 +1,62 @@
+"""The sparse step (Xia et al. 2015, section 4.1).
+
+Matrices are the transposes of the paper's: R and the dense Rbar have shape (n_features,
+n_bits).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewbits._typing import FeatureArray
+
+#: Takes the dense matrix and the sparse one of before; returns a new sparse one.
+SparseStep = Callable[[FeatureArray, FeatureArray], FeatureArray]
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """Threshold the dense matrix, eq. (11)."""
+
+    m: int
+
+    def __call__(self, Rbar: FeatureArray, R: FeatureArray) -> FeatureArray:
+        return keep_largest(Rbar, self.m)
+
+
+@dataclass(frozen=True)
+class IterativeSteps:
+    """Lower ``||R X - Rbar X||^2``, eq. (4), by iterative hard thresholding.
+
+    From the first thresholded matrix on the objective never rises if `step` is at most
+    one over the largest eigenvalue of `gram`, the paper's ``X X'``.
+    """
+
+    m: int
+    gram: FeatureArray
+    step: float
+    n_inner: int
+    from_previous: bool
+
+    def __call__(self, Rbar: FeatureArray, R: FeatureArray) -> FeatureArray:
+        R = R if self.from_previous else Rbar
+        for _ in range(self.n_inner):
+            R = keep_largest(R + self.step * (self.gram @ (Rbar - R)), self.m)  # (10)
+        return R
+
+
+def keep_largest(M: FeatureArray, m: int) -> FeatureArray:
+    """Return ``thr_m(M)``: the `m` entries largest in magnitude, the rest zero.
+
+    Of equal entries at the limit those of smaller row, then column, are kept, so the
+    count is exact.
+    """
+    if m >= M.size:
+        return M
+    magnitudes = np.abs(M).ravel()
+    limit = np.partition(magnitudes, M.size - m)[M.size - m]
+    keep = magnitudes > limit
+    ties = np.flatnonzero(magnitudes == limit)
+    keep[ties[: m - np.count_nonzero(keep)]] = True
+    return np.where(keep.reshape(M.shape), M, M.dtype.type(0))

@@ -1,0 +1,69 @@
+"""Learners that alternate until they may stop."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+
+from fewbits.learners._base import Learner
+from fewbits.learners._parameters import check_integer, check_number
+from fewbits.learners._progress import report
+
+State = TypeVar("State")
+
+
+class IterativeLearner(Learner):
+    """A learner whose `_learn` walks along improving states.
+
+    The iterations stop after `n_iter`, or sooner when one of them lowers the objective
+    by no more than `tol` times its value (never for ``tol=0``), or at an interrupt from
+    the keyboard. After an interrupt the learner is fitted with what was reached, and a
+    warning says so; an interrupt before the first iteration has ended is passed on.
+    """
+
+    n_iter: int
+    tol: float
+    verbose: bool
+    n_iter_: int
+
+    def _check_iterations(self, least: int = 1) -> None:
+        check_integer("n_iter", self.n_iter, least)
+        check_number("tol", self.tol, 0)
+
+    def _run(
+        self, states: Iterator[tuple[State, float]], start: State | None = None
+    ) -> State:
+        """Return the last of `states` to be reached, `start` if none; keep score."""
+        state = start
+        objective: list[float] = []
+        try:
+            for improved, value in islice(states, self.n_iter):
+                state = improved
+                objective.append(value)
+                self._report(objective)
+                if self._may_stop(objective):
+                    break
+        except KeyboardInterrupt:
+            if not objective:
+                raise
+            warnings.warn(
+                f"interrupted after {len(objective)} of {self.n_iter} iterations; the "
+                f"{type(self).__name__} learned so far is kept",
+                stacklevel=4,
+            )
+        self.objective_ = np.array(objective)
+        self.n_iter_ = len(objective)
+        assert state is not None
+        return state
+
+    def _may_stop(self, objective: list[float]) -> bool:
+        if self.tol == 0 or len(objective) < 2:
+            return False
+        before, after = objective[-2:]
+        return before - after <= self.tol * abs(before)
+
+    def _report(self, objective: list[float]) -> None:
+        name = type(self).__name__
+        report(name, len(objective), self.n_iter, objective[-1], verbose=self.verbose)

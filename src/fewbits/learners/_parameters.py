@@ -1,0 +1,45 @@
+"""Refuse parameters that are out of range, in one line that says what was needed."""
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from fewbits.codes import MAX_BITS
+from fewbits.errors import ArgumentError
+
+
+def check_n_bits(value: Any) -> int:
+    """Return a code length, between 1 and the longest code of the package."""
+    return check_integer("n_bits", value, 1, MAX_BITS)
+
+
+def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` as an int when it lies between `low` and `high`, both included."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < low or (high is not None and value > high):
+        upper = "or more" if high is None else f"to {high}"
+        raise ArgumentError(f"{name} must be an integer, {low} {upper}, got {value!r}")
+    return int(value)
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = np.inf, *, above: bool = False
+) -> float:
+    """Return `value` as a float in [low, high], or in (low, high] with `above`."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not (low < value if above else low <= value) or value > high:
+        lower = f"above {low:g}" if above else f"at least {low:g}"
+        upper = "" if high == np.inf else f" and at most {high:g}"
+        raise ArgumentError(f"{name} must be a number {lower}{upper}, got {value!r}")
+    if not np.isfinite(value):
+        raise ArgumentError(f"{name} must be finite, got {value!r}")
+    return float(value)
+
+
+def check_choice(name: str, value: Any, options: Collection[str]) -> None:
+    """Refuse a `value` that is not one of the named options."""
+    if not (isinstance(value, str) and value in options):
+        named = ", ".join(repr(option) for option in options)
+        raise ArgumentError(f"{name} must be one of {named}, got {value!r}")

@@ -1,0 +1,54 @@
+"""Telling whoever wants to know how far a fit has come."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+#: Called after each iteration with (iterations done, iterations at most, objective).
+Listener = Callable[[int, int, float], None]
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("fewbits_progress", default=None)
+
+
+@contextmanager
+def on_progress(listener: Listener) -> Iterator[None]:
+    """Call `listener` after each iteration of every learner fitted inside the block.
+
+    It is no parameter of the learners, so that these can be cloned, pickled and
+    searched over. Fits in other threads or processes do not report.
+
+    Parameters
+    ----------
+    listener : callable
+        Called with the number of iterations done, their largest possible number, and
+        the value of the objective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> with on_progress(lambda done, total, objective: print(done, "of", total)):
+    ...     itq = ITQ(n_bits=4, n_iter=2, random_state=0).fit(X)
+    1 of 2
+    2 of 2
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def report(
+    name: str, done: int, total: int, objective: float, *, verbose: bool
+) -> None:
+    """Tell the listener, if there is one, and standard error, if `verbose`."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(done, total, objective)
+    if verbose:
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\r{name}: {done}/{total}, objective {objective:.6g}{end}")
+        sys.stderr.flush()

@@ -1,0 +1,115 @@
+"""Walking over the rows of a matrix that may be larger than memory.
+
+Every learner sees a row as its encoder will: rounded to float32 first, then centred
+in float64. Blocks are C-ordered copies, so the strides of X never change a result.
+"""
+
+from collections.abc import Iterator
+from mmap import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from fewbits._typing import Array, FeatureArray
+from fewbits.errors import FeatureError
+
+#: Projected rows up to this many bytes are kept between iterations.
+KEEP_BYTES = 1 << 28
+_BLOCK_ENTRIES = 1 << 21
+_MIN_ROWS = 1024
+#: One pass of more multiply-adds than this is done in float32, summed in float64.
+_DOUBLE_LIMIT = 1 << 30
+
+
+def spans(length: int, width: int, least: int = _MIN_ROWS) -> Iterator[slice]:
+    """Cut `length` lines of `width` entries into slices of some megabytes each."""
+    step = max(least, _BLOCK_ENTRIES // max(1, width))
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def as_single(X: Array) -> NDArray[np.float32]:
+    """Return a C-ordered float32 copy or view, infinite where float32 overflows."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(X, dtype=np.float32)
+
+
+def check_finite(X: Array) -> None:
+    """Refuse NaN, infinity and what becomes infinite in float32, naming the first."""
+    for span in spans(*X.shape):
+        finite = np.isfinite(as_single(X[span]))
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            row += span.start
+            raise FeatureError(
+                "Input X contains NaN, infinity or a value too large for float32: "
+                f"got {X[row, column]} in row {row}, column {column}"
+            )
+
+
+def column_means(X: Array) -> NDArray[np.float64]:
+    """Return the mean of each column, summed in float64."""
+    total = np.zeros(X.shape[1])
+    for span in spans(*X.shape):
+        total += as_single(X[span]).sum(axis=0, dtype=np.float64)
+    return total / len(X)
+
+
+def working_dtype(n_rows: int, n_in: int, n_out: int) -> DTypeLike:
+    """Return float64 where a pass over the rows is cheap, else float32."""
+    return np.float64 if n_rows * n_in * n_out <= _DOUBLE_LIMIT else np.float32
+
+
+class Rows:
+    """The rows ``(X - mean) @ axes``, block by block.
+
+    They are computed once and kept when they take little memory beside X; otherwise
+    each walk reads X again.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        mean: FeatureArray,
+        axes: FeatureArray | None = None,
+        dtype: DTypeLike = np.float64,
+        *,
+        keep: bool = True,
+    ) -> None:
+        self.X, self.mean = X, mean
+        self.axes = None if axes is None else axes.astype(dtype, copy=False)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        width = X.shape[1] if axes is None else axes.shape[1]
+        self.shape = (len(X), width)
+        self._kept: FeatureArray | None = None
+        if keep and self._nbytes <= _memory_allowed(X):
+            self._kept = self._compute_all()
+
+    def __iter__(self) -> Iterator[FeatureArray]:
+        for span in spans(len(self.X), max(self.X.shape[1], self.shape[1])):
+            yield self._compute(span) if self._kept is None else self._kept[span]
+
+    @property
+    def _nbytes(self) -> int:
+        return int(self.shape[0] * self.shape[1] * self.dtype.itemsize)
+
+    def _compute(self, span: slice) -> FeatureArray:
+        centred = (as_single(self.X[span]) - self.mean).astype(self.dtype, copy=False)
+        return centred if self.axes is None else centred @ self.axes
+
+    def _compute_all(self) -> FeatureArray:
+        kept = np.empty(self.shape, self.dtype)
+        for span in spans(len(self.X), max(self.X.shape[1], self.shape[1])):
+            kept[span] = self._compute(span)
+        return kept
+
+
+def _memory_allowed(X: Array) -> int:
+    return KEEP_BYTES if _is_mapped(X) else max(KEEP_BYTES, X.nbytes)
+
+
+def _is_mapped(X: Any) -> bool:
+    while X is not None and not isinstance(X, mmap):
+        X = getattr(X, "base", None)
+    return X is not None
