@@ -32,13 +32,8 @@ def demo(
     backbone = backbones.load(demo.BACKBONE)
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
-    with progress_bar("learning") as progress:
-        bundle = demo.build(
-            data,
-            features,
-            n_bits=bits,
-            callback=lambda done, total, _: progress(done, total),
-        )
+    with progress_bar("learning") as progress, learning(progress):
+        bundle = demo.build(data, features, n_bits=bits)
     bundle.save(output)
     with progress_bar("comparing") as progress:
         rows = demo.compare(features, bundle.encoder, progress=progress)

@@ -56,10 +56,9 @@ def build(
     features: NDArray[np.float32],
     *,
     n_bits: int = 256,
-    callback: Callable[[int, int, float], None] | None = None,
 ) -> Bundle:
     """Learn codes, store them with the texts, and calibrate the refusal."""
-    learner = ITQ(n_bits=n_bits, random_state=0, callback=callback).fit(features)
+    learner = ITQ(n_bits=n_bits, random_state=0).fit(features)
     codes = learner.encode(features)
     radius = familiar_radius(codes, data.labels["category"])
     bundle = Bundle(

@@ -69,9 +69,8 @@ def fit_bundle(
     features = source.values
     if extractor is not None:
         features = extractor.extract(source.values, progress=feature_progress)
-    if learning_progress is not None and hasattr(learner, "callback"):
-        learner.set_params(callback=_two_numbers(learning_progress))
-    learner.fit(features, source.labels)
+    with learners.on_progress(_listener(learning_progress)):
+        learner.fit(features, source.labels)
     return Bundle(
         learner.encoder_,
         backbone=name,
@@ -106,8 +105,8 @@ def make_learner(
     return METHODS[method](**wanted)
 
 
-def _two_numbers(progress: Progress) -> Callable[[int, int, float], None]:
-    return lambda done, total, objective: progress(done, total)
+def _listener(progress: Progress | None) -> Callable[[int, int, float], None]:
+    return lambda done, total, objective: progress and progress(done, total)
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,5 +114,5 @@ def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in parameters.items()
-        if isinstance(value, kept) and name != "callback"
+        if isinstance(value, kept)
     }

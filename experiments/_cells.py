@@ -1,0 +1,44 @@
+"""Measurements that are kept: one JSON line for each cell of an experiment."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+
+Cell = dict[str, Any]
+
+
+class Cells:
+    """A file of measurements, keyed by what was measured.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment; the file is ``docs/results/<name>.jsonl``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.path = RESULTS / f"{name}.jsonl"
+        self._done = {_key(cell["cell"]): cell for cell in self}
+
+    def __iter__(self) -> Iterator[Cell]:
+        if self.path.exists():
+            for line in self.path.read_text("utf-8").splitlines():
+                yield json.loads(line)
+
+    def measure(self, cell: Cell, function: Callable[[], Cell]) -> Cell:
+        """Return the figures of `cell`, calling `function` only for new ones."""
+        if _key(cell) not in self._done:
+            found = {"cell": cell, "figures": function()}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found) + "\n")
+            self._done[_key(cell)] = found
+            print(json.dumps(found), flush=True)
+        figures: Cell = self._done[_key(cell)]["figures"]
+        return figures
+
+
+def _key(cell: Cell) -> str:
+    return json.dumps(cell, sort_keys=True)

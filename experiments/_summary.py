@@ -1,0 +1,45 @@
+"""Means and standard errors over seeds, and the tables that show them."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from experiments._cells import Cell
+
+
+def over_seeds(
+    cells: Iterable[Cell], figure: str
+) -> dict[tuple[Any, ...], tuple[float, float, int]]:
+    """Return mean, standard error and count, keyed by the cell without its seed."""
+    values: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    for cell in cells:
+        if figure in cell["figures"]:
+            key = tuple(v for k, v in sorted(cell["cell"].items()) if k != "seed")
+            values[key].append(cell["figures"][figure])
+    return {key: mean_and_error(each) for key, each in values.items()}
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float, int]:
+    """Return the mean, its standard error (NaN for a single value) and the count."""
+    n = len(values)
+    mean = sum(values) / n
+    if n == 1:
+        return mean, math.nan, 1
+    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
+    return mean, math.sqrt(variance / n), n
+
+
+def shown(mean: float, error: float, digits: int = 3) -> str:
+    """Return ``.712 ± .004``."""
+    text = f"{mean:.{digits}f}".replace("0.", ".", 1)
+    if math.isnan(error):
+        return text
+    return f"{text} ± " + f"{error:.{digits}f}".replace("0.", ".", 1)
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table in Markdown."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)

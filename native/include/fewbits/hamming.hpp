@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fewbits {
+
+/// Row-major packed codes: `rows` codes of `bytes` bytes each.
+struct CodeView {
+    const std::uint8_t* data;
+    std::size_t rows;
+    std::size_t bytes;
+
+    const std::uint8_t* row(std::size_t i) const { return data + i * bytes; }
+};
+
+/// One bit per database row, most significant first; null allows every row.
+using Mask = const std::uint8_t*;
+
+/// All distances, `queries.rows * database.rows` of them.
+void hamming_distances(CodeView queries, CodeView database, std::int32_t* distances,
+                       std::size_t n_threads);
+
+/// The `k` nearest allowed codes of every query, ordered by (distance, row), padded
+/// with -1. `k` is at most `database.rows`.
+void hamming_topk(CodeView queries, CodeView database, Mask allowed, std::size_t k,
+                  std::int32_t* distances, std::int64_t* rows, std::size_t n_threads);
+
+/// How many allowed codes lie within `radius` of each query.
+void hamming_within_count(CodeView queries, CodeView database, std::int32_t radius,
+                          Mask allowed, std::int64_t* counts, std::size_t n_threads);
+
+/// These codes, ordered by (distance, row); those of query q fill
+/// [offsets[q], offsets[q + 1]).
+void hamming_within_fill(CodeView queries, CodeView database, std::int32_t radius,
+                         Mask allowed, const std::int64_t* offsets,
+                         std::int32_t* distances, std::int64_t* rows,
+                         std::size_t n_threads);
+
+}  // namespace fewbits

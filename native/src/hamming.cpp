@@ -1,0 +1,275 @@
+#include "fewbits/hamming.hpp"
+
+#include <memory>
+
+#include "fewbits/isa.hpp"
+#include "hamming_collect.hpp"
+#include "parallel.hpp"
+
+namespace fewbits {
+namespace {
+
+using Collectors = std::vector<std::unique_ptr<Collector>>;
+
+constexpr std::size_t kFewQueries = 3;      // as many are compared straight with the rows
+constexpr std::size_t kPass = 256;          // queries that share an arranged block
+constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
+constexpr std::size_t kSample = 16384;      // rows that the first threshold comes from
+constexpr std::size_t kSampleFrom = 65536;  // database from which sampling pays
+
+const HammingKernels& kernels() {
+    switch (active_isa()) {
+#if defined(__x86_64__) || defined(_M_X64)
+        case Isa::avx2: return hamming_avx2();
+        case Isa::avx512: return hamming_avx512();
+#elif defined(__aarch64__)
+        case Isa::neon: return hamming_neon();
+#endif
+        default: return hamming_portable();
+    }
+}
+
+std::int32_t beyond_all(CodeView codes) {
+    return static_cast<std::int32_t>(8 * codes.bytes) + 1;
+}
+
+Codes part(CodeView database, std::size_t begin, std::size_t end) {
+    return {database.row(begin), end - begin, database.bytes,
+            static_cast<std::int64_t>(begin)};
+}
+
+/// Compare each query with the rows, a cache-sized block after the other.
+void scan_by_rows(CodeView queries, CodeView database, std::size_t begin,
+                  std::size_t end, std::vector<Sink>& sinks) {
+    const std::size_t step =
+        queries.rows == 1 ? end - begin
+                          : std::max<std::size_t>(1, kRowBlock / database.bytes);
+    for (std::size_t row = begin; row < end; row += step) {
+        const Codes block = part(database, row, std::min(end, row + step));
+        for (std::size_t q = 0; q < queries.rows; ++q)
+            kernels().scan_rows(queries.row(q), block, sinks[q]);
+    }
+}
+
+/// Arrange block after block and compare each with all queries.
+void scan_by_blocks(CodeView queries, CodeView database, std::size_t begin,
+                    std::size_t end, std::vector<Sink>& sinks) {
+    const HammingKernels& kernel = kernels();
+    const std::size_t bytes = database.bytes;
+    std::vector<std::uint8_t> prepared(queries.rows * kernel.query_bytes(bytes));
+    for (std::size_t q = 0; q < queries.rows; ++q)
+        kernel.prepare(queries.row(q), bytes,
+                       prepared.data() + q * kernel.query_bytes(bytes));
+    std::vector<std::uint8_t> arranged(kernel.block_bytes(bytes));
+    const std::size_t step = kernel.block_rows(bytes);
+    for (std::size_t row = begin; row < end; row += step) {
+        const Codes block = part(database, row, std::min(end, row + step));
+        kernel.arrange(block, arranged.data());
+        kernel.scan_block(prepared.data(), queries.rows, block, arranged.data(),
+                          sinks.data());
+    }
+}
+
+/// Report rows [begin, end) of the database to one collector for each query.
+void scan(CodeView queries, CodeView database, std::size_t begin, std::size_t end,
+          Collectors& collectors) {
+    std::vector<Sink> sinks;
+    for (const auto& collector : collectors) sinks.push_back(collector->take());
+    const bool few = queries.rows <= kFewQueries || !kernels().scan_block;
+    (few ? scan_by_rows : scan_by_blocks)(queries, database, begin, end, sinks);
+    for (std::size_t q = 0; q < queries.rows; ++q) collectors[q]->put(sinks[q]);
+}
+
+template <typename Make>
+Collectors make_collectors(std::size_t n, const Make& make) {
+    Collectors collectors;
+    for (std::size_t q = 0; q < n; ++q) collectors.push_back(make(q));
+    return collectors;
+}
+
+/// Call `work(first, collectors)` with the hits of a few queries at a time. Many queries
+/// are shared among the threads; for few it is the database that is shared.
+template <typename Make, typename Work>
+void search(CodeView queries, CodeView database, std::size_t n_threads,
+            const Make& make, const Work& work) {
+    const auto pass = [&](std::size_t first, std::size_t n, std::size_t threads) {
+        const CodeView some{queries.row(first), n, queries.bytes};
+        const auto make_nth = [&](std::size_t q) { return make(first + q); };
+        std::vector<Collectors> shares(std::max<std::size_t>(1, threads));
+        for (auto& share : shares) share = make_collectors(n, make_nth);
+        parallel_for(database.rows, 4096, threads,
+                     [&](std::size_t begin, std::size_t end, std::size_t t) {
+                         scan(some, database, begin, end, shares[t]);
+                     });
+        for (std::size_t t = 1; t < shares.size(); ++t)
+            for (std::size_t q = 0; q < n; ++q) shares[0][q]->append(*shares[t][q]);
+        work(first, shares[0]);
+    };
+    if (queries.rows < 4 * n_threads) {
+        if (queries.rows) pass(0, queries.rows, n_threads);
+        return;
+    }
+    parallel_for(queries.rows, 4, n_threads,
+                 [&](std::size_t begin, std::size_t end, std::size_t) {
+                     for (std::size_t q = begin; q < end; q += kPass)
+                         pass(q, std::min(kPass, end - q), 1);
+                 });
+}
+
+struct Subset {
+    std::vector<std::int64_t> rows;
+    std::vector<std::uint8_t> codes;
+
+    CodeView view(std::size_t bytes) const { return {codes.data(), rows.size(), bytes}; }
+};
+
+bool is_allowed(Mask allowed, std::size_t row) {
+    return !allowed || (allowed[row / 8] >> (7 - row % 8) & 1);
+}
+
+std::size_t count_allowed(Mask allowed, std::size_t n) {
+    if (!allowed) return n;
+    std::size_t count = 0;
+    for (std::size_t byte = 0; byte < n / 8; ++byte)
+        count += static_cast<std::size_t>(__builtin_popcount(allowed[byte]));
+    for (std::size_t row = n / 8 * 8; row < n; ++row) count += is_allowed(allowed, row);
+    return count;
+}
+
+/// Copy every `stride`-th allowed row.
+Subset subset(CodeView database, Mask allowed, std::size_t stride) {
+    Subset chosen;
+    std::size_t seen = 0;
+    const std::size_t step = allowed ? 1 : stride;
+    for (std::size_t row = 0; row < database.rows; row += step) {
+        if (allowed && (!is_allowed(allowed, row) || seen++ % stride)) continue;
+        chosen.rows.push_back(static_cast<std::int64_t>(row));
+        chosen.codes.insert(chosen.codes.end(), database.row(row),
+                            database.row(row) + database.bytes);
+    }
+    return chosen;
+}
+
+/// For each query a distance that the k-th nearest very likely does not reach, from a
+/// sample of the rows; the result is checked, so an unlucky sample only costs time.
+std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
+                                           Mask allowed, std::size_t n_allowed,
+                                           std::size_t k, std::size_t n_threads) {
+    std::vector<std::int32_t> taus(queries.rows, beyond_all(database));
+    if (n_allowed < kSampleFrom) return taus;
+    const Subset sample = subset(database, allowed, n_allowed / kSample);
+    const double share = static_cast<double>(k) *
+                         static_cast<double>(sample.rows.size()) /
+                         static_cast<double>(n_allowed);
+    const auto rank = static_cast<std::size_t>(share + 3 * std::sqrt(share) + 2);
+    if (rank >= sample.rows.size()) return taus;
+    const std::int32_t all = beyond_all(database);
+    search(
+        queries, sample.view(database.bytes), n_threads,
+        [&](std::size_t) {
+            return std::make_unique<Collector>(Collector::Keep::nearest, rank, all,
+                                               nullptr);
+        },
+        [&](std::size_t first, Collectors& found) {
+            for (std::size_t q = 0; q < found.size(); ++q)
+                taus[first + q] = found[q]->farthest() + 1;
+        });
+    return taus;
+}
+
+/// Search for the queries in `which` only, with a threshold for each.
+void topk_of(CodeView queries, CodeView database, Mask allowed, std::size_t k,
+             const std::vector<std::int32_t>& taus, std::int32_t* distances,
+             std::int64_t* rows, std::size_t n_threads, std::vector<std::size_t>& found) {
+    search(
+        queries, database, n_threads,
+        [&](std::size_t q) {
+            return std::make_unique<Collector>(Collector::Keep::nearest, k, taus[q],
+                                               allowed);
+        },
+        [&](std::size_t first, Collectors& collectors) {
+            for (std::size_t q = 0; q < collectors.size(); ++q) {
+                const std::size_t at = (first + q) * k;
+                found[first + q] = collectors[q]->write(distances + at, rows + at);
+            }
+        });
+}
+
+}  // namespace
+
+void hamming_distances(CodeView queries, CodeView database, std::int32_t* distances,
+                       std::size_t n_threads) {
+    const HammingKernels& kernel = kernels();
+    parallel_for(queries.rows * database.rows, 1 << 14, n_threads,
+                 [&](std::size_t begin, std::size_t end, std::size_t) {
+                     while (begin < end) {
+                         const std::size_t q = begin / database.rows;
+                         const std::size_t row = begin % database.rows;
+                         const std::size_t n = std::min(end - begin, database.rows - row);
+                         kernel.distances(queries.row(q), part(database, row, row + n),
+                                          distances + begin);
+                         begin += n;
+                     }
+                 });
+}
+
+void hamming_topk(CodeView queries, CodeView database, Mask allowed, std::size_t k,
+                  std::int32_t* distances, std::int64_t* rows, std::size_t n_threads) {
+    const std::size_t n_allowed = count_allowed(allowed, database.rows);
+    // Few allowed rows are worth a copy of their own.
+    const bool copies = allowed && n_allowed < database.rows / 8;
+    const Subset chosen = copies ? subset(database, allowed, 1) : Subset{};
+    const CodeView among = copies ? chosen.view(database.bytes) : database;
+    const Mask mask = copies ? nullptr : allowed;
+    std::fill_n(distances, queries.rows * k, -1);
+    std::fill_n(rows, queries.rows * k, -1);
+    if (n_allowed == 0) return;
+
+    std::vector<std::size_t> found(queries.rows);
+    const auto taus = first_thresholds(queries, among, mask, n_allowed, k, n_threads);
+    topk_of(queries, among, mask, k, taus, distances, rows, n_threads, found);
+    for (std::size_t q = 0; q < queries.rows; ++q) {
+        if (found[q] >= std::min(k, n_allowed)) continue;
+        const CodeView one{queries.row(q), 1, queries.bytes};
+        std::vector<std::size_t> again(1);
+        topk_of(one, among, mask, k, {beyond_all(database)}, distances + q * k,
+                rows + q * k, n_threads, again);
+    }
+    if (copies)
+        for (std::size_t i = 0; i < queries.rows * k; ++i)
+            if (rows[i] >= 0) rows[i] = chosen.rows[static_cast<std::size_t>(rows[i])];
+}
+
+void hamming_within_count(CodeView queries, CodeView database, std::int32_t radius,
+                          Mask allowed, std::int64_t* counts, std::size_t n_threads) {
+    search(
+        queries, database, n_threads,
+        [&](std::size_t) {
+            return std::make_unique<Collector>(Collector::Keep::count, 0, radius + 1,
+                                               allowed);
+        },
+        [&](std::size_t first, Collectors& found) {
+            for (std::size_t q = 0; q < found.size(); ++q)
+                counts[first + q] = static_cast<std::int64_t>(found[q]->size());
+        });
+}
+
+void hamming_within_fill(CodeView queries, CodeView database, std::int32_t radius,
+                         Mask allowed, const std::int64_t* offsets,
+                         std::int32_t* distances, std::int64_t* rows,
+                         std::size_t n_threads) {
+    search(
+        queries, database, n_threads,
+        [&](std::size_t) {
+            return std::make_unique<Collector>(Collector::Keep::all, 0, radius + 1,
+                                               allowed);
+        },
+        [&](std::size_t first, Collectors& found) {
+            for (std::size_t q = 0; q < found.size(); ++q) {
+                const auto at = static_cast<std::size_t>(offsets[first + q]);
+                found[q]->write(distances + at, rows + at);
+            }
+        });
+}
+
+}  // namespace fewbits

@@ -1,0 +1,72 @@
+#pragma once
+
+// What an instruction set provides for the search in hamming.cpp. Included by units
+// that are compiled with different flags, so nothing here may have a body that the
+// linker could share between them: plain data, or `static`.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fewbits {
+
+struct Hit {
+    std::int32_t distance;
+    std::int64_t row;
+};
+
+/// Where a scan reports codes nearer than `tau`. `full` makes room; it may lower `tau`.
+struct Sink {
+    std::int32_t tau;
+    Hit* next;
+    Hit* end;
+    const std::uint8_t* allowed;
+    void (*full)(Sink&);
+    void* owner;
+};
+
+[[maybe_unused]] static inline void report(Sink& sink, std::int32_t distance,
+                                           std::int64_t row) {
+    if (sink.allowed && !(sink.allowed[row >> 3] >> (7 - (row & 7)) & 1)) return;
+    if (sink.next == sink.end) {
+        sink.full(sink);
+        if (distance >= sink.tau) return;
+    }
+    *sink.next++ = {distance, row};
+}
+
+/// Consecutive codes; the first has row number `first`.
+struct Codes {
+    const std::uint8_t* data;
+    std::size_t rows;
+    std::size_t bytes;
+    std::int64_t first;
+};
+
+struct HammingKernels {
+    /// Distances of consecutive codes to one query.
+    void (*distances)(const std::uint8_t* query, Codes codes, std::int32_t* out);
+
+    /// Report the near codes to one query, straight from the rows.
+    void (*scan_rows)(const std::uint8_t* query, Codes codes, Sink& sink);
+
+    /// The rest serves many queries at once and is null where `scan_rows` is as good.
+    /// A block of codes is rearranged once, then compared with every query.
+    std::size_t (*block_rows)(std::size_t bytes);
+    std::size_t (*block_bytes)(std::size_t bytes);
+    void (*arrange)(Codes block, std::uint8_t* arranged);
+    std::size_t (*query_bytes)(std::size_t bytes);
+    void (*prepare)(const std::uint8_t* query, std::size_t bytes,
+                    std::uint8_t* prepared);
+    void (*scan_block)(const std::uint8_t* prepared, std::size_t n_queries, Codes block,
+                       const std::uint8_t* arranged, Sink* sinks);
+};
+
+const HammingKernels& hamming_portable();
+#if defined(__x86_64__) || defined(_M_X64)
+const HammingKernels& hamming_avx2();
+const HammingKernels& hamming_avx512();
+#elif defined(__aarch64__)
+const HammingKernels& hamming_neon();
+#endif
+
+}  // namespace fewbits
