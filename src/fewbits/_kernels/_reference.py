@@ -16,6 +16,7 @@ Mask = NDArray[np.uint8]
 
 _PADDING = -1
 _BLOCK = 1 << 20  # matrix entries handled at once
+_LANES = 16  # sums that an asymmetric distance is split into
 
 
 def isas() -> list[str]:
@@ -100,15 +101,21 @@ def asymmetric_distances(
 ) -> None:
     """Sum ``|score|`` over the bits on which a code and the score's sign disagree.
 
-    The sum runs over the bits in rising order, in float32. Rows of -1 give inf.
+    Rows of -1 give inf. The order of the float32 additions is fixed: 16 sums, one for
+    each place within two bytes, then halves added to halves.
     """
     n_bits = scores.shape[1]
+    padding = (0, -n_bits % _LANES)
     for q, score in enumerate(scores):
         codes = database[np.maximum(rows[q], 0)]
         bits = np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
         costs = np.where(bits != (score > 0), np.abs(score), np.float32(0))
-        total = np.cumsum(costs, axis=1, dtype=np.float32)[:, -1]
-        distances[q] = np.where(rows[q] < 0, np.float32(np.inf), total)
+        parts = np.pad(costs, ((0, 0), padding)).reshape(len(codes), -1, _LANES)
+        total = np.cumsum(parts, axis=1, dtype=np.float32)[:, -1]
+        while total.shape[1] > 1:
+            low, high = np.split(total, 2, axis=1)
+            total = low + high
+        distances[q] = np.where(rows[q] < 0, np.float32(np.inf), total[:, 0])
 
 
 def linear_scores(

@@ -1,0 +1,86 @@
+#include "fewbits/encode.hpp"
+
+#include "bind.hpp"
+#include "fewbits/asymmetric.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Floats = Matrix<const float>;
+using Scores = Matrix<float>;
+using Codes = Matrix<std::uint8_t>;
+
+fewbits::Features features(const Floats& x) {
+    return {x.data(), x.shape(0), x.shape(1)};
+}
+
+fewbits::Affine affine(const Floats& weights, const Vector<const float>& bias) {
+    return {weights.data(), bias.data(), bias.shape(0)};
+}
+
+fewbits::SparseAffine affine(const Vector<const std::int64_t>& indptr,
+                             const Vector<const std::int32_t>& indices,
+                             const Vector<const float>& values,
+                             const Vector<const float>& bias) {
+    return {indptr.data(), indices.data(), values.data(), bias.data(), bias.shape(0)};
+}
+
+void linear_scores(Floats x, Floats weights, Vector<const float> bias, Scores scores,
+                   std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::linear(features(x), affine(weights, bias), {scores.data(), nullptr, false},
+                    n_threads);
+}
+
+void linear_encode(Floats x, Floats weights, Vector<const float> bias, int zero_bit,
+                   Codes codes, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::linear(features(x), affine(weights, bias),
+                    {nullptr, codes.data(), zero_bit != 0}, n_threads);
+}
+
+void sparse_scores(Floats x, Vector<const std::int64_t> indptr,
+                   Vector<const std::int32_t> indices, Vector<const float> values,
+                   Vector<const float> bias, Scores scores, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::sparse(features(x), affine(indptr, indices, values, bias),
+                    {scores.data(), nullptr, false}, n_threads);
+}
+
+void sparse_encode(Floats x, Vector<const std::int64_t> indptr,
+                   Vector<const std::int32_t> indices, Vector<const float> values,
+                   Vector<const float> bias, int zero_bit, Codes codes,
+                   std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::sparse(features(x), affine(indptr, indices, values, bias),
+                    {nullptr, codes.data(), zero_bit != 0}, n_threads);
+}
+
+void asymmetric_distances(Floats scores, Matrix<const std::uint8_t> database,
+                          Matrix<const std::int64_t> rows, Scores distances,
+                          std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::asymmetric_distances({scores.data(), rows.data(), scores.shape(0),
+                                   scores.shape(1), rows.shape(1)},
+                                  database.data(), distances.data(), n_threads);
+}
+
+}  // namespace
+
+void bind_encode(nb::module_& m) {
+    m.def("linear_scores", &linear_scores, "X"_a.noconvert(), "weights"_a.noconvert(),
+          "bias"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
+    m.def("linear_encode", &linear_encode, "X"_a.noconvert(), "weights"_a.noconvert(),
+          "bias"_a.noconvert(), "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
+    m.def("sparse_scores", &sparse_scores, "X"_a.noconvert(), "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "values"_a.noconvert(), "bias"_a.noconvert(),
+          "scores"_a.noconvert(), "n_threads"_a);
+    m.def("sparse_encode", &sparse_encode, "X"_a.noconvert(), "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "values"_a.noconvert(), "bias"_a.noconvert(),
+          "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
+    m.def("asymmetric_distances", &asymmetric_distances, "scores"_a.noconvert(),
+          "database"_a.noconvert(), "rows"_a.noconvert(), "distances"_a.noconvert(),
+          "n_threads"_a);
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fewbits {
+
+/// Scores are defined down to the last bit: the score of output `j` starts as
+/// `bias[j]` and takes one fused multiply-add for each feature, in rising order, in
+/// float32. Every output is one lane of a register, so blocks, batches, threads and
+/// instruction sets never change it. Features must be finite.
+
+/// A row-major (n, n_features) matrix of features.
+struct Features {
+    const float* data;
+    std::size_t n;
+    std::size_t n_features;
+};
+
+/// Row-major weights (n_features, n_bits) and one bias for each bit.
+struct Affine {
+    const float* weights;
+    const float* bias;
+    std::size_t n_bits;
+};
+
+/// One row of a CSR matrix (n_bits, n_features) and one bias for each bit. Indices
+/// rise within a row.
+struct SparseAffine {
+    const std::int64_t* indptr;
+    const std::int32_t* indices;
+    const float* values;
+    const float* bias;
+    std::size_t n_bits;
+};
+
+/// Where scores go: to `scores` (n, n_bits), or thresholded to `codes`
+/// (n, ceil(n_bits / 8)), most significant bit first, padding bits zero. A bit is
+/// `score >= 0` with `zero_bit`, else `score > 0`.
+struct Output {
+    float* scores;
+    std::uint8_t* codes;
+    bool zero_bit;
+};
+
+void linear(const Features& x, const Affine& map, const Output& out,
+            std::size_t n_threads);
+void sparse(const Features& x, const SparseAffine& map, const Output& out,
+            std::size_t n_threads);
+
+}  // namespace fewbits

@@ -1,0 +1,36 @@
+#include <immintrin.h>
+
+#include "asymmetric_lanes.hpp"
+#include "encode_dense.hpp"
+#include "encode_sparse.hpp"
+
+namespace fewbits {
+namespace {
+
+struct Avx2 {
+    using Reg = __m256;
+    static constexpr std::size_t lanes = 8, tile_rows = 6, tile_regs = 2;
+
+    static Reg load(const float* p) { return _mm256_loadu_ps(p); }
+    static Reg broadcast(const float* p) { return _mm256_broadcast_ss(p); }
+    static void store(float* p, Reg x) { _mm256_storeu_ps(p, x); }
+    static Reg fmadd(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+    static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+    static std::uint64_t positive(Reg x) {
+        const Reg above = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GT_OQ);
+        return static_cast<std::uint64_t>(_mm256_movemask_ps(above));
+    }
+    static std::uint64_t not_negative(Reg x) {
+        const Reg above = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GE_OQ);
+        return static_cast<std::uint64_t>(_mm256_movemask_ps(above));
+    }
+};
+
+}  // namespace
+
+const EncodeKernels encode_avx2{&linear_scratch<Avx2>, &linear_share<Avx2>,
+                                &sparse_scratch<Avx2>, &sparse_share<Avx2>,
+                                &asymmetric_share<Avx2>};
+
+}  // namespace fewbits

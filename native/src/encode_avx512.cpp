@@ -1,0 +1,34 @@
+#include <immintrin.h>
+
+#include "asymmetric_lanes.hpp"
+#include "encode_dense.hpp"
+#include "encode_sparse.hpp"
+
+namespace fewbits {
+namespace {
+
+struct Avx512 {
+    using Reg = __m512;
+    static constexpr std::size_t lanes = 16, tile_rows = 14, tile_regs = 2;
+
+    static Reg load(const float* p) { return _mm512_loadu_ps(p); }
+    static Reg broadcast(const float* p) { return _mm512_set1_ps(*p); }
+    static void store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
+    static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
+    static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+    static std::uint64_t positive(Reg x) {
+        return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ);
+    }
+    static std::uint64_t not_negative(Reg x) {
+        return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GE_OQ);
+    }
+};
+
+}  // namespace
+
+const EncodeKernels encode_avx512{&linear_scratch<Avx512>, &linear_share<Avx512>,
+                                  &sparse_scratch<Avx512>, &sparse_share<Avx512>,
+                                  &asymmetric_share<Avx512>};
+
+}  // namespace fewbits

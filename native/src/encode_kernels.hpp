@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fewbits/asymmetric.hpp"
+#include "fewbits/encode.hpp"
+#include "fewbits/isa.hpp"
+
+namespace fewbits {
+
+/// What one thread does: all rows of `x`, outputs [first, last). `first` is a multiple
+/// of 64, so that no two threads share a byte or a register.
+template <typename Map>
+struct EncodeJob {
+    Features x;
+    Map map;
+    Output out;
+    std::size_t first;
+    std::size_t last;
+};
+using LinearJob = EncodeJob<Affine>;
+using SparseJob = EncodeJob<SparseAffine>;
+
+/// One query of `asymmetric_distances`, padded to whole pairs of bytes.
+struct AsymmetricJob {
+    const float* costs;         // |score|, zero beyond the last bit
+    const std::uint8_t* signs;  // the query's own code
+    const std::uint8_t* database;
+    const std::int64_t* rows;
+    std::size_t n_rows;
+    std::size_t n_bytes;
+    float* distances;
+};
+
+/// The kernels of one instruction set. They allocate nothing and call no threads; each
+/// `_scratch` tells how many floats of work space its kernel needs, aligned to 64
+/// bytes.
+struct EncodeKernels {
+    std::size_t (*linear_scratch)(const LinearJob&);
+    void (*linear)(const LinearJob&, float* scratch);
+    std::size_t (*sparse_scratch)(const SparseJob&);
+    void (*sparse)(const SparseJob&, float* scratch);
+    void (*asymmetric)(const AsymmetricJob&);
+};
+
+extern const EncodeKernels encode_portable;
+extern const EncodeKernels encode_avx2;
+extern const EncodeKernels encode_avx512;
+extern const EncodeKernels encode_neon;
+
+const EncodeKernels& encode_kernels(Isa isa);
+
+}  // namespace fewbits

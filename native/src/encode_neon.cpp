@@ -1,0 +1,36 @@
+#include <arm_neon.h>
+
+#include "asymmetric_lanes.hpp"
+#include "encode_dense.hpp"
+#include "encode_sparse.hpp"
+
+namespace fewbits {
+namespace {
+
+struct Neon {
+    using Reg = float32x4_t;
+    static constexpr std::size_t lanes = 4, tile_rows = 6, tile_regs = 4;
+
+    static Reg load(const float* p) { return vld1q_f32(p); }
+    static Reg broadcast(const float* p) { return vld1q_dup_f32(p); }
+    static void store(float* p, Reg x) { vst1q_f32(p, x); }
+    static Reg fmadd(Reg a, Reg b, Reg c) { return vfmaq_f32(c, a, b); }
+    static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+    static std::uint64_t positive(Reg x) { return lane_bits(vcgtzq_f32(x)); }
+    static std::uint64_t not_negative(Reg x) { return lane_bits(vcgezq_f32(x)); }
+
+private:
+    static std::uint64_t lane_bits(uint32x4_t mask) {
+        constexpr std::uint32_t place[4] = {1, 2, 4, 8};
+        return vaddvq_u32(vandq_u32(mask, vld1q_u32(place)));
+    }
+};
+
+}  // namespace
+
+const EncodeKernels encode_neon{&linear_scratch<Neon>, &linear_share<Neon>,
+                                &sparse_scratch<Neon>, &sparse_share<Neon>,
+                                &asymmetric_share<Neon>};
+
+}  // namespace fewbits
