@@ -112,13 +112,18 @@ template <int Q, int V>
 inline void accumulate(const std::uint8_t* tables, std::size_t table_stride,
                        const std::uint8_t* tile, std::size_t begin, std::size_t end,
                        __m256i (&sums)[Q][V]) {
+#pragma GCC unroll 4
     for (std::size_t n = begin; n < end; ++n) {
         __m256i nibbles[V];
-        for (int v = 0; v < V; ++v) nibbles[v] = load(tile + (n * V + v) * kLane);
+        for (int v = 0; v < V; ++v) {
+            nibbles[v] = load(tile + (n * V + v) * kLane);
+            // Stay in a register: loads are scarcer here than registers.
+            asm("" : "+x"(nibbles[v]));
+        }
         for (int q = 0; q < Q; ++q) {
             const __m256i table = load_table(tables + q * table_stride + 16 * n);
             for (int v = 0; v < V; ++v)
-                sums[q][v] = _mm256_adds_epu8(
+                sums[q][v] = _mm256_add_epi8(
                     sums[q][v], _mm256_shuffle_epi8(table, nibbles[v]));
         }
     }

@@ -74,11 +74,15 @@ inline void report_lane(__mmask8 near, __m512i sums, const Tile& tile, std::size
     }
 }
 
+/// The masked form, because GCC 12 warns of an uninitialised value in the plain one.
+inline __m512i smaller(__m512i a, __m512i b) {
+    return _mm512_maskz_min_epu32(0xFFFF, a, b);
+}
+
 inline void report_tile(const __m512i (&sums)[kVectors], const Tile& tile, Sink& sink) {
     // The minimum of all vectors first: a compare costs more than a minimum, and a tile
     // rarely holds a near code.
-    const __m512i least = _mm512_min_epu32(_mm512_min_epu32(sums[0], sums[1]),
-                                           _mm512_min_epu32(sums[2], sums[3]));
+    const __m512i least = smaller(smaller(sums[0], sums[1]), smaller(sums[2], sums[3]));
     const __m512i tau = _mm512_set1_epi64(sink.tau);
     if (!_mm512_cmplt_epi64_mask(least, tau)) return;
     for (int v = 0; v < kVectors; ++v) {

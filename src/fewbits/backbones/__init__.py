@@ -1,1 +1,7 @@
-"""."""
+"""Raw items -> features: named, versioned, and the same on every machine."""
+
+from fewbits.backbones._base import Backbone
+from fewbits.backbones._registry import available, load
+from fewbits.backbones._wordllama import WordLlama
+
+__all__ = ["Backbone", "WordLlama", "available", "load"]

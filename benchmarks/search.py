@@ -1,0 +1,170 @@
+"""Exact Hamming search beside faiss, on random codes.
+
+    python -m benchmarks.search [--quick] [--json FILE]
+
+Both sides answer in the same process, in turn; each figure is the median of several
+repeats. faiss is given the better of its two ways (a heap, or counting) for every case.
+The distances that both return must be equal.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from fewbits import _kernels
+from fewbits.codes import hamming_topk
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One search: `target` is the ratio to reach, None where none was set."""
+
+    n: int
+    bits: int
+    queries: int
+    k: int
+    target: float | None = None
+
+
+BATCH = [
+    *(
+        Case(MILLION, bits, 1000, 10, target)
+        for bits, target in (
+            (64, 8.0),
+            (96, 12.0),
+            (128, 6.0),
+            (256, 3.5),
+            (384, 5.0),
+            (512, 2.8),
+            (768, 4.0),
+            (1024, 3.5),
+        )
+    ),
+    *(Case(MILLION, bits, 1000, 1000, 3.0) for bits in (64, 128, 256, 512, 1024)),
+]
+SINGLE = [
+    Case(MILLION, 64, 1, 10, 6.0),
+    Case(10 * MILLION, 64, 1, 10, 2.5),
+    Case(MILLION, 512, 1, 10, 0.95),
+    Case(MILLION, 1024, 1, 10, 0.95),
+]
+
+
+def main(
+    quick: Annotated[bool, typer.Option(help="A tenth of the codes.")] = False,
+    only: Annotated[str, typer.Option(help="batch, single or all.")] = "all",
+    repeats: Annotated[int, typer.Option()] = 5,
+    json_path: Annotated[Path | None, typer.Option("--json")] = None,
+) -> None:
+    """Measure every case and print a row for each."""
+    rows: list[dict[str, Any]] = []
+    print(f"instruction set {_kernels.active_isa()}, one thread unless said")
+    print(f"{'codes':>9} {'bits':>5} {'queries':>7} {'k':>5} {'ours':>10} {'faiss':>10}")
+    for case in [*(BATCH if only != "single" else []), *(SINGLE if only != "batch" else [])]:
+        if quick:
+            case = Case(case.n // 10, case.bits, max(1, case.queries // 10), case.k)
+        row = measure(case, repeats if case.queries > 1 else 5 * repeats)
+        rows.append(row)
+        print(shown(row), flush=True)
+    if only != "batch":
+        rows.append(two_threads(MILLION if quick else 10 * MILLION, 5 * repeats))
+        print(f"two threads on one query: {rows[-1]['ratio']:.2f}x one thread (1.4)")
+    if json_path:
+        json_path.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def measure(case: Case, repeats: int) -> dict[str, Any]:
+    """Return the median times and their ratio."""
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    database, queries = random_codes(case)
+    peer = faiss.IndexBinaryFlat(case.bits)
+    peer.add(database)
+
+    def by(use_heap: bool) -> Any:
+        peer.use_heap = use_heap
+        return peer.search(queries, case.k)
+
+    ways: dict[str, Callable[[], Any]] = {
+        "ours": lambda: hamming_topk(queries, database, case.k),
+        "heap": lambda: by(True),
+        "counting": lambda: by(False),
+    }
+    _kernels.set_num_threads(1)
+    answers = {name: way() for name, way in ways.items()}
+    np.testing.assert_array_equal(answers["ours"][0], np.sort(answers["heap"][0]))
+    peer_repeats = max(2, repeats // 2) if case.queries > 1 else repeats
+    times = interleaved(ways, {"ours": repeats, "heap": peer_repeats, "counting": peer_repeats})
+    _kernels.set_num_threads(None)
+    best = min(times["heap"], times["counting"])
+    words = case.n * case.queries * -(-case.bits // 64)
+    return {
+        **asdict(case),
+        "ours_seconds": times["ours"],
+        "faiss_seconds": best,
+        "ratio": best / times["ours"],
+        "gigawords_per_second": words / times["ours"] / 1e9,
+    }
+
+
+def two_threads(n: int, repeats: int) -> dict[str, Any]:
+    """Return how much faster two threads answer a single query."""
+    case = Case(n, 64, 1, 10, 1.4)
+    database, queries = random_codes(case)
+
+    def on(threads: int) -> Any:
+        _kernels.set_num_threads(threads)
+        return hamming_topk(queries, database, case.k)
+
+    times = interleaved(
+        {"one": lambda: on(1), "two": lambda: on(2)}, {"one": repeats, "two": repeats}
+    )
+    _kernels.set_num_threads(None)
+    return {**asdict(case), **times, "ratio": times["one"] / times["two"]}
+
+
+def random_codes(case: Case) -> tuple[Any, Any]:
+    """Return a database and queries of uniformly random codes."""
+    rng = np.random.default_rng(0)
+    width = -(-case.bits // 8)
+    return (
+        rng.integers(0, 256, (case.n, width), dtype=np.uint8),
+        rng.integers(0, 256, (case.queries, width), dtype=np.uint8),
+    )
+
+
+def interleaved(
+    ways: dict[str, Callable[[], Any]], repeats: dict[str, int]
+) -> dict[str, float]:
+    """Return the median time of each way, all of them measured in turn."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(max(repeats.values())):
+        for name, way in ways.items():
+            if turn < repeats[name]:
+                start = time.perf_counter()
+                way()
+                times[name].append(time.perf_counter() - start)
+    return {name: float(np.median(each)) for name, each in times.items()}
+
+
+def shown(row: dict[str, Any]) -> str:
+    """Return one line of the table."""
+    target = "" if row["target"] is None else f"(target {row['target']:g})"
+    return (
+        f"{row['n']:9d} {row['bits']:5d} {row['queries']:7d} {row['k']:5d} "
+        f"{1e3 * row['ours_seconds']:8.2f}ms {1e3 * row['faiss_seconds']:8.2f}ms "
+        f"{row['ratio']:6.2f}x {target:13s} {row['gigawords_per_second']:6.2f} Gword/s"
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)

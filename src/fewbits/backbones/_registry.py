@@ -1,0 +1,32 @@
+"""Backbones by name."""
+
+from functools import cache
+
+from fewbits.backbones._base import Backbone
+from fewbits.backbones._wordllama import WordLlama
+from fewbits.errors import ArgumentError
+
+_BACKBONES: dict[str, type[Backbone]] = {cls.id: cls for cls in (WordLlama,)}
+
+
+def available() -> list[str]:
+    """Return the ids that `load` takes."""
+    return sorted(_BACKBONES)
+
+
+@cache
+def load(name: str) -> Backbone:
+    """Return a backbone, read once.
+
+    Raises
+    ------
+    ArgumentError
+        When there is none of that name.
+    MissingExtraError
+        When its packages are not installed.
+    """
+    if name not in _BACKBONES:
+        raise ArgumentError(
+            f"no backbone {name!r}; known are {', '.join(available())}"
+        )
+    return _BACKBONES[name]()

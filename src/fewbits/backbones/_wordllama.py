@@ -1,0 +1,98 @@
+"""WordLlama: static word-piece embeddings, averaged."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+
+from fewbits.backbones._base import Backbone, Progress
+from fewbits.errors import FeatureError, MissingExtraError
+
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_RULE = "mean of the word pieces without special ones, l2-normalised, version 1"
+_BATCH = 1024
+
+
+@final
+class WordLlama(Backbone):
+    """Text to 256 floats in microseconds, without torch.
+
+    A text is the mean of the vectors of its word pieces, scaled to length 1. A text
+    without any word piece (an empty one) is the zero vector.
+
+    Raises
+    ------
+    MissingExtraError
+        When the packages of the extra ``text`` are not installed.
+    """
+
+    id: ClassVar[str] = "wordllama-256"
+    kind: ClassVar[str] = "texts"
+
+    def __init__(self) -> None:
+        # The package itself would look for its tokenizer on the network.
+        spec = find_spec("wordllama")
+        if spec is None or not spec.submodule_search_locations or not _has_tokenizers():
+            raise MissingExtraError(
+                "texts need the packages wordllama and tokenizers: "
+                "pip install 'fewbits[text]'"
+            )
+        self._folder = Path(spec.submodule_search_locations[0])
+        (weights,) = load_file(self._folder / _WEIGHTS).values()
+        self._vectors = weights.astype(np.float32)
+        self.n_features = int(self._vectors.shape[1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256(_RULE.encode())
+        for name in (_WEIGHTS, _TOKENIZER):
+            digest.update((self._folder / name).read_bytes())
+        return digest.hexdigest()
+
+    def extract(
+        self, items: Sequence[Any], *, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        features = np.zeros((len(items), self.n_features), np.float32)
+        for start in range(0, len(items), _BATCH):
+            texts = [_as_text(item) for item in items[start : start + _BATCH]]
+            pieces = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+            for row, encoding in enumerate(pieces, start):
+                if encoding.ids:
+                    features[row] = _unit(self._vectors[encoding.ids])
+            if progress is not None:
+                progress(min(start + _BATCH, len(items)), len(items))
+        return features
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._folder / _TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the direction of the mean, in an order of additions that never varies."""
+    mean = vectors.sum(axis=0, dtype=np.float64) / len(vectors)
+    length = np.sqrt((mean * mean).sum())
+    result: NDArray[np.float32] = (mean / (length or 1.0)).astype(np.float32)
+    return result
+
+
+def _as_text(item: Any) -> str:
+    if not isinstance(item, str):
+        raise FeatureError(f"expected texts, got {type(item).__name__}")
+    return item
+
+
+def _has_tokenizers() -> bool:
+    return find_spec("tokenizers") is not None

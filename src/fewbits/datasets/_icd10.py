@@ -1,0 +1,54 @@
+"""ICD-10-CM: every billable diagnosis, with its place in the hierarchy."""
+
+from typing import Any
+
+import numpy as np
+
+from fewbits.datasets._base import Dataset
+from fewbits.errors import MissingExtraError
+
+
+def load_icd10() -> Dataset:
+    """Return the 74,736 leaves of ICD-10-CM with their descriptions.
+
+    Descriptions repeat: 74,736 leaves have some hundred fewer different texts, so an
+    exact duplicate of a query may be relevant or not.
+
+    Returns
+    -------
+    Dataset
+        Items are the descriptions, keys the codes; labels are ``chapter``, ``block``
+        and ``category`` (the three-character code).
+
+    Raises
+    ------
+    MissingExtraError
+        When the package that holds the classification is not installed.
+    """
+    icd = _package()
+    codes = [code for code in icd.get_all_codes() if icd.is_leaf(code)]
+    lines = [icd.get_ancestors(code) for code in codes]
+    return Dataset(
+        name="icd10",
+        kind="texts",
+        items=[icd.get_description(code) for code in codes],
+        keys=codes,
+        labels={
+            "chapter": np.array([icd.get_description(line[-1]) for line in lines]),
+            "block": np.array([line[-2] for line in lines]),
+            "category": np.array([code[:3] for code in codes]),
+        },
+        source="package simple-icd-10-cm",
+        licence="public domain (classification), MIT (package)",
+    )
+
+
+def _package() -> Any:
+    try:
+        import simple_icd_10_cm
+    except ImportError:
+        raise MissingExtraError(
+            "ICD-10-CM comes with the package simple-icd-10-cm: "
+            "pip install 'fewbits[text]'"
+        ) from None
+    return simple_icd_10_cm
