@@ -9,10 +9,10 @@ from fewbits.errors import MissingExtraError
 
 
 def load_icd10() -> Dataset:
-    """Return the 74,736 leaves of ICD-10-CM with their descriptions.
+    """Return the diagnoses of ICD-10-CM, the leaves of the classification.
 
-    Descriptions repeat: 74,736 leaves have some hundred fewer different texts, so an
-    exact duplicate of a query may be relevant or not.
+    Twelve leaves of the package's tree are ranges of codes, not diagnoses; they are left
+    out. Some descriptions occur more than once.
 
     Returns
     -------
@@ -26,7 +26,8 @@ def load_icd10() -> Dataset:
         When the package that holds the classification is not installed.
     """
     icd = _package()
-    codes = [code for code in icd.get_all_codes() if icd.is_leaf(code)]
+    leaves = [code for code in icd.get_all_codes() if icd.is_leaf(code)]
+    codes = [code for code in leaves if icd.is_category_or_subcategory(code)]
     lines = [icd.get_ancestors(code) for code in codes]
     return Dataset(
         name="icd10",
