@@ -43,13 +43,15 @@ class _SharedLabel(Relevance):
         )
         # The narrowest type keeps the comparison of all with all in the cache.
         numbers = numbers.astype(np.min_scalar_type(len(names)))
-        self._queries, self._database = numbers[:n_queries], numbers[n_queries:]
+        self._queries: Array = numbers[:n_queries, None]
+        self._database: Array = numbers[n_queries:]
         self.n_queries, self.n_database = n_queries, len(database_labels)
         self.labelled = np.ones(n_queries, np.bool_)
         self.description = "relevant: same label"
 
     def block(self, span: slice) -> Mask:
-        return np.asarray(self._queries[span, None] == self._database)
+        mask: Mask = np.equal(self._queries[span], self._database)
+        return mask
 
 
 @final
@@ -59,11 +61,12 @@ class _SharedLabels(Relevance):
         self._queries = query_labels.astype(np.float32)
         self._database = database_labels.astype(np.float32).T
         self.n_queries, self.n_database = len(query_labels), len(database_labels)
-        self.labelled = query_labels.any(axis=1)
+        self.labelled = np.asarray(query_labels.any(axis=1), np.bool_)
         self.description = "relevant: share a label"
 
     def block(self, span: slice) -> Mask:
-        return np.asarray(self._queries[span] @ self._database > 0)
+        mask: Mask = np.greater(self._queries[span] @ self._database, 0)
+        return mask
 
 
 @final
