@@ -20,19 +20,17 @@ from fewbits.evaluation._classification import (
     knn_predict,
     svm_accuracy,
 )
+from fewbits.evaluation._curve import Curve
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
     exact_neighbours,
     neighbour_recall,
     search_recall,
 )
+from fewbits.evaluation._radius import RadiusScores, radius_curve, radius_scores
 from fewbits.evaluation._ranking import (
-    Curve,
-    RadiusScores,
     precision_at,
     precision_recall_curve,
-    radius_curve,
-    radius_scores,
     recall_at,
 )
 from fewbits.evaluation._relevance import Relevance, listed, share_label
