@@ -1,1 +1,78 @@
-"""."""
+"""Measures of codes: arrays in, numbers out.
+
+A measure of retrieval takes queries, a database and a `Relevance`, which says what a
+right answer is: `share_label` for labels, `listed` for neighbours, `within_distance`
+for everything closer than a threshold. It says in words what it computed.
+"""
+
+from fewbits.evaluation._ann import (
+    ann_mean_average_precision,
+    neighbour_threshold,
+    within_distance,
+)
+from fewbits.evaluation._average_precision import (
+    average_precision,
+    mean_average_precision,
+)
+from fewbits.evaluation._classification import (
+    Accuracy,
+    knn_accuracy,
+    knn_predict,
+    svm_accuracy,
+)
+from fewbits.evaluation._curve import Curve
+from fewbits.evaluation._neighbours import (
+    FloatNeighbours,
+    exact_neighbours,
+    neighbour_recall,
+    search_recall,
+)
+from fewbits.evaluation._radius import RadiusScores, radius_curve, radius_scores
+from fewbits.evaluation._ranking import (
+    precision_at,
+    precision_recall_curve,
+    recall_at,
+)
+from fewbits.evaluation._relevance import Relevance, listed, share_label
+from fewbits.evaluation._score import Score
+from fewbits.evaluation._splits import (
+    Split,
+    novel_class_split,
+    per_class_split,
+)
+from fewbits.evaluation._standard_splits import standard_split
+from fewbits.evaluation._summary import Summary, format_mean, summarize
+
+__all__ = [
+    "Accuracy",
+    "Curve",
+    "FloatNeighbours",
+    "RadiusScores",
+    "Relevance",
+    "Score",
+    "Split",
+    "Summary",
+    "ann_mean_average_precision",
+    "average_precision",
+    "exact_neighbours",
+    "format_mean",
+    "knn_accuracy",
+    "knn_predict",
+    "listed",
+    "mean_average_precision",
+    "neighbour_recall",
+    "neighbour_threshold",
+    "novel_class_split",
+    "per_class_split",
+    "precision_at",
+    "precision_recall_curve",
+    "radius_curve",
+    "radius_scores",
+    "recall_at",
+    "search_recall",
+    "share_label",
+    "standard_split",
+    "summarize",
+    "svm_accuracy",
+    "within_distance",
+]

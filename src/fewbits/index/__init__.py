@@ -2,5 +2,6 @@
 
 from fewbits.codes import Neighbours, Ranges
 from fewbits.index._flat import FlatIndex
+from fewbits.index._rerank import Ranked
 
-__all__ = ["FlatIndex", "Neighbours", "Ranges"]
+__all__ = ["FlatIndex", "Neighbours", "Ranges", "Ranked"]

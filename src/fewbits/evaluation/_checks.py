@@ -1,0 +1,107 @@
+"""One clear line for each thing that a caller can get wrong."""
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewbits._typing import Array
+from fewbits.errors import ArgumentError, FeatureError
+
+_BLOCK_ENTRIES = 1 << 22
+
+
+def check_count(value: int, name: str, minimum: int = 1) -> int:
+    """Return `value` as an int that is at least `minimum`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} must be a whole number, got {value!r}") from None
+    if number < minimum:
+        raise ArgumentError(f"{name} must be at least {minimum}, got {number}")
+    return number
+
+
+def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
+    """Return `value` when it is one of `choices`."""
+    known = tuple(choices)
+    if value not in known:
+        raise ArgumentError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    return value
+
+
+def check_lengths(**arrays: Array) -> int:
+    """Return the common length of `arrays`; an error names them all."""
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) != 1:
+        listed = ", ".join(f"{n} {name}" for name, n in lengths.items())
+        raise ArgumentError(f"need arrays of the same length, got {listed}")
+    return next(iter(lengths.values()))
+
+
+def check_not_empty(array: Array, name: str) -> None:
+    if len(array) == 0:
+        raise ArgumentError(f"{name} must not be empty")
+
+
+def as_labels(labels: ArrayLike, name: str) -> Array:
+    """Return one label per row: integers, strings, booleans or finite numbers."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ArgumentError(f"{name} must have 1 dimension, got shape {array.shape}")
+    if array.dtype.kind == "O":
+        array = _plain_labels(array, name)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ArgumentError(f"{name} must be finite, got NaN or infinity")
+    return array
+
+
+def _plain_labels(array: Array, name: str) -> Array:
+    """Turn a column of Python strings or integers into an ordinary array."""
+    kinds = {type(label) for label in array}
+    if kinds and not (kinds <= {str} or kinds <= {int}):
+        listed = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ArgumentError(f"{name} must be all strings or all integers, got {listed}")
+    return np.array(array.tolist())
+
+
+def as_features(X: ArrayLike, name: str, n_features: int | None = None) -> Array:
+    """Return a matrix of finite real numbers; memory maps stay memory maps."""
+    try:
+        array: Array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    except ValueError as error:
+        raise FeatureError(f"{name} are no matrix: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise FeatureError(f"{name} must be real numbers, got dtype {array.dtype}")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise FeatureError(
+            f"{name} must have 2 dimensions (n, n_features), got shape {array.shape}"
+        )
+    if n_features is not None and array.shape[1] != n_features:
+        raise FeatureError(
+            f"{name} must have {n_features} features, got {array.shape[1]}"
+        )
+    check_not_empty(array, name)
+    _check_finite(array, name)
+    return array
+
+
+def _check_finite(array: Array, name: str) -> None:
+    step = max(1, _BLOCK_ENTRIES // array.shape[1])
+    for start in range(0, len(array), step):
+        finite = np.isfinite(array[start : start + step])
+        if not finite.all():
+            row = start + int(np.argmin(finite.all(axis=1)))
+            raise FeatureError(
+                f"{name} must be finite, got NaN or infinity in row {row}"
+            )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a generator for a seed, a generator, or None."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"random_state is no seed: {error}") from None

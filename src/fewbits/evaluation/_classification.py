@@ -1,0 +1,284 @@
+"""How well classes can be told apart by codes: nearest neighbours and linear SVM."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._typing import Array, CodeArray, IdArray
+from fewbits.codes import as_codes, hamming_topk, unpack
+from fewbits.errors import ArgumentError
+from fewbits.evaluation._checks import (
+    as_features,
+    as_labels,
+    check_choice,
+    check_count,
+    check_lengths,
+    check_not_empty,
+)
+
+_VOTES = 1 << 22  # entries of a matrix of votes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Accuracy:
+    """How many test items were given the right class.
+
+    Attributes
+    ----------
+    value : float
+        Share of the test items that are right; ``float(accuracy)`` is the same.
+    per_class_mean : float
+        Mean over the classes of the share that is right, each class counting the same.
+    classes : ndarray of shape (n_classes,)
+        Those of the test labels. One that was not trained on is never right.
+    per_class : ndarray of shape (n_classes,), dtype float64
+    predictions : ndarray of shape (n_test,)
+    definition : str
+        In words.
+    """
+
+    value: float
+    per_class_mean: float
+    classes: Array
+    per_class: NDArray[np.float64]
+    predictions: Array
+    definition: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return (
+            f"{self.value:.4f}, per-class mean {self.per_class_mean:.4f} "
+            f"({self.definition})"
+        )
+
+
+def knn_accuracy(
+    train_codes: CodeArray,
+    train_labels: ArrayLike,
+    test_codes: CodeArray,
+    test_labels: ArrayLike,
+    *,
+    k: int = 1,
+) -> Accuracy:
+    """Accuracy of a vote among the `k` nearest codes.
+
+    Parameters
+    ----------
+    train_codes, test_codes : ndarray of shape (n, n_bytes), dtype uint8
+    train_labels, test_labels : array-like of shape (n,)
+        Integers or strings.
+    k : int, default=1
+        Neighbours that vote; more than there are means all.
+
+    Returns
+    -------
+    Accuracy
+        See `knn_predict` for how ties are decided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0], [1], [255]], np.uint8)
+    >>> accuracy = knn_accuracy(codes, ["a", "a", "b"], codes, ["a", "b", "b"])
+    >>> round(accuracy.value, 3), accuracy.per_class_mean
+    (0.667, 0.75)
+    """
+    truth = _test_labels(test_labels, as_labels(train_labels, "train labels"))
+    check_lengths(test_codes=as_codes(test_codes), test_labels=truth)
+    predictions = knn_predict(train_codes, train_labels, test_codes, k=k)
+    return _accuracy(truth, predictions, f"vote of the {k} nearest codes")
+
+
+def knn_predict(
+    train_codes: CodeArray, train_labels: ArrayLike, codes: CodeArray, *, k: int = 1
+) -> Array:
+    """Return the class that most of the `k` nearest codes belong to.
+
+    Parameters
+    ----------
+    train_codes, codes : ndarray of shape (n, n_bytes), dtype uint8
+    train_labels : array-like of shape (n_train,)
+    k : int, default=1
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of several classes with the most votes, the one whose voters are nearest (the
+        smallest sum of distances), then the one that sorts first. Codes as far away as
+        the k-th neighbour vote in the order of their rows until there are `k`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0], [1], [255]], np.uint8)
+    >>> knn_predict(codes, ["b", "a", "a"], codes[:1], k=2)
+    array(['b'], dtype='<U1')
+    """
+    train_codes, codes = as_codes(train_codes), as_codes(codes)
+    labels = as_labels(train_labels, "train labels")
+    check_lengths(train_codes=train_codes, train_labels=labels)
+    check_not_empty(labels, "train labels")
+    k = min(check_count(k, "k"), len(labels))
+    classes, numbers = np.unique(labels, return_inverse=True)
+    winners = np.empty(len(codes), np.int64)
+    step = max(1, _VOTES // max(len(classes), k))
+    for start in range(0, len(codes), step):
+        distances, rows = hamming_topk(codes[start : start + step], train_codes, k)
+        winners[start : start + step] = _vote(numbers[rows], distances, len(classes))
+    return classes[winners]
+
+
+def svm_accuracy(
+    train: ArrayLike,
+    train_labels: ArrayLike,
+    test: ArrayLike,
+    test_labels: ArrayLike,
+    *,
+    n_bits: int | None = None,
+    alphabet: str = "signs",
+    C: float | Sequence[float] = 1.0,
+    n_folds: int = 3,
+    random_state: int | None = 0,
+) -> Accuracy:
+    """Accuracy of a linear one-versus-rest SVM on the bits of codes.
+
+    Parameters
+    ----------
+    train, test : array-like
+        Packed codes (n, n_bytes) with `n_bits`, or features (n, n_features), used as
+        they are, for comparison.
+    train_labels, test_labels : array-like of shape (n,)
+        Integers or strings.
+    n_bits : int or None, default=None
+        Length of the codes; None means that `train` and `test` are features.
+    alphabet : {"signs", "zero-one"}, default="signs"
+        Bits as -1 and +1, or as 0 and 1.
+    C : float or sequence of float, default=1.0
+        Weight of the errors. Of several, the one with the best per-class mean accuracy
+        in cross-validation on the training part is taken, the smallest if tied.
+    n_folds : int, default=3
+        Of the cross-validation; fewer when the smallest class has fewer items.
+    random_state : int or None, default=0
+        Seeds the folds and the solver.
+
+    Returns
+    -------
+    Accuracy
+        The definition names the chosen C.
+
+    Raises
+    ------
+    ArgumentError
+        When there are fewer than two classes to train on, or a class with a single item
+        where C must be chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0], [1], [254], [255]], np.uint8)
+    >>> y = ["low", "low", "high", "high"]
+    >>> svm_accuracy(codes, y, codes, y, n_bits=8).value
+    1.0
+    """
+    y = as_labels(train_labels, "train labels")
+    truth = _test_labels(test_labels, y)
+    check_choice(alphabet, "alphabet", ("signs", "zero-one"))
+    X, X_test = _matrix(train, n_bits, alphabet), _matrix(test, n_bits, alphabet)
+    check_lengths(train=X, train_labels=y)
+    check_lengths(test=X_test, test_labels=truth)
+    if X.shape[1] != X_test.shape[1]:
+        raise ArgumentError(
+            f"train has {X.shape[1]} features, test has {X_test.shape[1]}"
+        )
+    if len(np.unique(y)) < 2:
+        raise ArgumentError("an SVM needs at least 2 classes to train on, got 1")
+    chosen = _choose(C, X, y, check_count(n_folds, "n_folds", 2), random_state)
+    svm = _svm(chosen, random_state).fit(X, y)
+    what = "features" if n_bits is None else f"{n_bits} bits"
+    return _accuracy(truth, svm.predict(X_test), f"linear SVM on {what}, C={chosen:g}")
+
+
+def _vote(labels: IdArray, distances: Array, n_classes: int) -> IdArray:
+    """Return the winner of each row: most votes, nearest voters, smallest number."""
+    n = len(labels)
+    ballots = (labels + n_classes * np.arange(n)[:, None]).ravel()
+    size = n * n_classes
+    votes = np.bincount(ballots, minlength=size).reshape(n, n_classes)
+    sums = np.bincount(ballots, weights=distances.ravel(), minlength=size)
+    sums = sums.reshape(n, n_classes)
+    sums[votes < votes.max(axis=1, keepdims=True)] = np.inf
+    return np.asarray(sums.argmin(axis=1))
+
+
+def _matrix(X: ArrayLike, n_bits: int | None, alphabet: str) -> Array:
+    if n_bits is not None:
+        bits = unpack(np.asarray(X), check_count(n_bits, "n_bits")).astype(np.float64)
+        return 2 * bits - 1 if alphabet == "signs" else bits
+    if np.asarray(X).dtype == np.uint8:
+        raise ArgumentError(
+            "uint8 input may be packed codes: give n_bits, or convert features to float"
+        )
+    return as_features(X, "features")
+
+
+def _choose(
+    C: float | Sequence[float], X: Array, y: Array, n_folds: int, random_state: Any
+) -> float:
+    values = np.unique(np.asarray(C, dtype=np.float64))
+    if not values.size or not (values > 0).all() or not np.isfinite(values).all():
+        raise ArgumentError(f"C must be above 0 and finite, got {C}")
+    if len(values) == 1:
+        return float(values[0])
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    classes, counts = np.unique(y, return_counts=True)
+    if counts.min() < 2:
+        raise ArgumentError(
+            "choosing C needs at least 2 training items of each class, "
+            f"class {classes[counts.argmin()]} has 1"
+        )
+    folds = StratifiedKFold(
+        min(n_folds, int(counts.min())), shuffle=True, random_state=random_state
+    )
+    scores = [
+        cross_val_score(
+            _svm(value, random_state), X, y, cv=folds, scoring="balanced_accuracy"
+        ).mean()
+        for value in values
+    ]
+    return float(values[int(np.argmax(scores))])
+
+
+def _svm(C: float, random_state: Any) -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(C=C, dual="auto", max_iter=10_000, random_state=random_state)
+
+
+def _test_labels(labels: ArrayLike, trained: Array) -> Array:
+    truth = as_labels(labels, "test labels")
+    check_not_empty(truth, "test labels")
+    if (truth.dtype.kind in "US") != (trained.dtype.kind in "US"):
+        raise ArgumentError(
+            f"train labels are {trained.dtype}, test labels {truth.dtype}"
+        )
+    return truth
+
+
+def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:
+    classes, numbers = np.unique(truth, return_inverse=True)
+    right = truth == predictions
+    per_class = np.bincount(numbers, weights=right) / np.bincount(numbers)
+    return Accuracy(
+        float(right.mean()),
+        float(per_class.mean()),
+        classes,
+        per_class,
+        predictions,
+        definition,
+    )

@@ -1,0 +1,70 @@
+"""Row ids: chosen by the caller, unique, and the order in which ties are answered."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._typing import IdArray
+from fewbits.errors import ArgumentError
+
+
+def as_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
+    """Return a list of ids, whole numbers from 0 to 2**63 - 1; -1 means no answer."""
+    array = np.asarray(ids)
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentError(
+            f"{name} must be a list of whole numbers, "
+            f"got dtype {array.dtype} and shape {array.shape}"
+        )
+    if array.min() < 0 or array.max() > np.iinfo(np.int64).max:
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise ArgumentError(f"{name} must lie between 0 and 2**63 - 1, got {wrong}")
+    return array.astype(np.int64, copy=False)
+
+
+def rising(ids: IdArray) -> bool:
+    """Tell whether each id is larger than the one before."""
+    return bool((ids[1:] > ids[:-1]).all())
+
+
+def check_unique(ordered: IdArray) -> None:
+    """Refuse sorted ids that repeat."""
+    twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if twice.size:
+        raise ArgumentError(f"ids must be unique, got {ordered[twice[0]]} twice")
+
+
+def check_new(ids: IdArray, ordered: IdArray) -> None:
+    """Refuse ids that the sorted ones already hold."""
+    known = ids[contains(ordered, ids)]
+    if known.size:
+        raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
+
+
+def locate(ids: IdArray, ordered: IdArray, name: str) -> IdArray:
+    """Return where the sorted ones hold each id; all must be known."""
+    unknown = ids[~contains(ordered, ids)]
+    if unknown.size:
+        raise ArgumentError(
+            f"{name} must be ids of the index, {unknown.size} are not: "
+            f"{unknown[0]} is the first"
+        )
+    return np.searchsorted(ordered, ids)
+
+
+def contains(ordered: IdArray, ids: IdArray) -> NDArray[np.bool_]:
+    """Tell which `ids` the sorted ones hold."""
+    if not ordered.size:
+        return np.zeros(len(ids), np.bool_)
+    places = np.minimum(np.searchsorted(ordered, ids), len(ordered) - 1)
+    found: NDArray[np.bool_] = ordered[places] == ids
+    return found
+
+
+def next_ids(ordered: IdArray, n: int) -> IdArray:
+    """Return `n` ids after the largest."""
+    start = int(ordered[-1]) + 1 if ordered.size else 0
+    if start + n > np.iinfo(np.int64).max:
+        raise ArgumentError(f"no ids are left after {start - 1}; give ids")
+    return np.arange(start, start + n, dtype=np.int64)

@@ -1,0 +1,306 @@
+"""Average precision equals the mean over every order of the ties, in fractions."""
+
+import time
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.codes import hamming_distances
+from fewbits.errors import ArgumentError, CodeError
+from fewbits.evaluation import (
+    average_precision,
+    listed,
+    mean_average_precision,
+    share_label,
+)
+from fewbits.evaluation._precision_sums import harmonic_span
+
+DENOMINATORS = ["min", "hits", "hits-skip", "R"]
+
+
+def ranked_ap(truth, at, denominator):
+    """AP of one order without ties; None where the query is skipped."""
+    length = min(at or len(truth), len(truth))
+    hits, total = 0, Fraction(0)
+    for rank, relevant in enumerate(truth[:length], start=1):
+        hits += relevant
+        total += Fraction(int(hits), rank) * bool(relevant)
+    divisor = {
+        "min": min(length, sum(truth)),
+        "hits": hits,
+        "hits-skip": hits,
+        "R": length,
+    }[denominator]
+    if divisor == 0:
+        return Fraction(0) if denominator == "hits" else None
+    return total / divisor
+
+
+def orders(distances, relevant):
+    """Every order of the items that sorts the distances."""
+    groups = {}
+    for distance, truth in zip(distances, relevant, strict=True):
+        groups.setdefault(distance, []).append(bool(truth))
+    parts = [list(permutations(groups[d])) for d in sorted(groups)]
+    return [sum(choice, ()) for choice in product(*parts)]
+
+
+def brute_force(distances, relevant, at, denominator):
+    values = [ranked_ap(o, at, denominator) for o in orders(distances, relevant)]
+    values = [value for value in values if value is not None]
+    return float(sum(values) / len(values)) if values else float("nan")
+
+
+rankings = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=7)
+
+
+@given(items=rankings, at=st.one_of(st.none(), st.integers(1, 9)))
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+def test_expected_value_is_the_mean_over_all_orders(denominator, items, at):
+    distances, relevant = zip(*items, strict=True)
+    value = average_precision(distances, relevant, at=at, denominator=denominator)
+    expected = brute_force(distances, relevant, at, denominator)
+    assert value == pytest.approx(expected, rel=1e-13, nan_ok=True)
+
+
+@given(items=rankings, at=st.one_of(st.none(), st.integers(1, 9)))
+def test_optimistic_and_pessimistic_are_the_extremes(items, at):
+    distances, relevant = zip(*items, strict=True)
+    values = [ranked_ap(o, at, "min") for o in orders(distances, relevant)]
+    best = average_precision(distances, relevant, at=at, ties="optimistic")
+    worst = average_precision(distances, relevant, at=at, ties="pessimistic")
+    if None in values:
+        assert np.isnan([best, worst]).all()
+    else:
+        assert (best, worst) == pytest.approx((float(max(values)), float(min(values))))
+
+
+@given(items=rankings, at=st.one_of(st.none(), st.integers(1, 9)))
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+def test_stable_keeps_the_order_of_the_database(denominator, items, at):
+    distances, relevant = zip(*items, strict=True)
+    order = np.argsort(distances, kind="stable")
+    expected = ranked_ap([relevant[i] for i in order], at, denominator)
+    value = average_precision(
+        distances, relevant, at=at, denominator=denominator, ties="stable"
+    )
+    expected = float("nan") if expected is None else float(expected)
+    assert value == pytest.approx(expected, rel=1e-13, nan_ok=True)
+
+
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+def test_bounds_are_the_order_within_ties_for_any_denominator(ties, denominator):
+    distances = np.array([1, 0, 1, 1, 2, 2])
+    relevant = np.array([1, 0, 0, 1, 1, 0], bool)
+    sign = -1 if ties == "optimistic" else 1
+    order = np.lexsort([sign * relevant, distances])
+    for at in range(1, 8):
+        value = average_precision(
+            distances, relevant, at=at, denominator=denominator, ties=ties
+        )
+        expected = ranked_ap(relevant[order], at, denominator)
+        expected = float("nan") if expected is None else float(expected)
+        assert value == pytest.approx(expected, nan_ok=True)
+
+
+def test_random_order_agrees_with_the_mean():
+    rng = np.random.default_rng(0)
+    distances, relevant = rng.integers(0, 3, 30), rng.random(30) < 0.3
+    draws = [
+        average_precision(distances, relevant, ties="random", random_state=seed)
+        for seed in range(400)
+    ]
+    error = np.std(draws) / np.sqrt(len(draws))
+    assert abs(np.mean(draws) - average_precision(distances, relevant)) < 4 * error
+    assert draws[0] == average_precision(
+        distances, relevant, ties="random", random_state=0
+    )
+
+
+def test_the_known_example_of_hidden_recall_failure():
+    order = [1, 2, 3]
+    found_one = average_precision(order, [True, False, False], denominator="hits")
+    found_two = average_precision(order, [True, False, True], denominator="hits")
+    assert found_one == 1.0
+    assert found_two == pytest.approx(5 / 6)
+
+
+@given(start=st.integers(0, 10**9), length=st.integers(0, 300))
+def test_harmonic_span_is_accurate_far_out(start, length):
+    exact = sum(Fraction(1, i) for i in range(start + 1, start + length + 1))
+    assert float(harmonic_span(start, length)) == pytest.approx(float(exact), rel=4e-15)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(3)
+    database = rng.integers(0, 4, (200, 1), dtype=np.uint8)
+    queries = rng.integers(0, 4, (20, 1), dtype=np.uint8)
+    return queries, database, rng.integers(0, 5, 20), rng.integers(0, 5, 200)
+
+
+@pytest.mark.parametrize("ties", ["expected", "stable", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+@pytest.mark.parametrize("at", [None, 47, 10**9])
+def test_mean_over_queries(data, at, denominator, ties):
+    queries, database, query_labels, database_labels = data
+    options = {"at": at, "denominator": denominator, "ties": ties}
+    relevance = share_label(query_labels, database_labels)
+    score = mean_average_precision(queries, database, relevance, **options)
+    distances = hamming_distances(queries, database)
+    expected = [
+        average_precision(row, database_labels == label, **options)
+        for row, label in zip(distances, query_labels, strict=True)
+    ]
+    np.testing.assert_allclose(score.per_query, expected)
+    assert float(score) == pytest.approx(np.nanmean(expected))
+    assert ties in score.definition
+
+
+def test_answers_do_not_depend_on_the_blocks(data, monkeypatch):
+    queries, database, query_labels, database_labels = data
+    relevance = share_label(query_labels, database_labels)
+
+    def scores():
+        return [
+            mean_average_precision(
+                queries, database, relevance, ties=ties, metric=metric, random_state=1
+            ).per_query
+            for ties in ("expected", "random")
+            for metric in ("hamming", "euclidean")
+        ]
+
+    whole = scores()
+    monkeypatch.setattr("fewbits.evaluation._ties._BLOCK_ENTRIES", 1)
+    np.testing.assert_array_equal(scores(), whole)
+
+
+def test_several_labels_and_queries_without_any():
+    database = np.array([[0], [1], [3]], np.uint8)
+    queries = np.array([[0], [0], [0]], np.uint8)
+    relevance = share_label(
+        [[1, 1, 0], [0, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
+    )
+    score = mean_average_precision(queries, database, relevance)
+    assert score.per_query == pytest.approx([5 / 6, np.nan, np.nan], nan_ok=True)
+    assert score.n_skipped == 2
+    assert "2 of 3 queries skipped" in score.definition
+    legacy = mean_average_precision(queries, database, relevance, denominator="hits")
+    assert legacy.per_query == pytest.approx([5 / 6, np.nan, 0.0], nan_ok=True)
+
+
+def test_ranking_of_features():
+    database = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    relevance = share_label(["a"], ["b", "a", "a"])
+    for metric in ("euclidean", "cosine", "dot"):
+        score = mean_average_precision(
+            np.array([[1.0, 0.0]]), database, relevance, metric=metric
+        )
+        assert score.value == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_equal_features_are_ties():
+    rng = np.random.default_rng(0)
+    row = rng.normal(size=(1, 33))
+    database = np.repeat(row, 5, axis=0)
+    relevance = share_label([1], [1, 0, 0, 0, 0])
+    score = mean_average_precision(row, database, relevance, metric="euclidean")
+    assert score.value == pytest.approx(np.mean([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]))
+
+
+def test_sixty_thousand_codes_are_quick():
+    rng = np.random.default_rng(0)
+    database = rng.integers(0, 256, (60_000, 8), dtype=np.uint8)
+    labels = rng.integers(0, 10, 60_000)
+    start = time.perf_counter()
+    mean_average_precision(
+        database[:50], database, share_label(labels[:50], labels), at=1000
+    )
+    assert time.perf_counter() - start < 5
+
+
+CODES = np.zeros((2, 1), np.uint8)
+SAME = share_label([0, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((CODES, CODES, SAME), {"at": 0}, "at must be at least 1, got 0"),
+        ((CODES, CODES, SAME), {"at": 1.5}, "at must be a whole number"),
+        ((CODES, CODES, SAME), {"ties": "fair"}, "ties must be one of expected"),
+        ((CODES, CODES, SAME), {"denominator": "r"}, "denominator must be one of min"),
+        ((CODES, CODES, SAME), {"metric": "l1"}, "metric must be one of hamming"),
+        ((CODES, CODES, SAME), {"random_state": "x"}, "random_state is no seed"),
+        ((CODES, CODES[:1], SAME), {}, "got 2 queries and 1 items"),
+        ((CODES[:0], CODES, SAME), {}, "queries must not be empty"),
+        ((CODES, CODES, [0, 1]), {}, "relevance must come from share_label"),
+        ((CODES, CODES, share_label([2, 3], [0, 1])), {}, "all 2 queries lack"),
+        ((CODES * np.nan, CODES, SAME), {"metric": "dot"}, "infinity in row 0"),
+    ],
+)
+def test_bad_input_has_one_clear_line(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        mean_average_precision(*arguments, **options)
+
+
+def test_bits_are_not_codes():
+    with pytest.raises(CodeError, match="packed into uint8"):
+        mean_average_precision(CODES.astype(float), CODES.astype(float), SAME)
+
+
+@pytest.mark.parametrize(
+    ("distances", "relevant", "message"),
+    [
+        ([1, 2], [True], "shapes"),
+        ([], np.zeros(0, bool), "shapes"),
+        ([1, np.nan], [True, False], "finite distances"),
+        ([1, 2], [1, 0], "boolean truth"),
+    ],
+)
+def test_one_ranking_is_checked(distances, relevant, message):
+    with pytest.raises(ArgumentError, match=message):
+        average_precision(distances, relevant)
+
+
+@pytest.mark.parametrize(
+    ("queries", "database", "message"),
+    [
+        ([0, 1], [[0], [1]], "the same form"),
+        ([0, np.nan], [0, 1], "must be finite"),
+        (["a", None], ["a"], "all strings or all integers"),
+        (["a"], [0], "query labels are"),
+        ([], [0], "query labels must not be empty"),
+        ([[0, 2]], [[0, 1]], "all 0 or 1"),
+        ([[0, 1]], [[1]], "2 label columns"),
+    ],
+)
+def test_labels_are_checked(queries, database, message):
+    with pytest.raises(ArgumentError, match=message):
+        share_label(queries, database)
+
+
+def test_labels_of_any_kind():
+    words = np.array(["ab", "c"], dtype=object)
+    assert share_label(words, ["c", "ab", "d"]).block(slice(0, 2)).sum() == 2
+    assert share_label([True, False], [False]).block(slice(0, 2)).sum() == 1
+    many = np.arange(300)
+    assert share_label(many, many[::-1]).block(slice(0, 300)).sum() == 300
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "message"),
+    [
+        ([0, 1], "must be a matrix of row numbers"),
+        ([[0, 0]], "the same row number twice"),
+        ([[0, 5]], "between 0 and 4"),
+    ],
+)
+def test_listed_neighbours_are_checked(neighbours, message):
+    with pytest.raises(ArgumentError, match=message):
+        listed(neighbours, n_database=5)

@@ -1,0 +1,160 @@
+"""Votes follow the documented order; the SVM sees nothing of the test part."""
+
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.codes import hamming_topk, pack
+from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
+
+
+def vote(distances, labels):
+    """Return the class with most votes, nearest voters, first in order."""
+    counts, sums = Counter(labels), Counter()
+    for distance, label in zip(distances, labels, strict=True):
+        sums[label] += int(distance)
+    return min(counts, key=lambda label: (-counts[label], sums[label], label))
+
+
+@given(seed=st.integers(0, 2**32), k=st.integers(1, 30))
+def test_votes(seed, k):
+    rng = np.random.default_rng(seed)
+    database = rng.integers(0, 8, (20, 1), dtype=np.uint8)
+    queries = rng.integers(0, 8, (6, 1), dtype=np.uint8)
+    labels = rng.choice(["b", "a", "c"], 20)
+    distances, rows = hamming_topk(queries, database, min(k, 20))
+    expected = [vote(d, labels[r]) for d, r in zip(distances, rows, strict=True)]
+    assert knn_predict(database, labels, queries, k=k).tolist() == expected
+
+
+def test_votes_do_not_depend_on_the_blocks(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes, labels = rng.integers(0, 256, (50, 2), dtype=np.uint8), np.arange(50) % 7
+    whole = knn_predict(codes, labels, codes, k=5)
+    monkeypatch.setattr("fewbits.evaluation._classification._VOTES", 1)
+    np.testing.assert_array_equal(knn_predict(codes, labels, codes, k=5), whole)
+
+
+def test_accuracy_and_per_class_mean():
+    codes = np.array([[0], [1], [255]], np.uint8)
+    test = np.array([[0], [0], [0], [255], [3]], np.uint8)
+    accuracy = knn_accuracy(codes, ["a", "a", "b"], test, ["a", "a", "a", "b", "new"])
+    assert float(accuracy) == accuracy.value == 4 / 5
+    assert accuracy.classes.tolist() == ["a", "b", "new"]
+    assert accuracy.per_class.tolist() == [1, 1, 0]
+    assert accuracy.per_class_mean == pytest.approx(2 / 3)
+    assert accuracy.predictions.tolist() == ["a", "a", "a", "b", "a"]
+    assert "1 nearest" in str(accuracy)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 200)
+    bits = rng.random((200, 20)) < np.where(rng.random((4, 20)) < 0.5, 0.2, 0.8)[y]
+    words = np.array(["ant", "bee", "cow", "dog"])[y]
+    return pack(bits[:120]), words[:120], pack(bits[120:]), words[120:]
+
+
+@pytest.mark.parametrize("alphabet", ["signs", "zero-one"])
+def test_svm_learns(data, alphabet):
+    accuracy = svm_accuracy(*data, n_bits=20, alphabet=alphabet)
+    assert accuracy.value > 0.8
+    assert set(accuracy.predictions) <= {"ant", "bee", "cow", "dog"}
+    assert "20 bits, C=1" in accuracy.definition
+
+
+def test_weight_is_chosen_without_the_test_part(data):
+    train, y, test, truth = data
+    options = {"n_bits": 20, "C": [1.0, 1e-4, 0.03]}
+    first = svm_accuracy(train, y, test, truth, **options)
+    wrong = np.roll(truth, 1)
+    assert first.definition == svm_accuracy(train, y, test, wrong, **options).definition
+    assert first.definition.endswith(("C=0.0001", "C=0.03", "C=1"))
+    np.testing.assert_array_equal(
+        first.predictions, svm_accuracy(train, y, test, truth, **options).predictions
+    )
+
+
+def test_features_for_comparison(data):
+    _, y, _, truth = data
+    rng = np.random.default_rng(0)
+    accuracy = svm_accuracy(
+        rng.normal(size=(120, 3)), y, rng.normal(size=(80, 3)), truth
+    )
+    assert "on features" in accuracy.definition
+
+
+CODES = np.zeros((3, 1), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((CODES, "abc", CODES, "abc"), {}, ArgumentError, "give n_bits"),
+        ((CODES, "aaa", CODES, "abc"), {"n_bits": 8}, ArgumentError, "2 classes"),
+        ((CODES, "abc", CODES, "ab"), {"n_bits": 8}, ArgumentError, "3 test, 2 test_l"),
+        ((CODES, "ab", CODES, "abc"), {"n_bits": 8}, ArgumentError, "3 train, 2 train"),
+        ((CODES, "abc", CODES, "abc"), {"n_bits": 9}, CodeError, "9 bits need 2 bytes"),
+        ((CODES, "abc", CODES, "abc"), {"n_bits": 0}, ArgumentError, "at least 1"),
+        ((CODES, "abc", CODES, "abc"), {"n_bits": 8, "C": 0}, ArgumentError, "C must"),
+        (
+            (CODES, "aab", CODES, "abc"),
+            {"n_bits": 8, "C": [1, 2]},
+            ArgumentError,
+            "class b has 1",
+        ),
+        (
+            (CODES, "aab", CODES, "abc"),
+            {"n_bits": 8, "alphabet": "x"},
+            ArgumentError,
+            "alphabet must be one of signs",
+        ),
+        ((CODES * np.nan, "aab", CODES * 1.0, "aab"), {}, FeatureError, "finite"),
+        (
+            (np.zeros((3, 2)), "aab", CODES * 1.0, "aab"),
+            {},
+            ArgumentError,
+            "test has 1",
+        ),
+    ],
+)
+def test_bad_svm_input_has_one_clear_line(arguments, options, error, message):
+    train, y, test, truth = arguments
+    with pytest.raises(error, match=message):
+        svm_accuracy(train, list(y), test, list(truth), **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "k", "message"),
+    [
+        ((CODES, [0, 1, 2], CODES, [0, 1, 2]), 0, "k must be at least 1, got 0"),
+        ((CODES, [0, 1], CODES, [0, 1, 2]), 1, "3 train_codes, 2 train_labels"),
+        ((CODES, [0, 1, 2], CODES, [0, 1]), 1, "3 test_codes, 2 test_labels"),
+        ((CODES, [0, 1, 2], CODES[:0], []), 1, "test labels must not be empty"),
+        ((CODES[:0], [], CODES, [0, 1, 2]), 1, "train labels must not be empty"),
+        ((CODES, [0, 1, 2], CODES, list("abc")), 1, "train labels are int64, test"),
+    ],
+)
+def test_bad_votes_have_one_clear_line(arguments, k, message):
+    with pytest.raises(ArgumentError, match=message):
+        knn_accuracy(*arguments, k=k)
+
+
+def test_more_neighbours_than_there_are():
+    predicted = knn_predict(CODES, ["b", "a", "b"], CODES[:1], k=10**9)
+    assert predicted.tolist() == ["b"]
+
+
+def test_importing_evaluation_does_not_import_scikit_learn():
+    program = "import sys, fewbits.evaluation; print('sklearn' in sys.modules)"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout.strip() == "False"

@@ -1,0 +1,215 @@
+"""Exact neighbours equal a sort of all float64 distances, for any block size."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.evaluation import (
+    ann_mean_average_precision,
+    exact_neighbours,
+    listed,
+    mean_average_precision,
+    neighbour_recall,
+    neighbour_threshold,
+    search_recall,
+    within_distance,
+)
+
+METRICS = ["euclidean", "cosine", "dot"]
+
+
+def brute_force(queries, database, k, metric):
+    Q, D = np.asarray(queries, np.float64), np.asarray(database, np.float64)
+    if metric == "euclidean":
+        distances = np.sqrt(((Q[:, None] - D) ** 2).sum(axis=2))
+    else:
+        distances = -(Q[:, None] * D).sum(axis=2)
+    if metric == "cosine":
+        lengths = np.sqrt((Q**2).sum(1))[:, None] * np.sqrt((D**2).sum(1))
+        cosines = np.zeros_like(distances)
+        np.divide(-distances, lengths, out=cosines, where=lengths > 0)
+        distances = 1 - cosines
+    ids = np.array([np.lexsort([np.arange(len(D)), row]) for row in distances])[:, :k]
+    return np.take_along_axis(distances, ids, axis=1), ids
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(seed=st.integers(0, 2**32), shift=st.sampled_from([0, 1e4]), k=st.integers(1, 9))
+def test_equal_to_sorting_everything(metric, seed, shift, k):
+    rng = np.random.default_rng(seed)
+    # Few distinct values make ties; the shift makes float32 distances useless.
+    database = rng.integers(-1, 2, (40, 3)) + shift
+    queries = rng.integers(-1, 2, (5, 3)) + shift
+    distances, ids = exact_neighbours(queries, database, k, metric)
+    expected = brute_force(queries, database, k, metric)
+    np.testing.assert_array_equal(ids, expected[1])
+    np.testing.assert_allclose(distances, expected[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_answers_do_not_depend_on_blocks_or_batches(metric, dtype, monkeypatch):
+    rng = np.random.default_rng(1)
+    database = rng.normal(size=(300, 17)).astype(dtype)
+    queries = rng.normal(size=(20, 17)).astype(dtype)
+    whole = exact_neighbours(queries, database, 30, metric)
+    np.testing.assert_array_equal(
+        whole.ids, brute_force(queries, database, 30, metric)[1]
+    )
+    alone = [exact_neighbours(q[None], database, 30, metric) for q in queries]
+    np.testing.assert_array_equal(
+        whole.distances, np.concatenate([a[0] for a in alone])
+    )
+    monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 17 * 11)
+    monkeypatch.setattr("fewbits.evaluation._screen._PAIR_ENTRIES", 50)
+    monkeypatch.setattr("fewbits.evaluation._neighbours._MOST", 700)
+    blocked = exact_neighbours(queries, database, 30, metric)
+    np.testing.assert_array_equal(blocked.ids, whole.ids)
+    np.testing.assert_array_equal(blocked.distances, whole.distances)
+
+
+def test_many_equal_rows(monkeypatch):
+    monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 50)
+    monkeypatch.setattr("fewbits.evaluation._neighbours._MOST", 30)
+    database = np.zeros((200, 2))
+    database[::50] = 1.0
+    distances, ids = exact_neighbours([[0.0, 0.0], [1.0, 1.0]], database, 5)
+    assert ids.tolist() == [[1, 2, 3, 4, 5], [0, 50, 100, 150, 1]]
+    assert distances[1].tolist() == [0, 0, 0, 0, np.sqrt(2)]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_rows_of_very_different_size(metric):
+    rng = np.random.default_rng(2)
+    database = rng.normal(size=(60, 4)) * 10.0 ** rng.integers(-12, 13, (60, 1))
+    database[7] = 0
+    queries = rng.normal(size=(6, 4)) * 10.0 ** rng.integers(-12, 13, (6, 1))
+    for scale in (1.0, 1e-100, 1e100):
+        _, ids = exact_neighbours(queries * scale, database * scale, 9, metric)
+        expected = brute_force(queries * scale, database * scale, 9, metric)[1]
+        np.testing.assert_array_equal(ids, expected)
+
+
+def test_memory_map(tmp_path):
+    database = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float16)
+    np.save(tmp_path / "x.npy", database)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    np.testing.assert_array_equal(
+        exact_neighbours(mapped[:3], mapped, 4).ids,
+        exact_neighbours(database[:3], database, 4).ids,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([[0.0]], [[0.0]], 0), ArgumentError, "k must be at least 1, got 0"),
+        (([[0.0]], [[0.0]], -1), ArgumentError, "k must be at least 1, got -1"),
+        (([[0.0]], [[0.0]], 10**9), ArgumentError, "more neighbours than the 1 rows"),
+        (([[0.0]], [[0.0]], 1, "l1"), ArgumentError, "metric must be one of euclidean"),
+        (([[0.0]], [[0.0, 1.0]], 1), FeatureError, "queries must have 2 features"),
+        (([[np.nan]], [[0.0]], 1), FeatureError, "queries must be finite.* row 0"),
+        (([[0.0]], [[0.0], [np.inf]], 1), FeatureError, "database .* in row 1"),
+        (([0.0], [[0.0]], 1), FeatureError, "queries must have 2 dimensions"),
+        (([["a"]], [[0.0]], 1), FeatureError, "real numbers"),
+        (([[0.0], [0.0, 1.0]], [[0.0]], 1), FeatureError, "queries are no matrix"),
+        (([[0.0]], np.zeros((0, 1)), 1), ArgumentError, "database must not be empty"),
+        (([[1e200]], [[0.0]], 1), FeatureError, "within 1e\\+150"),
+    ],
+)
+def test_bad_input_has_one_clear_line(arguments, error, message):
+    with pytest.raises(error, match=message):
+        exact_neighbours(*arguments)
+
+
+def test_recall_of_codes():
+    database = np.array([[0], [1], [0], [255]], np.uint8)
+    queries = np.array([[0]], np.uint8)
+    truth = [[2, 3]]
+    for ties, expected in [
+        ("expected", 0.25),
+        ("optimistic", 0.5),
+        ("pessimistic", 0.0),
+        ("stable", 0.0),
+    ]:
+        score = neighbour_recall(queries, database, truth, 1, ties=ties)
+        assert score.value == expected
+    assert neighbour_recall(queries, database, truth, 10**9).value == 1
+    with pytest.raises(ArgumentError, match="at must be at least 1"):
+        neighbour_recall(queries, database, truth, 0)
+
+
+def test_recall_of_a_search():
+    score = search_recall([[4, 1, -1], [-1, -1, -1]], [[1, 2], [0, -1]])
+    assert score.per_query.tolist() == [0.5, 0.0]
+    with pytest.raises(ArgumentError, match="found holds 1 queries, neighbours 2"):
+        search_recall([[1]], [[1], [2]])
+    with pytest.raises(ArgumentError, match="twice"):
+        search_recall([[1, 1]], [[1, 2]])
+
+
+def test_threshold_is_the_mean_distance_to_the_kth_other_row():
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    X[3] = X[4]
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    kth = np.sort(distances, axis=1)[:, 7]
+    assert neighbour_threshold(X, 7) == pytest.approx(kth.mean())
+    sampled = neighbour_threshold(X, 7, n_sample=10, random_state=1)
+    assert sampled == neighbour_threshold(X, 7, n_sample=10, random_state=1)
+    assert kth.min() < sampled < kth.max()
+    with pytest.raises(ArgumentError, match="more neighbours than the 79 other rows"):
+        neighbour_threshold(X, 80)
+
+
+def test_true_positives_are_closer_than_the_threshold(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(70, 5)).astype(np.float32)
+    threshold = 1.7
+    distances = np.sqrt(((X[:9, None].astype(float) - X) ** 2).sum(axis=2))
+    whole = within_distance(X[:9], X, threshold)
+    np.testing.assert_array_equal(whole.block(slice(0, 9)), distances < threshold)
+    monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 20)
+    blocked = within_distance(X[:9], X, threshold)
+    np.testing.assert_array_equal(blocked.block(slice(2, 9)), whole.block(slice(2, 9)))
+
+
+def test_a_distance_of_exactly_the_threshold_is_not_closer():
+    relevance = within_distance([[0.0, 0.0]], [[3.0, 4.0], [0.0, 4.9]], 5.0)
+    assert relevance.block(slice(0, 1)).tolist() == [[False, True]]
+
+
+@pytest.mark.parametrize("threshold", [0, -1.0, np.nan, np.inf])
+def test_thresholds_are_checked(threshold):
+    with pytest.raises(ArgumentError, match="threshold must be a finite distance"):
+        within_distance([[0.0]], [[0.0]], threshold)
+
+
+def test_ann_protocol_end_to_end():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 8))
+    X[0] = 100.0  # a query with no true positive but itself is not in the database
+    codes = np.packbits(X @ rng.normal(size=(8, 32)) > 0, axis=1)
+    queries, database = slice(0, 20), slice(20, None)
+    score = ann_mean_average_precision(
+        codes[queries], codes[database], X[queries], X[database], random_state=0
+    )
+    assert score.n_skipped >= 1
+    assert np.isnan(score.per_query[0])
+    assert "Euclidean distance below" in score.definition
+    assert 0.3 < score.value < 1
+    exact = mean_average_precision(
+        X[queries],
+        X[database],
+        within_distance(
+            X[queries], X[database], neighbour_threshold(X[database], random_state=0)
+        ),
+        metric="euclidean",
+    )
+    assert exact.value == pytest.approx(1.0)
+
+
+def test_listed_rows_without_neighbours_are_skipped():
+    codes = np.zeros((2, 1), np.uint8)
+    score = mean_average_precision(codes, codes, listed([[0], [-1]], 2))
+    assert score.n_skipped == 1

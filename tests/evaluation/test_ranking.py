@@ -1,0 +1,131 @@
+"""Precision and recall agree with counting in every order of the ties."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import (
+    precision_at,
+    precision_recall_curve,
+    radius_curve,
+    radius_scores,
+    recall_at,
+    share_label,
+)
+
+items = st.lists(st.tuples(st.integers(0, 2), st.booleans()), min_size=1, max_size=6)
+
+
+def orders(ranking):
+    """Every order of the truth values that sorts the distances."""
+    groups = [[t for d, t in ranking if d == level] for level in range(3)]
+    return np.array(
+        [sum(o, ()) for o in product(*(list(permutations(g)) for g in groups))]
+    )
+
+
+def as_data(ranking):
+    """Codes at the wanted distances from a query of zeros, and their relevance."""
+    database = np.array([[0, 1, 3][d] for d, _ in ranking], np.uint8)[:, None]
+    truth = [int(t) for _, t in ranking]
+    return np.zeros((1, 1), np.uint8), database, share_label([1], truth)
+
+
+@given(ranking=items, k=st.integers(1, 8))
+def test_precision_and_recall_over_all_orders(ranking, k):
+    queries, database, relevance = as_data(ranking)
+    length = min(k, len(ranking))
+    hits = orders(ranking)[:, :length].sum(axis=1)
+    for ties, expected in [
+        ("expected", hits.mean()),
+        ("optimistic", hits.max()),
+        ("pessimistic", hits.min()),
+        ("stable", sum(t for _, t in sorted(ranking, key=lambda x: x[0])[:length])),
+    ]:
+        score = precision_at(queries, database, relevance, k, ties=ties)
+        assert score.value == pytest.approx(expected / length)
+        relevant = sum(t for _, t in ranking)
+        if relevant:
+            score = recall_at(queries, database, relevance, k, ties=ties)
+            assert score.value == pytest.approx(expected / relevant)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    database = rng.integers(0, 8, (50, 2), dtype=np.uint8)
+    labels = rng.integers(0, 5, 50)
+    return database[:9], database, share_label([*labels[:8], 99], labels)
+
+
+@pytest.mark.parametrize(
+    "ties", ["expected", "optimistic", "pessimistic", "stable", "random"]
+)
+def test_curve_is_precision_and_recall_at_each_rank(data, ties):
+    # One draw of random orders serves all ranks of a curve.
+    ranks = [3] if ties == "random" else [1, 3, 50]
+    curve = precision_recall_curve(*data, at=[*ranks, 51], ties=ties, random_state=4)
+    assert curve.at.tolist() == ranks
+    assert curve.n_skipped == 1
+    for i, rank in enumerate(ranks):
+        precision = precision_at(*data, rank, ties=ties, random_state=4)
+        recall = recall_at(*data, rank, ties=ties, random_state=4)
+        assert curve.precision[i] == pytest.approx(precision.per_query[:8].mean())
+        assert curve.recall[i] == pytest.approx(recall.value)
+
+
+def test_curve_at_every_rank(data):
+    curve = precision_recall_curve(*data)
+    assert curve.at.tolist() == list(range(1, 51))
+    assert curve.recall[-1] == 1.0
+    assert (np.diff(curve.recall) >= -1e-12).all()
+
+
+def test_query_without_relevant_items_has_precision_zero_and_no_recall(data):
+    assert precision_at(*data, 5).per_query[8] == 0
+    recall = recall_at(*data, 5)
+    assert np.isnan(recall.per_query[8])
+    assert recall.n_skipped == 1
+
+
+def test_radius_by_hand():
+    database = np.array([[0b0], [0b1], [0b11], [0b111], [0b1111]], np.uint8)
+    queries = np.array([[0], [0b1111_0000]], np.uint8)
+    relevance = share_label(["a", "b"], ["b", "a", "a", "a", "b"])
+    scores = radius_scores(queries, database, relevance, radius=2)
+    assert scores.n_empty == 1
+    assert scores.precision.per_query == pytest.approx([2 / 3, 0])
+    assert scores.recall.per_query == pytest.approx([2 / 3, 0])
+    ap = scores.mean_average_precision.per_query
+    assert ap == pytest.approx([(1 / 2 + 2 / 3) / 2, 0])
+    curve = radius_curve(queries, database, relevance)
+    assert curve.at.tolist() == list(range(9))
+    assert curve.precision[2] == pytest.approx(scores.precision.value)
+    assert curve.recall[2] == pytest.approx(scores.recall.value)
+    assert curve.recall[8] == 1
+    everything = radius_scores(queries, database, relevance, radius=10**9)
+    assert everything.recall.value == 1
+
+
+def test_options_are_checked(data):
+    with pytest.raises(ArgumentError, match="k must be at least 1, got 0"):
+        precision_at(*data, 0)
+    with pytest.raises(ArgumentError, match="k must be at least 1, got -1"):
+        recall_at(*data, -1)
+    with pytest.raises(ArgumentError, match="radius must be at least 0"):
+        radius_scores(*data, radius=-1)
+    with pytest.raises(ArgumentError, match="whole numbers from 1 on"):
+        precision_recall_curve(*data, at=[0, 1])
+    with pytest.raises(ArgumentError, match="whole numbers from 1 on"):
+        precision_recall_curve(*data, at=[])
+    with pytest.raises(ArgumentError, match="a rank up to 50, got 51"):
+        precision_recall_curve(*data, at=[51])
+    queries, database, _ = data
+    unknown = share_label(np.full(9, 7), np.zeros(50))
+    for curve in (precision_recall_curve, radius_curve):
+        with pytest.raises(ArgumentError, match="all 9 queries lack"):
+            curve(queries, database, unknown)

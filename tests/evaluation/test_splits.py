@@ -1,0 +1,127 @@
+"""Splits have the published sizes, never leak, and come back from their seed."""
+
+import numpy as np
+import pytest
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import novel_class_split, per_class_split, standard_split
+
+CIFAR = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 6000))
+
+
+def sizes(split):
+    return len(split.query), len(split.train), len(split.database)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "train_in_database"),
+    [
+        ("cifar10", (1000, 5000, 54_000), False),
+        ("cifar10-1", (1000, 5000, 59_000), True),
+        ("cifar10-2", (10_000, 50_000, 50_000), True),
+    ],
+)
+def test_sizes_of_the_named_splits(name, expected, train_in_database):
+    split = standard_split(name, CIFAR, random_state=1)
+    assert sizes(split) == expected
+    assert not np.isin(split.query, split.database).any()
+    assert not np.isin(split.query, split.train).any()
+    assert np.isin(split.train, split.database).all() == train_in_database
+    assert set(np.bincount(CIFAR[split.query])) == {expected[0] // 10}
+    assert set(np.bincount(CIFAR[split.train])) == {expected[1] // 10}
+    assert name in split.protocol
+
+
+def test_official_test_images_are_the_queries():
+    test = np.arange(60_000) >= 50_000
+    split = standard_split("cifar10-2", CIFAR, query=test, random_state=0)
+    assert split.query.tolist() == list(range(50_000, 60_000))
+    assert sizes(split) == (10_000, 50_000, 50_000)
+    with pytest.raises(ArgumentError, match=r"imagenet-100 needs query="):
+        standard_split("imagenet-100", CIFAR)
+    split = standard_split("imagenet-100", CIFAR, query=test, random_state=0)
+    assert sizes(split) == (10_000, 1300, 50_000)
+
+
+def test_the_stored_seed_gives_the_split_again():
+    first = per_class_split(CIFAR[:5000], query=5, train=7)
+    again = per_class_split(
+        CIFAR[:5000], query=5, train=7, random_state=first.random_state
+    )
+    other = per_class_split(
+        CIFAR[:5000], query=5, train=7, random_state=first.random_state + 1
+    )
+    for role in ("query", "train", "database"):
+        np.testing.assert_array_equal(getattr(first, role), getattr(again, role))
+    assert first.query.tolist() != other.query.tolist()
+    assert str(first.random_state) in first.protocol
+
+
+def test_rows_with_several_labels_are_drawn_once():
+    y = np.random.default_rng(0).random((400, 6)) < 0.4
+    split = per_class_split(y, query=10, train=20, database="all", random_state=3)
+    assert sizes(split) == (60, 120, 340)
+    assert len(np.unique(split.query)) == 60
+    assert not np.isin(split.query, split.database).any()
+
+
+def test_labels_may_be_words():
+    y = np.repeat(["cat", "dog"], 10)
+    split = per_class_split(y, query=2, train=None, random_state=0)
+    assert sizes(split) == (4, 16, 0)
+
+
+@pytest.mark.parametrize("novel", [2, ["c", "e"]])
+def test_novel_classes_are_disjoint_from_training(novel):
+    y = np.repeat(list("abcde"), 12)
+    split = novel_class_split(y, novel, query=3, database=4, random_state=0)
+    assert sizes(split) == (6, 36, 8)
+    assert set(y[split.query]) == set(y[split.database])
+    assert not set(y[split.query]) & set(y[split.train])
+    assert not np.isin(split.query, split.database).any()
+    if novel != 2:
+        assert set(y[split.query]) == {"c", "e"}
+    whole = novel_class_split(y, novel, query=3, random_state=0)
+    assert sizes(whole) == (6, 36, 18)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"query": 9, "train": 1}, "need 9 queries of class 0, only 8 rows"),
+        ({"query": 5, "train": 4}, "need 4 training rows of class 0, only 3 rows"),
+        ({"query": 0}, "query must be at least 1"),
+        ({"query": 1, "train": -1}, "train must be at least 1"),
+        ({"query": 1, "train": 1, "database": "most"}, "database must be one of rest"),
+        ({"query": [True]}, r"boolean mask of shape \(16,\)"),
+        ({"query": np.zeros(16, bool)}, "true for some rows"),
+        ({"random_state": -1}, "random_state must be at least 0"),
+        ({"random_state": "x"}, "random_state must be a whole number"),
+    ],
+)
+def test_bad_options_have_one_clear_line(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        per_class_split(np.arange(16) % 2, **options)
+
+
+@pytest.mark.parametrize(
+    ("novel", "message"),
+    [
+        (2, "there are 2, got 2"),
+        (0, "novel must be at least 1"),
+        ([5], "name some but not all of the 2 classes, got"),
+        ([0, 1], "some but not all"),
+    ],
+)
+def test_bad_novel_classes_have_one_clear_line(novel, message):
+    with pytest.raises(ArgumentError, match=message):
+        novel_class_split(np.arange(16) % 2, novel, query=1)
+
+
+def test_labels_are_checked():
+    with pytest.raises(ArgumentError, match="y must not be empty"):
+        per_class_split([])
+    with pytest.raises(ArgumentError, match="must be all 0 or 1"):
+        per_class_split([[0, 3]])
+    with pytest.raises(ArgumentError, match="name must be one of cifar10"):
+        standard_split("mnist", [0, 1])
