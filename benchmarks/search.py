@@ -67,8 +67,13 @@ def main(
     """Measure every case and print a row for each."""
     rows: list[dict[str, Any]] = []
     print(f"instruction set {_kernels.active_isa()}, one thread unless said")
-    print(f"{'codes':>9} {'bits':>5} {'queries':>7} {'k':>5} {'ours':>10} {'faiss':>10}")
-    for case in [*(BATCH if only != "single" else []), *(SINGLE if only != "batch" else [])]:
+    print(
+        f"{'codes':>9} {'bits':>5} {'queries':>7} {'k':>5} {'ours':>10} {'faiss':>10}"
+    )
+    for case in [
+        *(BATCH if only != "single" else []),
+        *(SINGLE if only != "batch" else []),
+    ]:
         if quick:
             case = Case(case.n // 10, case.bits, max(1, case.queries // 10), case.k)
         row = measure(case, repeats if case.queries > 1 else 5 * repeats)
@@ -103,7 +108,9 @@ def measure(case: Case, repeats: int) -> dict[str, Any]:
     answers = {name: way() for name, way in ways.items()}
     np.testing.assert_array_equal(answers["ours"][0], np.sort(answers["heap"][0]))
     peer_repeats = max(2, repeats // 2) if case.queries > 1 else repeats
-    times = interleaved(ways, {"ours": repeats, "heap": peer_repeats, "counting": peer_repeats})
+    times = interleaved(
+        ways, {"ours": repeats, "heap": peer_repeats, "counting": peer_repeats}
+    )
     _kernels.set_num_threads(None)
     best = min(times["heap"], times["counting"])
     words = case.n * case.queries * -(-case.bits // 64)

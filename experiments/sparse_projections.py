@@ -82,7 +82,10 @@ def measure(learner: Learner, features: FeatureSet, truth: Any) -> Cell:
     learner.fit(features.database)
     fit_seconds = time.perf_counter() - start
     encoder = learner.encoder_
-    database, queries = encoder.encode(features.database), encoder.encode(features.queries)
+    database, queries = (
+        encoder.encode(features.database),
+        encoder.encode(features.queries),
+    )
     return {
         "ann_map": evaluation.average_precision(queries, database, truth).mean,
         "label_map": evaluation.average_precision(

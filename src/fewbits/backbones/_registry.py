@@ -26,7 +26,5 @@ def load(name: str) -> Backbone:
         When its packages are not installed.
     """
     if name not in _BACKBONES:
-        raise ArgumentError(
-            f"no backbone {name!r}; known are {', '.join(available())}"
-        )
+        raise ArgumentError(f"no backbone {name!r}; known are {', '.join(available())}")
     return _BACKBONES[name]()

@@ -16,7 +16,7 @@ from fewbits.bundle._items import Items
 from fewbits.codes import as_codes
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.index import FlatIndex, Neighbours
+from fewbits.index import FlatIndex, Neighbours, Ranked
 
 Progress = Callable[[int, int], None]
 
@@ -130,7 +130,7 @@ class Bundle:
         k: int = 10,
         *,
         shortlist: int | None = None,
-    ) -> Any:
+    ) -> Ranked:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
         By the kept vectors where there are some (Euclidean distance), by the asymmetric

@@ -5,7 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import AsJson, print_json, print_table, progress_bar
+from fewbits.cli._options import (
+    AsJson,
+    comparison_table,
+    learning_reports_to,
+    print_json,
+    print_table,
+    progress_bar,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +39,7 @@ def demo(
     backbone = backbones.load(demo.BACKBONE)
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
-    with progress_bar("learning") as progress, learning(progress):
+    with progress_bar("learning") as progress, learning_reports_to(progress):
         bundle = demo.build(data, features, n_bits=bits)
     bundle.save(output)
     with progress_bar("comparing") as progress:
@@ -56,20 +63,8 @@ def demo(
 
 
 def _print_comparison(rows: Any) -> None:
-    print_table(
-        "1,000 diagnoses held out, their 10 nearest among the others",
-        ["representation", "bytes each", "recall@10", "after re-ranking", "queries/s"],
-        [
-            [
-                row.name,
-                f"{row.bytes_per_item:,}",
-                f"{row.recall:.3f}",
-                "" if row.recall_reranked is None else f"{row.recall_reranked:.3f}",
-                f"{row.queries_per_second:,.0f}",
-            ]
-            for row in rows
-        ],
-    )
+    title = "1,000 diagnoses held out, their 10 nearest among the others"
+    print_table(title, *comparison_table(rows, 10))
 
 
 def _print_answer(answer: Any) -> None:

@@ -1,6 +1,6 @@
 """``fewbits evaluate``."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     LabelColumn,
+    comparison_table,
     print_json,
     print_table,
     progress_bar,
@@ -53,12 +54,11 @@ def evaluate(
         print_json(report.as_dict())
         return
     print_table(
-        f"{len(asked):,} queries among {len(among):,} items",
-        report.header(),
-        report.rows(),
+        f"{report.n_queries:,} queries among {report.n_items:,} items",
+        *comparison_table(report.comparison, report.k),
     )
-    for line in report.notes():
-        typer.echo(line)
-
-
-__all__: list[Any] = ["evaluate", "register"]
+    if report.label_map is not None:
+        typer.echo(f"mean average precision over labels: {report.label_map:.3f}")
+        typer.echo(
+            f"accuracy of {report.k} neighbours' votes: {report.knn_accuracy:.3f}"
+        )

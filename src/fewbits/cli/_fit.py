@@ -10,6 +10,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    learning_reports_to,
     parse_settings,
     print_json,
     progress_bar,
@@ -56,7 +57,7 @@ def fit(
     from fewbits import inputs, training
 
     source = inputs.read(items, column=column, label_column=labels)
-    with progress_bar("features") as features, progress_bar("learning") as learning:
+    with progress_bar("learning") as progress, learning_reports_to(progress):
         bundle = training.fit_bundle(
             source,
             method=method,
@@ -64,8 +65,7 @@ def fit(
             backbone=backbone,
             random_state=seed,
             parameters=parse_settings(settings or []),
-            feature_progress=features,
-            learning_progress=learning,
+            progress=progress,
         )
     bundle.save(output)
     if as_json:

@@ -54,6 +54,22 @@ def print_table(
     Console().print(table)
 
 
+def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
+    """Return header and cells of a table of `fewbits.evaluation.Comparison`."""
+    header = ["kept as", "bytes each", f"recall@{k}", "re-ranked", "queries/s"]
+    cells = [
+        [
+            row.name,
+            f"{row.bytes_per_item:,}",
+            f"{row.recall:.3f}",
+            "-" if row.recall_reranked is None else f"{row.recall_reranked:.3f}",
+            f"{row.queries_per_second:,.0f}",
+        ]
+        for row in rows
+    ]
+    return header, cells
+
+
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on standard error while ``update(done, total)`` is called."""
@@ -75,6 +91,15 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def learning_reports_to(progress: Callable[[int, int], None]) -> Iterator[None]:
+    """Drive a progress bar by the iterations of whatever is fitted in the block."""
+    from fewbits.learners import on_progress
+
+    with on_progress(lambda done, total, objective: progress(done, total)):
+        yield
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from fewbits.errors import MissingExtraError
 def load_icd10() -> Dataset:
     """Return the diagnoses of ICD-10-CM, the leaves of the classification.
 
-    Twelve leaves of the package's tree are ranges of codes, not diagnoses; they are left
-    out. Some descriptions occur more than once.
+    Twelve leaves of the package's tree are ranges of codes, not diagnoses; they are
+    left out. Some descriptions occur more than once.
 
     Returns
     -------

@@ -48,7 +48,7 @@ class Answer:
 
 def load() -> datasets.Dataset:
     """Return the diagnoses."""
-    return datasets.load("icd10")
+    return datasets.load_icd10()
 
 
 def build(
@@ -75,7 +75,12 @@ def build(
     return bundle.with_codes(codes, columns=columns)
 
 
-def compare(features: NDArray[np.float32], learnt: Encoder) -> list[Comparison]:
+def compare(
+    features: NDArray[np.float32],
+    learnt: Encoder,
+    *,
+    progress: Progress | None = None,
+) -> list[Comparison]:
     """Measure codes against the float vectors on diagnoses held out as queries."""
     rng = np.random.default_rng(0)
     order = rng.permutation(len(features))
@@ -87,6 +92,7 @@ def compare(features: NDArray[np.float32], learnt: Encoder) -> list[Comparison]:
         {"sign bits": identity, "random (LSH)": random, "learnt (ITQ)": learnt},
         database,
         queries,
+        progress=progress,
     )
 
 

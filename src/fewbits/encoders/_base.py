@@ -123,14 +123,18 @@ class Encoder(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the encoder to a ``.safetensors`` file, all of it or nothing."""
+        with atomic_write(path) as file:
+            file.write(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file that `save` writes."""
         metadata = {
             "format": "fewbits-encoder-1",
             "kind": self.kind,
             "zero_bit": str(self.zero_bit),
             "fingerprint": self.fingerprint,
         }
-        with atomic_write(path) as file:
-            file.write(save(self.tensors(), metadata))
+        return save(self.tensors(), metadata)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_features} -> {self.n_bits} bits)"

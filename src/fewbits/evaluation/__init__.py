@@ -20,6 +20,7 @@ from fewbits.evaluation._classification import (
     knn_predict,
     svm_accuracy,
 )
+from fewbits.evaluation._comparison import Comparison, compare_encoders
 from fewbits.evaluation._curve import Curve
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
@@ -45,6 +46,7 @@ from fewbits.evaluation._summary import Summary, format_mean, summarize
 
 __all__ = [
     "Accuracy",
+    "Comparison",
     "Curve",
     "FloatNeighbours",
     "RadiusScores",
@@ -54,6 +56,7 @@ __all__ = [
     "Summary",
     "ann_mean_average_precision",
     "average_precision",
+    "compare_encoders",
     "exact_neighbours",
     "format_mean",
     "knn_accuracy",

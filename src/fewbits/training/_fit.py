@@ -35,8 +35,7 @@ def fit_bundle(
     backbone: str | None = None,
     random_state: int | None = 0,
     parameters: Mapping[str, Any] | None = None,
-    feature_progress: Progress | None = None,
-    learning_progress: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
 
@@ -53,8 +52,9 @@ def fit_bundle(
     random_state : int, default=0
     parameters : mapping, default=None
         Other parameters of the method.
-    feature_progress, learning_progress : callable, default=None
-        Called with (done, total).
+    progress : callable, default=None
+        Called with (items done, items in all) while features are extracted; learning
+        itself reports to `fewbits.learners.on_progress`.
 
     Raises
     ------
@@ -68,9 +68,8 @@ def fit_bundle(
     learner = make_learner(method, n_bits, random_state, parameters or {})
     features = source.values
     if extractor is not None:
-        features = extractor.extract(source.values, progress=feature_progress)
-    with learners.on_progress(_listener(learning_progress)):
-        learner.fit(features, source.labels)
+        features = extractor.extract(source.values, progress=progress)
+    learner.fit(features, source.labels)
     return Bundle(
         learner.encoder_,
         backbone=name,
@@ -105,14 +104,8 @@ def make_learner(
     return METHODS[method](**wanted)
 
 
-def _listener(progress: Progress | None) -> Callable[[int, int, float], None]:
-    return lambda done, total, objective: progress and progress(done, total)
-
-
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     kept = (bool, int, float, str, type(None))
     return {
-        name: value
-        for name, value in parameters.items()
-        if isinstance(value, kept)
+        name: value for name, value in parameters.items() if isinstance(value, kept)
     }

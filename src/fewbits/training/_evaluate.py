@@ -1,0 +1,104 @@
+"""How well the codes of a bundle stand for the features of its items."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from fewbits.bundle import Bundle
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import (
+    Comparison,
+    compare_encoders,
+    knn_accuracy,
+    mean_average_precision,
+    share_label,
+)
+from fewbits.inputs import Input
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures of one bundle on one pair of query and database items.
+
+    Attributes
+    ----------
+    k : int
+        Neighbours that count.
+    comparison : list of Comparison
+        Float vectors, the signs of centred features, and the bundle's codes.
+    label_map, knn_accuracy : float or None
+        Mean average precision over labels (whole ranking, ties expected), and accuracy
+        of the votes of `k` neighbours; None without labels.
+    n_queries, n_items : int
+    """
+
+    k: int
+    comparison: list[Comparison]
+    label_map: float | None
+    knn_accuracy: float | None
+    n_queries: int
+    n_items: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        plain = asdict(self)
+        plain["comparison"] = [row._asdict() for row in self.comparison]
+        return plain
+
+
+def evaluate_bundle(
+    bundle: Bundle,
+    queries: Input,
+    database: Input,
+    *,
+    k: int = 10,
+    progress: Progress | None = None,
+) -> Report:
+    """Measure a bundle's codes against the float features of the same items.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    queries : Input
+        Items that the encoder was not trained on and that are not in `database`.
+    database : Input
+    k : int, default=10
+        Neighbours that count.
+    progress : callable, default=None
+        Called with (steps done, steps in all).
+
+    Raises
+    ------
+    ArgumentError
+        When only one side has labels, or there are fewer than `k` items.
+    """
+    if (queries.labels is None) != (database.labels is None):
+        raise ArgumentError("give labels for the queries and the database, or for none")
+    if len(database) < k:
+        raise ArgumentError(f"{len(database)} items have no {k} nearest")
+    asked, among = bundle.features(queries.values), bundle.features(database.values)
+    rows = compare_encoders(
+        {"sign bits": _signs(among), f"{bundle.encoder.n_bits} bits": bundle.encoder},
+        among,
+        asked,
+        k=k,
+        progress=progress,
+    )
+    label_map = accuracy = None
+    if queries.labels is not None and database.labels is not None:
+        codes, items = bundle.encoder.encode(asked), bundle.encoder.encode(among)
+        relevance = share_label(queries.labels, database.labels)
+        label_map = mean_average_precision(codes, items, relevance).value
+        found = knn_accuracy(items, database.labels, codes, queries.labels, k=k)
+        accuracy = found.accuracy
+    return Report(k, rows, label_map, accuracy, len(queries), len(database))
+
+
+def _signs(features: Any) -> LinearEncoder:
+    mean = np.asarray(features, np.float64).mean(axis=0)
+    return LinearEncoder(np.eye(len(mean)), -mean)
