@@ -17,16 +17,22 @@ def hits_at(groups: TieGroups, ranks: IdArray, ties: str) -> FloatArray:
         return counts.astype(np.float64)
     hits = np.empty((len(groups.sizes), len(ranks)))
     for row, (sizes, relevant) in enumerate(zip(*groups, strict=True)):
-        chosen = sizes > 0
-        sizes, relevant = sizes[chosen], relevant[chosen]
-        xs, ys = np.cumsum(sizes), np.cumsum(relevant)
-        if ties != "expected":
-            first, rises = relevant, ys
-            if ties == "pessimistic":
-                first, rises = sizes - relevant, ys - relevant
-            xs = np.stack([xs - sizes + first, xs], axis=1).ravel()
-            ys = np.stack([rises, ys], axis=1).ravel()
-        keep = np.diff(xs, prepend=0) > 0
-        xs, ys = xs[keep], ys[keep]
-        hits[row] = np.interp(ranks, np.append(0, xs), np.append(0, ys))
+        places, counts = _corners(sizes, relevant, ties)
+        # Zero-length pieces would make the slope undefined.
+        keep = np.diff(places, prepend=-1) > 0
+        hits[row] = np.interp(ranks, places[keep], counts[keep])
     return hits
+
+
+def _corners(sizes: IdArray, relevant: IdArray, ties: str) -> tuple[IdArray, IdArray]:
+    """Return the ranks where the slope may change, and the hits up to there."""
+    places, counts = np.cumsum(sizes), np.cumsum(relevant)
+    if ties == "optimistic":
+        inner = places - sizes + relevant, counts
+    elif ties == "pessimistic":
+        inner = places - relevant, counts - relevant
+    else:
+        inner = places - sizes, counts - relevant
+    xs = np.stack([inner[0], places], axis=1).ravel()
+    ys = np.stack([inner[1], counts], axis=1).ravel()
+    return np.append(0, xs), np.append(0, ys)

@@ -31,16 +31,15 @@ def precision_sums(groups: TieGroups, length: IdArray, ties: str) -> FloatArray:
     length : ndarray of shape (n_queries,)
         Ranks that count.
     ties : str
-        ``expected`` is the mean over all orders; under ``stable`` and ``random`` each
-        group holds one item.
+        ``optimistic``, ``pessimistic``; anything else is the mean over all orders.
 
     Returns
     -------
     ndarray of shape (n_queries, n_groups), dtype float64
     """
-    if ties in ("stable", "random"):
-        return _one_by_one(groups.relevant, length)
     n, r = groups
+    if (n == 1).all():
+        return _one_by_one(r, length)
     t, p = np.cumsum(n, axis=1) - n, np.cumsum(r, axis=1) - r
     rest = length[:, None] - t
     if ties == "optimistic":

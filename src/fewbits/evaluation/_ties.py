@@ -105,7 +105,7 @@ def level_numbers(distances: FloatArray) -> tuple[IdArray, int]:
     """
     largest = np.abs(distances).max(axis=1, keepdims=True)
     steps = np.rint(distances * (2.0**40 / np.where(largest > 0, largest, 1.0)))
-    order = np.argsort(steps, axis=1, kind="stable")
+    order = np.argsort(steps, axis=1)  # equal values get one number in any order
     values = np.take_along_axis(steps, order, axis=1)
     numbers = np.zeros(distances.shape, np.int64)
     np.cumsum(values[:, 1:] != values[:, :-1], axis=1, out=numbers[:, 1:])
