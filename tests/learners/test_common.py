@@ -1,7 +1,17 @@
 """Checks that every learner must pass. A new learner adds one line to LEARNERS."""
 
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from fewbits import encoders
 from fewbits.learners import (
     CCAITQ,
     ITQ,
@@ -19,8 +29,99 @@ LEARNERS = [
     CCAITQ(n_bits=12, n_iter=3, random_state=0),
     SparseProjections(n_bits=12, density=0.9, n_iter=3, random_state=0),
 ]
+every_learner = pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
+)
 
 
 @parametrize_with_checks(LEARNERS)
 def test_sklearn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
+@parametrize_with_checks([ITQ(), LSH(), CCAITQ(), SparseProjections()])
+def test_sklearn_contract_with_defaults(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(60, 8)) + 3
+
+
+@pytest.fixture
+def y():
+    return np.arange(60) % 3
+
+
+@every_learner
+class TestLearnerContract:
+    def test_encoder_is_the_whole_model(self, learner, X, y, tmp_path):
+        fitted = clone(learner).fit(X, y)
+        fitted.encoder_.save(tmp_path / "encoder.safetensors")
+        encoder = encoders.load(tmp_path / "encoder.safetensors")
+        np.testing.assert_array_equal(encoder.encode(X), fitted.encode(X))
+
+    def test_same_seed_same_encoder(self, learner, X, y):
+        first, second = clone(learner).fit(X, y), clone(learner).fit(X, y)
+        assert first.encoder_.fingerprint == second.encoder_.fingerprint
+
+    @pytest.mark.parametrize(
+        "view", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], np.float32]
+    )
+    def test_layout_does_not_matter(self, learner, X, y, view):
+        fitted, viewed = clone(learner).fit(X, y), clone(learner).fit(view(X), y)
+        assert fitted.encoder_.fingerprint == viewed.encoder_.fingerprint
+
+    def test_transform_is_unpacked_encode(self, learner, X, y):
+        fitted = clone(learner).fit(X, y)
+        bits = fitted.transform(X)
+        assert bits.dtype == np.uint8
+        np.testing.assert_array_equal(np.packbits(bits, axis=1), fitted.encode(X))
+
+    def test_columns_are_named(self, learner, X, y):
+        names = clone(learner).fit(X, y).get_feature_names_out()
+        prefix = type(learner).__name__.lower()
+        n_bits = clone(learner).fit(X, y).encoder_.n_bits
+        assert list(names) == [f"{prefix}{bit}" for bit in range(n_bits)]
+
+    def test_objective_is_reported(self, learner, X, y):
+        fitted = clone(learner).fit(X, y)
+        assert fitted.objective_.dtype == np.float64
+        assert len(fitted.objective_) == getattr(
+            fitted, "n_iter_", len(fitted.objective_)
+        )
+
+    def test_most_bits_vary(self, learner, X, y):
+        bits = clone(learner).fit(X, y).transform(X)
+        assert np.mean(bits.any(axis=0) & ~bits.all(axis=0)) > 0.9
+
+    def test_pickle(self, learner, X, y):
+        fitted = clone(learner).fit(X, y)
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.encode(X), fitted.encode(X))
+
+    def test_pipeline_and_grid_search(self, learner, X, y):
+        steps = make_pipeline(StandardScaler(), clone(learner), LogisticRegression())
+        name = type(learner).__name__.lower()
+        parameter = next(iter(learner.get_params()))
+        grid = {f"{name}__{parameter}": [getattr(learner, parameter)]}
+        search = GridSearchCV(steps, grid, cv=2, error_score="raise").fit(X, y)
+        assert search.predict(X).shape == y.shape
+
+    def test_data_frames(self, learner, X, y):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(X, columns=list("abcdefgh"))
+        fitted = clone(learner).set_output(transform="pandas").fit(frame, y)
+        bits = fitted.transform(frame)
+        assert list(bits.columns) == list(fitted.get_feature_names_out())
+        assert (bits.dtypes == np.uint8).all()
+
+
+def test_every_public_learner_is_checked():
+    from fewbits import learners
+
+    public = {getattr(learners, name) for name in learners.__all__}
+    classes = {c for c in public if isinstance(c, type) and c is not learners.Learner}
+    assert classes == {type(learner) for learner in LEARNERS}

@@ -22,9 +22,9 @@ _MIN_ROWS = 1024
 _DOUBLE_LIMIT = 1 << 30
 
 
-def spans(length: int, width: int, least: int = _MIN_ROWS) -> Iterator[slice]:
+def spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
     """Cut `length` lines of `width` entries into slices of some megabytes each."""
-    step = max(least, _BLOCK_ENTRIES // max(1, width))
+    step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
 

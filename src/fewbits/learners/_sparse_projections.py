@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,9 @@ class SparseProjections(IterativeLearner):
         finds the two equally accurate.
     beta : float, default=1.0
         Weight of the second term of eq. (3), above 0.
+    normalize : bool, default=True
+        Scale the data in eq. (3) by one number so that the dense scores have a mean
+        square of 1, as the bits do; False takes X in its own units.
     n_iter : int, default=50
         Number of outer iterations.
     n_inner : int, default=30
@@ -70,7 +74,7 @@ class SparseProjections(IterativeLearner):
         The learned map; save this, not the learner. A `LinearEncoder` when every weight
         is kept.
     objective_ : ndarray of shape (n_iter_,)
-        Eq. (3), divided by the number of bits learned from, at the end of each
+        Eq. (3) per entry of B, that is, divided by ``n * n_bits``, at the end of each
         iteration. See the notes on when it falls.
     n_iter_ : int
         Iterations that were done.
@@ -96,6 +100,10 @@ class SparseProjections(IterativeLearner):
     do so whenever the rank of the data is less than the number of features, too: the
     dense matrix lives in the row space of X. Otherwise Procrustes' problem leaves it
     undetermined where X has no variance, and constant features would get weights.
+
+    Multiplying X by a number changes eq. (3) as multiplying `beta` by it would: larger
+    units let the sparse matrix hold back the dense one, and 50 iterations end sooner on
+    the way. The paper does not mention units; with `normalize` they have no effect.
 
     The steps for B and the dense matrix cannot raise eq. (3), for any number of bits.
     The sparse step can, as it chooses by the size of weights rather than by eq. (3);
@@ -129,6 +137,7 @@ class SparseProjections(IterativeLearner):
         n_nonzero: int | None = None,
         solver: str = "one-step",
         beta: float = 1.0,
+        normalize: bool = True,
         n_iter: int = 50,
         n_inner: int = 30,
         step: str = "frobenius",
@@ -142,6 +151,7 @@ class SparseProjections(IterativeLearner):
         self.n_nonzero = n_nonzero
         self.solver = solver
         self.beta = beta
+        self.normalize = normalize
         self.n_iter = n_iter
         self.n_inner = n_inner
         self.step = step
@@ -167,8 +177,10 @@ class SparseProjections(IterativeLearner):
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
         k = min(self.n_bits, axes.rank)
+        scale = self._scale(len(X) * self.n_bits, axes.scatter[:k])
+        axes = replace(axes, scatter=axes.scatter * scale**2)
         dtype = working_dtype(max(X.shape), k, self.n_bits)
-        V = Rows(X, axes.mean, axes.directions[:, :k], dtype)
+        V = Rows(X, axes.mean, axes.directions[:, :k] * scale, dtype)
         Q = random_rotation(k, self.n_bits, rng)
         sparsify = self._sparse_step(axes, m, dtype)
         R = self._run(sparse_matrices(V, axes, Q, sparsify, self.beta))
@@ -184,6 +196,9 @@ class SparseProjections(IterativeLearner):
                 f"{self.n_bits} bits and {n_features} features"
             )
         return self.n_nonzero
+
+    def _scale(self, size: int, scatter: NDArray[np.float64]) -> float:
+        return float(np.sqrt(size / scatter.sum())) if self.normalize else 1.0
 
     def _sparse_step(self, axes: PrincipalAxes, m: int, dtype: DTypeLike) -> SparseStep:
         if self.solver == "one-step":

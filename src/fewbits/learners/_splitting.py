@@ -22,7 +22,7 @@ def sparse_matrices(
 
     All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
     leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
-    orthonormal rows; `V` walks over ``X P``.
+    orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
     """
     W, scatter = axes.directions.astype(V.dtype, copy=False), axes.scatter[:, None]
     k = len(Q)

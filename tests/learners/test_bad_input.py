@@ -1,0 +1,202 @@
+"""Bad data and parameters: each has one decided answer, in one line."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.learners import (
+    CCAITQ,
+    ITQ,
+    LSH,
+    PCAH,
+    SparseProjections,
+    Thresholding,
+)
+
+LEARNERS = [
+    LSH(8, random_state=0),
+    PCAH(),
+    Thresholding("mean"),
+    ITQ(8, n_iter=3, random_state=0),
+    CCAITQ(8, n_iter=3, random_state=0),
+    SparseProjections(8, density=0.9, n_iter=3, random_state=0),
+]
+every_learner = pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
+)
+Y = np.arange(20) % 2
+
+
+def features(n=20, d=6):
+    return np.random.default_rng(0).normal(size=(n, d))
+
+
+def refusal(learner, X, y=Y, error=ValueError):
+    with pytest.raises(error) as caught:
+        clone(learner).fit(X, y)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@every_learner
+class TestFeatures:
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e39])
+    def test_not_finite(self, learner, value):
+        X = features()
+        X[7, 2] = value
+        message = refusal(learner, X, error=FeatureError)
+        assert "too large for float32" in message
+        assert "in row 7, column 2" in message
+
+    def test_not_finite_in_encode(self, learner):
+        fitted = clone(learner).fit(features(), Y)
+        with pytest.raises(FeatureError, match="got nan in row 0, column 1"):
+            fitted.encode([[0, np.nan, 0, 0, 0, 0]])
+
+    def test_wrong_width(self, learner):
+        fitted = clone(learner).fit(features(), Y)
+        with pytest.raises(ValueError, match=r"5 features.* expecting 6"):
+            fitted.transform(features(d=5))
+
+    def test_one_dimension(self, learner):
+        assert "Expected a 2D array" in refusal(learner, np.arange(20.0))
+
+    @pytest.mark.parametrize("n", [0, 1])
+    def test_too_few_rows(self, learner, n):
+        assert f"{n} sample(s)" in refusal(learner, features(n), Y[:n])
+
+    def test_no_columns(self, learner):
+        assert "0 feature(s)" in refusal(learner, features(d=0))
+
+    def test_complex(self, learner):
+        X = features() * 1j
+        with pytest.raises(FeatureError, match="Complex data not supported"):
+            clone(learner).fit(X, Y)
+
+    @pytest.mark.parametrize("X", [[["a", "b"]] * 20, [[1.0, 2.0], [3.0]]])
+    def test_not_numbers(self, learner, X):
+        with pytest.raises(ValueError, match=r"convert|inhomogeneous|compatible"):
+            clone(learner).fit(X, Y)
+
+    @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float16, ">f8"])
+    def test_any_real_dtype(self, learner, dtype):
+        X = (features(200) * 3).clip(0).astype(dtype)
+        fitted = clone(learner).fit(X, np.arange(200) % 2)
+        again = clone(learner).fit(X.astype(np.float64), np.arange(200) % 2)
+        assert fitted.encoder_.fingerprint == again.encoder_.fingerprint
+
+    def test_constant_column_gets_no_say(self, learner):
+        X = features()
+        X[:, 3] = 0.1
+        fitted = clone(learner).fit(X, Y)
+        other = features()
+        other[:, 3] = 0.1
+        np.testing.assert_array_equal(fitted.encode(other), fitted.encode(X))
+
+    def test_fewer_rows_than_bits(self, learner):
+        codes = clone(learner).fit(features(4), Y[:4]).encode(features(4))
+        assert len(np.unique(codes, axis=0)) > 1
+
+
+@pytest.mark.parametrize("learner", [PCAH(), ITQ(), CCAITQ(), SparseProjections()])
+def test_all_rows_the_same(learner):
+    X = np.full((20, 6), 0.1)
+    assert "every row of X is the same" in refusal(learner, X, error=FeatureError)
+
+
+@pytest.mark.parametrize("learner", [LSH(), Thresholding("mean")])
+def test_all_rows_the_same_is_one_code(learner):
+    X = np.full((20, 6), 0.1)
+    assert len(np.unique(learner.fit(X).encode(X), axis=0)) == 1
+
+
+class TestLabels:
+    def test_missing(self):
+        message = refusal(CCAITQ(), features(), None, ArgumentError)
+        assert "requires y to be passed, but the target y is None" in message
+
+    def test_wrong_length(self):
+        assert "[20, 19]" in refusal(CCAITQ(), features(), Y[1:], ArgumentError)
+
+    def test_one_class(self):
+        message = refusal(CCAITQ(), features(), np.zeros(20), ArgumentError)
+        assert "1 class" in message
+
+    @pytest.mark.parametrize("y", [np.linspace(0, 1, 20), np.full(20, np.nan)])
+    def test_not_classes(self, y):
+        assert "must be classes" in refusal(CCAITQ(), features(), y, ArgumentError)
+
+    def test_mixed_types(self):
+        y = np.array(["a", 1] * 10, dtype=object)
+        assert "of one type" in refusal(CCAITQ(), features(), y, ArgumentError)
+
+    def test_matrix_of_other_numbers(self):
+        y = np.full((20, 3), 2)
+        assert "0 and 1 only, got 2" in refusal(CCAITQ(), features(), y, ArgumentError)
+
+    def test_matrix_of_ones(self):
+        message = refusal(CCAITQ(), features(), np.ones((20, 3)), ArgumentError)
+        assert "some rows have and others lack" in message
+
+
+@pytest.mark.parametrize("n_bits", [0, -1, 10**9, 1e9, 2.5, "a", True, np.nan])
+@pytest.mark.parametrize(
+    "learner", [LSH(), PCAH(), ITQ(), CCAITQ(), SparseProjections()]
+)
+def test_n_bits(learner, n_bits):
+    message = refusal(clone(learner).set_params(n_bits=n_bits), features())
+    assert message.startswith("n_bits must be an integer, 1 to 65536, got ")
+
+
+def test_numpy_integers_are_integers():
+    assert LSH(np.int64(9)).fit(features()).encoder_.n_bits == 9
+
+
+@pytest.mark.parametrize(
+    ("learner", "match"),
+    [
+        (SparseProjections(density=0), "density must be a number above 0 and at most"),
+        (
+            SparseProjections(density=1.1),
+            "density must be a number above 0 and at most",
+        ),
+        (SparseProjections(density=np.nan), "density must be"),
+        (SparseProjections(density="a"), "density must be"),
+        (SparseProjections(n_nonzero=0), "n_nonzero must be an integer, 1 or more"),
+        (SparseProjections(2, n_nonzero=13), "exceeds the 12 weights"),
+        (
+            SparseProjections(solver="x"),
+            "solver must be one of 'one-step', 'iterative'",
+        ),
+        (SparseProjections(step=1), "step must be one of"),
+        (SparseProjections(inner_start="x"), "inner_start must be one of"),
+        (SparseProjections(beta=0), "beta must be a number above 0, got 0"),
+        (SparseProjections(beta=np.inf), "beta must be finite"),
+        (SparseProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
+        (SparseProjections(n_inner=0), "n_inner must be an integer, 1 or more"),
+        (ITQ(n_iter=-1), "n_iter must be an integer, 0 or more, got -1"),
+        (ITQ(tol=-1), "tol must be a number at least 0"),
+        (ITQ(tol=np.nan), "tol must be"),
+        (ITQ(random_state="a"), "cannot be used to seed"),
+        (CCAITQ(reg=-1), "reg must be a number at least 0"),
+        (CCAITQ(reg=np.nan), "reg must be"),
+        (Thresholding("max"), "threshold must be one of 'zero', 'mean', 'median'"),
+        (PCAH(7), r"n_bits=7, but X \(n_samples=20, n_features=6\) has only 6"),
+    ],
+)
+def test_parameters(learner, match):
+    with pytest.raises(ValueError, match=match):
+        learner.fit(features(), Y)
+
+
+def test_pcah_has_a_bit_for_each_direction_that_exists():
+    with pytest.raises(ArgumentError, match="has only 3"):
+        PCAH(4).fit(features(4))
+    assert PCAH().fit(features(4)).encoder_.n_bits == 3
+
+
+def test_parameters_are_checked_before_data():
+    with pytest.raises(ArgumentError, match="n_bits"):
+        ITQ(n_bits=0).fit(np.full((3, 3), np.nan))

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from scipy.linalg import orthogonal_procrustes
+
+from fewbits.learners import _procrustes
+from fewbits.learners._procrustes import polar, random_rotation
+
+
+@pytest.fixture(params=[1, 10**9], ids=["gram", "svd"])
+def route(request, monkeypatch):
+    monkeypatch.setattr(_procrustes, "_GRAM_FROM", request.param)
+
+
+def matrix(k, b, condition):
+    rng = np.random.RandomState(0)
+    values = np.geomspace(1, 1 / condition, k)
+    return (random_rotation(k, k, rng) * values) @ random_rotation(k, b, rng)
+
+
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("condition", [1, 1e3, 1e6, 1e8])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (40, 40), (40, 70), (40, 200)])
+def test_rows_are_orthonormal_and_product_is_largest(shape, condition):
+    C = matrix(*shape, condition)
+    R = polar(C)
+    np.testing.assert_allclose(R @ R.T, np.eye(len(C)), atol=1e-5)
+    nuclear = np.linalg.svd(C, compute_uv=False).sum()
+    assert np.vdot(R, C) == pytest.approx(nuclear, rel=1e-8)
+
+
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("condition", [1, 1e3, 1e5])
+def test_square_equals_scipy(condition):
+    C = matrix(50, 50, condition)
+    expected, _ = orthogonal_procrustes(np.eye(50), C)
+    np.testing.assert_allclose(polar(C), expected, atol=1e-7)
+
+
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("rank", [0, 1, 5])
+def test_rank_deficient(rank):
+    rng = np.random.default_rng(0)
+    C = rng.normal(size=(8, rank)) @ rng.normal(size=(rank, 12))
+    R = polar(C)
+    np.testing.assert_allclose(R @ R.T, np.eye(8), atol=1e-12)
+    nuclear = np.linalg.svd(C, compute_uv=False).sum()
+    assert np.vdot(R, C) == pytest.approx(nuclear)
+
+
+def test_too_ill_conditioned_for_gram():
+    assert _procrustes._polar_by_gram(matrix(20, 30, 1e14)) is None
+
+
+def test_random_rotations_differ_with_the_seed_only():
+    first, again, other = (
+        random_rotation(5, 9, np.random.RandomState(seed)) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert abs(first - other).max() > 0.1

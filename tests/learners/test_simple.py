@@ -1,0 +1,56 @@
+"""The learners that do not iterate: LSH, PCAH, thresholding."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from fewbits.codes import hamming_distances
+from fewbits.learners import LSH, PCAH, Thresholding
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(100, 10)) * np.arange(1, 11) + 4
+
+
+def test_lsh_distance_estimates_the_angle(X):
+    codes = LSH(20_000, random_state=0).fit(X).encode(X[:2])
+    a, b = X[:2] - X.mean(axis=0)
+    angle = np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    distance = hamming_distances(codes[:1], codes[1:])[0, 0]
+    assert distance / 20_000 == pytest.approx(angle / np.pi, abs=0.015)
+
+
+def test_lsh_longer_codes_begin_with_shorter_ones(X):
+    short, long = (LSH(b, random_state=3).fit(X) for b in (16, 40))
+    np.testing.assert_array_equal(short.encode(X), long.encode(X)[:, :2])
+
+
+def test_pcah_is_the_sign_of_principal_components(X):
+    pcah = PCAH(6).fit(X)
+    pca = PCA(6).fit(X)
+    scores, expected = pcah.encoder_.project(X), pca.transform(X)
+    flips = np.sign(np.sum(scores * expected, axis=0))
+    np.testing.assert_allclose(scores, expected * flips, atol=1e-4)
+    left_out = 1 - pca.explained_variance_ratio_.sum()
+    np.testing.assert_allclose(pcah.objective_, [left_out])
+
+
+@pytest.mark.parametrize(
+    ("threshold", "level"),
+    [
+        ("zero", lambda X: 0),
+        ("mean", lambda X: X.mean(axis=0)),
+        ("median", lambda X: np.median(X, axis=0)),
+    ],
+)
+def test_thresholding(X, threshold, level):
+    X = X.round(1).astype(np.float32)
+    bits = Thresholding(threshold).fit(X).transform(X)
+    above = np.greater(X, level(X))
+    np.testing.assert_array_equal(bits, above)
+
+
+def test_thresholding_gives_zero_at_the_threshold():
+    X = np.array([[0.1, -1.0], [0.1, 3.0]])
+    assert not Thresholding("mean").fit(X).transform([[0.1, 1.0]]).any()
