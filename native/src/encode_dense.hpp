@@ -23,7 +23,7 @@ struct Blocks {
 };
 
 /// Up to this many rows the weights are used too seldom to be worth packing.
-constexpr std::size_t few_rows = 16;
+constexpr std::size_t few_rows = 5;
 constexpr std::size_t streamed_columns = 8192;
 
 /// Add `depth` features to one tile: sums = from + x * panel. The rows of `from` lie
