@@ -1,11 +1,15 @@
 #include "fewbits/encode.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <new>
 
 #include "encode_kernels.hpp"
 #include "parallel.hpp"
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace fewbits {
 namespace {
@@ -15,12 +19,22 @@ constexpr std::size_t thread_work = std::size_t{1} << 21;
 constexpr std::size_t output_grain = 64;
 
 struct Free {
-    void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(float* p) const { std::free(p); }
 };
 
+/// Large work spaces lie in pages of 2 MB where the system has them, since the kernels
+/// jump about in them.
 std::unique_ptr<float, Free> work_space(std::size_t floats) {
-    return std::unique_ptr<float, Free>(static_cast<float*>(
-        ::operator new(floats * sizeof(float), std::align_val_t{64})));
+    constexpr std::size_t page = std::size_t{1} << 21, line = 64;
+    const std::size_t bytes = floats * sizeof(float);
+    const std::size_t unit = bytes > 2 * page ? page : line;
+    const std::size_t padded = (bytes / unit + 1) * unit;
+    void* memory = std::aligned_alloc(unit, padded);
+    if (!memory) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (unit == page) madvise(memory, padded, MADV_HUGEPAGE);
+#endif
+    return std::unique_ptr<float, Free>(static_cast<float*>(memory));
 }
 
 template <typename Map>

@@ -17,6 +17,14 @@ struct Avx512 {
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    static void transpose4(const float* in, std::size_t stride, float* out,
+                           std::size_t out_stride) {
+        __m128 row[4];
+        for (std::size_t r = 0; r < 4; ++r) row[r] = _mm_loadu_ps(in + r * stride);
+        _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+        for (std::size_t r = 0; r < 4; ++r) _mm_storeu_ps(out + r * out_stride, row[r]);
+    }
+
     static std::uint64_t positive(Reg x) {
         return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ);
     }

@@ -24,7 +24,7 @@ struct Blocks {
 
 /// Up to this many rows the weights are used too seldom to be worth packing.
 constexpr std::size_t few_rows = 5;
-constexpr std::size_t streamed_columns = 2048;
+constexpr std::size_t streamed_columns = 8192;
 
 /// Add `depth` features to one tile: sums = from + x * panel. The rows of `from` lie
 /// `from_stride` apart (0 repeats the bias); those of `to` fill a tile.
@@ -155,39 +155,51 @@ void block(const LinearJob& job, Span rows, Span outputs, DenseScratch<V> scratc
     }
 }
 
-/// sums[r] += x[r, k .. k + depth) * weights for `Depth` features and few rows.
+/// Add `Depth` features of each row to the sums of `Regs` registers of outputs. The
+/// rows of `weights` lie `stride` apart, those of the sums `sums_stride`.
+template <typename V, std::size_t Depth, std::size_t Regs>
+void stream_step(const Features& x, std::size_t k, const float* weights,
+                 std::size_t stride, float* sums, std::size_t sums_stride) {
+    typename V::Reg w[Depth][Regs];
+    for (std::size_t i = 0; i < Depth; ++i)
+        for (std::size_t c = 0; c < Regs; ++c)
+            w[i][c] = V::load(weights + i * stride + c * V::lanes);
+    for (std::size_t r = 0; r < x.n; ++r) {
+        float* target = sums + r * sums_stride;
+        typename V::Reg total[Regs];
+        for (std::size_t c = 0; c < Regs; ++c)
+            total[c] = V::load(target + c * V::lanes);
+        for (std::size_t i = 0; i < Depth; ++i) {
+            const auto feature = V::broadcast(x.data + r * x.n_features + k + i);
+            for (std::size_t c = 0; c < Regs; ++c)
+                total[c] = V::fmadd(feature, w[i][c], total[c]);
+        }
+        for (std::size_t c = 0; c < Regs; ++c)
+            V::store(target + c * V::lanes, total[c]);
+    }
+}
+
+/// Add features k .. k + Depth to the sums (n, padded) of `width` outputs.
 template <typename V, std::size_t Depth>
 void stream(const LinearJob& job, std::size_t k, std::size_t first, std::size_t width,
-            float* sums) {
+            float* sums, std::size_t padded) {
     constexpr std::size_t regs = 2, step = regs * V::lanes;
-    const std::size_t d = job.x.n_features, padded = ceil_div(width, step) * step;
-    const float* weights = job.map.weights + k * job.map.n_bits + first;
-    for (std::size_t j = 0; j < width; j += step) {
-        typename V::Reg w[Depth][regs];
-        for (std::size_t i = 0; i < Depth; ++i) {
-            const float* source = weights + i * job.map.n_bits + j;
-            alignas(64) float rest[step] = {};
-            if (j + step > width) {
-                std::memcpy(rest, source, (width - j) * sizeof(float));
-                source = rest;
-            }
-            for (std::size_t c = 0; c < regs; ++c)
-                w[i][c] = V::load(source + c * V::lanes);
-        }
-        for (std::size_t r = 0; r < job.x.n; ++r) {
-            float* target = sums + r * padded + j;
-            typename V::Reg total[regs];
-            for (std::size_t c = 0; c < regs; ++c)
-                total[c] = V::load(target + c * V::lanes);
-            for (std::size_t i = 0; i < Depth; ++i) {
-                const auto feature = V::broadcast(job.x.data + r * d + k + i);
-                for (std::size_t c = 0; c < regs; ++c)
-                    total[c] = V::fmadd(feature, w[i][c], total[c]);
-            }
-            for (std::size_t c = 0; c < regs; ++c)
-                V::store(target + c * V::lanes, total[c]);
-        }
+    const std::size_t stride = job.map.n_bits;
+    const float* weights = job.map.weights + k * stride + first;
+    std::size_t j = 0;
+    if (job.x.n == 1) {
+        const Features one{job.x.data, 1, job.x.n_features};
+        for (; j + step <= width; j += step)
+            stream_step<V, Depth, regs>(one, k, weights + j, stride, sums + j, 0);
     }
+    for (; j + step <= width; j += step)
+        stream_step<V, Depth, regs>(job.x, k, weights + j, stride, sums + j, padded);
+    if (j == width) return;
+    alignas(64) float rest[Depth * step] = {};
+    for (std::size_t i = 0; i < Depth; ++i)
+        std::memcpy(rest + i * step, weights + i * stride + j,
+                    (width - j) * sizeof(float));
+    stream_step<V, Depth, regs>(job.x, k, rest, step, sums + j, padded);
 }
 
 template <typename V>
@@ -201,8 +213,8 @@ void stream_outputs(const LinearJob& job, Span outputs, float* sums) {
                     width * sizeof(float));
     std::size_t k = 0;
     for (; k + depth <= d; k += depth)
-        stream<V, depth>(job, k, outputs.first, width, sums);
-    for (; k < d; ++k) stream<V, 1>(job, k, outputs.first, width, sums);
+        stream<V, depth>(job, k, outputs.first, width, sums, padded);
+    for (; k < d; ++k) stream<V, 1>(job, k, outputs.first, width, sums, padded);
     for (std::size_t r = 0; r < job.x.n; ++r)
         for (std::size_t j = 0; j < width; j += 64)
             put_row<V>(job.out, job.map.n_bits, r, outputs.first + j,

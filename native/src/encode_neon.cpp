@@ -17,6 +17,19 @@ struct Neon {
     static Reg fmadd(Reg a, Reg b, Reg c) { return vfmaq_f32(c, a, b); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    static void transpose4(const float* in, std::size_t stride, float* out,
+                           std::size_t out_stride) {
+        const float32x4x2_t ab = vzipq_f32(vld1q_f32(in), vld1q_f32(in + 2 * stride));
+        const float32x4x2_t cd =
+            vzipq_f32(vld1q_f32(in + stride), vld1q_f32(in + 3 * stride));
+        const float32x4x2_t low = vzipq_f32(ab.val[0], cd.val[0]);
+        const float32x4x2_t high = vzipq_f32(ab.val[1], cd.val[1]);
+        vst1q_f32(out, low.val[0]);
+        vst1q_f32(out + out_stride, low.val[1]);
+        vst1q_f32(out + 2 * out_stride, high.val[0]);
+        vst1q_f32(out + 3 * out_stride, high.val[1]);
+    }
+
     static std::uint64_t positive(Reg x) { return lane_bits(vcgtzq_f32(x)); }
     static std::uint64_t not_negative(Reg x) { return lane_bits(vcgezq_f32(x)); }
 

@@ -50,6 +50,13 @@ struct Portable {
         return fused_multiply_add(Reg{a}, Reg{b}, Reg{c})[0];
     }
 
+    static void transpose4(const float* in, std::size_t stride, float* out,
+                           std::size_t out_stride) {
+        for (std::size_t r = 0; r < 4; ++r)
+            for (std::size_t c = 0; c < 4; ++c)
+                out[c * out_stride + r] = in[r * stride + c];
+    }
+
     static std::uint64_t positive(Reg x) { return lane_bits(x > 0.0F); }
     static std::uint64_t not_negative(Reg x) { return lane_bits(x >= 0.0F); }
 

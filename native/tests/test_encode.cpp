@@ -1,0 +1,226 @@
+// Every instruction set that runs here against the definition: one std::fma a feature.
+// All arrays end at an unreadable page, so that a read or write too far is a crash.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "fewbits/asymmetric.hpp"
+#include "fewbits/encode.hpp"
+#include "fewbits/isa.hpp"
+
+namespace {
+
+void check(bool ok, const char* what) {
+    if (ok) return;
+    std::fprintf(stderr, "FAILED on %s: %s\n",
+                 fewbits::isa_name(fewbits::active_isa()), what);
+    std::exit(1);
+}
+
+/// `n` values of T, the last of which lies right before an unreadable page.
+template <typename T>
+class Guarded {
+public:
+    explicit Guarded(std::size_t n) : n_(n) {
+        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        const std::size_t data = (n * sizeof(T) + page - 1) / page * page;
+        size_ = data + page;
+        void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        check(memory != MAP_FAILED, "mmap");
+        base_ = static_cast<char*>(memory);
+        check(mprotect(base_ + data, page, PROT_NONE) == 0, "mprotect");
+        data_ = reinterpret_cast<T*>(base_ + data) - n;
+    }
+    template <typename From>
+    explicit Guarded(const std::vector<From>& values) : Guarded(values.size()) {
+        for (std::size_t i = 0; i < n_; ++i) data_[i] = static_cast<T>(values[i]);
+    }
+    ~Guarded() { munmap(base_, size_); }
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
+
+    T* get() { return data_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+
+private:
+    std::size_t n_, size_;
+    char* base_;
+    T* data_;
+};
+
+using Random = std::mt19937;
+
+std::size_t between(Random& random, std::size_t low, std::size_t high) {
+    return std::uniform_int_distribution<std::size_t>(low, high)(random);
+}
+
+/// Ordinary, integer (which cancel to zero), tiny and huge numbers.
+float number(Random& random, std::size_t kind) {
+    const float x = std::normal_distribution<float>()(random);
+    switch (kind) {
+        case 0: return x;
+        case 1: return std::nearbyint(x);
+        case 2: return x * 1e-30F;
+        case 3: return x * 3e37F;
+        default: return x * std::numeric_limits<float>::denorm_min() * 100.0F;
+    }
+}
+
+struct Problem {
+    std::size_t n, d, b;
+    std::vector<float> x, weights, bias;  // weights (d, b)
+    std::vector<bool> kept;               // (b, d): weights of the sparse map
+    bool zero_bit;
+};
+
+Problem problem(Random& random) {
+    Problem p;
+    const bool deep = between(random, 0, 7) == 0;
+    p.n = between(random, 0, deep ? 20 : 150);
+    p.d = deep ? between(random, 500, 1200) : between(random, 1, 150);
+    p.b = between(random, 1, deep ? 80 : 300);
+    const std::size_t kind = between(random, 0, 4);
+    p.x.resize(p.n * p.d);
+    p.weights.resize(p.d * p.b);
+    p.bias.resize(p.b);
+    for (float& value : p.x) value = number(random, kind);
+    for (float& value : p.weights) value = number(random, kind % 3 ? 1 : 0);
+    for (float& value : p.bias) value = number(random, kind);
+    const std::size_t density = between(random, 0, 10);
+    for (std::size_t i = 0; i < p.b * p.d; ++i)
+        p.kept.push_back(between(random, 0, 9) < density);
+    p.zero_bit = between(random, 0, 1) == 1;
+    return p;
+}
+
+std::vector<float> scores(const Problem& p, bool sparse) {
+    std::vector<float> result(p.n * p.b);
+    for (std::size_t r = 0; r < p.n; ++r)
+        for (std::size_t j = 0; j < p.b; ++j) {
+            float total = p.bias[j];
+            for (std::size_t i = 0; i < p.d; ++i)
+                if (!sparse || p.kept[j * p.d + i])
+                    total = std::fma(p.x[r * p.d + i], p.weights[i * p.b + j], total);
+            result[r * p.b + j] = total;
+        }
+    return result;
+}
+
+std::vector<std::uint8_t> codes(const Problem& p, const std::vector<float>& all) {
+    const std::size_t bytes = (p.b + 7) / 8;
+    std::vector<std::uint8_t> result(p.n * bytes);
+    for (std::size_t r = 0; r < p.n; ++r)
+        for (std::size_t j = 0; j < p.b; ++j) {
+            const float score = all[r * p.b + j];
+            const bool bit = p.zero_bit ? score >= 0 : score > 0;
+            if (bit)
+                result[r * bytes + j / 8] = static_cast<std::uint8_t>(
+                    result[r * bytes + j / 8] | 0x80 >> j % 8);
+        }
+    return result;
+}
+
+template <typename Run>
+void check_outputs(const Problem& p, bool sparse, const Run& run) {
+    const auto expected = scores(p, sparse);
+    const auto expected_codes = codes(p, expected);
+    for (std::size_t threads = 1; threads <= 3; ++threads) {
+        Guarded<float> found(expected.size());
+        run({found.get(), nullptr, p.zero_bit}, threads);
+        check(!std::memcmp(found.get(), expected.data(), expected.size() * 4),
+              sparse ? "sparse scores" : "linear scores");
+        Guarded<std::uint8_t> packed(expected_codes.size());
+        if (p.n) std::memset(packed.get(), 0xff, expected_codes.size());
+        run({nullptr, packed.get(), p.zero_bit}, threads);
+        check(!std::memcmp(packed.get(), expected_codes.data(), expected_codes.size()),
+              sparse ? "sparse codes" : "linear codes");
+    }
+}
+
+void check_linear(const Problem& p) {
+    Guarded<float> x(p.x), weights(p.weights), bias(p.bias);
+    check_outputs(p, false, [&](const fewbits::Output& out, std::size_t threads) {
+        fewbits::linear({x.get(), p.n, p.d}, {weights.get(), bias.get(), p.b}, out,
+                        threads);
+    });
+}
+
+void check_sparse(const Problem& p) {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::size_t> indices;
+    std::vector<float> values;
+    for (std::size_t j = 0; j < p.b; ++j) {
+        for (std::size_t i = 0; i < p.d; ++i)
+            if (p.kept[j * p.d + i]) {
+                indices.push_back(i);
+                values.push_back(p.weights[i * p.b + j]);
+            }
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
+    Guarded<float> x(p.x), value(values), bias(p.bias);
+    Guarded<std::int64_t> starts(indptr);
+    Guarded<std::int32_t> index(indices);
+    check_outputs(p, true, [&](const fewbits::Output& out, std::size_t threads) {
+        fewbits::sparse({x.get(), p.n, p.d},
+                        {starts.get(), index.get(), value.get(), bias.get(), p.b}, out,
+                        threads);
+    });
+}
+
+float distance(const float* score, const std::uint8_t* code, std::size_t n_bits) {
+    float part[16] = {};
+    for (std::size_t j = 0; j < n_bits; ++j)
+        if ((score[j] > 0) != ((code[j / 8] >> (7 - j % 8) & 1) == 1))
+            part[j % 16] += std::fabs(score[j]);
+    for (std::size_t half = 8; half > 0; half /= 2)
+        for (std::size_t i = 0; i < half; ++i) part[i] += part[i + half];
+    return part[0];
+}
+
+void check_asymmetric(Random& random) {
+    const std::size_t n = between(random, 0, 4), b = between(random, 1, 300),
+                      size = 20, m = between(random, 0, 9), bytes = (b + 7) / 8;
+    Guarded<float> score(n * b), found(n * m);
+    Guarded<std::uint8_t> database(size * bytes);
+    Guarded<std::int64_t> rows(n * m);
+    for (std::size_t i = 0; i < n * b; ++i) score[i] = number(random, i % 2);
+    for (std::size_t i = 0; i < size * bytes; ++i)
+        database[i] = static_cast<std::uint8_t>(between(random, 0, 255));
+    for (std::size_t i = 0; i < n * m; ++i)
+        rows[i] = static_cast<std::int64_t>(between(random, 0, size)) - 1;
+    fewbits::asymmetric_distances({score.get(), rows.get(), n, b, m}, database.get(),
+                                  found.get(), 2);
+    for (std::size_t i = 0; i < n * m; ++i) {
+        const float expected =
+            rows[i] < 0 ? std::numeric_limits<float>::infinity()
+                        : distance(score.get() + i / m * b,
+                                   database.get() + static_cast<std::size_t>(rows[i]) * bytes, b);
+        check(found[i] == expected, "asymmetric distance");
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
+    for (const auto isa : fewbits::available_isas()) {
+        fewbits::force_isa(isa);
+        Random random(7);
+        for (int round = 0; round < rounds; ++round) {
+            const Problem p = problem(random);
+            check_linear(p);
+            check_sparse(p);
+            check_asymmetric(random);
+        }
+        std::printf("%s: ok\n", fewbits::isa_name(isa));
+    }
+}
