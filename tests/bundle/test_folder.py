@@ -70,9 +70,7 @@ def test_every_flipped_bit_is_found(folder):
             damaged = bytearray(original)
             damaged[position] ^= 1 << (position % 8)
             path.write_bytes(damaged)
-            with pytest.raises(
-                ArtefactError, match=r"damaged|format|missing|no bundle"
-            ):
+            with pytest.raises(ArtefactError, match=r"damaged|missing|no bundle"):
                 load(folder)
         path.write_bytes(original)
     assert load(folder) == [b"old" * 100, b"dlo" * 50]

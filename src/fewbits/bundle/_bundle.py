@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
+from fewbits.backbones import Backbone
 from fewbits.bundle._folder import checked_path, read_manifest, write_folder
 from fewbits.bundle._items import Items
 from fewbits.codes import as_codes
@@ -19,6 +20,7 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
 
 Progress = Callable[[int, int], None]
+Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,7 @@ class Bundle:
     backbone_fingerprint: str | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
 
-    def features(
-        self, items: ArrayLike | Sequence[Any], *, progress: Progress | None = None
-    ) -> NDArray[Any]:
+    def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return the features of raw items, or check them where they are the features.
 
         Raises
@@ -67,8 +67,8 @@ class Bundle:
             When the backbone on this machine is not the one the encoder was made for.
         """
         if self.backbone is None:
-            return as_features(items, self.encoder.n_features)  # type: ignore[arg-type]
-        return self._backbone.extract(list(items), progress=progress)  # type: ignore[arg-type]
+            return as_features(items, self.encoder.n_features)
+        return self._backbone.extract(items, progress=progress)
 
     def encode(
         self, items: ArrayLike | Sequence[Any], *, progress: Progress | None = None
@@ -81,7 +81,7 @@ class Bundle:
         items: ArrayLike | Sequence[Any],
         *,
         ids: ArrayLike | None = None,
-        columns: Mapping[str, Sequence[Any]] | None = None,
+        columns: Columns | None = None,
         keep_vectors: str | None = None,
         progress: Progress | None = None,
     ) -> Self:
@@ -114,7 +114,7 @@ class Bundle:
         codes: CodeArray,
         *,
         ids: ArrayLike | None = None,
-        columns: Mapping[str, Sequence[Any]] | None = None,
+        columns: Columns | None = None,
     ) -> Self:
         """Return this bundle with a collection of codes that its encoder made."""
         checked = as_codes(codes, n_bits=self.encoder.n_bits)
@@ -264,7 +264,7 @@ class Bundle:
         )
 
     @cached_property
-    def _backbone(self) -> Any:
+    def _backbone(self) -> Backbone:
         assert self.backbone is not None
         backbone = backbones.load(self.backbone)
         if self.backbone_fingerprint not in (None, backbone.fingerprint):

@@ -34,7 +34,7 @@ class Items:
         codes: CodeArray,
         *,
         ids: ArrayLike | None = None,
-        columns: Mapping[str, Sequence[Any]] | None = None,
+        columns: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
         vectors: NDArray[np.floating] | None = None,
     ) -> Self:
         """Put columns side by side.

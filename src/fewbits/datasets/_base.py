@@ -29,7 +29,7 @@ class Dataset:
 
     name: str
     kind: str
-    items: Sequence[Any] | NDArray[Any]
+    items: Any
     keys: Sequence[str]
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     splits: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)

@@ -63,7 +63,7 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
             f"{path} has {len(fits)} columns of texts or vectors "
             f"({', '.join(fits) or 'none'}); say which one with --column"
         )
-    return fits[0]
+    return str(fits[0])
 
 
 def _is_text(kind: Any) -> bool:

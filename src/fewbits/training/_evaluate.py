@@ -95,7 +95,7 @@ def evaluate_bundle(
         relevance = share_label(queries.labels, database.labels)
         label_map = mean_average_precision(codes, items, relevance).value
         found = knn_accuracy(items, database.labels, codes, queries.labels, k=k)
-        accuracy = found.accuracy
+        accuracy = found.value
     return Report(k, rows, label_map, accuracy, len(queries), len(database))
 
 
