@@ -1,5 +1,6 @@
 #include "fewbits/hamming.hpp"
 
+#include <cstring>
 #include <memory>
 
 #include "fewbits/isa.hpp"
@@ -14,7 +15,8 @@ using Collectors = std::vector<std::unique_ptr<Collector>>;
 constexpr std::size_t kFewQueries = 3;      // as many are compared straight with the rows
 constexpr std::size_t kPass = 256;          // queries that share an arranged block
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
-constexpr std::size_t kSample = 16384;      // rows that the first threshold comes from
+constexpr std::size_t kSample = 16384;      // rows that first thresholds come from
+constexpr std::size_t kSmallSample = 4096;  // the same for a few queries
 constexpr std::size_t kSampleFrom = 65536;  // database from which sampling pays
 
 const HammingKernels& kernels() {
@@ -141,12 +143,14 @@ Subset subset(CodeView database, Mask allowed, std::size_t stride) {
     Subset chosen;
     std::size_t seen = 0;
     const std::size_t step = allowed ? 1 : stride;
-    for (std::size_t row = 0; row < database.rows; row += step) {
-        if (allowed && (!is_allowed(allowed, row) || seen++ % stride)) continue;
-        chosen.rows.push_back(static_cast<std::int64_t>(row));
-        chosen.codes.insert(chosen.codes.end(), database.row(row),
-                            database.row(row) + database.bytes);
-    }
+    for (std::size_t row = 0; row < database.rows; row += step)
+        if (!allowed || (is_allowed(allowed, row) && seen++ % stride == 0))
+            chosen.rows.push_back(static_cast<std::int64_t>(row));
+    chosen.codes.resize(chosen.rows.size() * database.bytes);
+    for (std::size_t i = 0; i < chosen.rows.size(); ++i)
+        std::memcpy(chosen.codes.data() + i * database.bytes,
+                    database.row(static_cast<std::size_t>(chosen.rows[i])),
+                    database.bytes);
     return chosen;
 }
 
@@ -157,7 +161,8 @@ std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
                                            std::size_t k, std::size_t n_threads) {
     std::vector<std::int32_t> taus(queries.rows, beyond_all(database));
     if (n_allowed < kSampleFrom) return taus;
-    const Subset sample = subset(database, allowed, n_allowed / kSample);
+    const std::size_t size = queries.rows <= kFewQueries ? kSmallSample : kSample;
+    const Subset sample = subset(database, allowed, n_allowed / size);
     const double share = static_cast<double>(k) *
                          static_cast<double>(sample.rows.size()) /
                          static_cast<double>(n_allowed);

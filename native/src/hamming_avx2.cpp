@@ -10,10 +10,9 @@
 namespace fewbits {
 namespace {
 
-constexpr std::size_t kLane = 32;       // codes in a register
-constexpr std::size_t kChunk = 63;      // nibbles whose distances fit into a byte
-constexpr std::size_t kNarrow = 16;     // bytes up to which tiles are long, not wide
-constexpr std::size_t kBytesInByte = 32;  // codes this wide saturate a byte at most once
+constexpr std::size_t kLane = 32;    // codes in a register
+constexpr std::size_t kChunk = 63;   // nibbles whose distances fit into a byte
+constexpr std::size_t kNarrow = 16;  // bytes up to which tiles are long, not wide
 
 constexpr std::size_t tile_rows(std::size_t bytes) {
     return bytes <= kNarrow ? 4 * kLane : 2 * kLane;
@@ -107,11 +106,15 @@ inline __m256i load_table(const std::uint8_t* p) {
         _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
 
-/// Add the distances in nibbles [begin, end) of V registers of codes to Q queries.
+/// Distances in nibbles [begin, end), at most `kChunk` of them, of V registers of codes
+/// to Q queries.
 template <int Q, int V>
-inline void accumulate(const std::uint8_t* tables, std::size_t table_stride,
-                       const std::uint8_t* tile, std::size_t begin, std::size_t end,
-                       __m256i (&sums)[Q][V]) {
+[[gnu::always_inline]] inline void sum_nibbles(const std::uint8_t* tables, std::size_t table_stride,
+                                   const std::uint8_t* tile, std::size_t begin,
+                                   std::size_t end, __m256i (&out)[Q][V]) {
+    __m256i sums[Q][V];
+    for (auto& row : sums)
+        for (auto& sum : row) sum = _mm256_setzero_si256();
 #pragma GCC unroll 4
     for (std::size_t n = begin; n < end; ++n) {
         __m256i nibbles[V];
@@ -127,6 +130,32 @@ inline void accumulate(const std::uint8_t* tables, std::size_t table_stride,
                     sums[q][v], _mm256_shuffle_epi8(table, nibbles[v]));
         }
     }
+    for (int q = 0; q < Q; ++q)
+        for (int v = 0; v < V; ++v) out[q][v] = sums[q][v];
+}
+
+/// Add the distances in one more nibble; the sums saturate.
+template <int Q, int V>
+inline void add_nibble(const std::uint8_t* tables, std::size_t table_stride,
+                       const std::uint8_t* tile, std::size_t n, __m256i (&sums)[Q][V]) {
+    for (int q = 0; q < Q; ++q) {
+        const __m256i table = load_table(tables + q * table_stride + 16 * n);
+        for (int v = 0; v < V; ++v) {
+            const __m256i nibbles = load(tile + (n * V + v) * kLane);
+            sums[q][v] =
+                _mm256_adds_epu8(sums[q][v], _mm256_shuffle_epi8(table, nibbles));
+        }
+    }
+}
+
+/// The same as a function of its own, so that the compiler keeps every sum in a register
+/// where there are more values around than registers: a sum that lives in memory would
+/// make each step wait for the store of the step before.
+template <int Q, int V>
+[[gnu::noinline]] void sum_chunk(const std::uint8_t* tables, std::size_t table_stride,
+                                 const std::uint8_t* tile, std::size_t begin,
+                                 std::size_t end, __m256i (&out)[Q][V]) {
+    sum_nibbles<Q, V>(tables, table_stride, tile, begin, end, out);
 }
 
 /// The distance of one code, from its nibbles in an arranged tile.
@@ -212,14 +241,16 @@ inline void report_words(const Wide (&sums)[V], const Tile& tile,
     }
 }
 
-/// Codes of at most 32 bytes: the distances fit into bytes.
+/// Codes of at most 32 bytes: the distances fit into bytes, all but that of a code which
+/// differs in each of 256 bits; saturated, it is looked at again.
 template <int Q, int V>
 void scan_tile_narrow(const std::uint8_t* tables, std::size_t table_stride,
                       const Tile& tile, Sink* sinks) {
     __m256i sums[Q][V];
-    for (auto& row : sums)
-        for (auto& sum : row) sum = _mm256_setzero_si256();
-    accumulate<Q, V>(tables, table_stride, tile.data, 0, tile.nibbles, sums);
+    const std::size_t chunk = tile.nibbles < kChunk ? tile.nibbles : kChunk;
+    sum_nibbles<Q, V>(tables, table_stride, tile.data, 0, chunk, sums);
+    if (tile.nibbles > kChunk)
+        add_nibble<Q, V>(tables, table_stride, tile.data, kChunk, sums);
     for (int q = 0; q < Q; ++q)
         report_bytes<V>(sums[q], tile, tables + q * table_stride, sinks[q]);
 }
@@ -234,10 +265,8 @@ void scan_tile_wide(const std::uint8_t* tables, std::size_t table_stride,
     for (std::size_t begin = 0; begin < tile.nibbles; begin += kChunk) {
         const std::size_t rest = tile.nibbles - begin;
         __m256i sums[Q][V];
-        for (auto& row : sums)
-            for (auto& sum : row) sum = zero;
-        accumulate<Q, V>(tables, table_stride, tile.data, begin,
-                         begin + (rest < kChunk ? rest : kChunk), sums);
+        sum_chunk<Q, V>(tables, table_stride, tile.data, begin,
+                        begin + (rest < kChunk ? rest : kChunk), sums);
         for (int q = 0; q < Q; ++q) {
             for (int v = 0; v < V; ++v) {
                 auto& half = totals[q][v].half;
@@ -261,7 +290,7 @@ void scan_tiles(const std::uint8_t* tables, Codes block, const std::uint8_t* arr
         const Tile tile{arranged + row * 2 * block.bytes, 2 * block.bytes,
                         block.rows - row,
                         block.first + static_cast<std::int64_t>(row)};
-        if (block.bytes <= kBytesInByte)
+        if (2 * block.bytes <= kChunk + 1)
             scan_tile_narrow<Q, V>(tables, stride, tile, sinks);
         else
             scan_tile_wide<Q, V>(tables, stride, tile, sinks);
@@ -302,6 +331,7 @@ inline __m256i popcount_words(__m256i x) {
 void scan_words(const std::uint8_t* query, Codes codes, Sink& sink) {
     constexpr std::size_t step = 16;
     const __m256i wanted = _mm256_set1_epi64x(static_cast<long long>(load_word(query)));
+    __m256i tau = _mm256_set1_epi64x(sink.tau);
     std::size_t i = 0;
     for (; i + step <= codes.rows; i += step) {
         const std::uint8_t* p = codes.data + 8 * i;
@@ -312,7 +342,6 @@ void scan_words(const std::uint8_t* query, Codes codes, Sink& sink) {
             d[v] = popcount_words(_mm256_xor_si256(load(p + 32 * v), wanted));
         const __m256i least = _mm256_min_epu16(_mm256_min_epu16(d[0], d[1]),
                                                _mm256_min_epu16(d[2], d[3]));
-        const __m256i tau = _mm256_set1_epi64x(sink.tau);
         if (!_mm256_movemask_epi8(_mm256_cmpgt_epi64(tau, least))) continue;
         alignas(32) std::int64_t values[step];
         for (std::size_t v = 0; v < 4; ++v)
@@ -321,6 +350,7 @@ void scan_words(const std::uint8_t* query, Codes codes, Sink& sink) {
             if (values[j] < sink.tau)
                 report(sink, static_cast<std::int32_t>(values[j]),
                        codes.first + static_cast<std::int64_t>(i + j));
+        tau = _mm256_set1_epi64x(sink.tau);
     }
     scan_rows_by_words(query,
                        {codes.data + 8 * i, codes.rows - i, codes.bytes,

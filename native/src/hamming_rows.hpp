@@ -65,23 +65,36 @@ inline void for_width(std::size_t bytes, const Visit& visit) {
     }
 }
 
+template <typename W>
+void distances_of(W width, const std::uint8_t* query, Codes codes, std::int32_t* out) {
+    const std::size_t bytes = W::kTail || !W::kWords ? codes.bytes : 8 * W::kWords;
+    const std::uint8_t* code = codes.data;
+    for (std::size_t i = 0; i < codes.rows; ++i, code += bytes)
+        out[i] = distance(width, query, code, bytes);
+}
+
+template <typename W>
+void scan_of(W width, const std::uint8_t* query, Codes codes, Sink& sink) {
+    const std::size_t bytes = W::kTail || !W::kWords ? codes.bytes : 8 * W::kWords;
+    const std::uint8_t* code = codes.data;
+    std::int32_t tau = sink.tau;
+    for (std::size_t i = 0; i < codes.rows; ++i, code += bytes) {
+        for (std::size_t line = 0; line < bytes; line += 64)
+            __builtin_prefetch(code + kPrefetchBytes + line);
+        const std::int32_t d = distance(width, query, code, bytes);
+        if (d >= tau) [[likely]]
+            continue;
+        report(sink, d, codes.first + static_cast<std::int64_t>(i));
+        tau = sink.tau;
+    }
+}
+
 void distances_of_rows(const std::uint8_t* query, Codes codes, std::int32_t* out) {
-    for_width(codes.bytes, [&](auto width) {
-        for (std::size_t i = 0; i < codes.rows; ++i)
-            out[i] = distance(width, query, codes.data + i * codes.bytes, codes.bytes);
-    });
+    for_width(codes.bytes, [=](auto width) { distances_of(width, query, codes, out); });
 }
 
 void scan_rows_by_words(const std::uint8_t* query, Codes codes, Sink& sink) {
-    for_width(codes.bytes, [&](auto width) {
-        for (std::size_t i = 0; i < codes.rows; ++i) {
-            const std::uint8_t* code = codes.data + i * codes.bytes;
-            __builtin_prefetch(code + kPrefetchBytes);
-            const std::int32_t d = distance(width, query, code, codes.bytes);
-            if (d < sink.tau)
-                report(sink, d, codes.first + static_cast<std::int64_t>(i));
-        }
-    });
+    for_width(codes.bytes, [&](auto width) { scan_of(width, query, codes, sink); });
 }
 
 }  // namespace

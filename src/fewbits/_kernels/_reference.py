@@ -92,6 +92,7 @@ def hamming_within_fill(
         rows[span] = candidates[hits]
 
 
+@np.errstate(over="ignore")
 def asymmetric_distances(
     scores: ScoreArray,
     database: CodeArray,
@@ -110,7 +111,8 @@ def asymmetric_distances(
         codes = database[np.maximum(rows[q], 0)]
         bits = np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
         costs = np.where(bits != (score > 0), np.abs(score), np.float32(0))
-        parts = np.pad(costs, ((0, 0), padding)).reshape(len(codes), -1, _LANES)
+        padded = np.pad(costs, ((0, 0), padding))
+        parts = padded.reshape(len(codes), padded.shape[1] // _LANES, _LANES)
         total = np.cumsum(parts, axis=1, dtype=np.float32)[:, -1]
         while total.shape[1] > 1:
             low, high = np.split(total, 2, axis=1)
@@ -142,9 +144,18 @@ def linear_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None:
-    scores = np.empty((len(X), len(bias)), np.float32)
-    linear_scores(X, weights, bias, scores, n_threads)
-    codes[:] = _threshold(scores, zero_bit)
+    """Decide each bit in float64, where that is safe, and else by the definition."""
+    step = max(1, _BLOCK // max(1, weights.shape[1]))
+    for start in range(0, len(X), step):
+        block = X[start : start + step]
+        bits, rows, columns = _decided(block, weights, bias, zero_bit)
+        for part in range(0, len(rows), _BLOCK):
+            r, j = rows[part : part + _BLOCK], columns[part : part + _BLOCK]
+            total = bias[j]
+            for x, w in zip(block.T, weights, strict=True):
+                total = _fused_multiply_add(x[r], w[j], total)
+            bits[r, j] = _bits(total, zero_bit)
+        codes[start : start + step] = np.packbits(bits, axis=1)
 
 
 def sparse_scores(
@@ -174,9 +185,17 @@ def sparse_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None:
-    scores = np.empty((len(X), len(bias)), np.float32)
-    sparse_scores(X, indptr, indices, values, bias, scores, n_threads)
-    codes[:] = _threshold(scores, zero_bit)
+    """Zero weights change no bit, so blocks of outputs are encoded as dense maps."""
+    d = X.shape[1]
+    step = max(8, 8 * _BLOCK // d // 8 * 8)
+    for first in range(0, len(bias), step):
+        last = min(first + step, len(bias))
+        span = slice(indptr[first], indptr[last])
+        bits = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
+        weights = np.zeros((d, last - first), np.float32)
+        weights[indices[span], bits] = values[span]
+        part = codes[:, first // 8 : -(-last // 8)]
+        linear_encode(X, weights, bias[first:last], zero_bit, part, n_threads)
 
 
 def _distances(query: CodeArray, database: CodeArray) -> DistanceArray:
@@ -192,11 +211,38 @@ def _candidates(allowed: Mask | None, n: int) -> IdArray:
     return np.flatnonzero(np.unpackbits(allowed, count=n))
 
 
+def _bits(scores: ScoreArray, zero_bit: int) -> NDArray[np.bool_]:
+    return scores >= 0 if zero_bit else scores > 0
+
+
 def _threshold(scores: ScoreArray, zero_bit: int) -> CodeArray:
-    bits = scores >= 0 if zero_bit else scores > 0
-    return np.packbits(bits, axis=1)
+    return np.packbits(_bits(scores, zero_bit), axis=1)
 
 
+def _decided(
+    X: Float32Array, weights: Float32Array, bias: Float32Array, zero_bit: int
+) -> tuple[NDArray[np.bool_], IdArray, IdArray]:
+    """Return bits from a float64 product, and the places where they are not certain.
+
+    A chain of d fused multiply-adds errs by at most gamma * A + d * tiny, where A is
+    the sum of the absolute values of all terms, gamma = d u / (1 - d u), u = 2**-24,
+    and tiny the smallest float32 (Higham 2002, section 3.1). Here A is bounded by
+    norms. The few percent cover the errors of the float64 arithmetic.
+    """
+    d = weights.shape[0]
+    X64, weights64 = X.astype(np.float64), weights.astype(np.float64)
+    norms = np.linalg.norm(X64, axis=1), np.linalg.norm(weights64, axis=0)
+    size = np.outer(*norms) + np.abs(bias)
+    relative = d * 2.0**-24
+    limits = np.finfo(np.float32)
+    scores = X64 @ weights64 + bias
+    bound = 1.05 * (relative / (1 - relative) * size + d * limits.smallest_subnormal)
+    certain = (np.abs(scores) > bound) & (size < 0.5 * limits.max) & (relative < 0.5)
+    rows, columns = np.nonzero(~certain)
+    return scores > 0, rows, columns
+
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
 def _fused_multiply_add(
     x: Float32Array, w: Float32Array, total: Float32Array
 ) -> Float32Array:
@@ -208,7 +254,7 @@ def _fused_multiply_add(
     product = x.astype(np.float64) * np.float64(w)
     addend = total.astype(np.float64)
     sum_ = product + addend
-    # TwoSum: the exact error of the addition above.
+    # TwoSum: the exact error of the addition above; no number once it overflowed.
     virtual = sum_ - product
     error = (product - (sum_ - virtual)) + (addend - virtual)
     even = (sum_.view(np.int64) & 1) == 0

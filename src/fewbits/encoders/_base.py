@@ -73,6 +73,12 @@ class Encoder(ABC):
         ------
         FeatureError
             When X has the wrong width or holds NaN or infinity.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> LinearEncoder([[1.0, -2.0]], [0.0, 1.0]).project([[3.0]])
+        array([[ 3., -5.]], dtype=float32)
         """
         features = as_features(X, self.n_features)
         scores = np.empty((len(features), self.n_bits), np.float32)
@@ -97,6 +103,13 @@ class Encoder(ABC):
         ------
         FeatureError
             When X has the wrong width or holds NaN or infinity.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> LinearEncoder([[1.0, -2.0]], [0.0, 1.0]).encode([[3.0], [-3.0]])
+        array([[128],
+               [ 64]], dtype=uint8)
         """
         features = as_features(X, self.n_features)
         codes = np.empty((len(features), n_bytes(self.n_bits)), np.uint8)
@@ -105,7 +118,29 @@ class Encoder(ABC):
         return codes
 
     def prefix(self, n_bits: int) -> Self:
-        """Return the encoder of the first `n_bits` bits."""
+        """Return the encoder of the first `n_bits` bits.
+
+        Parameters
+        ----------
+        n_bits : int
+            Between 1 and the number of bits of this encoder.
+
+        Returns
+        -------
+        Encoder
+            Of the same kind. Its codes are the prefixes of the codes of this one.
+
+        Raises
+        ------
+        ArgumentError
+            When `n_bits` is out of range.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> LinearEncoder([[1.0, 2.0, 3.0]], [0.0, 0.0, 0.0]).prefix(2)
+        LinearEncoder(1 -> 2 bits)
+        """
         if not 1 <= n_bits <= self.n_bits:
             raise ArgumentError(
                 f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
@@ -122,9 +157,34 @@ class Encoder(ABC):
         return digest.hexdigest()
 
     def save(self, path: str | Path) -> None:
-        """Write the encoder to a ``.safetensors`` file, all of it or nothing."""
-        with atomic_write(path) as file:
-            file.write(self.to_bytes())
+        """Write the encoder to a ``.safetensors`` file, all of it or nothing.
+
+        Parameters
+        ----------
+        path : str or Path
+            Replaced when it exists; left as it is when anything goes wrong.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written: no such folder, no permission, disk full.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from fewbits.encoders import LinearEncoder, load
+        >>> encoder = LinearEncoder([[1.0], [-1.0]], [0.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     encoder.save(f"{folder}/encoder.safetensors")
+        ...     load(f"{folder}/encoder.safetensors")
+        LinearEncoder(2 -> 1 bits)
+        """
+        try:
+            with atomic_write(path) as file:
+                file.write(self.to_bytes())
+        except OSError as error:
+            reason = f"the encoder could not be saved: {error.strerror or error}"
+            raise OSError(error.errno, reason, str(path)) from error
 
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes."""
@@ -141,7 +201,28 @@ class Encoder(ABC):
 
 
 def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
-    """Return a read-only, C-ordered array, copied only where it must be."""
-    copy = np.array(array, dtype=dtype, order="C")
+    """Return a read-only, C-ordered copy.
+
+    Raises
+    ------
+    ArgumentError
+        When `array` holds no numbers, or others than `dtype` can hold.
+    """
+    original = np.asarray(array)
+    whole = np.issubdtype(dtype, np.integer)
+    if original.dtype.kind not in ("iub" if whole and original.size else "iubf"):
+        kind = "whole" if whole else "real"
+        raise ArgumentError(f"need {kind} numbers, got dtype {original.dtype}")
+    with np.errstate(over="ignore", under="ignore"):
+        copy = np.array(original, dtype=dtype, order="C")
+    if whole and not np.array_equal(copy, original):
+        raise ArgumentError(f"numbers too large for {np.dtype(dtype)}")
     copy.flags.writeable = False
     return copy
+
+
+def as_zero_bit(zero_bit: int) -> int:
+    """Return `zero_bit` as an int, 0 or 1."""
+    if zero_bit not in (0, 1):
+        raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
+    return int(zero_bit)

@@ -22,6 +22,8 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
         When `X` is no matrix of real numbers, or not `n_features` wide.
     """
     array = X if isinstance(X, np.ndarray) else _asarray(X)
+    if isinstance(array, np.ma.MaskedArray):
+        raise FeatureError("features are a masked array; fill its gaps first")
     if array.dtype.kind not in "fiub":
         raise FeatureError(f"features must be real numbers, got dtype {array.dtype}")
     if array.ndim != 2:

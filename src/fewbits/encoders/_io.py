@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
+import numpy as np
+from safetensors import safe_open
 
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._linear import LinearEncoder
@@ -17,30 +18,47 @@ _FORMAT = "fewbits-encoder-1"
 def load(path: str | Path) -> Encoder:
     """Read an encoder written by `Encoder.save` and check it against its fingerprint.
 
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Encoder
+        Of the kind that was saved, with the same fingerprint.
+
     Raises
     ------
     ArtefactError
         When the file is no encoder, is damaged, or was written by a newer version.
-    FileNotFoundError
-        When there is no such file.
+    OSError
+        When there is no such file, or it may not be read.
     """
+    with open(path, "rb"):  # the errors of the system, rather than those of safetensors
+        pass
+    metadata, tensors = _read(path)
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            _check_format(path, metadata)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        raise
-    except (SafetensorError, OSError) as error:
-        raise ArtefactError(f"{path} is no encoder file: {error}") from error
-    try:
-        zero_bit = int(metadata["zero_bit"])
-        encoder: Encoder = _KINDS[metadata["kind"]](**tensors, zero_bit=zero_bit)
-    except (FewbitsError, ValueError, TypeError, KeyError, IndexError) as error:
+        with np.errstate(all="ignore"):
+            zero_bit = int(metadata["zero_bit"])
+            encoder: Encoder = _KINDS[metadata["kind"]](**tensors, zero_bit=zero_bit)
+    except (FewbitsError, ValueError, TypeError, LookupError, OverflowError) as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error
     if encoder.fingerprint != metadata.get("fingerprint"):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
     return encoder
+
+
+def _read(path: str | Path) -> tuple[dict[str, str], dict[str, Any]]:
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            _check_format(path, metadata)
+            names = file.keys()
+            return metadata, {name: file.get_tensor(name) for name in names}
+    except FewbitsError:
+        raise
+    except Exception as error:  # whatever safetensors and NumPy make of broken headers
+        raise ArtefactError(f"{path} is no encoder file: {error}") from error
 
 
 def _check_format(path: str | Path, metadata: dict[str, str]) -> None:

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, frozen
+from fewbits.codes import n_bytes
+from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
 from fewbits.errors import ArgumentError
 
 
@@ -24,6 +25,17 @@ class LinearEncoder(Encoder):
     bias : array-like of shape (n_bits,)
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features, n_bits), dtype float32
+        Read-only, as is `bias`.
+    bias : ndarray of shape (n_bits,), dtype float32
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
 
     Examples
     --------
@@ -42,7 +54,7 @@ class LinearEncoder(Encoder):
         self, weights: ArrayLike, bias: ArrayLike, *, zero_bit: int = 0
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
-        self.zero_bit = int(zero_bit)
+        self.zero_bit = as_zero_bit(zero_bit)
         check_affine(self.weights.shape, self.weights, self.bias)
 
     @property
@@ -81,5 +93,8 @@ def check_affine(
             f"need weights (n_features, n_bits) and one bias per bit, got weights "
             f"{shape} and bias {bias.shape}"
         )
+    if shape[0] < 1:
+        raise ArgumentError("an encoder needs at least one feature")
+    n_bytes(shape[1])
     if not (np.isfinite(values).all() and np.isfinite(bias).all()):
         raise ArgumentError("weights and bias must be finite in float32")

@@ -1,15 +1,19 @@
 """Sign of a sparse affine map."""
 
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, frozen
+from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError
+
+_Csr: TypeAlias = tuple[
+    NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]
+]
 
 
 @final
@@ -29,6 +33,11 @@ class SparseEncoder(Encoder):
     n_features : int
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
+
+    Raises
+    ------
+    ArgumentError
+        When the arrays are no CSR matrix, or a number is not finite in float32.
 
     Examples
     --------
@@ -55,9 +64,9 @@ class SparseEncoder(Encoder):
     ) -> None:
         self.indptr, self.indices = frozen(indptr, np.int64), frozen(indices, np.int32)
         self.values, self.bias = frozen(values), frozen(bias)
-        self._n_features = int(np.asarray(n_features).item())
-        self.zero_bit = int(zero_bit)
-        shape = (self._n_features, len(self.indptr) - 1)
+        self._n_features = int(frozen(n_features, np.int64).item())
+        self.zero_bit = as_zero_bit(zero_bit)
+        shape = (self._n_features, self.indptr.size - 1)
         check_affine(shape, self.values, self.bias)
         _check_csr(self.indptr, self.indices, self.values, self._n_features)
 
@@ -65,8 +74,22 @@ class SparseEncoder(Encoder):
     def from_dense(
         cls, weights: ArrayLike, bias: ArrayLike, *, zero_bit: int = 0
     ) -> Self:
-        """Keep the non-zero entries of `weights` (n_features, n_bits)."""
-        dense = np.asarray(weights, dtype=np.float32)
+        """Keep the non-zero entries of `weights` (n_features, n_bits).
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_features, n_bits)
+        bias : array-like of shape (n_bits,)
+        zero_bit : {0, 1}, default=0
+            The bit of a score of exactly zero.
+
+        Returns
+        -------
+        SparseEncoder
+            It gives the codes that a `LinearEncoder` of the same arrays gives.
+        """
+        dense = frozen(weights)
+        check_affine(dense.shape, dense, frozen(bias))
         bits, features = np.nonzero(dense.T)
         indptr = np.searchsorted(bits, np.arange(dense.shape[1] + 1))
         values = dense[features, bits]
@@ -102,7 +125,7 @@ class SparseEncoder(Encoder):
             X, *self._map(), self.zero_bit, codes, _kernels.num_threads()
         )
 
-    def _map(self) -> tuple[NDArray[Any], ...]:
+    def _map(self) -> _Csr:
         return self.indptr, self.indices, self.values, self.bias
 
     def _prefix(self, n_bits: int) -> Self:
@@ -124,9 +147,10 @@ def _check_csr(
     n_features: int,
 ) -> None:
     """Refuse what the kernels, which trust these arrays, would read out of bounds."""
-    if indices.ndim != 1 or indices.shape != values.shape:
+    if indptr.ndim != 1 or indices.ndim != 1 or indices.shape != values.shape:
         raise ArgumentError(
-            f"need one index per value, got {indices.shape} and {values.shape}"
+            "need vectors with one index per value, got indptr "
+            f"{indptr.shape}, indices {indices.shape} and values {values.shape}"
         )
     if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
         raise ArgumentError("indptr must rise from 0 to the number of values")

@@ -1,0 +1,319 @@
+"""Checks that every encoder must pass. A new encoder adds one line to ENCODERS."""
+
+import errno
+import json
+import os
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+from sklearn.datasets import load_digits
+
+from fewbits import _kernels
+from fewbits.codes import n_bytes, pack, prefix
+from fewbits.encoders import LinearEncoder, SparseEncoder, load
+from fewbits.errors import ArgumentError, ArtefactError, FeatureError
+
+N_FEATURES = 64  # of the digits
+_rng = np.random.default_rng(0)
+_WEIGHTS = _rng.normal(size=(N_FEATURES, 37)).astype(np.float32)
+_BIAS = _rng.normal(size=37).astype(np.float32) * 20
+_FEW = np.where(_rng.random(_WEIGHTS.shape) < 0.15, _WEIGHTS, 0)
+
+ENCODERS = [
+    LinearEncoder(_WEIGHTS, _BIAS),
+    LinearEncoder(_WEIGHTS, _BIAS, zero_bit=1),
+    SparseEncoder.from_dense(_FEW, _BIAS),
+    SparseEncoder.from_dense(_FEW, _BIAS, zero_bit=1),
+]
+
+
+def _name(encoder):
+    return f"{encoder.kind}-{encoder.zero_bit}"
+
+
+@pytest.fixture(params=ENCODERS, ids=_name)
+def encoder(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits().data.astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _restored_settings():
+    isa = _kernels.active_isa()
+    yield
+    _kernels.force_isa(isa)
+    _kernels.set_num_threads(None)
+
+
+def at_the_threshold(encoder, rows):
+    """Move one feature of each row until a score is zero, or as near as it gets.
+
+    Returns the rows, and the rows one unit in the last place to either side.
+    """
+    hard = rows.copy()
+    units = np.eye(N_FEATURES, dtype=np.float32)
+    effects = encoder.project(units) - encoder.project(0 * units[:1])
+    for i, row in enumerate(hard):
+        bit = i % encoder.n_bits
+        feature = np.abs(effects[:, bit]).argmax()
+        for _ in range(8):
+            score = encoder.project(row[None])[0, bit]
+            row[feature] -= score / effects[feature, bit]
+    up, down = np.nextafter(hard, np.float32(np.inf)), np.nextafter(hard, -np.inf)
+    return np.concatenate([hard, up, down.astype(np.float32), 0 * hard])
+
+
+def check_damaged(path, original):
+    """Check that loading says so, or that the damage changes nothing."""
+    try:
+        assert load(path).fingerprint == original.fingerprint
+    except ArtefactError as error:
+        assert str(path) in str(error)  # noqa: PT017
+
+
+class TestCodes:
+    def test_are_packed_signs_of_scores(self, encoder, digits):
+        scores, codes = encoder.project(digits), encoder.encode(digits)
+        assert (scores.dtype, codes.dtype) == (np.float32, np.uint8)
+        assert scores.shape == (len(digits), encoder.n_bits)
+        bits = scores >= 0 if encoder.zero_bit else scores > 0
+        np.testing.assert_array_equal(codes, pack(bits))
+
+    def test_zero_scores_take_the_zero_bit(self, encoder):
+        unbiased = type(encoder)(
+            **{**encoder.tensors(), "bias": np.zeros(encoder.n_bits)},
+            zero_bit=encoder.zero_bit,
+        )
+        codes = unbiased.encode(np.zeros((3, N_FEATURES)))
+        expected = pack(np.full((3, encoder.n_bits), encoder.zero_bit))
+        np.testing.assert_array_equal(codes, expected)
+
+    def test_depend_on_the_row_alone(self, encoder, digits):
+        rows = np.concatenate([digits[:60], at_the_threshold(encoder, digits[:60])])
+        expected = encoder.encode(rows)
+        many = np.resize(rows, (100_000, N_FEATURES))
+        for isa in _kernels.isas():
+            for threads in (1, 2):
+                _kernels.force_isa(isa)
+                _kernels.set_num_threads(threads)
+                alone = np.concatenate([encoder.encode(row[None]) for row in rows])
+                np.testing.assert_array_equal(alone, expected)
+                triples = [
+                    encoder.encode(rows[i : i + 3]) for i in range(len(rows) - 2)
+                ]
+                np.testing.assert_array_equal(
+                    np.array(triples)[:, 1], expected[1:-1], strict=True
+                )
+                np.testing.assert_array_equal(
+                    encoder.encode(many),
+                    np.resize(expected, (100_000, expected.shape[1])),
+                )
+
+    def test_some_scores_lie_at_the_threshold(self, encoder, digits):
+        scores = encoder.project(at_the_threshold(encoder, digits[:60]))
+        assert (np.abs(scores).min(axis=1) < 1e-5).sum() > 60
+
+    def test_of_no_rows(self, encoder):
+        assert encoder.encode(np.empty((0, N_FEATURES))).shape == (0, 5)
+        assert encoder.project(np.empty((0, N_FEATURES))).shape == (0, 37)
+
+    @pytest.mark.parametrize("n_bits", [1, 7, 8, 9, 37])
+    def test_of_a_prefix_are_prefixes(self, encoder, digits, n_bits):
+        short = encoder.prefix(n_bits)
+        assert type(short) is type(encoder)
+        assert (short.n_bits, short.n_features) == (n_bits, N_FEATURES)
+        np.testing.assert_array_equal(
+            short.encode(digits), prefix(encoder.encode(digits), n_bits)
+        )
+
+    @pytest.mark.parametrize("n_bits", [0, 38, -1])
+    def test_have_no_prefix_of_another_length(self, encoder, n_bits):
+        with pytest.raises(ArgumentError, match="between 1 and 37 bits"):
+            encoder.prefix(n_bits)
+
+
+class TestFeatures:
+    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i1", "u2", "i8"])
+    def test_of_any_real_dtype(self, encoder, digits, dtype):
+        X = digits[:20].astype(dtype)
+        np.testing.assert_array_equal(encoder.encode(X), encoder.encode(digits[:20]))
+
+    def test_of_booleans_and_lists(self, encoder, digits):
+        X = digits[:20] > 7
+        expected = encoder.encode(X.astype(np.float32))
+        np.testing.assert_array_equal(encoder.encode(X), expected)
+        np.testing.assert_array_equal(encoder.encode(X.tolist()), expected)
+
+    def test_in_any_layout(self, encoder, digits):
+        expected = encoder.encode(digits)
+        np.testing.assert_array_equal(
+            encoder.encode(np.asfortranarray(digits)), expected
+        )
+        wide = np.repeat(digits, 2, axis=1)
+        np.testing.assert_array_equal(encoder.encode(wide[::-1, ::2]), expected[::-1])
+
+    def test_in_a_memory_map_are_read_in_blocks(
+        self, encoder, digits, tmp_path, monkeypatch
+    ):
+        expected = encoder.encode(digits)
+        np.save(tmp_path / "digits.npy", digits)
+        mapped = np.load(tmp_path / "digits.npy", mmap_mode="r")
+        monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 4 * 64 * 100)
+        np.testing.assert_array_equal(encoder.encode(mapped), expected)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e39])
+    def test_must_be_finite(self, encoder, digits, value, monkeypatch):
+        monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 4 * 64 * 100)
+        bad = digits.astype(np.float64)
+        bad[321, 5] = value
+        with pytest.raises(
+            FeatureError, match=r"finite in float32, got .* in row 321, col"
+        ):
+            encoder.encode(bad)
+
+    @pytest.mark.parametrize(
+        ("X", "message"),
+        [
+            (np.zeros((2, 63)), "expected 64 features, got 63"),
+            (np.zeros(64), r"2 dimensions .*pass x\[None, :\]"),
+            (np.zeros((1, 2, 64)), "2 dimensions"),
+            (np.zeros((2, 64), complex), "real numbers, got dtype complex128"),
+            ([["a"] * 64], "real numbers"),
+            ([[None] * 64], "real numbers"),
+            ([[1.0], [1.0, 2.0]], "no matrix"),
+            (np.ma.masked_equal(np.zeros((2, 64)), 0), "masked"),
+        ],
+    )
+    def test_of_another_kind_are_refused(self, encoder, X, message):
+        for method in (encoder.encode, encoder.project):
+            with pytest.raises(FeatureError, match=message):
+                method(X)
+
+
+class TestFile:
+    def test_holds_the_whole_encoder(self, encoder, digits, tmp_path):
+        encoder.save(tmp_path / "encoder.safetensors")
+        loaded = load(tmp_path / "encoder.safetensors")
+        assert loaded.fingerprint == encoder.fingerprint
+        assert (type(loaded), loaded.zero_bit) == (type(encoder), encoder.zero_bit)
+        np.testing.assert_array_equal(loaded.encode(digits), encoder.encode(digits))
+
+    def test_is_never_silently_different(self, encoder, tmp_path):
+        """Flip every bit of a small file, and cut it at every place."""
+        small, path = encoder.prefix(2), tmp_path / "encoder.safetensors"
+        small.save(path)
+        content = path.read_bytes()
+        with open(path, "r+b", buffering=0) as file:
+            for i, byte in enumerate(content):
+                for bit in range(8):
+                    os.pwrite(file.fileno(), bytes([byte ^ (1 << bit)]), i)
+                    check_damaged(path, small)
+                os.pwrite(file.fileno(), bytes([byte]), i)
+            assert load(path).fingerprint == small.fingerprint
+            for length in reversed(range(len(content))):
+                os.ftruncate(file.fileno(), length)
+                check_damaged(path, small)
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"",
+            b"\xff" * 8,
+            b"\x00" * 64,
+            (2**40).to_bytes(8, "little") + b"{}",
+            b"PK\3\4" * 9,
+        ],
+    )
+    def test_of_something_else_is_refused(self, tmp_path, content):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(ArtefactError, match="other is no encoder file"):
+            load(tmp_path / "other")
+
+    def test_with_a_hostile_header_is_refused(self, encoder, tmp_path):
+        encoder.save(tmp_path / "file")
+        content = (tmp_path / "file").read_bytes()
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + length])
+        for name in set(header) - {"__metadata__"}:
+            for shape in ([2**62], [2**31, 2**31], [0], [-1], "many", None):
+                hostile = json.dumps({**header, name: {**header[name], "shape": shape}})
+                size = len(hostile).to_bytes(8, "little")
+                (tmp_path / "file").write_bytes(
+                    size + hostile.encode() + content[8 + length :]
+                )
+                with pytest.raises(ArtefactError):
+                    load(tmp_path / "file")
+
+    def test_of_another_format_or_kind_is_refused(self, encoder, tmp_path):
+        for metadata, message in [
+            ({}, "its format is 'none'"),
+            ({"format": "fewbits-encoder-9"}, "its format is 'fewbits-encoder-9'"),
+            (
+                {"format": "fewbits-encoder-1", "kind": "odd"},
+                "kind 'odd', this version",
+            ),
+            ({"format": "fewbits-encoder-1", "kind": encoder.kind}, "damaged"),
+        ]:
+            save_file(encoder.tensors(), tmp_path / "file", metadata)
+            with pytest.raises(ArtefactError, match=message):
+                load(tmp_path / "file")
+
+    def test_that_is_missing(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match="nothing"):
+            load(tmp_path / "nothing")
+        with pytest.raises(IsADirectoryError):
+            load(tmp_path)
+
+    def test_in_a_missing_folder(self, encoder, tmp_path):
+        with pytest.raises(FileNotFoundError, match="could not be saved: No such file"):
+            encoder.save(tmp_path / "nowhere" / "file")
+
+    def test_in_a_folder_without_rights(self, encoder, tmp_path):
+        folder = tmp_path / "locked"
+        folder.mkdir(mode=0o500)
+        if os.access(folder, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        with pytest.raises(PermissionError, match=r"could not be saved: .*locked"):
+            encoder.save(folder / "file")
+
+    @pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+    def test_stays_as_it_was_when_the_disk_is_full(
+        self, encoder, tmp_path, monkeypatch, call
+    ):
+        path = tmp_path / "file"
+        path.write_bytes(b"before")
+
+        def fail(*_, **__):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, call, fail)
+        with pytest.raises(
+            OSError, match="could not be saved: No space left"
+        ) as caught:
+            encoder.save(path)
+        assert caught.value.errno == errno.ENOSPC
+        assert path.read_bytes() == b"before"
+        assert os.listdir(tmp_path) == ["file"]
+
+
+class TestEncoder:
+    def test_is_immutable(self, encoder):
+        for tensor in encoder.tensors().values():
+            if tensor.base is None and tensor.size > 1:
+                with pytest.raises(ValueError, match="read-only"):
+                    tensor[0] = 0
+
+    def test_fingerprint_names_what_decides_the_codes(self, encoder):
+        prints = {other.fingerprint for other in ENCODERS}
+        assert len(prints) == len(ENCODERS)
+        assert encoder.prefix(37).fingerprint == encoder.fingerprint
+        assert encoder.prefix(36).fingerprint != encoder.fingerprint
+
+    def test_shows_its_size(self, encoder):
+        assert repr(encoder) == f"{type(encoder).__name__}(64 -> 37 bits)"
+        assert n_bytes(encoder.n_bits) == 5
