@@ -126,7 +126,8 @@ class CCAITQ(IterativeLearner):
         axes = principal_axes(X)
         E, energy = self._correlates(X, Y, axes)
         k = E.shape[1]
-        V = Rows(X, axes.mean, E, working_dtype(len(X), k, self.n_bits))
+        dtype = working_dtype(len(X), k, self.n_bits)
+        V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
         W = E @ self._run(rotations(V, R, energy), start=R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)

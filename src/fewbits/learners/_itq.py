@@ -98,7 +98,8 @@ class ITQ(IterativeLearner):
         axes = principal_axes(X)
         k = min(self.n_bits, axes.rank)
         P = axes.directions[:, :k]
-        V = Rows(X, axes.mean, P, working_dtype(len(X), k, self.n_bits))
+        dtype = working_dtype(len(X), k, self.n_bits)
+        V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
         R = self._run(rotations(V, R, axes.scatter[:k].sum()), start=R)
         W = P @ R

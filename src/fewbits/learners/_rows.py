@@ -14,9 +14,9 @@ from numpy.typing import DTypeLike, NDArray
 from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
 
-#: Projected rows up to this many bytes are kept between iterations.
-KEEP_BYTES = 1 << 28
-_BLOCK_ENTRIES = 1 << 21
+#: Projected rows up to this many bytes are kept between iterations in any case.
+KEEP_BYTES = 1 << 26
+_BLOCK_ENTRIES = 1 << 20
 _MIN_ROWS = 1024
 #: One pass of more multiply-adds than this is done in float32, summed in float64.
 _DOUBLE_LIMIT = 1 << 30
@@ -64,8 +64,9 @@ def working_dtype(n_rows: int, n_in: int, n_out: int) -> DTypeLike:
 class Rows:
     """The rows ``(X - mean) @ axes``, block by block.
 
-    They are computed once and kept when they take little memory beside X; otherwise
-    each walk reads X again.
+    They are computed once and kept when they take little memory, or at most twice that
+    of an X that is in memory itself; otherwise each walk reads X again. `n_out` is the
+    number of columns that the caller makes of a block; it bounds the size of blocks.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Rows:
         axes: FeatureArray | None = None,
         dtype: DTypeLike = np.float64,
         *,
+        n_out: int = 0,
         keep: bool = True,
     ) -> None:
         self.X, self.mean = X, mean
@@ -82,12 +84,13 @@ class Rows:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         width = X.shape[1] if axes is None else axes.shape[1]
         self.shape = (len(X), width)
+        self._widest = max(X.shape[1], width, n_out)
         self._kept: FeatureArray | None = None
         if keep and self._nbytes <= _memory_allowed(X):
             self._kept = self._compute_all()
 
     def __iter__(self) -> Iterator[FeatureArray]:
-        for span in spans(len(self.X), max(self.X.shape[1], self.shape[1])):
+        for span in spans(len(self.X), self._widest):
             yield self._compute(span) if self._kept is None else self._kept[span]
 
     @property
@@ -100,13 +103,13 @@ class Rows:
 
     def _compute_all(self) -> FeatureArray:
         kept = np.empty(self.shape, self.dtype)
-        for span in spans(len(self.X), max(self.X.shape[1], self.shape[1])):
+        for span in spans(len(self.X), self._widest):
             kept[span] = self._compute(span)
         return kept
 
 
 def _memory_allowed(X: Array) -> int:
-    return KEEP_BYTES if _is_mapped(X) else max(KEEP_BYTES, X.nbytes)
+    return KEEP_BYTES if _is_mapped(X) else max(KEEP_BYTES, 2 * X.nbytes)
 
 
 def _is_mapped(X: Any) -> bool:

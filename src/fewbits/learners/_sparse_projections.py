@@ -180,7 +180,8 @@ class SparseProjections(IterativeLearner):
         scale = self._scale(len(X) * self.n_bits, axes.scatter[:k])
         axes = replace(axes, scatter=axes.scatter * scale**2)
         dtype = working_dtype(max(X.shape), k, self.n_bits)
-        V = Rows(X, axes.mean, axes.directions[:, :k] * scale, dtype)
+        P = axes.directions[:, :k] * scale
+        V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         Q = random_rotation(k, self.n_bits, rng)
         sparsify = self._sparse_step(axes, m, dtype)
         R = self._run(sparse_matrices(V, axes, Q, sparsify, self.beta))

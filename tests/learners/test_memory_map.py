@@ -1,0 +1,90 @@
+"""Training from a file that is larger than the memory that may be used."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fewbits.learners import _rows
+
+FIT = """
+import resource, sys
+import numpy as np
+from fewbits.learners import CCAITQ, ITQ, LSH, PCAH, SparseProjections, Thresholding
+
+def used():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+y = np.arange(600_000) % 5
+CCAITQ(2).fit(np.random.default_rng(0).normal(size=(999, 9)), y[:999])  # starts BLAS
+X = np.load(sys.argv[1], mmap_mode="r")
+limit = used() + int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+for learner in [
+    LSH(16),
+    PCAH(16),
+    Thresholding("median"),
+    ITQ(16, n_iter=2),
+    ITQ(99, n_iter=1),
+    CCAITQ(16, n_iter=2),
+    SparseProjections(16, density=0.5, n_iter=2),
+    SparseProjections(99, density=0.5, n_iter=1),
+]:
+    print(learner.fit(X, y).encoder_)
+try:
+    np.array(X)
+except MemoryError:
+    print("no room for a copy")
+"""
+ALLOWED = 64 << 20
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "X.npy"
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (600_000, 80))
+    some = np.random.default_rng(0).normal(size=(1000, 80)).astype(np.float32)
+    X[:] = np.tile(some, (600, 1))
+    X.flush()
+    assert X.nbytes > 2.5 * ALLOWED
+    return path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and RLIMIT_AS")
+def test_fit_from_a_file_of_almost_three_times_the_memory(path):
+    run = subprocess.run(
+        [sys.executable, "-c", FIT, str(path), str(ALLOWED)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.count("bits)") == 8
+    assert run.stdout.endswith("no room for a copy\n")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
+    from fewbits.learners import ITQ
+
+    X = np.random.default_rng(0).normal(size=(300, 8)).astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    expected = ITQ(6, random_state=0).fit(X).transform(X)
+    np.testing.assert_array_equal(
+        ITQ(6, random_state=0).fit(mapped).transform(mapped), expected
+    )
+    monkeypatch.setattr(_rows, "KEEP_BYTES", 0)
+    streamed = ITQ(6, random_state=0).fit(mapped)
+    np.testing.assert_array_equal(streamed.transform(mapped), expected)
+
+
+def test_maps_are_recognised(tmp_path):
+    np.save(tmp_path / "X.npy", np.zeros((3, 2)))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert _rows._is_mapped(mapped)
+    assert _rows._is_mapped(np.asarray(mapped)[1:])
+    assert not _rows._is_mapped(np.zeros((3, 2)))

@@ -1,0 +1,219 @@
+import numpy as np
+import pytest
+
+from fewbits.encoders import LinearEncoder, SparseEncoder
+from fewbits.learners import ITQ, SparseProjections
+from fewbits.learners._axes import principal_axes
+from fewbits.learners._hard_threshold import IterativeSteps, OneStep, keep_largest
+from fewbits.learners._procrustes import random_rotation
+
+
+def data(n=300, d=12, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 7
+    return X.astype(np.float32).astype(np.float64)
+
+
+def fit(X, n_bits, **parameters):
+    return SparseProjections(n_bits, random_state=0, **parameters).fit(X)
+
+
+def dense_weights(encoder):
+    weights = np.zeros((encoder.n_bits, encoder.n_features))
+    bits = np.repeat(np.arange(encoder.n_bits), np.diff(encoder.indptr))
+    weights[bits, encoder.indices] = encoder.values
+    return weights
+
+
+def sp_by_the_book(X, n_bits, *, m, beta, n_iter, seed, n_inner=1):
+    """Xia et al., sections 4.1 to 4.4, in their notation: columns are items.
+
+    The start is a random orthogonal matrix in terms of the principal components.
+    """
+    axes = principal_axes(X)
+    X = (X - X.mean(axis=0)).T
+    d = len(X)
+    P = axes.directions[:, : min(n_bits, d)].T
+    start = random_rotation(len(P), n_bits, np.random.RandomState(seed)).T
+    Rbar = R = start @ P
+    values = []
+    for _ in range(n_iter):
+        B = np.where(Rbar @ X >= 0, 1.0, -1.0)
+        Y = (B + beta * R @ X) / (1 + beta)
+        Xp = X if n_bits >= d else P @ X
+        U, _, Vt = np.linalg.svd(Xp @ Y.T, full_matrices=False)
+        Rbar = Vt.T @ U.T if n_bits >= d else Vt.T @ U.T @ P
+        R = Rbar
+        for _ in range(n_inner):
+            step = 1 / np.linalg.norm(X) ** 2
+            R = threshold_by_the_book(R + step * (Rbar - R) @ X @ X.T, m)
+        value = np.sum((Rbar @ X - B) ** 2) + beta * np.sum((Rbar @ X - R @ X) ** 2)
+        values.append(value / B.size)
+    return R, values
+
+
+def threshold_by_the_book(M, m):
+    smallest_kept = np.sort(np.abs(M), axis=None)[-m]
+    return np.where(np.abs(M) >= smallest_kept, M, 0)
+
+
+@pytest.mark.parametrize("n_bits", [3, 12, 20])
+@pytest.mark.parametrize(("solver", "n_inner"), [("one-step", 1), ("iterative", 5)])
+@pytest.mark.parametrize("beta", [0.3, 1.0])
+def test_equals_the_algorithm_of_the_paper(n_bits, solver, n_inner, beta):
+    X = data()
+    sp = fit(
+        X,
+        n_bits,
+        density=0.5,
+        beta=beta,
+        normalize=False,
+        n_iter=8,
+        solver=solver,
+        n_inner=n_inner,
+    )
+    R, values = sp_by_the_book(
+        X, n_bits, m=6 * n_bits, beta=beta, n_iter=8, seed=0, n_inner=n_inner
+    )
+    np.testing.assert_allclose(sp.objective_, values)
+    np.testing.assert_allclose(dense_weights(sp.encoder_), R, atol=1e-6)
+    bits = (X - X.mean(axis=0)) @ R.T >= 0
+    assert np.mean(sp.transform(X) != bits) < 1e-3
+
+
+def test_normalize_is_a_change_of_units():
+    X = data()
+    k = principal_axes(X).scatter[:5].sum()
+    unit = np.sqrt(len(X) * 5 / k)
+    normalized = fit(X, 5, density=0.5)
+    by_hand = fit((X - X.mean(axis=0)) * unit, 5, density=0.5, normalize=False)
+    np.testing.assert_allclose(normalized.objective_, by_hand.objective_, rtol=1e-4)
+
+
+def test_units_do_not_matter():
+    X = data()
+    first, second = (fit(X * unit, 8, density=0.5) for unit in (1, 2.0**10))
+    np.testing.assert_array_equal(first.transform(X), second.transform(X * 2.0**10))
+
+
+@pytest.mark.parametrize("n_bits", [3, 12, 20])
+@pytest.mark.parametrize("step", ["frobenius", "spectral"])
+def test_objective_never_rises_when_the_sparse_step_starts_from_the_previous(
+    n_bits, step
+):
+    objective = fit(
+        data(),
+        n_bits,
+        density=0.3,
+        solver="iterative",
+        inner_start="previous",
+        step=step,
+    ).objective_
+    assert np.all(np.diff(objective) <= 1e-10 * objective[:-1])
+
+
+@pytest.mark.parametrize("n_bits", [3, 12, 20])
+def test_objective_never_rises_without_sparsity(n_bits):
+    objective = fit(data(), n_bits, density=1).objective_
+    assert np.all(np.diff(objective) <= 1e-10 * objective[:-1])
+
+
+@pytest.mark.parametrize("n_bits", [3, 12, 20])
+@pytest.mark.parametrize("solver", ["one-step", "iterative"])
+def test_objective_falls_over_all(n_bits, solver):
+    objective = fit(data(), n_bits, density=0.3, solver=solver).objective_
+    assert objective[-1] < objective[0]
+
+
+@pytest.mark.parametrize("solver", ["one-step", "iterative"])
+def test_objective_of_the_paper_s_solvers_can_rise(solver):
+    objective = fit(data(), 8, density=0.2, solver=solver).objective_
+    assert np.any(np.diff(objective) > 0.01 * objective[:-1])
+
+
+@pytest.mark.parametrize("n_bits", [12, 20])
+def test_all_weights_is_itq(n_bits):
+    X = data(2000)
+    sp = fit(X, n_bits, density=1, n_iter=300)
+    assert isinstance(sp.encoder_, LinearEncoder)
+    itq = ITQ(n_bits, n_iter=300, random_state=0).fit(X * scale_of(X, n_bits))
+    # Where R = Rbar, eq. (3) is the objective of ITQ.
+    assert sp.objective_[-1] == pytest.approx(itq.objective_[-1], rel=0.01)
+
+
+def scale_of(X, n_bits):
+    scatter = principal_axes(X).scatter[:n_bits]
+    return np.sqrt(len(X) * n_bits / scatter.sum())
+
+
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
+@pytest.mark.parametrize(
+    ("density", "count"), [(1e-9, 1), (0.1, 24), (0.101, 25), (0.5, 120), (0.999, 240)]
+)
+def test_number_of_weights_is_exact(density, count):
+    encoder = fit(data(), 20, density=density, n_iter=2).encoder_
+    kind = LinearEncoder if count == 240 else SparseEncoder
+    assert isinstance(encoder, kind)
+    assert kind is LinearEncoder or len(encoder.values) == count
+
+
+def test_number_of_weights_by_count():
+    assert len(fit(data(), 20, n_nonzero=101, n_iter=2).encoder_.values) == 101
+    assert isinstance(fit(data(), 20, n_nonzero=240).encoder_, LinearEncoder)
+
+
+def test_keep_largest_breaks_ties_by_place():
+    M = np.array([[1.0, -2.0, 2.0], [2.0, 0.0, -2.0]])
+    np.testing.assert_array_equal(keep_largest(M, 3), [[0, -2, 2], [2, 0, 0]])
+    np.testing.assert_array_equal(keep_largest(M, 5), [[1, -2, 2], [2, 0, -2]])
+    np.testing.assert_array_equal(keep_largest(M, 6), M)
+
+
+@pytest.fixture
+def problem():
+    X = data()
+    X -= X.mean(axis=0)
+    return X, random_rotation(12, 20, np.random.RandomState(0))
+
+
+@pytest.mark.parametrize("step", ["frobenius", "spectral"])
+@pytest.mark.parametrize("from_previous", [True, False])
+def test_eq_4_never_rises_inside_the_iterative_solver(problem, step, from_previous):
+    X, Rbar = problem
+    gram = X.T @ X
+    size = 1 / (
+        np.linalg.norm(X) ** 2 if step == "frobenius" else np.linalg.norm(gram, 2)
+    )
+    start = keep_largest(np.roll(Rbar, 1, axis=0), 60)
+    values = []
+    for n_inner in range(1, 40):
+        R = IterativeSteps(60, gram, size, n_inner, from_previous)(Rbar, start)
+        values.append(np.linalg.norm(X @ (R - Rbar)) ** 2)
+    assert np.all(np.diff(values) <= 1e-10 * values[0])
+    assert values[-1] < values[0]
+
+
+def test_first_inner_iteration_is_the_one_step(problem):
+    X, Rbar = problem
+    iterative = IterativeSteps(60, X.T @ X, 1e-6, 1, from_previous=False)
+    np.testing.assert_array_equal(iterative(Rbar, Rbar), OneStep(60)(Rbar, Rbar))
+
+
+def test_constant_features_get_no_weights():
+    X = data(d=13)
+    X[:, 4] = 0.1
+    for n_bits in (5, 20):
+        assert 4 not in fit(X, n_bits, density=0.5, n_iter=3).encoder_.indices
+
+
+def test_dead_bits_are_counted_and_told():
+    with pytest.warns(UserWarning, match=r"^1[0-9] of 20 bits are constant") as caught:
+        sp = fit(data(), 20, n_nonzero=9, n_iter=2)
+    assert caught[0].filename == __file__
+    bits = sp.transform(data())
+    constant = bits.all(axis=0) | ~bits.any(axis=0)
+    assert sp.n_dead_bits_ == constant.sum()
+
+
+def test_no_dead_bits():
+    assert fit(data(), 20, density=0.5).n_dead_bits_ == 0
