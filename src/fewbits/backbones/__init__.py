@@ -1,7 +1,16 @@
 """Raw items -> features: named, versioned, and the same on every machine."""
 
 from fewbits.backbones._base import Backbone
+from fewbits.backbones._cache import cached_features
+from fewbits.backbones._efficientnet import EfficientNetLite0
 from fewbits.backbones._registry import available, load
 from fewbits.backbones._wordllama import WordLlama
 
-__all__ = ["Backbone", "WordLlama", "available", "load"]
+__all__ = [
+    "Backbone",
+    "EfficientNetLite0",
+    "WordLlama",
+    "available",
+    "cached_features",
+    "load",
+]

@@ -3,10 +3,23 @@
 from functools import cache
 
 from fewbits.backbones._base import Backbone
+from fewbits.backbones._efficientnet import (
+    EfficientNetLite0At96,
+    EfficientNetLite0At128,
+    EfficientNetLite0At128Quarters,
+)
 from fewbits.backbones._wordllama import WordLlama
 from fewbits.errors import ArgumentError
 
-_BACKBONES: dict[str, type[Backbone]] = {cls.id: cls for cls in (WordLlama,)}
+_BACKBONES: dict[str, type[Backbone]] = {
+    cls.id: cls
+    for cls in (
+        WordLlama,
+        EfficientNetLite0At96,
+        EfficientNetLite0At128,
+        EfficientNetLite0At128Quarters,
+    )
+}
 
 
 def available() -> list[str]:

