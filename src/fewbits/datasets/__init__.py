@@ -1,6 +1,30 @@
 """Public data sets with the field's standard splits."""
 
 from fewbits.datasets._base import Dataset
+from fewbits.datasets._caltech101 import load_caltech101
+from fewbits.datasets._cifar10 import load_cifar10
+from fewbits.datasets._digits import load_digits
+from fewbits.datasets._fashion_mnist import load_fashion_mnist
+from fewbits.datasets._glove import load_glove
+from fewbits.datasets._hashing_split import HashingSplit, cifar10_hashing_split
 from fewbits.datasets._icd10 import load_icd10
+from fewbits.datasets._images import ArrayImages, ImageItem
+from fewbits.datasets._registry import Entry, available, download, load
 
-__all__ = ["Dataset", "load_icd10"]
+__all__ = [
+    "ArrayImages",
+    "Dataset",
+    "Entry",
+    "HashingSplit",
+    "ImageItem",
+    "available",
+    "cifar10_hashing_split",
+    "download",
+    "load",
+    "load_caltech101",
+    "load_cifar10",
+    "load_digits",
+    "load_fashion_mnist",
+    "load_glove",
+    "load_icd10",
+]

@@ -1,0 +1,172 @@
+"""Downloads that resume, and that are checked before they get their name."""
+
+import hashlib
+import http.client
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from fewbits._files import sync_folder
+from fewbits.errors import ArtefactError, MissingDataError
+
+Progress = Callable[[int, int], None]
+_CHUNK = 2**18
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file on a server.
+
+    Attributes
+    ----------
+    url : str
+    name : str
+        Path of the file below the folder of downloads.
+    checksum : str
+        Algorithm and digest, such as "sha256:9f86...".
+    size : int or None
+        Bytes, if known.
+    """
+
+    url: str
+    name: str
+    checksum: str
+    size: int | None = None
+
+
+def fetch(
+    remote: Remote,
+    folder: str | Path,
+    *,
+    progress: Progress | None = None,
+    timeout: float = 30.0,
+) -> Path:
+    """Return the local copy of a file, downloaded unless it is there already.
+
+    What has arrived is kept in a file named ``.part``; a later call goes on from
+    there. The file gets its name only when it is complete and its checksum is right.
+
+    Parameters
+    ----------
+    remote : Remote
+    folder : str or Path
+    progress : callable, optional
+        Called with the bytes that are here and those there will be.
+    timeout : float
+        Seconds without an answer after which the server counts as unreachable.
+
+    Raises
+    ------
+    MissingDataError
+        When the server cannot be reached, lacks the file or stops too early.
+    ArtefactError
+        When the file is not the expected one.
+    """
+    path = Path(folder, remote.name)
+    if path.is_file() and _is_right(path, remote):
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    _complete(remote, part, progress, timeout)
+    if not _is_right(part, remote):
+        part.unlink()
+        raise ArtefactError(
+            f"{remote.url} is not the expected file (wrong size or checksum); "
+            "the download was thrown away"
+        )
+    os.replace(part, path)
+    sync_folder(path.parent)
+    return path
+
+
+def _complete(
+    remote: Remote, part: Path, progress: Progress | None, timeout: float
+) -> None:
+    """Add to `part` what it lacks."""
+    start = part.stat().st_size if part.exists() else 0
+    if start and start == remote.size:
+        return
+    try:
+        with _request(remote.url, start, timeout) as response:
+            # A server that ignores the range sends everything from the beginning.
+            start = start if _starts_at(response, start) else 0
+            total = start + int(response.headers.get("Content-Length") or 0)
+            done = _copy(response, part, start, remote.size or total, progress)
+    except HTTPError as error:
+        error.close()
+        if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and start:
+            return _restart(remote, part, error, progress, timeout)
+        raise MissingDataError(
+            f"{remote.url} cannot be had: the server says {error.code} {error.reason}"
+        ) from None
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise MissingDataError(
+            f"{remote.url} cannot be downloaded ({reason}); run it again to go on"
+        ) from None
+    if done < (remote.size or total):
+        raise MissingDataError(
+            f"{remote.url} ended after {done:,} of {remote.size or total:,} bytes; "
+            "run it again to go on"
+        )
+
+
+def _restart(
+    remote: Remote,
+    part: Path,
+    error: HTTPError,
+    progress: Progress | None,
+    timeout: float,
+) -> None:
+    """Begin again, unless the server refused because nothing is missing."""
+    size = (error.headers.get("Content-Range") or "").rpartition("/")[2]
+    if size != str(part.stat().st_size):
+        part.unlink()
+        _complete(remote, part, progress, timeout)
+
+
+def _request(url: str, start: int, timeout: float) -> Any:
+    headers = {"User-Agent": "fewbits"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    return urlopen(Request(url, headers=headers), timeout=timeout)
+
+
+def _starts_at(response: Any, start: int) -> bool:
+    if response.status != http.client.PARTIAL_CONTENT:
+        return start == 0
+    given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
+    if not given or int(given[1]) != start:
+        raise ValueError("the server sent another part than asked for")
+    return True
+
+
+def _copy(
+    response: Any, part: Path, start: int, total: int, progress: Progress | None
+) -> int:
+    done = start
+    with open(part, "ab" if start else "wb") as file:
+        while chunk := response.read(_CHUNK):
+            file.write(chunk)
+            done += len(chunk)
+            # A server that never ends must not fill the disk.
+            if total and done > total:
+                break
+            if progress:
+                progress(done, total or done)
+        file.flush()
+        os.fsync(file.fileno())
+    return done
+
+
+def _is_right(path: Path, remote: Remote) -> bool:
+    if remote.size is not None and path.stat().st_size != remote.size:
+        return False
+    algorithm, _, digest = remote.checksum.partition(":")
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest() == digest
