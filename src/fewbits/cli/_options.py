@@ -43,6 +43,7 @@ def print_table(
 ) -> None:
     """Print a table for people; numbers are aligned to the right."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=title or None, title_justify="left", header_style="bold")
@@ -50,7 +51,7 @@ def print_table(
         numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
         table.add_column(name, justify="right" if numeric else "left")
     for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*(escape(str(cell)) for cell in row))
     Console().print(table)
 
 
