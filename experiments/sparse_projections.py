@@ -11,6 +11,7 @@ Training uses the database, never the queries.
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -24,7 +25,9 @@ from fewbits import _kernels
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     Relevance,
+    exact_neighbours,
     mean_average_precision,
+    neighbour_recall,
     neighbour_threshold,
     share_label,
     svm_accuracy,
@@ -64,8 +67,8 @@ def lineup(
     n_iter = N_ITER.get(name, 50)
     if svm:
         yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
-        threshold = {"data": name, "bits": n_features, "method": "threshold"}
-        yield {**threshold, "seed": seed}, Thresholding()
+    threshold = {"data": name, "bits": n_features, "method": "threshold"}
+    yield {**threshold, "seed": seed}, Thresholding()
     for n_bits in bit_lengths(n_features, max_bits):
         for method, learner in methods(n_bits, seed, n_iter, svm):
             cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
@@ -97,16 +100,26 @@ def bit_lengths(n_features: int, max_bits: int | None) -> list[int]:
     return [bits for bits in lengths if bits <= (max_bits or bits)]
 
 
-def truth_of(features: FeatureSet, seed: int) -> tuple[Relevance, Relevance]:
-    """Return who is a true neighbour, and who has the same label."""
+@dataclass(frozen=True)
+class Truth:
+    """What a ranking should find: near points, equal labels, the ten nearest points."""
+
+    near: Relevance
+    alike: Relevance
+    ten: NDArray[np.int64]
+
+
+def truth_of(features: FeatureSet, seed: int) -> Truth:
+    """Return the right answers to every query."""
     threshold = neighbour_threshold(features.database, 50, random_state=seed)
-    near = within_distance(features.queries, features.database, threshold)
-    return near, share_label(features.query_labels, features.database_labels)
+    return Truth(
+        within_distance(features.queries, features.database, threshold),
+        share_label(features.query_labels, features.database_labels),
+        exact_neighbours(features.queries, features.database, 10).ids,
+    )
 
 
-def ranking_figures(
-    features: FeatureSet, learner: Learner, *, truth: tuple[Relevance, Relevance]
-) -> Cell:
+def ranking_figures(features: FeatureSet, learner: Learner, *, truth: Truth) -> Cell:
     """Fit on the database, rank it for the queries, and time the encoder."""
     start = time.perf_counter()
     learner.fit(features.database)
@@ -116,10 +129,11 @@ def ranking_figures(
         encoder.encode(features.queries),
         encoder.encode(features.database),
     )
-    near, alike = (mean_average_precision(queries, database, t) for t in truth)
+    near = mean_average_precision(queries, database, truth.near)
     return {
         "ann_map": near.value,
-        "label_map": alike.value,
+        "label_map": mean_average_precision(queries, database, truth.alike).value,
+        "recall10": neighbour_recall(queries, database, truth.ten, 10).value,
         "skipped": near.n_skipped,
         "fit_seconds": round(fit_seconds, 2),
         "n_iter": int(getattr(learner, "n_iter_", 0)),

@@ -1,0 +1,78 @@
+"""The page of benchmarks."""
+
+import json
+from typing import Any
+
+from experiments._cells import RESULTS
+from experiments._summary import markdown
+
+INTRODUCTION = """# Benchmarks
+
+Made by `python -m experiments.pages` from the JSON that `make bench` writes. Ratios are
+taken within one process, ours and the peer in turn, medians of repeats; absolute times
+depend on the machine. A target is the ratio that was set for a machine with AVX-512."""
+
+
+def write() -> None:
+    """Write the page from whatever was measured."""
+    parts = [INTRODUCTION]
+    for name, section in (
+        ("import_time", imports),
+        ("search", search),
+        ("encode", encode),
+    ):
+        path = RESULTS / f"benchmark_{name}.json"
+        if path.exists():
+            parts.append(section(json.loads(path.read_text("utf-8"))))
+    (RESULTS / "benchmarks.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def imports(medians: dict[str, float]) -> str:
+    """Return what importing costs."""
+    rows = [
+        [f"`import {name}`", f"{each:.0f} ms", f"{each - medians['numpy']:+.0f} ms"]
+        for name, each in medians.items()
+    ]
+    return "## Import\n\n" + markdown(["", "median", "over NumPy"], rows)
+
+
+def search(rows: list[dict[str, Any]]) -> str:
+    """Return the table of searches."""
+    cells = [
+        [
+            f"{row['n']:,}",
+            row["bits"],
+            row["queries"],
+            row["k"],
+            f"{1e3 * row['ours_seconds']:.2f} ms",
+            f"{1e3 * row['faiss_seconds']:.2f} ms",
+            f"{row['ratio']:.2f}",
+            "" if row["target"] is None else row["target"],
+            f"{row['gigawords_per_second']:.1f}",
+        ]
+        for row in rows
+        if "faiss_seconds" in row
+    ]
+    header = ["codes", "bits", "queries", "k", "fewbits", "faiss", "ratio", "target"]
+    text = "## Exact search beside faiss (IndexBinaryFlat), one thread\n\n"
+    text += markdown([*header, "Gword/s"], cells)
+    for row in rows:
+        if "two" in row:
+            text += (
+                f"\n\nA single query on {row['n']:,} codes of {row['bits']} bits: two "
+                f"threads are {row['ratio']:.2f} times as fast as one (target "
+                f"{row['target']})."
+            )
+    return text
+
+
+def encode(report: Any) -> str:
+    """Return the table of encoders."""
+    rows = report["rows"] if isinstance(report, dict) else report
+    header = list(rows[0])
+    cells = [[_cell(row.get(name)) for name in header] for row in rows]
+    return "## Encoding\n\n" + markdown([h.replace("_", " ") for h in header], cells)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

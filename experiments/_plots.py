@@ -1,0 +1,47 @@
+"""Plots that look alike."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("svg")
+# The same data must give the same file.
+mpl.rcParams.update({"svg.hashsalt": "fewbits", "font.size": 10, "lines.markersize": 4})
+
+Curve = Sequence[tuple[float, float, float]]  # x, mean, standard error
+
+
+def line_plot(
+    path: Path,
+    curves: Mapping[str, Curve],
+    *,
+    x: str,
+    y: str,
+    title: str = "",
+    x_ticks: Sequence[float] | None = None,
+) -> None:
+    """Draw curves over a logarithmic axis with bars of one standard error."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6.4, 3.8), layout="constrained")
+    for name, curve in curves.items():
+        xs, means, errors = (
+            list(column) for column in zip(*sorted(curve), strict=True)
+        )
+        axes.errorbar(xs, means, yerr=errors, marker="o", capsize=2, label=name)
+    axes.set_xscale("log")
+    _ticks(axes, x_ticks)
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def _ticks(axes: Any, ticks: Sequence[float] | None) -> None:
+    if ticks is not None:
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()

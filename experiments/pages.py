@@ -1,0 +1,13 @@
+"""Build the pages of docs/results from the measurements: ``python -m experiments.pages``."""
+
+from experiments import _benchmark_page, _sparse_page
+
+
+def main() -> None:
+    """Write every page whose measurements are there."""
+    _sparse_page.write()
+    _benchmark_page.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""The README's Python runs, and its commands exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fewbits.cli import app
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_quickstart(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    assert float(capsys.readouterr().out) > 0.8
+    assert (tmp_path / "digits.safetensors").exists()
+
+
+def test_commands_exist():
+    named = set(re.findall(r"^ +(?:\.venv/bin/)?fewbits (\w+)", README, re.MULTILINE))
+    known = {command.name for command in app.registered_commands}
+    known |= {group.name for group in app.registered_groups}
+    assert named
+    assert named <= known
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#:]+)\)", README))
+def test_links_lead_somewhere(link):
+    assert (ROOT / link).exists()
