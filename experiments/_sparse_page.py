@@ -152,13 +152,13 @@ INTRODUCTION = """# Sparse projections on real features
 
 Made by `python -m experiments.pages` from `sparse_projections.jsonl`, which
 `python -m experiments.sparse_projections` writes. Xia, He, Kohli and Sun (CVPR 2015)
-compare codes by ANN mAP: the true neighbours of a query are the points nearer than the
-mean distance to the 50th neighbour, and the database is ranked by Hamming distance. Here
-ties count with their exact expectation, queries without a true neighbour are left out, and
-learning sees the database only. ITQ and SP do {iterations}; SP is the one-step solution
-unless said. Figures are means over seeds ± one standard error; a seed draws the 1,000
-queries and the starting point. Times were taken on two shared cores, so they compare
-methods and are no benchmark."""
+compare codes by ANN mAP: the true neighbours of a query are the points nearer than
+the mean distance to the 50th neighbour, and the database is ranked by Hamming
+distance. Here ties count with their exact expectation, queries without a true
+neighbour are left out, and learning sees the database only. ITQ and SP do
+{iterations}; SP is the one-step solution unless said. Figures are means over seeds ±
+one standard error; a seed draws the 1,000 queries and the starting point. Times were
+taken on two shared cores, so they compare methods and are no benchmark."""
 
 ITERATIVE = """## One step or thirty (figure 3)
 
@@ -167,5 +167,5 @@ size 1/||X||_F^2 or with the largest safe one, 1/lambda_max(XX')."""
 
 TABLE2 = """## Linear classification on codes (table 2)
 
-One-versus-rest linear SVMs on codes of the 100 classes; the weight of errors is chosen by
-cross-validation on the training part."""
+One-versus-rest linear SVMs on codes of the 100 classes; the weight of errors is
+chosen by cross-validation on the training part."""

@@ -1,4 +1,4 @@
-"""Build the pages of docs/results from the measurements: ``python -m experiments.pages``."""
+"""Build the pages of docs/results: ``python -m experiments.pages``."""
 
 from experiments import _benchmark_page, _sparse_page
 
