@@ -17,7 +17,7 @@ def blobs(n_classes=4, per_class=40, d=10, spread=0.3):
 
 
 def correlations_by_the_book(X, y, reg):
-    """Eigenvalues of ``Cxx^-1 Cxy Cyy^-1 Cyx``, regularised as in METHODS' formula."""
+    """Roots of the eigenvalues of ``Cxx^-1 Cxy Cyy^-1 Cyx``, both regularised."""
     Y = np.eye(y.max() + 1)[y]
     d, C = X.shape[1], np.cov(np.hstack([X, Y]).T)
     Cxx, Cyy = C[:d, :d] + reg * np.eye(d), C[d:, d:] + reg * np.eye(Y.shape[1])
