@@ -1,5 +1,6 @@
 """ICD-10-CM: every billable diagnosis, with its place in the hierarchy."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,10 @@ def load_icd10() -> Dataset:
 
 def _package() -> Any:
     try:
-        import simple_icd_10_cm
+        with warnings.catch_warnings():
+            # It reads its tables through a deprecated function of the library.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import simple_icd_10_cm
     except ImportError:
         raise MissingExtraError(
             "ICD-10-CM comes with the package simple-icd-10-cm: "

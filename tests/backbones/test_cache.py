@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from fewbits.backbones import Backbone, _cache, cached_features
+
+
+class Counting(Backbone):
+    id = "counting"
+    kind = "vectors"
+    n_features = 2
+    fingerprint = "f"
+
+    def __init__(self):
+        self.seen = []
+
+    def extract(self, items, *, progress=None):
+        self.seen.extend(items)
+        return np.array([[item, -item] for item in items], np.float32)
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path))
+    monkeypatch.setattr(_cache, "_PART", 4)
+    return lambda: sorted(tmp_path.glob("counting-*/*.npy"))
+
+
+def test_extracts_once(parts):
+    backbone = Counting()
+    first = cached_features(backbone, range(10), "key")
+    second = cached_features(backbone, range(10), "key")
+    assert backbone.seen == list(range(10))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first[:, 0], range(10))
+
+
+def test_another_key_is_another_cache(parts):
+    backbone = Counting()
+    cached_features(backbone, range(10), "key")
+    cached_features(backbone, range(10), "other")
+    assert len(backbone.seen) == 20
+
+
+def test_an_interrupt_resumes(parts, monkeypatch):
+    backbone = Counting()
+    original = backbone.extract
+
+    def interrupted(items, *, progress=None):
+        if 4 in items:
+            raise KeyboardInterrupt
+        return original(items)
+
+    monkeypatch.setattr(backbone, "extract", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cached_features(backbone, range(10), "key")
+    monkeypatch.undo()
+    assert backbone.seen == [0, 1, 2, 3]
+
+
+def test_a_damaged_part_is_extracted_again(parts):
+    backbone = Counting()
+    expected = cached_features(backbone, range(10), "key")
+    damaged = parts()[1]
+    content = bytearray(damaged.read_bytes())
+    content[-1] ^= 1
+    damaged.write_bytes(content)
+    parts()[2].unlink()
+    backbone.seen.clear()
+    np.testing.assert_array_equal(cached_features(backbone, range(10), "key"), expected)
+    assert backbone.seen == [4, 5, 6, 7, 8, 9]

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from fewbits import backbones
+from fewbits.backbones._efficientnet import _checkpoint, _network, _pooled
+from fewbits.backbones._images import as_rgb
+from fewbits.errors import FeatureError
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FEWBITS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def test_the_graph_is_the_network():
+    """Against the network as its own package builds it."""
+    torch = pytest.importorskip("torch")
+    from efficientnet_lite_pytorch import EfficientNet
+    from onnxruntime import InferenceSession
+
+    peer = EfficientNet.from_name("efficientnet-lite0").eval()
+    peer.load_state_dict(
+        torch.load(_checkpoint(), map_location="cpu", weights_only=True)
+    )
+    pixels = np.random.default_rng(0).integers(0, 256, (1, 3, 128, 128))
+    image = ((pixels - 127) / 128).astype(np.float32)
+    with torch.no_grad():
+        expected = peer.extract_features(torch.from_numpy(image)).numpy()
+    session = InferenceSession(_network(_checkpoint()))
+    (found,) = session.run(None, {"image": image})
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_quarters_average_to_the_whole():
+    image = np.random.default_rng(0).integers(0, 256, (90, 70, 3), dtype=np.uint8)
+    (whole,) = backbones.load("efficientnet-lite0-128").extract([image])
+    (quarters,) = backbones.load("efficientnet-lite0-128-2x2").extract([image])
+    np.testing.assert_allclose(quarters.reshape(4, 1280).mean(axis=0), whole, rtol=1e-5)
+
+
+def test_cells_are_in_reading_order():
+    maps = np.arange(16, dtype=np.float32).reshape(1, 4, 4)
+    assert _pooled(maps, 2).tolist() == [2.5, 4.5, 10.5, 12.5]
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "CMYK", "RGBA", "1", "I;16"])
+def test_every_mode_becomes_rgb(mode):
+    image = Image.new(mode, (30, 20))
+    assert as_rgb(image, 16).shape == (16, 16, 3)
+
+
+def test_a_path_and_the_image_agree(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "x.png")
+    np.testing.assert_array_equal(as_rgb(tmp_path / "x.png", 16), as_rgb(pixels, 16))
+
+
+def test_a_broken_image_is_named(tmp_path):
+    (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
+    with pytest.raises(FeatureError, match=r"broken\.jpg is no readable image"):
+        as_rgb(tmp_path / "broken.jpg", 16)
+    with pytest.raises(FeatureError, match=r"absent\.jpg is no readable image"):
+        as_rgb(tmp_path / "absent.jpg", 16)
+    with pytest.raises(FeatureError, match="arrays must be uint8"):
+        as_rgb(np.zeros((4, 4, 3)), 16)
