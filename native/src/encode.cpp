@@ -1,6 +1,7 @@
 #include "fewbits/encode.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -37,44 +38,51 @@ std::unique_ptr<float, Free> work_space(std::size_t floats) {
     return std::unique_ptr<float, Free>(static_cast<float*>(memory));
 }
 
-template <typename Map>
-using Scratch = std::size_t (*)(const EncodeJob<Map>&);
-template <typename Map>
-using Kernel = void (*)(const EncodeJob<Map>&, float*);
+/// How a job is cut: pieces of at most `size` rows, or of at most `size` outputs.
+struct Pieces {
+    bool of_rows;
+    std::size_t size, count;
+};
 
-template <typename Map>
-void run(const EncodeJob<Map>& job, Scratch<Map> scratch, Kernel<Map> kernel) {
-    kernel(job, work_space(scratch(job)).get());
+/// Rows are shared among the threads where they outnumber the outputs, else outputs.
+/// Several pieces for each thread, since some threads are slower than others.
+Pieces cut(std::size_t n, std::size_t n_bits, std::size_t count) {
+    const bool of_rows = n >= n_bits;
+    const std::size_t whole = of_rows ? n : n_bits, grain = of_rows ? 1 : output_grain;
+    const std::size_t size = ((whole + count - 1) / count + grain - 1) / grain * grain;
+    return {of_rows, size, (whole + size - 1) / size};
 }
 
-/// The same job for rows [begin, end).
 template <typename Map>
-EncodeJob<Map> rows_of(EncodeJob<Map> job, std::size_t begin, std::size_t end) {
+EncodeJob<Map> piece(EncodeJob<Map> job, const Pieces& pieces, std::size_t p) {
+    const std::size_t begin = p * pieces.size;
+    if (!pieces.of_rows) {
+        job.first = begin;
+        job.last = std::min(begin + pieces.size, job.map.n_bits);
+        return job;
+    }
     job.x.data += begin * job.x.n_features;
-    job.x.n = end - begin;
+    job.x.n = std::min(pieces.size, job.x.n - begin);
     if (job.out.scores) job.out.scores += begin * job.map.n_bits;
     if (job.out.codes) job.out.codes += begin * ((job.map.n_bits + 7) / 8);
     return job;
 }
 
-/// Share rows among the threads where they outnumber the outputs, else outputs.
 template <typename Map>
-void share(const Features& x, const Map& map, const Output& out, std::size_t work,
-           std::size_t n_threads, Scratch<Map> scratch, Kernel<Map> kernel) {
-    const EncodeJob<Map> job{x, map, out, 0, map.n_bits};
-    if (x.n == 0) return;
+void run(const EncodeJob<Map>& job, std::size_t work, std::size_t n_threads,
+         std::size_t per_thread, std::size_t (*scratch)(const EncodeJob<Map>&),
+         void (*kernel)(const EncodeJob<Map>&, float*)) {
+    if (job.x.n == 0) return;
     n_threads = std::clamp<std::size_t>(work / thread_work, 1, n_threads);
-    if (x.n >= map.n_bits) {
-        parallel_for(x.n, 1, n_threads, [&](auto begin, auto end, auto) {
-            run(rows_of(job, begin, end), scratch, kernel);
-        });
-        return;
-    }
-    parallel_for(map.n_bits, output_grain, n_threads, [&](auto begin, auto end, auto) {
-        auto part = job;
-        part.first = begin;
-        part.last = end;
-        run(part, scratch, kernel);
+    const std::size_t count = n_threads == 1 ? 1 : n_threads * per_thread;
+    const Pieces pieces = cut(job.x.n, job.map.n_bits, count);
+    std::atomic<std::size_t> next{0};
+    const std::size_t workers = std::min(n_threads, pieces.count);
+    parallel_for(workers, 1, workers, [&](auto, auto, auto) {
+        for (std::size_t p = next++; p < pieces.count; p = next++) {
+            const auto part = piece(job, pieces, p);
+            kernel(part, work_space(scratch(part)).get());
+        }
     });
 }
 
@@ -95,16 +103,18 @@ const EncodeKernels& encode_kernels(Isa isa) {
 void linear(const Features& x, const Affine& map, const Output& out,
             std::size_t n_threads) {
     const auto& kernels = encode_kernels(active_isa());
-    share(x, map, out, x.n * x.n_features * map.n_bits, n_threads,
-          kernels.linear_scratch, kernels.linear);
+    const std::size_t per_thread = x.n < 64 ? 1 : 4;
+    run(LinearJob{x, map, out, 0, map.n_bits}, x.n * x.n_features * map.n_bits,
+        n_threads, per_thread, kernels.linear_scratch, kernels.linear);
 }
 
 void sparse(const Features& x, const SparseAffine& map, const Output& out,
             std::size_t n_threads) {
     const auto& kernels = encode_kernels(active_isa());
     const auto weights = static_cast<std::size_t>(map.indptr[map.n_bits]);
-    share(x, map, out, x.n * weights, n_threads, kernels.sparse_scratch,
-          kernels.sparse);
+    const std::size_t per_thread = x.n < 64 ? 4 : 2;  // each transposes its batch anew
+    run(SparseJob{x, map, out, 0, map.n_bits}, x.n * weights, n_threads, per_thread,
+        kernels.sparse_scratch, kernels.sparse);
 }
 
 }  // namespace fewbits

@@ -16,6 +16,10 @@ inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b;
 
 inline std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
+struct Span {
+    std::size_t first, last;
+};
+
 /// The thresholded lanes of `regs` registers from `sums`, lane 0 in bit 0.
 template <typename V>
 std::uint64_t signs(const float* sums, std::size_t regs, bool zero_bit) {

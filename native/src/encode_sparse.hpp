@@ -11,10 +11,14 @@ namespace {
 /// From this many rows on, sorting the weights for a batch pays.
 constexpr std::size_t batch_from = 33;
 
+inline bool in_batches(const SparseJob& job) {
+    return job.x.n >= batch_from && SparsePlan::fits(job);
+}
+
 template <typename V>
 std::size_t sparse_scratch(const SparseJob& job) {
     std::size_t bytes = job.x.n > scalar_rows ? few_scratch<V>(job) : 0;
-    if (job.x.n >= batch_from) {
+    if (in_batches(job)) {
         const std::size_t batch = batch_scratch<V>(job);
         bytes = batch > bytes ? batch : bytes;
     }
@@ -24,7 +28,7 @@ std::size_t sparse_scratch(const SparseJob& job) {
 template <typename V>
 void sparse_share(const SparseJob& job, float* scratch) {
     std::size_t row = 0;
-    if (job.x.n >= batch_from) {
+    if (in_batches(job)) {
         BatchScratch<V> batch(job, scratch);
         batch.plan.build(job);
         for (; row + batch_from <= job.x.n; row += batch_rows)

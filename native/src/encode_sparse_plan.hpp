@@ -25,7 +25,8 @@ struct SparsePlan {
         chunks = ceil_div(job.x.n_features, plan_columns);
         values = static_cast<float*>(memory);
         ends = reinterpret_cast<std::int32_t*>(values + n);
-        columns = reinterpret_cast<std::uint16_t*>(ends + block_bits(job) * (chunks + 1));
+        const std::size_t n_ends = block_bits(job) * (chunks + 1);
+        columns = reinterpret_cast<std::uint16_t*>(ends + n_ends);
         outputs = columns + n;
         groups = outputs + bits * chunks;
     }
@@ -34,6 +35,9 @@ struct SparsePlan {
         return static_cast<std::size_t>(job.map.indptr[job.last] -
                                         job.map.indptr[job.first]);
     }
+
+    /// Whether 32 bits can number the weights.
+    static bool fits(const SparseJob& job) { return weights(job) <= INT32_MAX; }
 
     static std::size_t block_bits(const SparseJob& job) {
         return smaller(plan_bits, job.last - job.first);
@@ -99,9 +103,10 @@ private:
         }
         for (std::size_t j = 0; j < bits; ++j) {
             std::int32_t* end = ends + j * stride + chunk;
-            const auto count = static_cast<std::size_t>(end[1] - end[0]);
+            const std::int32_t before = end[0];
+            const auto count = static_cast<std::size_t>(end[1] - before);
             sorted[rank[count]++] = static_cast<std::uint16_t>(j);
-            end[0] = static_cast<std::int32_t>(place[count] - static_cast<std::size_t>(end[0]));
+            end[0] = static_cast<std::int32_t>(place[count]) - before;
             place[count] += count;
         }
         return start;

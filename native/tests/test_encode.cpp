@@ -200,10 +200,10 @@ void check_asymmetric(Random& random) {
     fewbits::asymmetric_distances({score.get(), rows.get(), n, b, m}, database.get(),
                                   found.get(), 2);
     for (std::size_t i = 0; i < n * m; ++i) {
+        const auto row = static_cast<std::size_t>(rows[i]);
         const float expected =
             rows[i] < 0 ? std::numeric_limits<float>::infinity()
-                        : distance(score.get() + i / m * b,
-                                   database.get() + static_cast<std::size_t>(rows[i]) * bytes, b);
+                        : distance(&score[i / m * b], &database[row * bytes], b);
         check(found[i] == expected, "asymmetric distance");
     }
 }
