@@ -88,7 +88,7 @@ kinds = st.sampled_from(["random", "ties", "zeros", "ones"])
 
 @st.composite
 def problems(draw):
-    """Queries and a database that may hold copies and complements of them."""
+    """Draw queries and a database that may hold copies and complements of them."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, width, kind = draw(sizes), draw(widths), draw(kinds)
     n_queries = draw(st.sampled_from([0, 1, 2, 3, 4, 5, 7, 8, 9, 33]))
