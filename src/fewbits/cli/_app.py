@@ -98,10 +98,8 @@ def _refuse_usage(error: Any) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":
         raise error
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
-    typer.echo(
-        f"fewbits: error: {_one_line(error.format_message()).rstrip('.')} (see '{name} --help')",
-        err=True,
-    )
+    text = _one_line(error.format_message()).rstrip(".")
+    typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 
 

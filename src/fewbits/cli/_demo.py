@@ -71,7 +71,7 @@ def demo(
 
 
 def _print_comparison(rows: Any) -> None:
-    title = "1,000 diagnoses held out: are their 10 nearest found among the others?"
+    title = "1,000 diagnoses as queries among all others"
     print_table(title, *comparison_table(rows, 10))
     typer.echo(_COLUMNS)
 

@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]
 
 BACKBONE = "wordllama-256"
 N_QUERIES = 1000
-N_TRAINING = 20_000  # more takes longer and is hardly better
+N_TRAINING = 20_000  # keeps the demo short
 QUESTIONS = (
     "broken arm",
     "sugar in blood",
