@@ -12,9 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
 from fewbits.backbones import Backbone
-from fewbits.bundle._folder import checked_path, read_manifest, write_folder
+from fewbits.bundle._folder import (
+    check_target,
+    checked_path,
+    read_manifest,
+    write_folder,
+)
 from fewbits.bundle._items import Items
-from fewbits.codes import as_codes
+from fewbits.codes import as_codes, n_bytes
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
@@ -100,6 +105,7 @@ class Bundle:
         progress : callable, default=None
             Called with (items done, items in all).
         """
+        _check_kept(keep_vectors)
         features = self.features(items, progress=progress)
         made = Items.make(
             self.encoder.encode(features),
@@ -147,6 +153,11 @@ class Bundle:
             query_vectors=None if vectors is None else features,
         )
 
+    @property
+    def item_kind(self) -> str:
+        """What the bundle takes: vectors, texts or images."""
+        return "vectors" if self.backbone is None else self._backbone.kind
+
     @cached_property
     def index(self) -> FlatIndex:
         """The index over the collection."""
@@ -190,7 +201,8 @@ class Bundle:
             ``id``, ``distance`` and the user's columns, nearest first.
         """
         search = self.search_reranked if rerank else self.search
-        found = search(queries, k)
+        # Nothing is padded here, so asking for more than there is costs nothing.
+        found = search(queries, min(k, max(1, len(self.collection))))
         return [
             [
                 {"id": int(i), "distance": distance, **self.collection.row(int(i))}
@@ -238,6 +250,17 @@ class Bundle:
         }
         write_folder(Path(folder), files, content)
 
+    @staticmethod
+    def check_target(folder: str | Path) -> None:
+        """Refuse a folder that `save` would refuse, before any long work.
+
+        Raises
+        ------
+        ArtefactError
+            When it is a file, or holds files of something else.
+        """
+        check_target(Path(folder))
+
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """Read a bundle and check every file against its sum; items are memory-mapped.
@@ -255,6 +278,8 @@ class Bundle:
         items = None
         if "items.arrow" in manifest["files"]:
             items = Items.read(checked_path(folder, manifest, "items.arrow"))
+            if items.codes.shape[1] != n_bytes(encoder.n_bits):
+                raise ArtefactError(f"the items of {folder} are of another encoder")
         return cls(
             encoder,
             items,
@@ -279,11 +304,22 @@ class Bundle:
 def _kept(features: NDArray[Any], dtype: str | None) -> NDArray[Any] | None:
     if dtype is None:
         return None
-    if dtype not in {"float16", "float32"}:
+    # No copy where the dtype is the same already: a memory map stays on the disk.
+    with np.errstate(over="ignore"):
+        kept = np.asarray(features, dtype=dtype)
+    if dtype == "float16" and np.isinf(kept).any():
+        row = int(np.argmax(np.isinf(kept).any(axis=1)))
+        raise ArgumentError(
+            f"the features of row {row} are too large for float16: keep float32"
+        )
+    return kept
+
+
+def _check_kept(dtype: str | None) -> None:
+    if dtype not in {None, "float16", "float32"}:
         raise ArgumentError(
             f"keep_vectors must be 'float16', 'float32' or None, got {dtype!r}"
         )
-    return np.asarray(features, dtype=dtype)
 
 
 def _write_encoder(file: IO[bytes], encoder: Encoder) -> None:

@@ -6,9 +6,11 @@ bundle or the new one. Lengths and SHA-256 sums in the manifest find damaged fil
 manifest carries its own.
 """
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +19,8 @@ from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
 FORMAT = 1
+# What a crash during a first save leaves behind.
+_LEFT_OVER = re.compile(r"[a-z]+-(new|[0-9a-f]{12})\.[a-z]+|\..*\.tmp")
 
 
 def write_folder(
@@ -25,17 +29,39 @@ def write_folder(
     content: Mapping[str, Any],
 ) -> None:
     """Write the files (stem.suffix -> writer), then the manifest, then clean up."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()) and not (folder / MANIFEST).exists():
+    check_target(folder)
+    names = {*files, *_entries(folder)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        entries = {name: _write(folder, name, write) for name, write in files.items()}
+        manifest = {"format": FORMAT, **content, "files": entries}
+        with atomic_write(folder / MANIFEST) as file:
+            file.write(_sealed(manifest))
+    except BaseException as error:
+        # The disk may be full: room is made where possible, and the cause is told.
+        with contextlib.suppress(OSError):
+            _clean(folder, names)
+        if isinstance(error, OSError) and error.errno is not None:
+            # Nobody knows the temporary file that the system names.
+            raise OSError(error.errno, error.strerror, str(folder)) from error
+        raise
+    _clean(folder, names)
+
+
+def check_target(folder: Path) -> None:
+    """Refuse to write among the files of something else.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is a file, or holds files but no manifest.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ArtefactError(f"{folder} is a file; choose another folder")
+    if not folder.is_dir() or (folder / MANIFEST).exists():
+        return
+    if any(not _LEFT_OVER.fullmatch(path.name) for path in folder.iterdir()):
         raise ArtefactError(f"{folder} holds other files; choose an empty folder")
-    entries = {name: _write(folder, name, write) for name, write in files.items()}
-    manifest = {"format": FORMAT, **content, "files": entries}
-    with atomic_write(folder / MANIFEST) as file:
-        file.write(_sealed(manifest))
-    kept = {entry["path"] for entry in entries.values()} | {MANIFEST}
-    for path in folder.iterdir():
-        if path.is_file() and path.name not in kept and _is_ours(path, files):
-            path.unlink()
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -109,12 +135,28 @@ def _write(
     return {"path": path.name, "bytes": path.stat().st_size, "sha256": digest}
 
 
-def _is_ours(path: Path, files: Mapping[str, Any]) -> bool:
-    return any(
-        path.name.startswith(f"{name.rsplit('.', 1)[0]}-")
-        and path.suffix == f".{name.rsplit('.', 1)[1]}"
-        for name in files
-    )
+def _clean(folder: Path, names: Collection[str]) -> None:
+    """Remove the files of other saves, whole or begun, that no manifest names."""
+    kept = {entry["path"] for entry in _entries(folder).values()}
+    patterns = [
+        re.compile(rf"\.?{re.escape(stem)}-(new|[0-9a-f]{{12}})\.{suffix}(\..*\.tmp)?")
+        for stem, suffix in (name.rsplit(".", 1) for name in names)
+    ]
+    patterns.append(re.compile(rf"\.{re.escape(MANIFEST)}\..*\.tmp"))
+    for path in folder.iterdir():
+        ours = any(pattern.fullmatch(path.name) for pattern in patterns)
+        if ours and path.name not in kept and path.is_file():
+            path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _entries(folder: Path) -> dict[str, Any]:
+    """Return the files that the manifest names; none when it cannot be read."""
+    try:
+        return dict(read_manifest(folder).get("files", {}))
+    except (ArtefactError, OSError):
+        return {}
 
 
 def _sealed(manifest: Mapping[str, Any]) -> bytes:

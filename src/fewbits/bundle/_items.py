@@ -125,12 +125,16 @@ class Items:
 
     def row(self, item: int) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""
-        place = self._places[item]
-        return {name: self.table[name][place].as_py() for name in self.columns}
+        order = self._order
+        place = int(np.searchsorted(self.ids, item, sorter=order))
+        if place == len(self) or self.ids[order[place]] != item:
+            raise ArgumentError(f"there is no item with id {item}")
+        row = int(order[place])
+        return {name: self.table[name][row].as_py() for name in self.columns}
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        return {int(item): place for place, item in enumerate(self.ids)}
+    def _order(self) -> NDArray[np.int64]:
+        return np.argsort(self.ids, kind="stable")
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a user column as an array of objects."""
@@ -150,6 +154,9 @@ def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:
         raise ArgumentError(
             f"ids must be a list of whole numbers, got dtype {array.dtype}"
         )
+    if array.size and (array.min() < 0 or array.max() > np.iinfo(np.int64).max):
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
     unique, counts = np.unique(array, return_counts=True)
     if len(unique) != len(array):
         raise ArgumentError(f"id {unique[counts > 1][0]} is given more than once")

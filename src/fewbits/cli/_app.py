@@ -1,6 +1,9 @@
 """The application: commands are registered here, and errors become one line."""
 
+import contextlib
+import os
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -21,17 +24,27 @@ from fewbits.errors import FewbitsError
 
 EXIT_MISTAKE = 2
 EXIT_INTERRUPT = 130
+# Typer brings its own copy of Click, or uses Click itself, depending on its version.
+_UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class _Commands(TyperGroup):
     """Turns the errors that a user can cause into one line and an exit code."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().make_context(*args, **kwargs)
+        except _UsageError as error:
+            _refuse_usage(error)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except _UsageError as error:
+            _refuse_usage(error)
         except BrokenPipeError:
             # The reader, `head` for instance, has all it wants.
-            sys.stderr.close()
+            _abandon_output()
             raise typer.Exit(0) from None
         except (FewbitsError, OSError, MemoryError) as error:
             _say(error)
@@ -43,7 +56,8 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Learn compact binary codes and answer questions with them.",
+    help="Learn compact binary codes and answer questions with them. "
+    "Start with 'fewbits demo', or on your own data with fit, build and search.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -53,20 +67,40 @@ for module in (_demo, _fit, _encode, _build, _search, _evaluate, _inspect):
 app.add_typer(_data.app, name="data")
 
 
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", is_eager=True)
-    ] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(fewbits.__version__)
         raise typer.Exit
 
 
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version.",
+            is_eager=True,
+            callback=_print_version,
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = _show_warning
     app()
+
+
+def _refuse_usage(error: Any) -> None:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        raise error
+    name = error.ctx.command_path if error.ctx is not None else "fewbits"
+    text = _one_line(error.format_message()).rstrip(".")
+    typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
+    raise typer.Exit(EXIT_MISTAKE) from None
 
 
 def _say(error: BaseException) -> None:
@@ -80,4 +114,18 @@ def _say(error: BaseException) -> None:
         text = f"{where}{error.strerror}"
     if isinstance(error, MemoryError):
         text = f"not enough memory: {text}"
-    typer.echo(f"fewbits: error: {' '.join(text.split())}", err=True)
+    typer.echo(f"fewbits: error: {_one_line(text)}", err=True)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    typer.echo(f"fewbits: warning: {_one_line(str(message))}", err=True)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _abandon_output() -> None:
+    """Let the last flush of standard output go nowhere instead of failing."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -12,7 +12,14 @@ from fewbits.cli._options import (
     LabelColumn,
     print_json,
     progress_bar,
+    read_for,
 )
+
+_QUERIES = {
+    "vectors": "--input queries.npy",
+    "texts": '"what you look for"',
+    "images": "photo.jpg",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -30,16 +37,18 @@ def build(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Encode INPUT and make it the collection of BUNDLE.
+    """Encode INPUT and make it the collection of BUNDLE, in place of an older one.
 
-    Example: fewbits build my-bundle vectors.npy
+    Texts, paths of images and labels are kept beside the codes.
+
+    Example: fewbits build my-bundle vectors.npy --keep-vectors float16
     """
-    from fewbits import inputs
     from fewbits.bundle import Bundle
 
-    source = inputs.read(items, column=column, label_column=labels)
+    loaded = Bundle.load(bundle)
+    source = read_for(loaded, items, column, labels)
     with progress_bar("encoding") as progress:
-        built = Bundle.load(bundle).with_items(
+        built = loaded.with_items(
             source.values,
             columns=source.columns(),
             keep_vectors=keep_vectors,
@@ -50,4 +59,4 @@ def build(
         print_json({"bundle": str(bundle), **built.summary()})
     else:
         typer.echo(f"{bundle}: {len(source):,} items of {built.encoder.n_bits} bits")
-        typer.echo(f"next: fewbits search {bundle} ...")
+        typer.echo(f"next: fewbits search {bundle} {_QUERIES[source.kind]}")

@@ -12,7 +12,10 @@ app = typer.Typer(help="Public data sets: what there is, what is here.")
 
 @app.command("list")
 def list_data(as_json: AsJson = False) -> None:
-    """List the data sets that fewbits knows and whether they are on this machine."""
+    """List the data sets that fewbits knows and whether they are on this machine.
+
+    Example: fewbits data list
+    """
     from fewbits import datasets
 
     rows = datasets.available()
@@ -36,7 +39,10 @@ def get(
         Path | None, typer.Option(help="Where to; the user's data folder by default.")
     ] = None,
 ) -> None:
-    """Download a data set, or resume a download."""
+    """Download a data set, or resume a download.
+
+    Example: fewbits data get glove
+    """
     from fewbits import datasets
 
     with progress_bar(name) as progress:

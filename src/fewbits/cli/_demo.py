@@ -14,6 +14,10 @@ from fewbits.cli._options import (
     progress_bar,
 )
 
+_COLUMNS = """recall: share of the 10 nearest float vectors that are found
+re-ranked: the same after the query's scores have ordered the best 100 again
+queries/s: all queries at once, making their codes included"""
+
 
 def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
@@ -28,15 +32,19 @@ def demo(
     ] = 256,
     as_json: AsJson = False,
 ) -> None:
-    """Turn 74,736 real diagnoses into codes, search them and answer questions.
+    """Turn 74,724 real diagnoses into codes, search them and answer questions.
 
     Needs the extra 'demo'; takes less than two minutes on two cores.
+
+    Example: fewbits demo --bits 128 --output my-demo
     """
     from fewbits import backbones, demo
+    from fewbits.bundle import Bundle
 
+    Bundle.check_target(output)
+    backbone = backbones.load(demo.BACKBONE)
     data = demo.load()
     _say(as_json, f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
-    backbone = backbones.load(demo.BACKBONE)
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
     with progress_bar("learning") as progress, learning_reports_to(progress):
@@ -63,21 +71,26 @@ def demo(
 
 
 def _print_comparison(rows: Any) -> None:
-    title = "1,000 diagnoses held out, their 10 nearest among the others"
+    title = "1,000 diagnoses as queries among all others"
     print_table(title, *comparison_table(rows, 10))
+    typer.echo(_COLUMNS)
 
 
 def _print_answer(answer: Any) -> None:
     typer.echo(f"\n? {answer.question}")
     if answer.chapter is None:
         typer.echo(
-            f"  nothing like it is known: the nearest code is {answer.distances[0]} "
-            "bits away"
+            f"  refused: nothing like it is known (nearest {answer.distances[0]} bits "
+            "away)"
         )
         return
-    typer.echo(f"  {answer.chapter}, say {answer.share:.0%} of its neighbours:")
+    typer.echo(_cut(f"  {answer.share:.0%} of its neighbours say: {answer.chapter}"))
     for text, distance in list(zip(answer.texts, answer.distances, strict=True))[:3]:
-        typer.echo(f"  {distance:4d} bits  {text}")
+        typer.echo(_cut(f"  {distance:4d} bits  {text}"))
+
+
+def _cut(text: str, width: int = 79) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _say(quiet: bool, text: str) -> None:

@@ -12,6 +12,7 @@ from fewbits.cli._options import (
     InputPath,
     print_json,
     progress_bar,
+    read_for,
 )
 
 
@@ -34,12 +35,16 @@ def encode(
     """
     import numpy as np
 
-    from fewbits import inputs
     from fewbits._files import atomic_write
     from fewbits.bundle import Bundle
+    from fewbits.errors import ArgumentError
 
+    if not output.absolute().parent.is_dir():
+        raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
+    if output.is_dir():
+        raise ArgumentError(f"{output} is a folder; name a file")
     loaded = Bundle.load(bundle)
-    source = inputs.read(items, column=column)
+    source = read_for(loaded, items, column)
     with progress_bar("encoding") as progress:
         codes = loaded.encode(source.values, progress=progress)
     with atomic_write(output) as file:

@@ -13,6 +13,7 @@ from fewbits.cli._options import (
     print_json,
     print_table,
     progress_bar,
+    read_for,
 )
 
 
@@ -41,13 +42,12 @@ def evaluate(
 
     Example: fewbits evaluate my-bundle queries.npy vectors.npy
     """
-    from fewbits import inputs
     from fewbits.bundle import Bundle
     from fewbits.training import evaluate_bundle
 
     loaded = Bundle.load(bundle)
-    asked = inputs.read(queries, column=column, label_column=labels)
-    among = inputs.read(database, column=column, label_column=labels)
+    asked = read_for(loaded, queries, column, labels)
+    among = read_for(loaded, database, column, labels)
     with progress_bar("evaluating") as progress:
         report = evaluate_bundle(loaded, asked, among, k=k, progress=progress)
     if as_json:

@@ -33,7 +33,12 @@ def fit(
         ),
     ] = "itq",
     bits: Annotated[
-        int | None, typer.Option("--bits", "-b", help="Length of the codes.")
+        int | None,
+        typer.Option(
+            "--bits",
+            "-b",
+            help="Length of the codes; the method decides when not given.",
+        ),
     ] = None,
     backbone: Annotated[
         str | None,
@@ -55,7 +60,10 @@ def fit(
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
     """
     from fewbits import inputs, training
+    from fewbits.bundle import Bundle
 
+    Bundle.check_target(output)
+    chosen = parse_settings(settings or [])
     source = inputs.read(items, column=column, label_column=labels)
     with progress_bar("learning") as progress, learning_reports_to(progress):
         bundle = training.fit_bundle(
@@ -64,7 +72,7 @@ def fit(
             n_bits=bits,
             backbone=backbone,
             random_state=seed,
-            parameters=parse_settings(settings or []),
+            parameters=chosen,
             progress=progress,
         )
     bundle.save(output)

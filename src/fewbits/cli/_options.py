@@ -33,6 +33,21 @@ AsJson: TypeAlias = Annotated[
 ]
 
 
+def read_for(
+    bundle: Any, path: str, column: str | None = None, labels: str | None = None
+) -> Any:
+    """Read items and check that they are of the kind that the bundle takes."""
+    from fewbits import inputs
+
+    source = inputs.read(path, column=column, label_column=labels)
+    if source.kind != bundle.item_kind:
+        raise ArgumentError(
+            f"{source.source} holds {source.kind}, but this bundle takes "
+            f"{bundle.item_kind}"
+        )
+    return source
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document on a line of its own."""
     typer.echo(json.dumps(value, ensure_ascii=False))
@@ -43,15 +58,17 @@ def print_table(
 ) -> None:
     """Print a table for people; numbers are aligned to the right."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    # Text, because square brackets in a user's data are no markup.
+    heading = Text(title) if title else None
+    table = Table(title=heading, title_justify="left", header_style="bold")
     for i, name in enumerate(header):
         numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left")
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*(Text(str(cell)) for cell in row))
     Console().print(table)
 
 
@@ -89,7 +106,10 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    # A bar in a log file is noise.
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

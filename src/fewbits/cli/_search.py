@@ -1,5 +1,6 @@
 """``fewbits search``."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from fewbits.cli._options import (
     Column,
     print_json,
     print_table,
+    read_for,
 )
 
 
@@ -21,7 +23,7 @@ def search(
     bundle: BundlePath,
     queries: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QUERY]...", help="Texts, or paths of images."),
+        typer.Argument(metavar="QUERY", help="Texts, or paths of images."),
     ] = None,
     source: Annotated[
         str | None,
@@ -39,20 +41,26 @@ def search(
 ) -> None:
     """Find the items of BUNDLE that are nearest to each query.
 
-    Examples: fewbits search my-bundle "broken arm"; fewbits search my-bundle -i q.npy
+    Texts and paths of images can be typed; vectors come from a file.
+
+    Example: fewbits search my-bundle "broken arm" "cannot sleep" -k 5
+
+    Example: fewbits search my-bundle --input queries.npy --rerank
     """
-    from fewbits import inputs
     from fewbits.bundle import Bundle
     from fewbits.errors import ArgumentError
 
     if bool(queries) == bool(source):
         raise ArgumentError("give either queries or --input")
     loaded = Bundle.load(bundle)
-    asked: Any = queries or inputs.read(source or "-", column=column).values
     if queries and loaded.backbone is None:
         raise ArgumentError(
             f"{bundle} searches vectors, which cannot be typed: use --input FILE.npy"
         )
+    if queries and loaded.item_kind == "images":
+        asked: Any = [_existing(path) for path in queries]
+    else:
+        asked = queries or read_for(loaded, source or "-", column).values
     answers = loaded.answers(asked, k, rerank=rerank)
     for i, hits in enumerate(answers):
         if as_json:
@@ -65,7 +73,13 @@ def search(
 
 def _label(asked: Any, i: int) -> str:
     value = asked[i]
-    return value if isinstance(value, str) else f"query {i}"
+    return str(value) if isinstance(value, str | Path) else f"query {i}"
+
+
+def _existing(path: str) -> Path:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no {path}")
+    return Path(path)
 
 
 def _cell(value: Any) -> str:

@@ -16,6 +16,8 @@ from fewbits.learners import ITQ, LSH
 Progress = Callable[[int, int], None]
 
 BACKBONE = "wordllama-256"
+N_QUERIES = 1000
+N_TRAINING = 20_000  # keeps the demo short
 QUESTIONS = (
     "broken arm",
     "sugar in blood",
@@ -57,12 +59,15 @@ def build(
     *,
     n_bits: int = 256,
 ) -> Bundle:
-    """Learn codes, store them with the texts, and calibrate the refusal."""
-    learner = ITQ(n_bits=n_bits, random_state=0).fit(features)
-    codes = learner.encode(features)
+    """Learn codes, store them with the texts, and calibrate the refusal.
+
+    The queries of `compare` are not learnt from.
+    """
+    encoder = _learn(features[_split(len(features))[1]], n_bits)
+    codes = encoder.encode(features)
     radius = familiar_radius(codes, data.labels["category"])
     bundle = Bundle(
-        learner.encoder_,
+        encoder,
         backbone=BACKBONE,
         backbone_fingerprint=backbones.load(BACKBONE).fingerprint,
         info={"method": "itq", "data": data.name, "familiar_radius": radius},
@@ -81,19 +86,33 @@ def compare(
     *,
     progress: Progress | None = None,
 ) -> list[Comparison]:
-    """Measure codes against the float vectors on diagnoses held out as queries."""
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(features))
-    queries, database = features[order[:1000]], features[order[1000:]]
-    n_features = features.shape[1]
-    identity = LinearEncoder(np.eye(n_features), np.zeros(n_features))
-    random = LSH(n_bits=learnt.n_bits, random_state=0).fit(database).encoder_
-    return compare_encoders(
-        {"sign bits": identity, "random (LSH)": random, "learnt (ITQ)": learnt},
-        database,
-        queries,
-        progress=progress,
-    )
+    """Measure codes against the float vectors on diagnoses held out as queries.
+
+    Beside the learnt codes: the signs of the features, random codes of the same length,
+    and learnt codes of a quarter and of twice the length.
+    """
+    asked, others = _split(len(features))
+    queries, database = features[asked], features[others]
+    n_bits, n_features = learnt.n_bits, features.shape[1]
+    encoders: dict[str, Encoder] = {
+        "sign bits": LinearEncoder(np.eye(n_features), np.zeros(n_features)),
+        f"random {n_bits} (LSH)": LSH(n_bits, random_state=0).fit(database).encoder_,
+    }
+    for length in sorted({max(8, n_bits // 4), n_bits, 2 * n_bits}):
+        encoder = learnt if length == n_bits else _learn(database, length)
+        encoders[f"learnt {length} (ITQ)"] = encoder
+    return compare_encoders(encoders, database, queries, progress=progress)
+
+
+def _split(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of the queries and all others."""
+    order = np.random.default_rng(0).permutation(n)
+    n_queries = min(N_QUERIES, n // 10)
+    return order[:n_queries], order[n_queries:]
+
+
+def _learn(features: NDArray[np.float32], n_bits: int) -> Encoder:
+    return ITQ(n_bits, random_state=0).fit(features[:N_TRAINING]).encoder_
 
 
 def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:

@@ -78,7 +78,7 @@ def read(
         When the file holds nothing, or `column` is missing or ambiguous.
     """
     if str(path) == "-":
-        found = Input("texts", _lines(sys.stdin.read()), None, "standard input")
+        found = Input("texts", _lines(_standard_input()), None, "standard input")
     else:
         path = Path(path)
         found = _reader(path)(path, column, label_column)
@@ -110,10 +110,12 @@ def _read_npy(path: Path, column: str | None, label_column: str | None) -> Input
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise ArtefactError(f"{path} is no .npy file of numbers: {error}") from error
+        raise ArtefactError(
+            f"{path} is no .npy file of numbers{_reason(error)}"
+        ) from error
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
-    return Input("vectors", array, None, str(path))
+    return Input("vectors", _matrix(array, path), None, str(path))
 
 
 def _read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
@@ -126,7 +128,7 @@ def _read_npz(path: Path, column: str | None, label_column: str | None) -> Input
     except (ValueError, EOFError, OSError, AttributeError) as error:
         raise ArtefactError(f"{path} is no .npz file of numbers: {error}") from error
     labels = arrays[label_column].astype(np.str_) if label_column else None
-    return Input("vectors", arrays[name], labels, str(path))
+    return Input("vectors", _matrix(arrays[name], path), labels, str(path))
 
 
 def _read_columns(path: Path, column: str | None, label_column: str | None) -> Input:
@@ -146,6 +148,27 @@ def _read_folder(path: Path, column: str | None, label_column: str | None) -> In
     nested = any(file.parent != path for file in files)
     labels = np.array([file.parent.name for file in files]) if nested else None
     return Input("images", files, labels, str(path))
+
+
+def _matrix(array: NDArray[Any], path: Path) -> NDArray[Any]:
+    if array.ndim != 2:
+        raise ArtefactError(
+            f"{path} holds an array of shape {array.shape}; "
+            "vectors need (n, n_features)"
+        )
+    return array
+
+
+def _reason(error: Exception) -> str:
+    """Leave out NumPy's advice to load pickled data, which nobody should follow."""
+    return "" if "pickle" in str(error) else f": {error}"
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ArtefactError(f"standard input is no UTF-8 text: {error}") from error
 
 
 def _lines(text: str) -> list[str]:

@@ -20,6 +20,7 @@ METHODS: dict[str, type[Learner]] = {
     "cca-itq": learners.CCAITQ,
     "sp": learners.SparseProjections,
 }
+SUPERVISED = {"cca-itq"}
 DEFAULT_BACKBONES = {
     "vectors": None,
     "texts": "wordllama-256",
@@ -65,7 +66,16 @@ def fit_bundle(
     if source.kind == "vectors" and name is not None:
         raise ArgumentError(f"vectors need no backbone, got {name!r}")
     extractor = None if name is None else backbones.load(name)
+    if extractor is not None and extractor.kind != source.kind:
+        raise ArgumentError(
+            f"{name} takes {extractor.kind}, but {source.source} holds {source.kind}"
+        )
     learner = make_learner(method, n_bits, random_state, parameters or {})
+    if source.labels is None and method in SUPERVISED:
+        raise ArgumentError(
+            f"{method} learns from labels, and {source.source} comes without: name "
+            "their column (on the command line by --labels)"
+        )
     features = source.values
     if extractor is not None:
         features = extractor.extract(source.values, progress=progress)
@@ -101,7 +111,17 @@ def make_learner(
         )
     if "random_state" in known:
         wanted.setdefault("random_state", random_state)
+        _check_seed(wanted["random_state"])
     return METHODS[method](**wanted)
+
+
+def _check_seed(seed: Any) -> None:
+    if seed is not None and (
+        isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32
+    ):
+        raise ArgumentError(
+            f"random_state must be an integer from 0 to 2**32 - 1, got {seed!r}"
+        )
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

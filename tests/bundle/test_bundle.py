@@ -1,0 +1,147 @@
+"""A bundle comes back as it was saved, or is refused in one line."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fewbits.bundle import Bundle
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.learners import ITQ, LSH
+
+X = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
+
+
+@pytest.fixture
+def bundle():
+    encoder = ITQ(n_bits=24, random_state=0).fit(X).encoder_
+    return Bundle(encoder, info={"method": "itq"}).with_items(
+        X, ids=np.arange(60)[::-1] * 3, columns={"label": [str(i) for i in range(60)]}
+    )
+
+
+def test_round_trip(bundle, tmp_path):
+    bundle.save(tmp_path / "b")
+    loaded = Bundle.load(tmp_path / "b")
+    assert loaded.summary() == bundle.summary()
+    for one, other in zip(loaded.search(X, 5), bundle.search(X, 5), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert not loaded.collection.codes.flags.writeable
+
+
+def test_answers_carry_ids_and_columns(bundle):
+    (hits,) = bundle.answers(X[7:8], 2)
+    assert hits[0] == {"id": (59 - 7) * 3, "distance": 0, "label": "7"}
+    assert len(bundle.answers(X[:1], 10**9)[0]) == 60
+
+
+@pytest.mark.parametrize("keep", [None, "float16", "float32"])
+def test_reranking(bundle, keep, tmp_path):
+    bundle.with_items(X, keep_vectors=keep).save(tmp_path / "b")
+    found = Bundle.load(tmp_path / "b").search_reranked(X[:9], 3)
+    np.testing.assert_array_equal(found.ids[:, 0], np.arange(9))
+    if keep == "float32":
+        np.testing.assert_array_equal(found.distances[:, 0], 0)
+
+
+def test_float32_vectors_are_not_copied(bundle, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    kept = bundle.with_items(mapped, keep_vectors="float32").collection.vectors
+    assert np.shares_memory(kept, mapped)
+
+
+def test_vectors_that_do_not_fit(bundle):
+    with pytest.raises(ArgumentError, match="row 0 are too large for float16"):
+        bundle.with_items(X * 1e6, keep_vectors="float16")
+    with pytest.raises(ArgumentError, match="keep_vectors must be"):
+        bundle.with_items(X, keep_vectors="int8")
+
+
+def test_without_items(tmp_path):
+    empty = Bundle(LSH(8, random_state=0).fit(X).encoder_)
+    empty.save(tmp_path / "b")
+    assert Bundle.load(tmp_path / "b").items is None
+    with pytest.raises(ArgumentError, match="holds no items yet"):
+        empty.search(X[:1])
+
+
+def test_overwriting_by_a_bundle_without_items_leaves_none(bundle, tmp_path):
+    bundle.save(tmp_path / "b")
+    Bundle(bundle.encoder).save(tmp_path / "b")
+    assert len(list((tmp_path / "b").iterdir())) == 2
+
+
+def test_left_overs_of_a_crash_are_removed(bundle, tmp_path):
+    (tmp_path / "items-new.arrow").write_text("half")
+    (tmp_path / ".bundle.json.abc.tmp").write_text("half")
+    (tmp_path / "encoder-0123456789ab.safetensors").write_text("whole")
+    bundle.save(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_files_of_two_bundles(bundle, tmp_path):
+    bundle.save(tmp_path / "a")
+    Bundle(LSH(24, random_state=1).fit(X).encoder_).with_items(X).save(tmp_path / "b")
+    for stem in ("encoder", "items"):
+        (source,) = (tmp_path / "a").glob(f"{stem}-*")
+        (target,) = (tmp_path / "b").glob(f"{stem}-*")
+        target.write_bytes(source.read_bytes())
+        with pytest.raises(ArtefactError, match="damaged"):
+            Bundle.load(tmp_path / "b")
+
+
+def test_sampled_damage_is_found(bundle, tmp_path):
+    bundle.save(tmp_path)
+    for path in sorted(tmp_path.iterdir()):
+        original = path.read_bytes()
+        for position in range(0, len(original), 97):
+            flipped = bytearray(original)
+            flipped[position] ^= 4
+            for damaged in (bytes(flipped), original[:position]):
+                path.write_bytes(damaged)
+                with pytest.raises(ArtefactError):
+                    Bundle.load(tmp_path)
+        path.write_bytes(original)
+    Bundle.load(tmp_path)
+
+
+FULL = """
+import resource, signal, sys
+import numpy as np
+from fewbits.bundle import Bundle
+bundle = Bundle.load(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+items = np.ones((5000, 12), np.float32)
+try:
+    bundle.with_items(items).save(sys.argv[2])
+except OSError as error:
+    print(error.filename, error.strerror)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+@pytest.mark.parametrize("target", ["old", "new"])
+def test_short_write_leaves_no_trace(bundle, tmp_path, target):
+    bundle.save(tmp_path / "old")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()}
+    run = subprocess.run(
+        [sys.executable, "-c", FULL, tmp_path / "old", tmp_path / target],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == f"{tmp_path / target} File too large\n"
+    assert not (tmp_path / "new").exists()
+    after = {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()}
+    assert after == before
+
+
+def test_a_path_below_a_file(bundle, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError, match="Not a directory"):
+        bundle.save(tmp_path / "file" / "b")
+    with pytest.raises(ArtefactError, match="is a file"):
+        bundle.save(tmp_path / "file")

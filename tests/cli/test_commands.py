@@ -1,0 +1,111 @@
+"""The commands from fit to search, as people and programs use them."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import fewbits
+from fewbits import datasets
+from fewbits.cli import app
+
+COMMANDS = ["demo", "fit", "encode", "build", "search", "evaluate", "inspect"]
+TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
+
+
+def run(*arguments, **options):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], **options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
+    np.save("x.npy", X)
+    np.save("q.npy", X[:3])
+    (tmp_path / "t.txt").write_text("\n".join(TEXTS))
+    return tmp_path
+
+
+@pytest.fixture
+def vectors(folder):
+    run("fit", "x.npy", "-o", "b", "-b", 16)
+    run("build", "b", "x.npy", "--keep-vectors", "float16")
+    return "b"
+
+
+@pytest.fixture
+def texts(folder):
+    run("fit", "t.txt", "-o", "t", "--bits", 32)
+    run("build", "t", "t.txt")
+    return "t"
+
+
+def test_vectors(vectors):
+    lines = run("search", vectors, "-i", "q.npy", "-k", 2, "--json").splitlines()
+    assert [json.loads(line)["hits"][0]["id"] for line in lines] == [0, 1, 2]
+    assert "query 2" in run("search", vectors, "-i", "q.npy", "--rerank")
+    assert "recall@5" in run("evaluate", vectors, "q.npy", "x.npy", "-k", 5)
+    report = json.loads(run("evaluate", vectors, "q.npy", "x.npy", "--json"))
+    assert report["n_queries"] == 3
+    run("encode", vectors, "x.npy", "-o", "codes.npy")
+    assert np.load("codes.npy").shape == (60, 2)
+
+
+def test_texts(texts):
+    out = run("search", texts, "broken arm", "shark", "-k", 1)
+    assert TEXTS[0] in out
+    assert TEXTS[3] in out
+    assert TEXTS[1] in run("search", texts, "cat", "-k", 1)
+    many = run("search", texts, "-i", "-", "-k", 10**9, "--json", input="cat\narm\n")
+    assert [len(json.loads(line)["hits"]) for line in many.splitlines()] == [4, 4]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "x.npy", "-o", "new"),
+        ("build", "b", "x.npy"),
+        ("encode", "b", "x.npy", "-o", "c.npy"),
+        ("inspect", "b"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_json_is_one_document(vectors, arguments):
+    out = run(*arguments, "--json")
+    assert out.count("\n") == 1
+    assert isinstance(json.loads(out), dict)
+
+
+def test_inspect(vectors):
+    out = run("inspect", vectors)
+    assert "every file matches" in out
+    assert "None" not in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(name):
+    out = run(name, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
+    assert f"Example: fewbits {name}" in out
+
+
+def test_root():
+    assert run("--version") == f"{fewbits.__version__}\n"
+    out = run("--help", env={"COLUMNS": "200"})
+    assert all(name in out for name in [*COMMANDS, "data", "--show-completion"])
+    assert "--install-completion" in out
+
+
+def test_data_list(monkeypatch):
+    class Row:
+        def __init__(self):
+            self.name, self.kind, self.size = "glove", "vectors", "1 MB"
+            self.licence, self.present, self.how = "MIT", False, "fewbits data get"
+
+    monkeypatch.setattr(datasets, "available", lambda: [Row()], raising=False)
+    assert "glove" in run("data", "list")
+    assert json.loads(run("data", "list", "--json"))[0]["name"] == "glove"

@@ -1,0 +1,130 @@
+"""A mistake gives one line and exit code 2, and changes nothing on the disk."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fewbits import inputs
+from fewbits.backbones import _wordllama
+from fewbits.backbones import load as load_backbone
+from fewbits.cli import app
+
+X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", X)
+    np.save("narrow.npy", X[:, :3])
+    np.save("nan.npy", np.where(X > 2, np.nan, X))
+    np.save("number.npy", np.float32(1))
+    (tmp_path / "bad.npy").write_text("hello")
+    (tmp_path / "file.dat").write_text("hello")
+    (tmp_path / "t.txt").write_text("a cat\na dog\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("precious")
+    for name in ("b", "empty", "broken"):
+        assert run("fit", "x.npy", "-o", name, "-b", 16).exit_code == 0
+    assert run("build", "b", "x.npy").exit_code == 0
+    next((tmp_path / "broken").glob("encoder-*")).write_text("damaged")
+    return tmp_path
+
+
+MISTAKES = {
+    "fit none.npy -o n": "there is no none.npy",
+    "fit bad.npy -o n": "no .npy file of numbers",
+    "fit number.npy -o n": "shape ()",
+    "fit file.dat -o n": "cannot tell what",
+    "fit nan.npy -o n": "nan",
+    "fit x.npy -o n -m magic": "no method 'magic'",
+    "fit x.npy -o n -m cca-itq": "--labels",
+    "fit x.npy -o n --set density": "name=value",
+    "fit x.npy -o n --set density=1": "no parameter 'density'",
+    "fit x.npy -o n --seed -1": "random_state",
+    "fit x.npy -o n -b many": "valid integer",
+    "fit x.npy -o n -b 0": "n_bits",
+    "fit x.npy": "Missing option",
+    "fit x.npy -o other": "holds other files",
+    "fit x.npy -o file.dat/n": "file.dat",
+    "fit x.npy -o file.dat": "is a file",
+    "build b t.txt": "holds texts, but this bundle takes vectors",
+    "build b narrow.npy": "expected 8 features, got 3",
+    "build b x.npy --keep-vectors int8": "keep_vectors",
+    "build broken x.npy": "damaged",
+    "build other x.npy": "is no bundle",
+    "encode b nan.npy -o c.npy": "row",
+    "encode b x.npy -o none/c.npy": "there is no folder none",
+    "encode b x.npy -o other": "is a folder",
+    "search b cat": "cannot be typed",
+    "search b": "give either",
+    "search b -i x.npy -k 0": "k must be at least 1",
+    "search b -i x.npy -k -1": "k must be at least 1",
+    "search empty -i x.npy": "holds no items yet",
+    "search broken -i x.npy": "damaged",
+    "evaluate b x.npy x.npy -k 0": "k must be at least 1",
+    "evaluate b x.npy x.npy -k 1000000000": "60 items have no",
+    "inspect none": "is no bundle",
+    "magic": "No such command",
+}
+
+
+def snapshot(folder):
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_mistakes(folder):
+    before = snapshot(folder)
+    for command, message in MISTAKES.items():
+        result = run(*command.split())
+        assert result.exit_code == 2, command
+        assert result.stdout == "", command
+        assert result.stderr.startswith("fewbits: error: "), command
+        assert result.stderr.count("\n") == 1, command
+        assert message in result.stderr, (command, result.stderr)
+        assert snapshot(folder) == before, command
+        assert not (folder / "n").exists(), command
+
+
+def test_interrupt(folder, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inputs, "read", interrupted)
+    result = run("fit", "x.npy", "-o", "n")
+    assert result.exit_code == 130
+    assert result.stderr == "fewbits: interrupted\n"
+
+
+def test_demo_without_wordllama(tmp_path, monkeypatch):
+    monkeypatch.setattr(_wordllama, "find_spec", lambda name: None)
+    load_backbone.cache_clear()
+    result = run("demo", "-o", tmp_path / "demo")
+    assert result.exit_code == 2
+    assert "pip install 'fewbits[text]'" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "demo").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes that can be closed")
+def test_closed_pipe(folder):
+    code = "from fewbits.cli import main; main()"
+    arguments = ["search", "b", "-i", "x.npy", "-k", "60", "--json"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, b"")
