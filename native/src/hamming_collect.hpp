@@ -22,7 +22,7 @@ public:
     Collector(Keep keep, std::size_t limit, std::int32_t tau, const std::uint8_t* allowed)
         : keep_(keep),
           limit_(limit),
-          hits_(keep == Keep::nearest ? 2 * limit + kRoom : kRoom),
+          hits_(kRoom),
           sink_{tau, hits_.data(), hits_.data() + hits_.size(), allowed, full, this} {}
 
     // The sink points into this object.
@@ -88,15 +88,26 @@ private:
     void make_room() {
         const std::size_t n = hits_.size();
         switch (keep_) {
-            case Keep::nearest: select(); break;
+            // Room grows with the hits, as most searches find hardly more than `limit`
+            // and every thread has a collector for every query.
+            case Keep::nearest:
+                if (n < 2 * limit_ + kRoom)
+                    grow(std::min(2 * n, 2 * limit_ + kRoom));
+                else
+                    select();
+                break;
             case Keep::count:
                 counted_ += n;
                 point(0);
                 break;
-            case Keep::all:
-                hits_.resize(2 * n);
-                point(n);
+            case Keep::all: grow(2 * n);
         }
+    }
+
+    void grow(std::size_t room) {
+        const std::size_t used = hits_.size();
+        hits_.resize(room);
+        point(used);
     }
 
     void point(std::size_t used) {

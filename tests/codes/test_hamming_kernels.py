@@ -1,61 +1,11 @@
 """The compiled searches equal the NumPy ones: any ISA, batch size and thread count."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fewbits._kernels import _reference as reference
-
-native = pytest.importorskip("fewbits._kernels._native")
-
-each_isa = pytest.mark.parametrize("isa", native.isas())
 few_examples = settings(max_examples=60)
-
-
-@contextmanager
-def forced(isa):
-    before = native.active_isa()
-    assert native.force_isa(isa)
-    try:
-        yield
-    finally:
-        assert native.force_isa(before)
-
-
-def distances(module, queries, database, threads=1):
-    out = np.full((len(queries), len(database)), 77, np.int32)
-    module.hamming_distances(queries, database, out, threads)
-    return (out,)
-
-
-def topk(module, queries, database, k, mask, threads=1):
-    found = np.full((len(queries), k), 77, np.int32)
-    rows = np.full((len(queries), k), 77, np.int64)
-    module.hamming_topk(queries, database, mask, found, rows, threads)
-    return found, rows
-
-
-def within(module, queries, database, radius, mask, threads=1):
-    offsets = np.zeros(len(queries) + 1, np.int64)
-    args = queries, database, radius, mask
-    module.hamming_within_count(*args, offsets[1:], threads)
-    np.cumsum(offsets, out=offsets)
-    found = np.full(offsets[-1], 77, np.int32)
-    rows = np.full(offsets[-1], 77, np.int64)
-    module.hamming_within_fill(*args, offsets, found, rows, threads)
-    return offsets, found, rows
-
-
-def assert_same(search, isa, *args, threads=(1, 2, 8)):
-    expected = search(reference, *args)
-    with forced(isa):
-        for n in threads:
-            for a, b in zip(search(native, *args, n), expected, strict=True):
-                np.testing.assert_array_equal(a, b)
-    return expected
 
 
 def packed_mask(rng, n, kind):
@@ -101,79 +51,71 @@ def problems(draw):
     return queries, database, packed_mask(rng, n, draw(masks)), rng
 
 
-@each_isa
 @given(problem=problems())
 @few_examples
-def test_distances(isa, problem):
-    assert_same(distances, isa, *problem[:2])
+def test_distances(compiled, problem):
+    compiled.check_distances(*problem[:2])
 
 
-@each_isa
 @given(problem=problems(), choice=st.sampled_from(["one", "few", "n - 1", "n"]))
 @few_examples
-def test_topk(isa, problem, choice):
+def test_topk(compiled, problem, choice):
     queries, database, mask, rng = problem
     n = len(database)
     if n == 0:
         return
     k = {"one": 1, "few": int(rng.integers(1, 1 + min(n, 20))), "n - 1": n - 1, "n": n}
-    assert_same(topk, isa, queries, database, max(1, k[choice]), mask)
+    compiled.check_topk(queries, database, max(1, k[choice]), mask)
 
 
-@each_isa
 @given(problem=problems(), share=st.sampled_from([0, 0.01, 0.3, 0.5, 0.99, 1]))
 @few_examples
-def test_within(isa, problem, share):
+def test_within(compiled, problem, share):
     queries, database, mask, _ = problem
     radius = round(8 * database.shape[1] * share)
-    assert_same(within, isa, queries, database, radius, mask)
+    compiled.check_within(queries, database, radius, mask)
 
 
-@each_isa
 @pytest.mark.parametrize("width", [31, 32, 33, 64])
-def test_complements_are_as_far_as_can_be(isa, width):
+def test_complements_are_as_far_as_can_be(compiled, width):
     rng = np.random.default_rng(0)
     queries = rng.integers(0, 256, (5, width), dtype=np.uint8)
     database = np.repeat(~queries, 40, axis=0)
-    found, _ = assert_same(topk, isa, queries, database, 200, None)
+    found, _ = compiled.check_topk(queries, database, 200, None)
     assert (found.max(axis=1) == 8 * width).all()
-    offsets, *_ = assert_same(within, isa, queries, database, 8 * width - 1, None)
+    offsets, *_ = compiled.check_within(queries, database, 8 * width - 1, None)
     assert offsets[-1] == 5 * 160
-    offsets, *_ = assert_same(within, isa, queries, database, 8 * width, None)
+    offsets, *_ = compiled.check_within(queries, database, 8 * width, None)
     assert offsets[-1] == 5 * 200
 
 
-@each_isa
 @pytest.mark.parametrize("width", [8, 32, 8192])
-def test_batches(isa, width):
+def test_batches(compiled, width):
     """More queries than share one pass over the database, then one by one."""
     rng = np.random.default_rng(1)
     queries = rng.integers(0, 256, (600 if width < 100 else 6, width), dtype=np.uint8)
     database = np.concatenate([queries[::2], ~queries[::2], queries[::-1]])
-    together = assert_same(topk, isa, queries, database, 7, None)
-    with forced(isa):
-        for q, query in enumerate(queries):
-            alone = topk(native, query[None], database, 7, None)
-            for a, b in zip(alone, together, strict=True):
-                np.testing.assert_array_equal(a[0], b[q])
+    together = compiled.check_topk(queries, database, 7, None)
+    for q, query in enumerate(queries):
+        alone = compiled.topk(query[None], database, 7, None)
+        for a, b in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(a[0], b[q])
 
 
 tiny = st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=12)
 
 
-@each_isa
 @given(
     queries=tiny, codes=tiny, allowed=st.integers(0, 2**12 - 1), k=st.integers(1, 12)
 )
 @example(queries=[0] * 5, codes=[0xFFFF, 0, 0xFFFF, 0], allowed=0b1011, k=3)
-def test_python_integers(isa, queries, codes, allowed, k):
+def test_python_integers(compiled, queries, codes, allowed, k):
     rows = [i for i in range(len(codes)) if allowed >> i & 1]
     mask = np.packbits([allowed >> i & 1 for i in range(len(codes))])
     q, c = (np.array(x, ">u2").view(np.uint8).reshape(-1, 2) for x in (queries, codes))
     k = min(k, len(codes))
-    with forced(isa):
-        found, ids = topk(native, q, c, k, mask)
-        offsets, near, near_ids = within(native, q, c, 8, mask)
+    found, ids = compiled.topk(q, c, k, mask)
+    offsets, near, near_ids = compiled.within(q, c, 8, mask)
     for j, query in enumerate(queries):
         pairs = sorted(((query ^ codes[i]).bit_count(), i) for i in rows)
         padded = (pairs + [(-1, -1)] * k)[:k]

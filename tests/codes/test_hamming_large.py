@@ -8,8 +8,6 @@ turn up, the search starts again without it.
 import numpy as np
 import pytest
 
-from tests.codes.test_hamming_kernels import assert_same, each_isa, topk, within
-
 N = 200_000
 SAMPLED = 48  # every 48th row is in the sample, for few queries and for many
 MASKS = {"free": None, "even": 2, "few": 20, "rare": 40_000}
@@ -31,33 +29,30 @@ def problem(request):
     return queries, database
 
 
-@each_isa
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("n_queries", [1, 5])
 @pytest.mark.parametrize("k", [1, 300])
-def test_topk(isa, problem, n_queries, mask, k):
+def test_topk(compiled, problem, n_queries, mask, k):
     queries, database = problem
     chosen = evenly(N, MASKS[mask])
-    assert_same(topk, isa, queries[:n_queries], database, k, chosen, threads=(1, 8))
+    compiled.check_topk(queries[:n_queries], database, k, chosen, threads=(1, 8))
 
 
-@each_isa
 @pytest.mark.parametrize("mask", ["free", "few"])
-def test_within(isa, problem, mask):
+def test_within(compiled, problem, mask):
     queries, database = problem
     radius = 3 * database.shape[1]
     chosen = evenly(N, MASKS[mask])
-    assert_same(within, isa, queries, database, radius, chosen, threads=(1, 8))
+    compiled.check_within(queries, database, radius, chosen, threads=(1, 8))
 
 
-@each_isa
 @pytest.mark.parametrize("n_queries", [1, 5])
-def test_a_sample_of_the_copied_rows(isa, n_queries):
+def test_a_sample_of_the_copied_rows(compiled, n_queries):
     rng = np.random.default_rng(0)
     database = rng.integers(0, 256, (600_000, 4), dtype=np.uint8)
     queries = rng.integers(0, 256, (n_queries, 4), dtype=np.uint8)
     mask = np.packbits(rng.random(len(database)) < 0.12)
-    assert_same(topk, isa, queries, database, 40, mask, threads=(1, 8))
+    compiled.check_topk(queries, database, 40, mask, threads=(1, 8))
 
 
 def misleading(near, width=9):
@@ -69,23 +64,21 @@ def misleading(near, width=9):
     return np.zeros((5, width), np.uint8), database
 
 
-@each_isa
 @pytest.mark.parametrize("mask", ["free", "even"])
 @pytest.mark.parametrize("n_queries", [1, 5])
-def test_near_codes_in_the_sample_only(isa, n_queries, mask):
+def test_near_codes_in_the_sample_only(compiled, n_queries, mask):
     """The sample promises a thousand codes at distance 0, and 300 are there."""
     queries, database = misleading(np.arange(300) * SAMPLED)
     chosen = evenly(N, MASKS[mask])
-    found, _ = assert_same(
-        topk, isa, queries[:n_queries], database, 1000, chosen, threads=(1, 8)
+    found, _ = compiled.check_topk(
+        queries[:n_queries], database, 1000, chosen, threads=(1, 8)
     )
     assert np.count_nonzero(found == 0) == 300 * n_queries
 
 
-@each_isa
 @pytest.mark.parametrize("n_queries", [1, 5])
 @pytest.mark.parametrize("k", [10, 5000])
-def test_near_codes_between_the_samples_only(isa, n_queries, k):
+def test_near_codes_between_the_samples_only(compiled, n_queries, k):
     """Codes in falling order of distance, so that every row is a hit for a while."""
     between = np.arange(10_000) * SAMPLED % N + 1
     queries, database = misleading(between)
@@ -93,4 +86,4 @@ def test_near_codes_between_the_samples_only(isa, n_queries, k):
         -np.bitwise_count(database).sum(axis=1, dtype=int), kind="stable"
     )
     for codes in (database, database[order], database[order[::-1]]):
-        assert_same(topk, isa, queries[:n_queries], codes, k, None, threads=(1, 8))
+        compiled.check_topk(queries[:n_queries], codes, k, None, threads=(1, 8))

@@ -1,13 +1,19 @@
 """Search by Hamming distance: check the arguments, allocate, call a kernel."""
 
-import operator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fewbits import _kernels
 from fewbits._typing import CodeArray, DistanceArray, IdArray
+from fewbits.codes._arguments import (
+    check_k,
+    check_padding,
+    packed_mask,
+    pad,
+    whole_number,
+)
 from fewbits.codes._pack import MAX_BITS, as_codes
 from fewbits.errors import ArgumentError, CodeError
 
@@ -109,13 +115,15 @@ def hamming_topk(
     queries, database = _same_width(queries, database)
     k = check_k(k)
     found = min(k, len(database))
+    check_padding(len(queries), k, found)
+    mask = packed_mask(allowed, len(database))
     shape = (len(queries), found)
     distances, rows = np.empty(shape, np.int32), np.empty(shape, np.int64)
     if found:
         _kernels.hamming_topk(
             queries,
             database,
-            _packed_mask(allowed, len(database)),
+            mask,
             distances,
             rows,
             _kernels.num_threads(),
@@ -155,11 +163,11 @@ def hamming_within(
     array([0, 2])
     """
     queries, database = _same_width(queries, database)
-    radius = _integer(radius, "radius")
+    radius = whole_number(radius, "radius")
     if radius < 0:
         raise ArgumentError(f"radius must be 0 or more, got {radius}")
     radius = min(radius, 8 * database.shape[1])
-    mask, threads = _packed_mask(allowed, len(database)), _kernels.num_threads()
+    mask, threads = packed_mask(allowed, len(database)), _kernels.num_threads()
     offsets = np.zeros(len(queries) + 1, np.int64)
     _kernels.hamming_within_count(queries, database, radius, mask, offsets[1:], threads)
     np.cumsum(offsets, out=offsets)
@@ -171,29 +179,6 @@ def hamming_within(
     return Ranges(offsets, distances, rows)
 
 
-def check_k(k: int) -> int:
-    """Return `k` as an int; it may exceed the number of codes, within reason."""
-    k = _integer(k, "k")
-    if not 1 <= k < 2**31:
-        raise ArgumentError(f"k must be at least 1 and below 2**31, got {k}")
-    return k
-
-
-def pad(found: NDArray[Any], k: int) -> NDArray[Any]:
-    """Widen a matrix of neighbours to `k` columns of -1 where fewer were found."""
-    if found.shape[1] == k:
-        return found
-    try:
-        padded = np.full((len(found), k), -1, found.dtype)
-    except MemoryError as error:
-        raise ArgumentError(
-            f"k={k} for {len(found)} queries does not fit into memory; "
-            f"only {found.shape[1]} codes can be found"
-        ) from error
-    padded[:, : found.shape[1]] = found
-    return padded
-
-
 def _same_width(queries: CodeArray, database: CodeArray) -> tuple[CodeArray, CodeArray]:
     queries, database = as_codes(queries), as_codes(database)
     if queries.shape[1] != database.shape[1]:
@@ -202,36 +187,3 @@ def _same_width(queries: CodeArray, database: CodeArray) -> tuple[CodeArray, Cod
             f"the database has {database.shape[1]}"
         )
     return queries, database
-
-
-def _integer(value: int, name: str) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"{name} must be a whole number, got {value!r}") from None
-
-
-def _packed_mask(allowed: ArrayLike | None, n: int) -> NDArray[np.uint8] | None:
-    """Return one bit per row, most significant first, from a mask or row numbers."""
-    if allowed is None:
-        return None
-    chosen = np.asarray(allowed)
-    if chosen.dtype == np.bool_:
-        if chosen.shape != (n,):
-            raise ArgumentError(
-                f"an allowed mask must have shape ({n},), got {chosen.shape}"
-            )
-        return np.packbits(chosen)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise ArgumentError(
-            "allowed must be a boolean mask or a list of row numbers, "
-            f"got dtype {chosen.dtype} and shape {chosen.shape}"
-        )
-    if chosen.size and not (chosen.min() >= 0 and chosen.max() < n):
-        raise ArgumentError(
-            f"allowed rows must lie between 0 and {n - 1}, "
-            f"got {chosen.min()} to {chosen.max()}"
-        )
-    mask = np.zeros(n, np.bool_)
-    mask[chosen.astype(np.intp, copy=False)] = True
-    return np.packbits(mask)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._typing import BitArray, CodeArray
+from fewbits._typing import Array, BitArray, CodeArray
+from fewbits.codes._arguments import whole_number
 from fewbits.errors import ArgumentError, CodeError
 
 MAX_BITS = 65_536
@@ -19,6 +20,7 @@ def n_bytes(n_bits: int) -> int:
     >>> n_bytes(64), n_bytes(65)
     (8, 9)
     """
+    n_bits = whole_number(n_bits, "n_bits")
     if not 1 <= n_bits <= MAX_BITS:
         raise ArgumentError(f"n_bits must lie between 1 and {MAX_BITS}, got {n_bits}")
     return -(-n_bits // 8)
@@ -46,11 +48,11 @@ def pack(bits: ArrayLike) -> CodeArray:
     >>> pack([[1, 0, 0, 0, 0, 0, 0, 0, 1]])
     array([[128, 128]], dtype=uint8)
     """
-    matrix = np.asarray(bits)
+    matrix = _array(bits, "bits")
     if matrix.ndim != 2:
         raise CodeError(f"bits must have 2 dimensions, got shape {matrix.shape}")
     n_bytes(matrix.shape[1])
-    if matrix.dtype != np.bool_ and not np.isin(matrix, (0, 1)).all():
+    if matrix.dtype != np.bool_ and not ((matrix == 0) | (matrix == 1)).all():
         raise CodeError("bits must be 0 or 1; threshold scores before packing them")
     return np.packbits(matrix.astype(bool, copy=False), axis=1)
 
@@ -73,7 +75,7 @@ def unpack(codes: CodeArray, n_bits: int) -> BitArray:
     >>> unpack(np.array([[160]], dtype=np.uint8), n_bits=4)
     array([[1, 0, 1, 0]], dtype=uint8)
     """
-    codes = as_codes(codes, n_bits=n_bits)
+    codes = as_codes(codes, n_bits=whole_number(n_bits, "n_bits"))
     return np.unpackbits(codes, axis=1, count=n_bits)
 
 
@@ -117,7 +119,7 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
     CodeError
         When `codes` is no uint8 matrix, or not as wide as `n_bits` needs.
     """
-    array = np.asarray(codes)
+    array = _array(codes, "codes")
     if array.dtype != np.uint8:
         raise CodeError(
             f"codes must be packed into uint8, got dtype {array.dtype}; "
@@ -137,3 +139,10 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
             f"got codes of shape {array.shape}"
         )
     return np.ascontiguousarray(array)
+
+
+def _array(values: Any, name: str) -> Array:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise CodeError(f"{name} must be a matrix, got rows that differ") from None

@@ -1,0 +1,78 @@
+"""Checks of numbers, of rows that may be found, and of the room an answer takes."""
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.errors import ArgumentError
+
+MAX_PADDING = 2**30  # bytes
+
+
+def whole_number(value: int, name: str) -> int:
+    """Return `value` as an int, or say that it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        given = repr(value) if np.isscalar(value) else type(value).__name__
+        raise ArgumentError(f"{name} must be a whole number, got {given}") from None
+
+
+def check_k(k: int) -> int:
+    """Return `k` as an int; it may exceed the number of codes, within reason."""
+    k = whole_number(k, "k")
+    if not 1 <= k < 2**31:
+        raise ArgumentError(f"k must be at least 1 and below 2**31, got {k}")
+    return k
+
+
+def check_padding(n_queries: int, k: int, found: int) -> None:
+    """Refuse a `k` whose padding, an int32 and an int64 each, would fill the memory."""
+    n_bytes = 12 * n_queries * (k - found)
+    if n_bytes > MAX_PADDING:
+        raise ArgumentError(
+            f"k={k} is far beyond the {found} codes there are: padding the neighbours "
+            f"of {n_queries} queries would take {n_bytes / 2**30:.1f} GiB"
+        )
+
+
+def pad(found: NDArray[Any], k: int) -> NDArray[Any]:
+    """Widen a matrix of neighbours to `k` columns of -1 where fewer were found."""
+    if found.shape[1] == k:
+        return found
+    padded = np.full((len(found), k), -1, found.dtype)
+    padded[:, : found.shape[1]] = found
+    return padded
+
+
+def packed_mask(allowed: ArrayLike | None, n: int) -> NDArray[np.uint8] | None:
+    """Return one bit per row, most significant first, from a mask or row numbers."""
+    if allowed is None:
+        return None
+    try:
+        chosen = np.asarray(allowed)
+    except ValueError:
+        raise ArgumentError(
+            "allowed must be a mask or a list, got rows that differ"
+        ) from None
+    if chosen.dtype == np.bool_:
+        if chosen.shape != (n,):
+            raise ArgumentError(
+                f"an allowed mask must have shape ({n},), got {chosen.shape}"
+            )
+        return np.packbits(chosen)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ArgumentError(
+            "allowed must be a boolean mask or a list of row numbers, "
+            f"got dtype {chosen.dtype} and shape {chosen.shape}"
+        )
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < n):
+        raise ArgumentError(
+            f"allowed rows must be at least 0 and below {n}, "
+            f"got {chosen.min()} to {chosen.max()}"
+        )
+    mask = np.zeros(n, np.bool_)
+    mask[chosen.astype(np.intp, copy=False)] = True
+    return np.packbits(mask)
