@@ -45,6 +45,7 @@ def main(
     data: Annotated[list[str], typer.Option(help="Feature sets.")],
     seeds: Annotated[int, typer.Option()] = 3,
     max_bits: Annotated[int | None, typer.Option()] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
     svm: Annotated[bool, typer.Option(help="Table 2 instead of the figures.")] = False,
 ) -> None:
     """Measure every cell that is not measured yet."""
@@ -56,7 +57,8 @@ def main(
             if not svm:
                 measure = partial(measure, truth=truth_of(features, seed))
             for cell, learner in lineup(name, features, seed, max_bits, svm):
-                cells.measure(cell, partial(measure, learner))
+                if not only or cell["method"] in only:
+                    cells.measure(cell, partial(measure, learner))
 
 
 def lineup(
