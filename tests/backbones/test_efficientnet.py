@@ -64,5 +64,28 @@ def test_a_broken_image_is_named(tmp_path):
         as_rgb(tmp_path / "broken.jpg", 16)
     with pytest.raises(FeatureError, match=r"absent\.jpg is no readable image"):
         as_rgb(tmp_path / "absent.jpg", 16)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros((4, 4, 3)), np.zeros((4, 4, 4), np.uint8), np.zeros((0, 4), np.uint8)],
+    ids=["float", "four channels", "empty"],
+)
+def test_arrays_that_are_no_images(array):
     with pytest.raises(FeatureError, match="arrays must be uint8"):
-        as_rgb(np.zeros((4, 4, 3)), 16)
+        as_rgb(array, 16)
+
+
+def test_a_damaged_png_is_named(tmp_path):
+    path = tmp_path / "damaged.png"
+    Image.new("RGB", (40, 40), "red").save(path)
+    content = bytearray(path.read_bytes())
+    content[45] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(FeatureError, match=r"damaged\.png is no readable image"):
+        as_rgb(path, 16)
+
+
+def test_sixteen_bit_grey_is_scaled():
+    deep = Image.fromarray(np.full((8, 8), 0x4000, np.uint16))
+    assert as_rgb(deep, 4)[0, 0].tolist() == [0x40] * 3

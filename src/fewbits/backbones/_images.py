@@ -27,12 +27,31 @@ def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
     """
     from PIL import Image, UnidentifiedImageError
 
+    # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
+    unreadable = (
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        OSError,
+        ValueError,
+        TypeError,
+        SyntaxError,
+        AttributeError,
+    )
     try:
-        image = _open(item)
-        square = image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
-    except (UnidentifiedImageError, OSError, ValueError, TypeError) as error:
+        image = _eight_bits(_open(item)).convert("RGB")
+        square = image.resize((size, size), Image.Resampling.BILINEAR)
+    except unreadable as error:
         raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
     return np.asarray(square, dtype=np.uint8)
+
+
+def _eight_bits(image: Any) -> Any:
+    """Scale 16-bit grey, which Pillow would otherwise clip to white."""
+    from PIL import Image
+
+    if not image.mode.startswith("I"):
+        return image
+    return Image.fromarray((np.asarray(image) >> 8).clip(0, 255).astype(np.uint8))
 
 
 def _open(item: Any) -> Any:
@@ -41,8 +60,12 @@ def _open(item: Any) -> Any:
     if isinstance(item, str | Path):
         return Image.open(item)
     if isinstance(item, np.ndarray):
-        if item.dtype != np.uint8:
-            raise ValueError(f"arrays must be uint8, got {item.dtype}")
+        grey_or_rgb = item.ndim == 2 or (item.ndim == 3 and item.shape[2] == 3)
+        if item.dtype != np.uint8 or not grey_or_rgb or item.size == 0:
+            raise ValueError(
+                "arrays must be uint8 (h, w) or (h, w, 3), got "
+                f"{item.dtype} {item.shape}"
+            )
         return Image.fromarray(item)
     if isinstance(item, Image.Image):
         return item
