@@ -157,8 +157,9 @@ the mean distance to the 50th neighbour, and the database is ranked by Hamming
 distance. Here ties count with their exact expectation, queries without a true
 neighbour are left out, and learning sees the database only. ITQ and SP do
 {iterations}; SP is the one-step solution unless said. Figures are means over seeds ±
-one standard error; a seed draws the 1,000 queries and the starting point. Times were
-taken on two shared cores, so they compare methods and are no benchmark."""
+one standard error, or one seed where none is shown; a seed draws the 1,000 queries
+and the starting point. Times were taken on two shared cores, so they compare methods
+and are no benchmark."""
 
 ITERATIVE = """## One step or thirty (figure 3)
 
