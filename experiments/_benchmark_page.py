@@ -10,7 +10,8 @@ INTRODUCTION = """# Benchmarks
 
 Made by `python -m experiments.pages` from the JSON that `make bench` writes. Ratios are
 taken within one process, ours and the peer in turn, medians of repeats; absolute times
-depend on the machine. A target is the ratio that was set for a machine with AVX-512."""
+depend on the machine. A target is the ratio that was set for a machine with AVX-512;
+these figures come from one without it, whose two cores had other work to do as well."""
 
 
 def write() -> None:
