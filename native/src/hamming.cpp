@@ -12,11 +12,12 @@ namespace {
 
 using Collectors = std::vector<std::unique_ptr<Collector>>;
 
-constexpr std::size_t kFewQueries = 3;      // as many are compared straight with the rows
-constexpr std::size_t kPass = 256;          // queries that share an arranged block
+constexpr std::size_t kFewQueries = 11;     // as many are compared straight with the rows
+constexpr std::size_t kPass = 1024;         // queries that share a block's tables
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
-constexpr std::size_t kSample = 16384;      // rows that first thresholds come from
-constexpr std::size_t kSmallSample = 4096;  // the same for a few queries
+constexpr std::size_t kSample = 16384;      // rows that first thresholds come from,
+constexpr std::size_t kSampleRank = 64;     // or enough for this rank among them
+constexpr std::size_t kSmallSample = 1024;  // rows that thresholds for these come from
 constexpr std::size_t kSampleFrom = 65536;  // database from which sampling pays
 
 const HammingKernels& kernels() {
@@ -41,35 +42,28 @@ Codes part(CodeView database, std::size_t begin, std::size_t end) {
 }
 
 /// Compare each query with the rows, a cache-sized block after the other.
-void scan_by_rows(CodeView queries, CodeView database, std::size_t begin,
-                  std::size_t end, std::vector<Sink>& sinks) {
-    const std::size_t step =
-        queries.rows == 1 ? end - begin
-                          : std::max<std::size_t>(1, kRowBlock / database.bytes);
-    for (std::size_t row = begin; row < end; row += step) {
-        const Codes block = part(database, row, std::min(end, row + step));
+void scan_by_rows(CodeView queries, Codes codes, std::vector<Sink>& sinks) {
+    const std::size_t step = queries.rows == 1
+                                 ? codes.rows
+                                 : std::max<std::size_t>(1, kRowBlock / codes.bytes);
+    for (std::size_t row = 0; row < codes.rows; row += step) {
+        const Codes block{codes.data + row * codes.bytes,
+                          std::min(step, codes.rows - row), codes.bytes,
+                          codes.first + static_cast<std::int64_t>(row)};
         for (std::size_t q = 0; q < queries.rows; ++q)
             kernels().scan_rows(queries.row(q), block, sinks[q]);
     }
 }
 
-/// Arrange block after block and compare each with all queries.
-void scan_by_blocks(CodeView queries, CodeView database, std::size_t begin,
-                    std::size_t end, std::vector<Sink>& sinks) {
-    const HammingKernels& kernel = kernels();
-    const std::size_t bytes = database.bytes;
-    std::vector<std::uint8_t> prepared(queries.rows * kernel.query_bytes(bytes));
-    for (std::size_t q = 0; q < queries.rows; ++q)
-        kernel.prepare(queries.row(q), bytes,
-                       prepared.data() + q * kernel.query_bytes(bytes));
-    std::vector<std::uint8_t> arranged(kernel.block_bytes(bytes));
-    const std::size_t step = kernel.block_rows(bytes);
-    for (std::size_t row = begin; row < end; row += step) {
-        const Codes block = part(database, row, std::min(end, row + step));
-        kernel.arrange(block, arranged.data());
-        kernel.scan_block(prepared.data(), queries.rows, block, arranged.data(),
-                          sinks.data());
-    }
+/// Compare all queries with the codes, block by block.
+void scan_by_batch(CodeView queries, Codes codes, std::vector<Sink>& sinks) {
+    struct alignas(64) Line {
+        std::uint8_t bytes[64];
+    };
+    const std::size_t size = kernels().batch_bytes(queries.rows, queries.bytes);
+    const std::unique_ptr<Line[]> memory(new Line[size / sizeof(Line) + 1]);
+    kernels().scan_batch(queries.row(0), queries.rows, codes, sinks.data(),
+                         memory[0].bytes);
 }
 
 /// Report rows [begin, end) of the database to one collector for each query.
@@ -77,8 +71,8 @@ void scan(CodeView queries, CodeView database, std::size_t begin, std::size_t en
           Collectors& collectors) {
     std::vector<Sink> sinks;
     for (const auto& collector : collectors) sinks.push_back(collector->take());
-    const bool few = queries.rows <= kFewQueries || !kernels().scan_block;
-    (few ? scan_by_rows : scan_by_blocks)(queries, database, begin, end, sinks);
+    (queries.rows <= kFewQueries ? scan_by_rows : scan_by_batch)(
+        queries, part(database, begin, end), sinks);
     for (std::size_t q = 0; q < queries.rows; ++q) collectors[q]->put(sinks[q]);
 }
 
@@ -154,30 +148,62 @@ Subset subset(CodeView database, Mask allowed, std::size_t stride) {
     return chosen;
 }
 
+/// The rank in a sample that the k-th nearest of all very likely does not exceed.
+std::size_t sample_rank(std::size_t k, std::size_t n_sample, std::size_t n) {
+    const double share =
+        static_cast<double>(k) * static_cast<double>(n_sample) / static_cast<double>(n);
+    return static_cast<std::size_t>(share + 3 * std::sqrt(share) + 2);
+}
+
+/// Distance of the `rank`-th nearest of a few codes.
+std::int32_t distance_at(std::size_t rank, const std::uint8_t* query, Codes codes,
+                         std::vector<std::int32_t>& distances) {
+    distances.resize(codes.rows);
+    kernels().distances(query, codes, distances.data());
+    std::vector<std::size_t> count(8 * codes.bytes + 1, 0);
+    for (const std::int32_t d : distances) ++count[static_cast<std::size_t>(d)];
+    std::size_t at = 0;
+    for (std::size_t near = count[0]; near < rank; near += count[at]) ++at;
+    return static_cast<std::int32_t>(at);
+}
+
 /// For each query a distance that the k-th nearest very likely does not reach, from a
 /// sample of the rows; the result is checked, so an unlucky sample only costs time.
 std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
                                            Mask allowed, std::size_t n_allowed,
                                            std::size_t k, std::size_t n_threads) {
-    std::vector<std::int32_t> taus(queries.rows, beyond_all(database));
-    if (n_allowed < kSampleFrom) return taus;
-    const std::size_t size = queries.rows <= kFewQueries ? kSmallSample : kSample;
-    const Subset sample = subset(database, allowed, n_allowed / size);
-    const double share = static_cast<double>(k) *
-                         static_cast<double>(sample.rows.size()) /
-                         static_cast<double>(n_allowed);
-    const auto rank = static_cast<std::size_t>(share + 3 * std::sqrt(share) + 2);
-    if (rank >= sample.rows.size()) return taus;
     const std::int32_t all = beyond_all(database);
+    std::vector<std::int32_t> taus(queries.rows, all);
+    if (n_allowed < kSampleFrom || queries.rows <= kFewQueries) return taus;
+    const std::size_t wanted = std::max(kSample, kSampleRank * n_allowed / k);
+    const std::size_t stride = n_allowed / std::min(wanted, n_allowed / 8);
+    const Subset sample = subset(database, allowed, stride);
+    const CodeView rows = sample.view(database.bytes);
+    const std::size_t rank = sample_rank(k, rows.rows, n_allowed);
+    if (rank >= rows.rows) return taus;
+    // The thresholds for the sample come from a smaller one.
+    const Subset few = subset(rows, nullptr, rows.rows / kSmallSample);
+    const std::size_t few_rank = sample_rank(rank, few.rows.size(), rows.rows);
+    if (few_rank < few.rows.size())
+        parallel_for(queries.rows, 16, n_threads,
+                     [&](std::size_t begin, std::size_t end, std::size_t) {
+                         const Codes codes{few.codes.data(), few.rows.size(),
+                                           database.bytes, 0};
+                         std::vector<std::int32_t> room;
+                         for (std::size_t q = begin; q < end; ++q)
+                             taus[q] = distance_at(few_rank, queries.row(q), codes, room) + 1;
+                     });
     search(
-        queries, sample.view(database.bytes), n_threads,
-        [&](std::size_t) {
-            return std::make_unique<Collector>(Collector::Keep::nearest, rank, all,
+        queries, rows, n_threads,
+        [&](std::size_t q) {
+            return std::make_unique<Collector>(Collector::Keep::nearest, rank, taus[q],
                                                nullptr);
         },
         [&](std::size_t first, Collectors& found) {
-            for (std::size_t q = 0; q < found.size(); ++q)
-                taus[first + q] = found[q]->farthest() + 1;
+            for (std::size_t q = 0; q < found.size(); ++q) {
+                const std::int32_t farthest = found[q]->farthest();
+                taus[first + q] = farthest < 0 ? all : farthest + 1;
+            }
         });
     return taus;
 }

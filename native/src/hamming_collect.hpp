@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kRoom = 1024;
+    static constexpr std::size_t kRoom = 256;
 
     static void full(Sink& sink) {
         auto& self = *static_cast<Collector*>(sink.owner);

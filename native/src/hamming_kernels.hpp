@@ -49,16 +49,11 @@ struct HammingKernels {
     /// Report the near codes to one query, straight from the rows.
     void (*scan_rows)(const std::uint8_t* query, Codes codes, Sink& sink);
 
-    /// The rest serves many queries at once and is null where `scan_rows` is as good.
-    /// A block of codes is rearranged once, then compared with every query.
-    std::size_t (*block_rows)(std::size_t bytes);
-    std::size_t (*block_bytes)(std::size_t bytes);
-    void (*arrange)(Codes block, std::uint8_t* arranged);
-    std::size_t (*query_bytes)(std::size_t bytes);
-    void (*prepare)(const std::uint8_t* query, std::size_t bytes,
-                    std::uint8_t* prepared);
-    void (*scan_block)(const std::uint8_t* prepared, std::size_t n_queries, Codes block,
-                       const std::uint8_t* arranged, Sink* sinks);
+    /// Report the near codes to each of many queries, with `batch_bytes` of memory that
+    /// begin at a multiple of 64.
+    void (*scan_batch)(const std::uint8_t* queries, std::size_t n_queries, Codes codes,
+                       Sink* sinks, std::uint8_t* memory);
+    std::size_t (*batch_bytes)(std::size_t n_queries, std::size_t bytes);
 };
 
 const HammingKernels& hamming_portable();

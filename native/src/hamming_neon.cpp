@@ -1,16 +1,10 @@
-#include "hamming_rows.hpp"
+#include "hamming_batch.hpp"
 
 namespace fewbits {
 
 const HammingKernels& hamming_neon() {
-    static constexpr HammingKernels kernels{distances_of_rows,
-                                            scan_rows_by_words,
-                                            nullptr,
-                                            nullptr,
-                                            nullptr,
-                                            nullptr,
-                                            nullptr,
-                                            nullptr};
+    static constexpr HammingKernels kernels{distances_of_rows, scan_rows_by_words,
+                                            scan_batch, batch_bytes};
     return kernels;
 }
 

@@ -187,9 +187,9 @@ void check_problem(Random& random) {
 }
 
 void check_width(Random& random, std::size_t bytes, std::size_t most_rows) {
-    constexpr std::size_t n_queries[] = {1, 2, 3, 4, 5, 7, 9};
+    constexpr std::size_t n_queries[] = {1, 2, 5, 11, 12, 13, 20};
     const std::size_t sizes[] = {0, 1, 15 + random() % 3, 31 + random() % 3,
-                                 63 + random() % 3, 127 + random() % 3, most_rows};
+                                 63 + random() % 3, 127 + random() % 3, 255 + random() % 3, most_rows};
     for (const std::size_t rows : sizes) {
         place = {bytes, rows, n_queries[random() % 7], 0, 1 + random() % 8, "none"};
         check_problem(random);
@@ -198,7 +198,7 @@ void check_width(Random& random, std::size_t bytes, std::size_t most_rows) {
 
 /// Enough rows for several threads to share them, and for a sample of them.
 void check_large(Random& random, std::size_t bytes, std::size_t rows) {
-    for (const std::size_t n_queries : {std::size_t{1}, std::size_t{4}}) {
+    for (const std::size_t n_queries : {std::size_t{1}, std::size_t{12}}) {
         place = {bytes, rows, n_queries, 0, n_queries == 1 ? 1u : 8u, "none"};
         check_problem(random);
     }
@@ -217,7 +217,12 @@ int main() {
         check_width(random, 8192, 130);
         for (const std::size_t bytes : {4, 8, 33}) check_large(random, bytes, 10'001);
         check_large(random, 8, 70'001);
-        place = {16, 300, 600, 0, 8, "none"};  // more than one pass of queries
+        // Enough queries for the long groups of bits, and for more than one pass.
+        for (const std::size_t bytes : {3, 8, 13, 24, 32, 41, 64, 77}) {
+            place = {bytes, 300, 256, 0, 1, "none"};
+            check_problem(random);
+        }
+        place = {16, 300, 1300, 0, 8, "none"};
         check_problem(random);
         std::printf("%s: ok\n", fewbits::isa_name(isa));
     }

@@ -22,7 +22,7 @@ def evenly(n, step):
 @pytest.fixture(scope="module", params=[8, 32, 33])
 def problem(request):
     rng = np.random.default_rng(request.param)
-    queries = rng.integers(0, 256, (5, request.param), dtype=np.uint8)
+    queries = rng.integers(0, 256, (16, request.param), dtype=np.uint8)
     database = rng.integers(0, 256, (N, request.param), dtype=np.uint8)
     database[::1000] = ~queries[0]
     database[1::1000] = queries[1]
@@ -30,7 +30,7 @@ def problem(request):
 
 
 @pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("n_queries", [1, 5])
+@pytest.mark.parametrize("n_queries", [1, 16])
 @pytest.mark.parametrize("k", [1, 300])
 def test_topk(compiled, problem, n_queries, mask, k):
     queries, database = problem
@@ -46,7 +46,7 @@ def test_within(compiled, problem, mask):
     compiled.check_within(queries, database, radius, chosen, threads=(1, 8))
 
 
-@pytest.mark.parametrize("n_queries", [1, 5])
+@pytest.mark.parametrize("n_queries", [1, 16])
 def test_a_sample_of_the_copied_rows(compiled, n_queries):
     rng = np.random.default_rng(0)
     database = rng.integers(0, 256, (600_000, 4), dtype=np.uint8)
@@ -61,11 +61,11 @@ def misleading(near, width=9):
     database = rng.integers(0, 256, (N, width), dtype=np.uint8)
     database |= np.uint8(0b01010101)
     database[near] = 0
-    return np.zeros((5, width), np.uint8), database
+    return np.zeros((16, width), np.uint8), database
 
 
 @pytest.mark.parametrize("mask", ["free", "even"])
-@pytest.mark.parametrize("n_queries", [1, 5])
+@pytest.mark.parametrize("n_queries", [1, 16])
 def test_near_codes_in_the_sample_only(compiled, n_queries, mask):
     """The sample promises a thousand codes at distance 0, and 300 are there."""
     queries, database = misleading(np.arange(300) * SAMPLED)
@@ -76,7 +76,7 @@ def test_near_codes_in_the_sample_only(compiled, n_queries, mask):
     assert np.count_nonzero(found == 0) == 300 * n_queries
 
 
-@pytest.mark.parametrize("n_queries", [1, 5])
+@pytest.mark.parametrize("n_queries", [1, 16])
 @pytest.mark.parametrize("k", [10, 5000])
 def test_near_codes_between_the_samples_only(compiled, n_queries, k):
     """Codes in falling order of distance, so that every row is a hit for a while."""
