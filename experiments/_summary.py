@@ -1,6 +1,7 @@
 """Means and standard errors over seeds, and the tables that show them."""
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,12 +13,17 @@ def over_seeds(
     cells: Iterable[Cell], figure: str
 ) -> dict[tuple[Any, ...], tuple[float, float, int]]:
     """Return mean, standard error and count, keyed by the cell without its seed."""
+    return {key: mean_and_error(each) for key, each in by_seed(cells, figure).items()}
+
+
+def by_seed(cells: Iterable[Cell], figure: str) -> dict[tuple[Any, ...], list[float]]:
+    """Return the values of every seed, keyed by the cell without its seed."""
     values: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     for cell in cells:
         if figure in cell["figures"]:
             key = tuple(v for k, v in sorted(cell["cell"].items()) if k != "seed")
             values[key].append(cell["figures"][figure])
-    return {key: mean_and_error(each) for key, each in values.items()}
+    return values
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float, int]:
@@ -30,12 +36,23 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float, int]:
     return mean, math.sqrt(variance / n), n
 
 
+def medians(cells: Iterable[Cell], figure: str) -> dict[tuple[Any, ...], float]:
+    """Return the median over seeds, for times: other work only ever adds to them."""
+    return {
+        key: statistics.median(each) for key, each in by_seed(cells, figure).items()
+    }
+
+
 def shown(mean: float, error: float, digits: int = 3) -> str:
-    """Return ``.712 ± .004``."""
-    text = f"{mean:.{digits}f}".replace("0.", ".", 1)
-    if math.isnan(error):
-        return text
-    return f"{text} ± " + f"{error:.{digits}f}".replace("0.", ".", 1)
+    """Return ``.712 ± .004``, or the mean alone where the error is NaN."""
+    text = decimal(mean, digits)
+    return text if math.isnan(error) else f"{text} ± {decimal(error, digits)}"
+
+
+def decimal(value: float, digits: int) -> str:
+    """Return ``.712`` or ``20.9``: below one without the zero."""
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("0.") else text
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -51,13 +51,12 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     votes = neighbours.ids >= 0
     if not votes.any(axis=1).all():
         raise ArgumentError("a query without neighbours has no votes to count")
-    n_queries = len(neighbours.ids)
-    counts = np.zeros((n_queries, len(classes)))
-    spread = np.zeros((n_queries, len(classes)))
+    shape = len(neighbours.ids), len(classes)
     query, place = np.nonzero(votes)
-    chosen = numbers[neighbours.ids[query, place]]
-    np.add.at(counts, (query, chosen), 1)
-    np.add.at(spread, (query, chosen), neighbours.distances[query, place])
+    ballots = query * len(classes) + numbers[neighbours.ids[query, place]]
+    distances = neighbours.distances[query, place]
+    counts = np.bincount(ballots, minlength=shape[0] * shape[1]).reshape(shape)
+    spread = np.bincount(ballots, distances, shape[0] * shape[1]).reshape(shape)
     most = counts == counts.max(axis=1, keepdims=True)
     winner = np.where(most, spread, np.inf).argmin(axis=1)
     shares = counts.max(axis=1) / votes.sum(axis=1)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._typing import Array, CodeArray, IdArray
+from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, hamming_topk, unpack
+from fewbits.decoding import vote
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import (
     as_features,
@@ -128,8 +129,8 @@ def knn_predict(
     winners = np.empty(len(codes), np.int64)
     step = max(1, _VOTES // max(len(classes), k))
     for start in range(0, len(codes), step):
-        distances, rows = hamming_topk(codes[start : start + step], train_codes, k)
-        winners[start : start + step] = _vote(numbers[rows], distances, len(classes))
+        nearest = hamming_topk(codes[start : start + step], train_codes, k)
+        winners[start : start + step] = vote(nearest, numbers).labels
     return classes[winners]
 
 
@@ -201,18 +202,6 @@ def svm_accuracy(
     svm = _svm(chosen, random_state).fit(X, y)
     what = "features" if n_bits is None else f"{n_bits} bits"
     return _accuracy(truth, svm.predict(X_test), f"linear SVM on {what}, C={chosen:g}")
-
-
-def _vote(labels: IdArray, distances: Array, n_classes: int) -> IdArray:
-    """Return the winner of each row: most votes, nearest voters, smallest number."""
-    n = len(labels)
-    ballots = (labels + n_classes * np.arange(n)[:, None]).ravel()
-    size = n * n_classes
-    votes = np.bincount(ballots, minlength=size).reshape(n, n_classes)
-    sums = np.bincount(ballots, weights=distances.ravel(), minlength=size)
-    sums = sums.reshape(n, n_classes)
-    sums[votes < votes.max(axis=1, keepdims=True)] = np.inf
-    return np.asarray(sums.argmin(axis=1))
 
 
 def _matrix(X: ArrayLike, n_bits: int | None, alphabet: str) -> Array:
