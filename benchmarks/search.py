@@ -109,7 +109,7 @@ def measure(case: Case, repeats: int) -> dict[str, Any]:
     np.testing.assert_array_equal(answers["ours"][0], np.sort(answers["heap"][0]))
     peer_repeats = max(2, repeats // 2) if case.queries > 1 else repeats
     turns = {"ours": repeats, "heap": peer_repeats, "counting": peer_repeats}
-    times = interleaved(ways, turns, runs=1 if case.queries > 1 else 3)
+    times = interleaved(ways, turns, runs=1 if case.queries > 1 else 10)
     _kernels.set_num_threads(None)
     best = min(times["heap"], times["counting"])
     words = case.n * case.queries * -(-case.bits // 64)
