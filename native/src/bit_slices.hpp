@@ -27,6 +27,15 @@ using Plane
 
 constexpr std::size_t kPlaneCodes = 64 * kLanes;
 
+/// a + b + c: a sum of the same weight, a carry of the next.
+[[gnu::always_inline]] inline void full_add(const Plane& a, const Plane& b, const Plane& c,
+                                            Plane& sum, Plane& carry) {
+    const Plane differ = a ^ b;
+    const Plane both = (a & b) | (differ & c);
+    sum = differ ^ c;
+    carry = both;
+}
+
 /// Planes of a number up to `most`.
 constexpr int planes_up_to(std::size_t most) {
     int planes = 0;
@@ -71,9 +80,8 @@ template <int kWeight, Waiting kWaiting>
     if constexpr (kWaiting.at(kWeight) < 2) {
         slot[kWaiting.at(kWeight)] = plane;
     } else {
-        const Plane differ = slot[0] ^ slot[1];
-        const Plane carry = (slot[0] & slot[1]) | (differ & plane);
-        slot[0] = differ ^ plane;
+        Plane carry;
+        full_add(slot[0], slot[1], plane, slot[0], carry);
         push<kWeight + 1, kWaiting.with(kWeight, 1)>(slots, carry);
     }
 }
@@ -160,9 +168,7 @@ template <int kA, int kB, int kSum>
     for (int w = 0; w < kSum; ++w) {
         const Plane x = w < kA ? a[w] : Plane{};
         const Plane y = w < kB ? b[w] : Plane{};
-        const Plane differ = x ^ y;
-        sum[w] = differ ^ carry;
-        carry = (x & y) | (differ & carry);
+        full_add(x, y, carry, sum[w], carry);
     }
 }
 

@@ -15,8 +15,8 @@ using Collectors = std::vector<std::unique_ptr<Collector>>;
 constexpr std::size_t kFewQueries = 11;     // as many are compared straight with the rows
 constexpr std::size_t kPass = 1024;         // queries that share a block's tables
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
-constexpr std::size_t kSample = 16384;      // rows that first thresholds come from,
-constexpr std::size_t kSampleRank = 64;     // or enough for this rank among them
+constexpr std::size_t kSample = 32768;      // rows that first thresholds come from,
+constexpr std::size_t kSampleOfEach = 64;   // or as many for each neighbour wanted
 constexpr std::size_t kSmallSample = 1024;  // rows that thresholds for these come from
 constexpr std::size_t kSampleFrom = 65536;  // database from which sampling pays
 
@@ -175,7 +175,7 @@ std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
     const std::int32_t all = beyond_all(database);
     std::vector<std::int32_t> taus(queries.rows, all);
     if (n_allowed < kSampleFrom || queries.rows <= kFewQueries) return taus;
-    const std::size_t wanted = std::max(kSample, kSampleRank * n_allowed / k);
+    const std::size_t wanted = std::max(kSample, kSampleOfEach * k);
     const std::size_t stride = n_allowed / std::min(wanted, n_allowed / 8);
     const Subset sample = subset(database, allowed, stride);
     const CodeView rows = sample.view(database.bytes);

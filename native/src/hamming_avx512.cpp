@@ -9,23 +9,13 @@ constexpr std::size_t kLane = 8;   // codes in a register
 constexpr int kVectors = 4;        // registers of codes in a tile
 constexpr std::size_t kTile = kLane * kVectors;
 
-struct Tile {
-    const std::uint8_t* data;
-    std::size_t words;
-    std::size_t rows;  // codes that are really there
-    std::int64_t first;
-};
-
-inline void report_lane(__mmask8 near, __m512i sums, const Tile& tile, std::size_t v,
-                        Sink& sink) {
+inline void report_lane(__mmask8 near, __m512i sums, std::int64_t first, Sink& sink) {
     alignas(64) std::int64_t values[kLane];
     _mm512_store_si512(values, sums);
     for (unsigned bits = near; bits; bits &= bits - 1) {
-        const auto j = static_cast<std::size_t>(__builtin_ctz(bits));
-        const std::size_t i = v * kLane + j;
-        if (i >= tile.rows) return;
-        const auto d = static_cast<std::int32_t>(values[j]);
-        if (d < sink.tau) report(sink, d, tile.first + static_cast<std::int64_t>(i));
+        const int i = __builtin_ctz(bits);
+        const auto d = static_cast<std::int32_t>(values[i]);
+        if (d < sink.tau) report(sink, d, first + i);
     }
 }
 
@@ -34,7 +24,7 @@ inline __m512i smaller(__m512i a, __m512i b) {
     return _mm512_maskz_min_epu32(0xFFFF, a, b);
 }
 
-inline void report_tile(const __m512i (&sums)[kVectors], const Tile& tile, Sink& sink) {
+inline void report_tile(const __m512i (&sums)[kVectors], std::int64_t first, Sink& sink) {
     // The minimum of all vectors first: a compare costs more than a minimum, and a tile
     // rarely holds a near code.
     const __m512i least = smaller(smaller(sums[0], sums[1]), smaller(sums[2], sums[3]));
@@ -42,7 +32,8 @@ inline void report_tile(const __m512i (&sums)[kVectors], const Tile& tile, Sink&
     if (!_mm512_cmplt_epi64_mask(least, tau)) return;
     for (int v = 0; v < kVectors; ++v) {
         const __mmask8 near = _mm512_cmplt_epi64_mask(sums[v], tau);
-        if (near) report_lane(near, sums[v], tile, static_cast<std::size_t>(v), sink);
+        if (near)
+            report_lane(near, sums[v], first + v * static_cast<std::int64_t>(kLane), sink);
     }
 }
 
@@ -58,8 +49,7 @@ void scan_words(const std::uint8_t* query, Codes codes, Sink& sink) {
         for (int v = 0; v < kVectors; ++v)
             sums[v] = _mm512_popcnt_epi64(
                 _mm512_xor_si512(_mm512_loadu_si512(p + 64 * v), wanted));
-        report_tile(sums,
-                    {p, 1, kTile, codes.first + static_cast<std::int64_t>(i)}, sink);
+        report_tile(sums, codes.first + static_cast<std::int64_t>(i), sink);
     }
     scan_rows_by_words(query,
                        {codes.data + 8 * i, codes.rows - i, codes.bytes,

@@ -33,10 +33,13 @@ constexpr std::size_t chunks_of(std::size_t bytes) {
     return (words_of(bytes) + kChunkWords - 1) / kChunkWords;
 }
 
-constexpr std::size_t kMostPlaces = (64 * kChunkWords + kShortGroup - 1) / kShortGroup;
-constexpr std::size_t kTablePlanes =
-    Groups<64 * kChunkWords, kLongGroup>::table(
-        Groups<64 * kChunkWords, kLongGroup>::kCount);
+/// The widest chunk, in groups of either length.
+using LongGroups = Groups<64 * kChunkWords, kLongGroup>;
+using ShortGroups = Groups<64 * kChunkWords, kShortGroup>;
+
+constexpr bool in_long_groups(std::size_t n_queries) {
+    return n_queries >= kLongGroupFrom;
+}
 
 inline std::uint64_t word_at(const std::uint8_t* code, std::size_t bytes, std::size_t w) {
     return 8 * w + 8 <= bytes ? load_word(code + 8 * w)
@@ -49,6 +52,7 @@ struct Batch {
     std::size_t n_queries;
     std::size_t bytes;
     int planes;              // of a distance
+    std::size_t most_places;  // of a query in a chunk
     Plane* bits;             // of a chunk of a block
     Plane* tables;           // of the same
     Plane* totals;           // distance in the chunks so far, for each query
@@ -67,6 +71,7 @@ struct Batch {
         batch.n_queries = n_queries;
         batch.bytes = bytes;
         batch.planes = planes_up_to(64 * words_of(bytes));
+        batch.most_places = places_in_chunk(n_queries);
         layout(&batch, memory, n_queries, bytes);
         return batch;
     }
@@ -79,7 +84,7 @@ struct Batch {
     }
     template <typename G>
     std::uint32_t* places_of(std::size_t chunk, std::size_t q) const {
-        return places + chunk * n_queries * kMostPlaces +
+        return places + chunk * n_queries * most_places +
                q * static_cast<std::size_t>(G::kCount);
     }
 
@@ -94,6 +99,10 @@ struct Batch {
     }
 
 private:
+    static std::size_t places_in_chunk(std::size_t n_queries) {
+        return in_long_groups(n_queries) ? LongGroups::kCount : ShortGroups::kCount;
+    }
+
     static std::size_t layout(Batch* batch, std::uint8_t* memory, std::size_t n_queries,
                               std::size_t bytes) {
         const auto planes = static_cast<std::size_t>(planes_up_to(64 * words_of(bytes)));
@@ -105,11 +114,13 @@ private:
             used += (n * sizeof(Item) + 63) / 64 * 64;
         };
         carve(&Batch::bits, 64 * kChunkWords);
-        carve(&Batch::tables, kTablePlanes);
+        carve(&Batch::tables, in_long_groups(n_queries)
+                                  ? LongGroups::table(LongGroups::kCount)
+                                  : ShortGroups::table(ShortGroups::kCount));
         carve(&Batch::totals, totals);
         carve(&Batch::limits, n_queries * planes);
         carve(&Batch::taus, n_queries);
-        carve(&Batch::places, chunks_of(bytes) * n_queries * kMostPlaces);
+        carve(&Batch::places, chunks_of(bytes) * n_queries * places_in_chunk(n_queries));
         return used;
     }
 };
@@ -171,12 +182,8 @@ template <int kPlanes>
 [[gnu::always_inline]] inline void add_to_total(const Plane* sum, Plane* total,
                                                 int planes) {
     Plane carry{};
-    for (int w = 0; w < kPlanes; ++w) {
-        const Plane differ = total[w] ^ sum[w];
-        const Plane next = (total[w] & sum[w]) | (differ & carry);
-        total[w] = differ ^ carry;
-        carry = next;
-    }
+    for (int w = 0; w < kPlanes; ++w)
+        full_add(total[w], sum[w], carry, total[w], carry);
     for (int w = kPlanes; w < planes; ++w) {
         const Plane next = total[w] & carry;
         total[w] ^= carry;
@@ -319,7 +326,7 @@ void scan_batch(const std::uint8_t* queries, std::size_t n_queries, Codes codes,
                 Sink* sinks, std::uint8_t* memory) {
     Batch batch = Batch::make(queries, n_queries, codes.bytes, memory);
     for (std::size_t q = 0; q < n_queries; ++q) batch.set_limit(q, sinks[q].tau);
-    if (n_queries >= kLongGroupFrom)
+    if (in_long_groups(n_queries))
         scan_in_groups<kLongGroup>(batch, codes, sinks);
     else
         scan_in_groups<kShortGroup>(batch, codes, sinks);

@@ -1,9 +1,6 @@
 // Every instruction set that runs here against the definition: one std::fma a feature.
 // All arrays end at an unreadable page, so that a read or write too far is a crash.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +12,7 @@
 #include "fewbits/asymmetric.hpp"
 #include "fewbits/encode.hpp"
 #include "fewbits/isa.hpp"
+#include "guarded.hpp"
 
 namespace {
 
@@ -24,38 +22,6 @@ void check(bool ok, const char* what) {
                  fewbits::isa_name(fewbits::active_isa()), what);
     std::exit(1);
 }
-
-/// `n` values of T, the last of which lies right before an unreadable page.
-template <typename T>
-class Guarded {
-public:
-    explicit Guarded(std::size_t n) : n_(n) {
-        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-        const std::size_t data = (n * sizeof(T) + page - 1) / page * page;
-        size_ = data + page;
-        void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        check(memory != MAP_FAILED, "mmap");
-        base_ = static_cast<char*>(memory);
-        check(mprotect(base_ + data, page, PROT_NONE) == 0, "mprotect");
-        data_ = reinterpret_cast<T*>(base_ + data) - n;
-    }
-    template <typename From>
-    explicit Guarded(const std::vector<From>& values) : Guarded(values.size()) {
-        for (std::size_t i = 0; i < n_; ++i) data_[i] = static_cast<T>(values[i]);
-    }
-    ~Guarded() { munmap(base_, size_); }
-    Guarded(const Guarded&) = delete;
-    Guarded& operator=(const Guarded&) = delete;
-
-    T* get() { return data_; }
-    T& operator[](std::size_t i) { return data_[i]; }
-
-private:
-    std::size_t n_, size_;
-    char* base_;
-    T* data_;
-};
 
 using Random = std::mt19937;
 

@@ -1,9 +1,6 @@
 // Every instruction set that runs here against a naive loop. All arrays end at an
 // unreadable page, so that a read or write too far is a crash.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +11,7 @@
 
 #include "fewbits/hamming.hpp"
 #include "fewbits/isa.hpp"
+#include "guarded.hpp"
 
 namespace {
 
@@ -31,36 +29,6 @@ void check(bool ok, const char* what) {
                  place.queries, place.k, place.threads, place.mask);
     std::exit(1);
 }
-
-/// `n` values of T, the last of which lies right before an unreadable page.
-template <typename T>
-class Guarded {
-public:
-    explicit Guarded(std::size_t n) : n_(n) {
-        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-        const std::size_t data = (n * sizeof(T) + page - 1) / page * page;
-        size_ = data + page;
-        void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        check(memory != MAP_FAILED, "mmap");
-        base_ = static_cast<char*>(memory);
-        check(mprotect(base_ + data, page, PROT_NONE) == 0, "mprotect");
-        data_ = reinterpret_cast<T*>(base_ + data) - n;
-        std::fill_n(data_, n, T{77});
-    }
-    ~Guarded() { munmap(base_, size_); }
-    Guarded(const Guarded&) = delete;
-    Guarded& operator=(const Guarded&) = delete;
-
-    T* get() { return data_; }
-    T& operator[](std::size_t i) { return data_[i]; }
-    std::size_t size() const { return n_; }
-
-private:
-    std::size_t n_, size_;
-    char* base_;
-    T* data_;
-};
 
 using Bytes = Guarded<std::uint8_t>;
 using Random = std::mt19937;

@@ -20,13 +20,6 @@ EXAMPLES = {
 }
 
 
-@pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FEWBITS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def test_all_are_tested():
     assert set(EXAMPLES) == set(backbones.available())
 

@@ -8,13 +8,6 @@ from fewbits.backbones._images import as_rgb
 from fewbits.errors import FeatureError
 
 
-@pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FEWBITS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def test_the_graph_is_the_network():
     """Against the network as its own package builds it."""
     torch = pytest.importorskip("torch")
