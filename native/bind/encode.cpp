@@ -20,12 +20,24 @@ fewbits::Affine affine(const Floats& weights, const Vector<const float>& bias) {
     return {weights.data(), bias.data(), bias.shape(0)};
 }
 
-fewbits::SparseAffine affine(const Vector<const std::int64_t>& indptr,
-                             const Vector<const std::int32_t>& indices,
-                             const Vector<const float>& values,
-                             const Vector<const float>& bias) {
-    return {indptr.data(), indices.data(), values.data(), bias.data(), bias.shape(0)};
-}
+/// The map and the arrays that it views.
+struct SparseMap {
+    Vector<const std::int64_t> indptr;
+    Vector<const std::int32_t> indices;
+    Vector<const float> values, bias;
+    fewbits::SparseMap map;
+
+    SparseMap(Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
+              Vector<const float> weights, Vector<const float> offsets,
+              std::size_t n_features)
+        : indptr(starts),
+          indices(columns),
+          values(weights),
+          bias(offsets),
+          map({indptr.data(), indices.data(), values.data(), bias.data(),
+               bias.shape(0)},
+              n_features) {}
+};
 
 void linear_scores(Floats x, Floats weights, Vector<const float> bias, Scores scores,
                    std::size_t n_threads) {
@@ -41,21 +53,17 @@ void linear_encode(Floats x, Floats weights, Vector<const float> bias, int zero_
                     {nullptr, codes.data(), zero_bit != 0}, n_threads);
 }
 
-void sparse_scores(Floats x, Vector<const std::int64_t> indptr,
-                   Vector<const std::int32_t> indices, Vector<const float> values,
-                   Vector<const float> bias, Scores scores, std::size_t n_threads) {
-    nb::gil_scoped_release release;
-    fewbits::sparse(features(x), affine(indptr, indices, values, bias),
-                    {scores.data(), nullptr, false}, n_threads);
-}
-
-void sparse_encode(Floats x, Vector<const std::int64_t> indptr,
-                   Vector<const std::int32_t> indices, Vector<const float> values,
-                   Vector<const float> bias, int zero_bit, Codes codes,
+void sparse_scores(Floats x, const SparseMap& map, Scores scores,
                    std::size_t n_threads) {
     nb::gil_scoped_release release;
-    fewbits::sparse(features(x), affine(indptr, indices, values, bias),
-                    {nullptr, codes.data(), zero_bit != 0}, n_threads);
+    fewbits::sparse(features(x), map.map, {scores.data(), nullptr, false}, n_threads);
+}
+
+void sparse_encode(Floats x, const SparseMap& map, int zero_bit, Codes codes,
+                   std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::sparse(features(x), map.map, {nullptr, codes.data(), zero_bit != 0},
+                    n_threads);
 }
 
 void asymmetric_distances(Floats scores, Matrix<const std::uint8_t> database,
@@ -74,12 +82,15 @@ void bind_encode(nb::module_& m) {
           "bias"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
     m.def("linear_encode", &linear_encode, "X"_a.noconvert(), "weights"_a.noconvert(),
           "bias"_a.noconvert(), "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
-    m.def("sparse_scores", &sparse_scores, "X"_a.noconvert(), "indptr"_a.noconvert(),
-          "indices"_a.noconvert(), "values"_a.noconvert(), "bias"_a.noconvert(),
+    nb::class_<SparseMap>(m, "SparseMap")
+        .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>,
+                      Vector<const float>, Vector<const float>, std::size_t>(),
+             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
+             "bias"_a.noconvert(), "n_features"_a);
+    m.def("sparse_scores", &sparse_scores, "X"_a.noconvert(), "map"_a,
           "scores"_a.noconvert(), "n_threads"_a);
-    m.def("sparse_encode", &sparse_encode, "X"_a.noconvert(), "indptr"_a.noconvert(),
-          "indices"_a.noconvert(), "values"_a.noconvert(), "bias"_a.noconvert(),
-          "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
+    m.def("sparse_encode", &sparse_encode, "X"_a.noconvert(), "map"_a, "zero_bit"_a,
+          "codes"_a.noconvert(), "n_threads"_a);
     m.def("asymmetric_distances", &asymmetric_distances, "scores"_a.noconvert(),
           "database"_a.noconvert(), "rows"_a.noconvert(), "distances"_a.noconvert(),
           "n_threads"_a);

@@ -26,6 +26,8 @@ bool force_isa(const std::string& name) {
 }  // namespace
 
 NB_MODULE(_native, m) {
+    // Encoders that live until the interpreter ends are no fault of their users.
+    nb::set_leak_warnings(false);
     m.doc() = "Compiled kernels of fewbits. Private: call fewbits.codes instead.";
     m.def("isas", &isas);
     m.def("active_isa", [] { return fewbits::isa_name(fewbits::active_isa()); });

@@ -17,7 +17,7 @@ namespace {
 
 /// Starting a thread costs as much as this many multiply-adds.
 constexpr std::size_t thread_work = std::size_t{1} << 21;
-constexpr std::size_t output_grain = 64;
+constexpr std::size_t row_grain = 64, output_grain = 64;
 
 struct Free {
     void operator()(float* p) const { std::free(p); }
@@ -44,13 +44,17 @@ struct Pieces {
     std::size_t size, count;
 };
 
-/// Rows are shared among the threads where they outnumber the outputs, else outputs.
-/// Several pieces for each thread, since some threads are slower than others.
-Pieces cut(std::size_t n, std::size_t n_bits, std::size_t count) {
-    const bool of_rows = n >= n_bits;
-    const std::size_t whole = of_rows ? n : n_bits, grain = of_rows ? 1 : output_grain;
-    const std::size_t size = ((whole + count - 1) / count + grain - 1) / grain * grain;
-    return {of_rows, size, (whole + size - 1) / size};
+/// The rows or the outputs are shared among the threads, whichever has more grains.
+Pieces cut(std::size_t n, std::size_t n_bits, std::size_t output_grain,
+           std::size_t count) {
+    const auto grains = [](std::size_t whole, std::size_t size) {
+        return (whole + size - 1) / size;
+    };
+    const bool of_rows = grains(n, row_grain) >= grains(n_bits, output_grain);
+    const std::size_t whole = of_rows ? n : n_bits;
+    const std::size_t unit = of_rows ? row_grain : output_grain;
+    const std::size_t size = grains(grains(whole, unit), count) * unit;
+    return {of_rows, size, grains(whole, size)};
 }
 
 template <typename Map>
@@ -70,12 +74,12 @@ EncodeJob<Map> piece(EncodeJob<Map> job, const Pieces& pieces, std::size_t p) {
 
 template <typename Map>
 void run(const EncodeJob<Map>& job, std::size_t work, std::size_t n_threads,
-         std::size_t per_thread, std::size_t (*scratch)(const EncodeJob<Map>&),
+         std::size_t grain, std::size_t per_thread, std::size_t (*scratch)(const EncodeJob<Map>&),
          void (*kernel)(const EncodeJob<Map>&, float*)) {
     if (job.x.n == 0) return;
     n_threads = std::clamp<std::size_t>(work / thread_work, 1, n_threads);
     const std::size_t count = n_threads == 1 ? 1 : n_threads * per_thread;
-    const Pieces pieces = cut(job.x.n, job.map.n_bits, count);
+    const Pieces pieces = cut(job.x.n, job.map.n_bits, grain, count);
     std::atomic<std::size_t> next{0};
     const std::size_t workers = std::min(n_threads, pieces.count);
     parallel_for(workers, 1, workers, [&](auto, auto, auto) {
@@ -105,16 +109,23 @@ void linear(const Features& x, const Affine& map, const Output& out,
     const auto& kernels = encode_kernels(active_isa());
     const std::size_t per_thread = x.n < 64 ? 1 : 4;
     run(LinearJob{x, map, out, 0, map.n_bits}, x.n * x.n_features * map.n_bits,
-        n_threads, per_thread, kernels.linear_scratch, kernels.linear);
+        n_threads, output_grain, per_thread, kernels.linear_scratch, kernels.linear);
 }
 
-void sparse(const Features& x, const SparseAffine& map, const Output& out,
+void sparse(const Features& x, const SparseMap& map, const Output& out,
             std::size_t n_threads) {
     const auto& kernels = encode_kernels(active_isa());
-    const auto weights = static_cast<std::size_t>(map.indptr[map.n_bits]);
+    SparseWeights weights{map.csr};
+    if (x.n > 0 && x.n <= single_rows) weights.woven = woven_weights(map);
+    if (x.n >= batch_from) weights.plan = batch_plan(map);
+    const std::size_t grain = weights.plan ? BatchPlan::block : output_grain;
     const std::size_t per_thread = x.n < 64 ? 4 : 2;  // each transposes its batch anew
-    run(SparseJob{x, map, out, 0, map.n_bits}, x.n * weights, n_threads, per_thread,
-        kernels.sparse_scratch, kernels.sparse);
+    // A feature that is fetched for one weight costs as much as eight multiply-adds.
+    const std::size_t cost = x.n <= single_rows ? 8 : 1;
+    const auto n_weights = static_cast<std::size_t>(map.csr.indptr[map.csr.n_bits]);
+    const std::size_t work = x.n * n_weights * cost;
+    run(SparseJob{x, weights, out, 0, map.csr.n_bits}, work, n_threads, grain,
+        per_thread, kernels.sparse_scratch, kernels.sparse);
 }
 
 }  // namespace fewbits

@@ -3,6 +3,7 @@
 #include "asymmetric_lanes.hpp"
 #include "encode_dense.hpp"
 #include "encode_sparse.hpp"
+#include "gather_x86.hpp"
 
 namespace fewbits {
 namespace {
@@ -14,6 +15,10 @@ struct Avx2 {
     static Reg load(const float* p) { return _mm256_loadu_ps(p); }
     static Reg broadcast(const float* p) { return _mm256_broadcast_ss(p); }
     static void store(float* p, Reg x) { _mm256_storeu_ps(p, x); }
+    /// Eight numbers from `p` by their place. The gather instruction is slower here.
+    static Reg gather(const float* p, const std::uint16_t* places) {
+        return _mm256_set_m128(gather4(p, places + 4), gather4(p, places));
+    }
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 

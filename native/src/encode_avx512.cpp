@@ -3,6 +3,7 @@
 #include "asymmetric_lanes.hpp"
 #include "encode_dense.hpp"
 #include "encode_sparse.hpp"
+#include "gather_x86.hpp"
 
 namespace fewbits {
 namespace {
@@ -14,6 +15,13 @@ struct Avx512 {
     static Reg load(const float* p) { return _mm512_loadu_ps(p); }
     static Reg broadcast(const float* p) { return _mm512_set1_ps(*p); }
     static void store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
+    /// Sixteen numbers from `p` by their place. The gather instruction is slower.
+    static Reg gather(const float* p, const std::uint16_t* places) {
+        const __m256 low = _mm256_set_m128(gather4(p, places + 4), gather4(p, places));
+        const __m256 high =
+            _mm256_set_m128(gather4(p, places + 12), gather4(p, places + 8));
+        return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+    }
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 

@@ -14,6 +14,8 @@ namespace {
 
 inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
+inline std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
+
 inline std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 struct Span {

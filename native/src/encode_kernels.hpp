@@ -6,6 +6,7 @@
 #include "fewbits/asymmetric.hpp"
 #include "fewbits/encode.hpp"
 #include "fewbits/isa.hpp"
+#include "sparse_layouts.hpp"
 
 namespace fewbits {
 
@@ -20,7 +21,19 @@ struct EncodeJob {
     std::size_t last;
 };
 using LinearJob = EncodeJob<Affine>;
-using SparseJob = EncodeJob<SparseAffine>;
+
+/// Up to this many rows are encoded one by one, with woven weights.
+constexpr std::size_t single_rows = 2;
+/// From this many rows on, a batch plan pays.
+constexpr std::size_t batch_from = 33;
+
+/// A sparse map with the layout that suits the number of rows, if there is one. With a
+/// plan, `first` is a multiple of its block.
+struct SparseWeights : SparseAffine {
+    const WovenWeights* woven = nullptr;
+    const BatchPlan* plan = nullptr;
+};
+using SparseJob = EncodeJob<SparseWeights>;
 
 /// One query of `asymmetric_distances`, padded to whole pairs of bytes.
 struct AsymmetricJob {

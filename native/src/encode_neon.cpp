@@ -14,6 +14,12 @@ struct Neon {
     static Reg load(const float* p) { return vld1q_f32(p); }
     static Reg broadcast(const float* p) { return vld1q_dup_f32(p); }
     static void store(float* p, Reg x) { vst1q_f32(p, x); }
+    static Reg gather(const float* p, const std::uint16_t* places) {
+        Reg x = vld1q_dup_f32(p + places[0]);
+        x = vld1q_lane_f32(p + places[1], x, 1);
+        x = vld1q_lane_f32(p + places[2], x, 2);
+        return vld1q_lane_f32(p + places[3], x, 3);
+    }
     static Reg fmadd(Reg a, Reg b, Reg c) { return vfmaq_f32(c, a, b); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 

@@ -45,6 +45,9 @@ struct Portable {
     }
     static Reg broadcast(const float* p) { return Reg{*p, *p, *p, *p}; }
     static void store(float* p, Reg x) { std::memcpy(p, &x, sizeof x); }
+    static Reg gather(const float* p, const std::uint16_t* places) {
+        return Reg{p[places[0]], p[places[1]], p[places[2]], p[places[3]]};
+    }
     static Reg fmadd(Reg a, Reg b, Reg c) { return fused_multiply_add(a, b, c); }
     static float fmadd1(float a, float b, float c) {
         return fused_multiply_add(Reg{a}, Reg{b}, Reg{c})[0];

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "encode_columns.hpp"
-#include "encode_sparse_plan.hpp"
 
 // Sparse maps of many rows. A row in each lane, 64 at a time: one weight meets 64
 // features that lie together. Columns are taken in chunks whose features stay in the
@@ -11,17 +10,6 @@ namespace fewbits {
 namespace {
 
 constexpr std::size_t batch_rows = 64;
-
-template <typename V>
-struct BatchScratch {
-    float *x, *sums;
-    SparsePlan plan;
-
-    BatchScratch(const SparseJob& job, float* scratch)
-        : x(scratch),
-          sums(x + job.x.n_features * batch_rows),
-          plan(job, sums + SparsePlan::block_bits(job) * batch_rows) {}
-};
 
 /// Add one chunk of columns to the sums of `n` outputs with `count` weights each.
 template <typename V>
@@ -51,24 +39,28 @@ void add_group(const float* x, const std::uint16_t* outputs, std::size_t n,
 
 template <typename V>
 void batch_block(const SparseJob& job, std::size_t row, std::size_t n,
-                 BatchScratch<V>& scratch) {
-    const SparsePlan& plan = scratch.plan;
-    transpose<V>(job.x, row, n, batch_rows, scratch.x);
-    const std::uint16_t *columns = plan.columns, *outputs = plan.outputs,
-                        *groups = plan.groups;
-    const float* values = plan.values;
-    for (std::size_t first = job.first; first < job.last; first += plan_bits) {
-        const std::size_t bits = smaller(plan_bits, job.last - first);
+                 float* scratch) {
+    const BatchPlan& plan = *job.map.plan;
+    float *features = scratch, *sums = features + job.x.n_features * batch_rows;
+    transpose<V>(job.x, row, n, batch_rows, features);
+    const auto start = static_cast<std::size_t>(job.map.indptr[job.first]);
+    const float* values = plan.values.data() + start;
+    const std::uint16_t *columns = plan.columns.data() + start,
+                        *outputs = plan.outputs.data() + job.first * plan.chunks,
+                        *sizes = plan.sizes.data() + job.first / BatchPlan::block *
+                                                         plan.chunks *
+                                                         (BatchPlan::chunk + 1);
+    for (std::size_t first = job.first; first < job.last; first += BatchPlan::block) {
+        const std::size_t bits = smaller(BatchPlan::block, job.last - first);
         for (std::size_t j = 0; j < bits; ++j)
             for (std::size_t r = 0; r < batch_rows; ++r)
-                scratch.sums[j * batch_rows + r] = job.map.bias[first + j];
+                sums[j * batch_rows + r] = job.map.bias[first + j];
         for (std::size_t chunk = 0; chunk < plan.chunks; ++chunk) {
-            const float* x = scratch.x + chunk * plan_columns * batch_rows;
-            for (std::size_t count = 0; count <= plan_columns; ++count) {
-                const std::size_t members = *groups++;
+            const float* x = features + chunk * BatchPlan::chunk * batch_rows;
+            for (std::size_t count = 0; count <= BatchPlan::chunk; ++count) {
+                const std::size_t members = *sizes++;
                 if (members && count)
-                    add_group<V>(x, outputs, members, count, columns, values,
-                                 scratch.sums);
+                    add_group<V>(x, outputs, members, count, columns, values, sums);
                 outputs += members;
                 columns += members * count;
                 values += members * count;
@@ -76,15 +68,13 @@ void batch_block(const SparseJob& job, std::size_t row, std::size_t n,
         }
         for (std::size_t j = 0; j < bits; j += 8)
             put_columns<V>(job, row, n, first + j, smaller(8, bits - j),
-                           scratch.sums + j * batch_rows, batch_rows);
+                           sums + j * batch_rows, batch_rows);
     }
 }
 
-template <typename V>
-std::size_t batch_scratch(const SparseJob& job) {
-    return (job.x.n_features + SparsePlan::block_bits(job)) * batch_rows *
-               sizeof(float) +
-           SparsePlan::bytes(job);
+inline std::size_t batch_scratch(const SparseJob& job) {
+    const std::size_t bits = smaller(BatchPlan::block, job.last - job.first);
+    return (job.x.n_features + bits) * batch_rows;
 }
 
 }  // namespace

@@ -1,84 +1,16 @@
 #pragma once
 
 #include "encode_columns.hpp"
+#include "encode_strands.hpp"
 
-// Sparse maps of a few rows, straight from the CSR matrix. Neighbouring outputs run as
-// independent chains of additions, to hide the latency of each.
+// Sparse maps of a few rows, straight from the CSR matrix, with a row in each lane.
 
 namespace fewbits {
 namespace {
 
 constexpr std::size_t few_sparse_rows = 32;
-constexpr std::size_t scalar_rows = 2;
-constexpr std::size_t scalar_chains = 4;
 
-/// The weights of `Chains` neighbouring outputs.
-template <std::size_t Chains>
-struct Strands {
-    const std::int32_t* indices[Chains];
-    const float* values[Chains];
-    std::int64_t length[Chains];
-    std::int64_t common = INT64_MAX;
-
-    Strands(const SparseAffine& map, std::size_t first) {
-        for (std::size_t c = 0; c < Chains; ++c) {
-            const std::int64_t start = map.indptr[first + c];
-            length[c] = map.indptr[first + c + 1] - start;
-            common = length[c] < common ? length[c] : common;
-            indices[c] = map.indices + start;
-            values[c] = map.values + start;
-        }
-    }
-};
-
-/// The strands lie one behind the other, so this walks through all of them ahead of
-/// their use; the processor does not foresee such short runs itself.
-template <std::size_t Chains>
-void prefetch(const Strands<Chains>& strands, std::int64_t i) {
-    constexpr std::int64_t ahead = 2048;
-    const auto offset = static_cast<std::int64_t>(Chains) * i + ahead;
-    __builtin_prefetch(strands.indices[0] + offset);
-    __builtin_prefetch(strands.values[0] + offset);
-}
-
-template <typename V, std::size_t Chains>
-void scalar_scores(const SparseAffine& map, const float* x, std::size_t first,
-                   float* scores) {
-    const Strands<Chains> strands(map, first);
-    float total[Chains];
-    for (std::size_t c = 0; c < Chains; ++c) total[c] = map.bias[first + c];
-    const auto add = [&](std::size_t c, std::int64_t i) {
-        total[c] = V::fmadd1(x[strands.indices[c][i]], strands.values[c][i], total[c]);
-    };
-    std::int64_t start = 0;
-    for (; start + 4 <= strands.common; start += 4) {
-        prefetch(strands, start);
-#pragma GCC unroll 4
-        for (std::int64_t i = start; i < start + 4; ++i)
-#pragma GCC unroll 8
-            for (std::size_t c = 0; c < Chains; ++c) add(c, i);
-    }
-    for (std::size_t c = 0; c < Chains; ++c) {
-        for (std::int64_t i = start; i < strands.length[c]; ++i) add(c, i);
-        scores[c] = total[c];
-    }
-}
-
-template <typename V>
-void scalar_row(const SparseJob& job, std::size_t row) {
-    const float* x = job.x.data + row * job.x.n_features;
-    for (std::size_t first = job.first; first < job.last; first += 64) {
-        alignas(64) float scores[64] = {};
-        const std::size_t count = smaller(64, job.last - first);
-        std::size_t j = 0;
-        for (; j + scalar_chains <= count; j += scalar_chains)
-            scalar_scores<V, scalar_chains>(job.map, x, first + j, scores + j);
-        for (; j < count; ++j) scalar_scores<V, 1>(job.map, x, first + j, scores + j);
-        put_row<V>(job.out, job.map.n_bits, row, first, scores, count);
-    }
-}
-
-/// The same with `Regs` registers of rows; x is transposed.
+/// Scores of `Regs` registers of rows; x is transposed.
 template <typename V, std::size_t Regs, std::size_t Chains>
 void few_scores(const SparseAffine& map, const float* x, std::size_t first,
                 float* sums) {
@@ -132,9 +64,8 @@ void few_block_of(const SparseJob& job, std::size_t row, std::size_t n,
     few_block<V, Regs>(job, row, n, scratch);
 }
 
-template <typename V>
-std::size_t few_scratch(const SparseJob& job) {
-    return (job.x.n_features + 8) * few_sparse_rows * sizeof(float);
+inline std::size_t few_scratch(const SparseJob& job) {
+    return (job.x.n_features + 8) * few_sparse_rows;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
@@ -14,9 +15,16 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 
     The file's content is on the disk before the name changes, and the change of name
     is on the disk before this returns. When the block raises, `path` is untouched and
-    the temporary file is gone.
+    the temporary file is gone. A symbolic link stays one: what it points to is
+    replaced. Devices and pipes are written to, since they cannot be replaced.
     """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        content = BytesIO()  # some writers seek, which a pipe cannot
+        yield content
+        path.write_bytes(content.getbuffer())
+        return
+    path = path.resolve()
     with NamedTemporaryFile(
         dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
     ) as file:

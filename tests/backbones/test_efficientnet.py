@@ -27,6 +27,16 @@ def test_the_graph_is_the_network():
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
+def test_a_damaged_network_is_converted_again(monkeypatch, tmp_path):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path))
+    network = _network(_checkpoint())
+    (path,) = tmp_path.glob("*.onnx")
+    path.write_bytes(network[:1000] + b"x" + network[1001:])
+    assert _network(_checkpoint()) == network
+    assert path.read_bytes() == network
+
+
 def test_quarters_average_to_the_whole():
     image = np.random.default_rng(0).integers(0, 256, (90, 70, 3), dtype=np.uint8)
     (whole,) = backbones.load("efficientnet-lite0-128").extract([image])

@@ -3,7 +3,10 @@
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 import fewbits
@@ -63,6 +66,29 @@ def test_texts(texts):
     assert TEXTS[1] in run("search", texts, "cat", "-k", 1)
     many = run("search", texts, "-i", "-", "-k", 10**9, "--json", input="cat\narm\n")
     assert [len(json.loads(line)["hits"]) for line in many.splitlines()] == [4, 4]
+
+
+def test_table(folder):
+    table = {"title": TEXTS * 3, "kind": ["body", "animal", "place", "animal"] * 3}
+    pq.write_table(pa.table(table), "t.parquet")
+    chosen = ["t.parquet", "--column", "title"]
+    run("fit", *chosen, "--labels", "kind", "-m", "cca-itq", "-b", 8, "-o", "t")
+    run("build", "t", *chosen)
+    assert TEXTS[0] in run("search", "t", "broken arm", "-k", 1)
+    assert json.loads(run("inspect", "t", "--json"))["n_bits"] == 8
+
+
+def test_images(folder):
+    (folder / "pictures").mkdir()
+    rng = np.random.default_rng(0)
+    for name, mean in (("dark", 20), ("grey", 120), ("light", 230)):
+        pixels = rng.integers(mean - 20, mean + 20, (40, 50, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / "pictures" / f"{name}.png")
+    run("fit", "pictures", "-o", "p", "-m", "lsh", "-b", 64)
+    run("build", "p", "pictures")
+    lines = run("search", "p", "-i", "pictures", "-k", 1, "--json").splitlines()
+    assert [json.loads(line)["hits"][0]["distance"] for line in lines] == [0, 0, 0]
+    assert "light.png" in lines[2]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,6 +113,14 @@ def test_demo_without_wordllama(tmp_path, monkeypatch):
     assert "pip install 'fewbits[text]'" in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "demo").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
+def test_full_disk(folder):
+    result = run("encode", "b", "x.npy", "-o", "/dev/full")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "fewbits: error: No space left on device\n"
+    assert Path("/dev/full").is_char_device()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes that can be closed")

@@ -1,5 +1,8 @@
 """A sparse encoder equals the dense one of the same weights; bad CSR is refused."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -32,6 +35,14 @@ def test_codes_equal_those_of_the_dense_map(density):
     )
     np.testing.assert_array_equal(sparse.project(X), dense.project(X))
     np.testing.assert_array_equal(sparse.encode(X), dense.encode(X))
+
+
+def test_copies_of_a_used_encoder_give_the_same_codes():
+    encoder = SparseEncoder(**GOOD)
+    codes = encoder.encode([[1, -1, 1, 1, 1]])
+    for again in (pickle.loads(pickle.dumps(encoder)), copy.deepcopy(encoder)):
+        assert again.fingerprint == encoder.fingerprint
+        np.testing.assert_array_equal(again.encode([[1, -1, 1, 1, 1]]), codes)
 
 
 @pytest.mark.parametrize(

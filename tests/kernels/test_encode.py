@@ -105,13 +105,13 @@ def test_linear_kernels_equal_the_definition(kernel, problem):
 @given(problem=problems())
 def test_sparse_kernels_equal_the_definition(kernel, problem):
     X, weights, bias, kept, zero_bit, threads = problem
-    matrix = csr(weights, kept)
+    matrix = *csr(weights, kept), bias, X.shape[1]
     expected, _ = outputs(len(X), len(bias))
     scores, codes = outputs(len(X), len(bias))
-    _reference.sparse_scores(X, *matrix, bias, expected, 1)
+    _reference.sparse_scores(X, _reference.SparseMap(*matrix), expected, 1)
 
-    kernel.sparse_scores(X, *matrix, bias, scores, threads)
-    kernel.sparse_encode(X, *matrix, bias, zero_bit, codes, threads)
+    kernel.sparse_scores(X, kernel.SparseMap(*matrix), scores, threads)
+    kernel.sparse_encode(X, kernel.SparseMap(*matrix), zero_bit, codes, threads)
 
     same(scores, expected)
     bits = expected >= 0 if zero_bit else expected > 0
@@ -132,9 +132,34 @@ def test_blocks_of_features_and_outputs_change_nothing(kernel, shape):
     kernel.linear_scores(X, weights, bias, scores, 2)
     same(scores, expected)
 
-    _reference.sparse_scores(X, *csr(weights, kept), bias, expected, 1)
-    kernel.sparse_scores(X, *csr(weights, kept), bias, scores, 2)
+    matrix = *csr(weights, kept), bias, d
+    _reference.sparse_scores(X, _reference.SparseMap(*matrix), expected, 1)
+    kernel.sparse_scores(X, kernel.SparseMap(*matrix), scores, 2)
     same(scores, expected)
+
+
+@each_kernel
+@pytest.mark.parametrize("d", [65_535, 65_536])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_single_rows_of_every_layout(kernel, d, skewed):
+    rng = np.random.default_rng(d)
+    lengths = rng.integers(0, 40, size=70)
+    if skewed:
+        lengths[7] = 5000  # most of a woven block would be filling
+    indices = [np.sort(rng.choice(d, n, replace=False)) for n in lengths]
+    indices[0] = np.array([0, d - 1])
+    indptr = np.cumsum([0, *map(len, indices)])
+    values = rng.choice(SPECIAL[:8], size=indptr[-1])
+    bias = np.where(np.arange(70) % 2, np.float32(-0.0), np.float32(0.5))
+    matrix = indptr, np.concatenate(indices).astype(np.int32), values, bias, d
+    X = rng.choice(SPECIAL[:9], size=(2, d))
+    expected, scores = np.empty((2, 2, 70), np.float32)
+
+    _reference.sparse_scores(X, _reference.SparseMap(*matrix), expected, 1)
+    sparse_map = kernel.SparseMap(*matrix)
+    for n in (1, 2):
+        kernel.sparse_scores(X[:n], sparse_map, scores[:n], 1)
+        same(scores[:n], expected[:n])
 
 
 @each_kernel

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace fewbits {
 
@@ -34,6 +35,20 @@ struct SparseAffine {
     std::size_t n_bits;
 };
 
+struct SparseLayouts;
+
+/// A sparse map that is used again and again: its weights are laid out anew for single
+/// rows and for batches, each when it is first needed. `csr` must outlive it.
+class SparseMap {
+public:
+    SparseMap(const SparseAffine& csr, std::size_t n_features);
+    ~SparseMap();
+
+    const SparseAffine csr;
+    const std::size_t n_features;
+    const std::unique_ptr<SparseLayouts> layouts;
+};
+
 /// Where scores go: to `scores` (n, n_bits), or thresholded to `codes`
 /// (n, ceil(n_bits / 8)), most significant bit first, padding bits zero. A bit is
 /// `score >= 0` with `zero_bit`, else `score > 0`.
@@ -45,7 +60,7 @@ struct Output {
 
 void linear(const Features& x, const Affine& map, const Output& out,
             std::size_t n_threads);
-void sparse(const Features& x, const SparseAffine& map, const Output& out,
+void sparse(const Features& x, const SparseMap& map, const Output& out,
             std::size_t n_threads);
 
 }  // namespace fewbits

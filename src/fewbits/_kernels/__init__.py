@@ -36,6 +36,7 @@ if COMPILED or TYPE_CHECKING:
 else:
     from fewbits._kernels import _reference as _module
 
+SparseMap = _module.SparseMap
 active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
 force_isa = _module.force_isa
@@ -51,6 +52,7 @@ sparse_scores = _module.sparse_scores
 
 __all__ = [
     "COMPILED",
+    "SparseMap",
     "active_isa",
     "asymmetric_distances",
     "force_isa",

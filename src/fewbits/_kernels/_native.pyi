@@ -57,21 +57,23 @@ def linear_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None: ...
+
+class SparseMap:
+    def __init__(
+        self,
+        indptr: IdArray,
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        bias: NDArray[np.float32],
+        n_features: int,
+    ) -> None: ...
+
 def sparse_scores(
-    X: NDArray[np.float32],
-    indptr: IdArray,
-    indices: NDArray[np.int32],
-    values: NDArray[np.float32],
-    bias: NDArray[np.float32],
-    scores: ScoreArray,
-    n_threads: int,
+    X: NDArray[np.float32], map: SparseMap, scores: ScoreArray, n_threads: int
 ) -> None: ...
 def sparse_encode(
     X: NDArray[np.float32],
-    indptr: IdArray,
-    indices: NDArray[np.int32],
-    values: NDArray[np.float32],
-    bias: NDArray[np.float32],
+    map: SparseMap,
     zero_bit: int,
     codes: CodeArray,
     n_threads: int,

@@ -6,6 +6,8 @@ one fused multiply-add ``x[i] * w[i, j]`` for each feature ``i`` in rising order
 float32. Whatever computes a score in that order gets the same float on any machine.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -158,35 +160,32 @@ def linear_encode(
         codes[start : start + step] = np.packbits(bits, axis=1)
 
 
+class SparseMap(NamedTuple):
+    """One row of a CSR matrix (n_bits, n_features) and one bias for each bit."""
+
+    indptr: IdArray
+    indices: NDArray[np.int32]
+    values: Float32Array
+    bias: Float32Array
+    n_features: int
+
+
 def sparse_scores(
-    X: Float32Array,
-    indptr: IdArray,
-    indices: NDArray[np.int32],
-    values: Float32Array,
-    bias: Float32Array,
-    scores: ScoreArray,
-    n_threads: int,
+    X: Float32Array, map: SparseMap, scores: ScoreArray, n_threads: int
 ) -> None:
-    """Score with one row of a CSR matrix (n_bits, n_features) for each bit."""
-    for j in range(len(bias)):
-        total = np.full(len(X), bias[j], np.float32)
-        for i in range(indptr[j], indptr[j + 1]):
-            total = _fused_multiply_add(X[:, indices[i]], values[i], total)
+    """Score with a sparse map."""
+    for j in range(len(map.bias)):
+        total = np.full(len(X), map.bias[j], np.float32)
+        for i in range(map.indptr[j], map.indptr[j + 1]):
+            total = _fused_multiply_add(X[:, map.indices[i]], map.values[i], total)
         scores[:, j] = total
 
 
 def sparse_encode(
-    X: Float32Array,
-    indptr: IdArray,
-    indices: NDArray[np.int32],
-    values: Float32Array,
-    bias: Float32Array,
-    zero_bit: int,
-    codes: CodeArray,
-    n_threads: int,
+    X: Float32Array, map: SparseMap, zero_bit: int, codes: CodeArray, n_threads: int
 ) -> None:
     """Zero weights change no bit, so blocks of outputs are encoded as dense maps."""
-    d = X.shape[1]
+    indptr, indices, values, bias, d = map
     step = max(8, 8 * _BLOCK // d // 8 * 8)
     for first in range(0, len(bias), step):
         last = min(first + step, len(bias))

@@ -1,6 +1,7 @@
 """Features on disk, so that images are looked at once."""
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Sequence
@@ -61,28 +62,44 @@ def cached_features(
         part = _read(path, (stop - start, backbone.n_features))
         if part is None:
             part = backbone.extract([items[row] for row in range(start, stop)])
-            _write(path, part)
+            write_checked(path, _as_bytes(part))
         features[start:stop] = part
         if progress is not None:
             progress(stop, len(items))
     return features
 
 
-def _write(path: Path, part: NDArray[np.float32]) -> None:
-    with atomic_write(path) as file:
-        np.save(file, part)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    with atomic_write(path.with_suffix(".json")) as file:
-        file.write(json.dumps({"sha256": digest}).encode())
+def _as_bytes(part: NDArray[np.float32]) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, part)
+    return buffer.getvalue()
 
 
 def _read(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
     """Return a part that is there and undamaged, else None."""
+    data = read_checked(path)
+    if data is None:
+        return None
     try:
-        stated = json.loads(path.with_suffix(".json").read_text("utf-8"))["sha256"]
-        if hashlib.sha256(path.read_bytes()).hexdigest() != stated:
-            return None
-        part: NDArray[np.float32] = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, KeyError, TypeError):
+        part: NDArray[np.float32] = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError):
         return None
     return part if part.shape == shape and part.dtype == np.float32 else None
+
+
+def write_checked(path: Path, data: bytes) -> None:
+    """Write a file and, beside it, its checksum."""
+    with atomic_write(path) as file:
+        file.write(data)
+    with atomic_write(path.with_suffix(".json")) as file:
+        file.write(json.dumps({"sha256": hashlib.sha256(data).hexdigest()}).encode())
+
+
+def read_checked(path: Path) -> bytes | None:
+    """Return what `write_checked` wrote, None when it is missing or damaged."""
+    try:
+        stated = json.loads(path.with_suffix(".json").read_text("utf-8"))["sha256"]
+        data = path.read_bytes()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return data if hashlib.sha256(data).hexdigest() == stated else None

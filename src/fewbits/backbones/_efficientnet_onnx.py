@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._files import atomic_write
 from fewbits.errors import MissingExtraError
 
 #: (repeats, kernel, stride, expansion, output channels) of each stage.
@@ -31,8 +30,8 @@ OPSET = 17
 Weights = dict[str, NDArray[np.float32]]
 
 
-def convert(checkpoint: Path, target: Path) -> None:
-    """Write the network up to its last feature map to `target`.
+def convert(checkpoint: Path) -> bytes:
+    """Return the network up to its last feature map.
 
     The input is float32 (n, 3, height, width), the output (n, 1280, height / 32,
     width / 32).
@@ -41,8 +40,8 @@ def convert(checkpoint: Path, target: Path) -> None:
 
     model = _Graph(_read(checkpoint)).model()
     onnx.checker.check_model(model)
-    with atomic_write(target) as file:
-        file.write(model.SerializeToString(deterministic=True))
+    network: bytes = model.SerializeToString(deterministic=True)
+    return network
 
 
 def _read(checkpoint: Path) -> Weights:

@@ -1,6 +1,7 @@
 """Sign of a sparse affine map."""
 
-from typing import ClassVar, Self, TypeAlias, final
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +11,6 @@ from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError
-
-_Csr: TypeAlias = tuple[
-    NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]
-]
 
 
 @final
@@ -117,16 +114,21 @@ class SparseEncoder(Encoder):
             "n_features": np.array([self.n_features], np.int64),
         }
 
+    @cached_property
+    def _map(self) -> _kernels.SparseMap:
+        arrays = self.indptr, self.indices, self.values, self.bias
+        return _kernels.SparseMap(*arrays, self.n_features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in self.__dict__.items() if name != "_map"}
+
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        _kernels.sparse_scores(X, *self._map(), scores, _kernels.num_threads())
+        _kernels.sparse_scores(X, self._map, scores, _kernels.num_threads())
 
     def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
         _kernels.sparse_encode(
-            X, *self._map(), self.zero_bit, codes, _kernels.num_threads()
+            X, self._map, self.zero_bit, codes, _kernels.num_threads()
         )
-
-    def _map(self) -> _Csr:
-        return self.indptr, self.indices, self.values, self.bias
 
     def _prefix(self, n_bits: int) -> Self:
         end = self.indptr[n_bits]
