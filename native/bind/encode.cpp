@@ -75,6 +75,14 @@ void asymmetric_distances(Floats scores, Matrix<const std::uint8_t> database,
                                   database.data(), distances.data(), n_threads);
 }
 
+void bit_sums(Floats weights, Matrix<const std::uint8_t> codes, Scores sums,
+              std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::bit_sums({weights.data(), codes.data(), weights.shape(0), weights.shape(1),
+                       codes.shape(0)},
+                      sums.data(), n_threads);
+}
+
 }  // namespace
 
 void bind_encode(nb::module_& m) {
@@ -94,4 +102,6 @@ void bind_encode(nb::module_& m) {
     m.def("asymmetric_distances", &asymmetric_distances, "scores"_a.noconvert(),
           "database"_a.noconvert(), "rows"_a.noconvert(), "distances"_a.noconvert(),
           "n_threads"_a);
+    m.def("bit_sums", &bit_sums, "weights"_a.noconvert(), "codes"_a.noconvert(),
+          "sums"_a.noconvert(), "n_threads"_a);
 }

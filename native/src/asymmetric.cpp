@@ -1,5 +1,6 @@
 #include "fewbits/asymmetric.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct Query {
     }
 };
 
+/// Starting a thread costs as much as this many additions.
+constexpr std::size_t thread_work = std::size_t{1} << 21;
+/// Codes that all weights are applied to before the next ones, so that they stay near.
+constexpr std::size_t block = 1024;
+
 }  // namespace
 
 void asymmetric_distances(const Candidates& all, const std::uint8_t* database,
@@ -41,6 +47,24 @@ void asymmetric_distances(const Candidates& all, const std::uint8_t* database,
                     all.rows + q * all.per_query, all.per_query, n_bytes,
                     distances + q * all.per_query});
         }
+    });
+}
+
+void bit_sums(const WeightedBits& all, float* sums, std::size_t n_threads) {
+    const auto kernel = encode_kernels(active_isa()).asymmetric;
+    const std::size_t n_bytes = (all.n_bits + 7) / 8, padded = (n_bytes + 1) / 2 * 16;
+    std::vector<float> weights(all.n * padded);
+    for (std::size_t q = 0; q < all.n; ++q)
+        std::copy_n(all.weights + q * all.n_bits, all.n_bits, &weights[q * padded]);
+    const std::vector<std::uint8_t> none(n_bytes);
+    const std::size_t work = all.n * all.n_codes * all.n_bits;
+    n_threads = std::clamp<std::size_t>(work / thread_work, 1, n_threads);
+    parallel_for(all.n_codes, block, n_threads, [&](auto begin, auto end, auto) {
+        for (std::size_t i = begin; i < end; i += block)
+            for (std::size_t q = 0; q < all.n; ++q)
+                kernel({&weights[q * padded], none.data(), all.codes + i * n_bytes,
+                        nullptr, std::min(block, end - i), n_bytes,
+                        sums + q * all.n_codes + i});
     });
 }
 

@@ -58,15 +58,18 @@ float asymmetric_distance(const AsymmetricJob& job, const std::uint8_t* code) {
 template <typename V>
 void asymmetric_share(const AsymmetricJob& job) {
     constexpr std::size_t ahead = 8, line = 64;
+    const auto row = [&](std::size_t i) {
+        return job.rows ? job.rows[i] : static_cast<std::int64_t>(i);
+    };
     const auto code = [&](std::size_t i) {
-        return job.database + static_cast<std::size_t>(job.rows[i]) * job.n_bytes;
+        return job.database + static_cast<std::size_t>(row(i)) * job.n_bytes;
     };
     for (std::size_t i = 0; i < job.n_rows; ++i) {
-        if (i + ahead < job.n_rows && job.rows[i + ahead] >= 0)
+        if (i + ahead < job.n_rows && row(i + ahead) >= 0)
             for (std::size_t byte = 0; byte < job.n_bytes; byte += line)
                 __builtin_prefetch(code(i + ahead) + byte);
-        job.distances[i] = job.rows[i] < 0 ? __builtin_inff()
-                                           : asymmetric_distance<V>(job, code(i));
+        job.distances[i] =
+            row(i) < 0 ? __builtin_inff() : asymmetric_distance<V>(job, code(i));
     }
 }
 

@@ -35,12 +35,12 @@ struct SparseWeights : SparseAffine {
 };
 using SparseJob = EncodeJob<SparseWeights>;
 
-/// One query of `asymmetric_distances`, padded to whole pairs of bytes.
+/// One query of `asymmetric_distances` or `bit_sums`.
 struct AsymmetricJob {
-    const float* costs;         // |score|, zero beyond the last bit
-    const std::uint8_t* signs;  // the query's own code
+    const float* costs;         // of each bit, zero up to the last pair of bytes
+    const std::uint8_t* signs;  // a bit costs where it differs from this
     const std::uint8_t* database;
-    const std::int64_t* rows;
+    const std::int64_t* rows;  // -1 for none; null for the first `n_rows`
     std::size_t n_rows;
     std::size_t n_bytes;
     float* distances;

@@ -13,7 +13,7 @@ import fewbits
 from fewbits import datasets
 from fewbits.cli import app
 
-COMMANDS = ["demo", "fit", "encode", "build", "search", "evaluate", "inspect"]
+COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
 
 
@@ -66,6 +66,17 @@ def test_texts(texts):
     assert TEXTS[1] in run("search", texts, "cat", "-k", 1)
     many = run("search", texts, "-i", "-", "-k", 10**9, "--json", input="cat\narm\n")
     assert [len(json.loads(line)["hits"]) for line in many.splitlines()] == [4, 4]
+
+
+def test_novel(vectors, texts):
+    found = json.loads(run("novel", vectors, "--id", 3, "--id", 4, "-k", 5, "--json"))
+    scores = [hit["score"] for hit in found["hits"]]
+    assert len(scores) == 5
+    assert scores == sorted(scores, reverse=True)
+    assert not {3, 4} & {hit["id"] for hit in found["hits"]}
+    assert "score" in run("novel", vectors, "-i", "q.npy", "--not-id", 50)
+    out = run("novel", texts, "a broken leg", "--not", "a cat", "-k", 2)
+    assert TEXTS[0] in out
 
 
 def test_table(folder):

@@ -73,6 +73,12 @@ MISTAKES = {
     "search broken -i x.npy": "damaged",
     "evaluate b x.npy x.npy -k 0": "k must be at least 1",
     "evaluate b x.npy x.npy -k 1000000000": "60 items have no",
+    "novel b": "no positive one",
+    "novel b cat": "cannot be typed",
+    "novel b --id 99": "no item with id 99",
+    "novel b --id 1 --not-id 1": "as a member and as none",
+    "novel b --id 1 -k 0": "k must be at least 1",
+    "novel empty --id 1": "holds no items yet",
     "inspect none": "is no bundle",
     "magic": "No such command",
 }

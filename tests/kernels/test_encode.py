@@ -179,6 +179,30 @@ def test_asymmetric_distances_equal_the_definition(kernel, problem, n_candidates
 
 
 @each_kernel
+@settings(max_examples=40, deadline=None)
+@given(problem=problems(), n_codes=st.sampled_from([0, 1, 9, 2500]))
+def test_bit_sums_equal_the_definition(kernel, problem, n_codes):
+    weights, _, bias, _, _, threads = problem
+    n_bits, rng = weights.shape[1], np.random.default_rng(len(bias))
+    codes = np.packbits(rng.random((n_codes, n_bits)) < 0.5, axis=1)
+    expected, found = np.empty((2, len(weights), n_codes), np.float32)
+    _reference.bit_sums(weights, codes, expected, 1)
+
+    kernel.bit_sums(weights, codes, found, threads)
+
+    same(found, expected)
+
+
+@each_kernel
+def test_bit_sums_of_known_codes(kernel):
+    weights = np.array([[1, 2, 4, 8, 16, 32, 64, 128, -256]], np.float32)
+    codes = np.array([[0b10000001, 0b10000000], [0b01000000, 0], [0, 0]], np.uint8)
+    sums = np.empty((1, 3), np.float32)
+    kernel.bit_sums(weights, codes, sums, 1)
+    assert sums.tolist() == [[-127, 2, 0]]
+
+
+@each_kernel
 def test_asymmetric_distance_of_a_known_pair(kernel):
     scores = np.array([[0.5, -2.0, 4.0, 0.0, 8.0, 1.0, 1.0, 1.0, -16.0]], np.float32)
     database = np.array([[0b10111111, 0], [0b01000000, 0b10000000]], np.uint8)

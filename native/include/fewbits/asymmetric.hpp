@@ -23,4 +23,17 @@ struct Candidates {
 void asymmetric_distances(const Candidates& candidates, const std::uint8_t* database,
                           float* distances, std::size_t n_threads);
 
+/// Rows of weights, one weight for each bit, and codes to apply them to.
+struct WeightedBits {
+    const float* weights;
+    const std::uint8_t* codes;  // (n_codes, ceil(n_bits / 8))
+    std::size_t n;
+    std::size_t n_bits;
+    std::size_t n_codes;
+};
+
+/// Write to `sums` (n, n_codes) the sum of the weights of the bits that are set in each
+/// code, added in the same order.
+void bit_sums(const WeightedBits& all, float* sums, std::size_t n_threads);
+
 }  // namespace fewbits

@@ -39,6 +39,7 @@ else:
 SparseMap = _module.SparseMap
 active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
+bit_sums = _module.bit_sums
 force_isa = _module.force_isa
 hamming_distances = _module.hamming_distances
 hamming_topk = _module.hamming_topk
@@ -55,6 +56,7 @@ __all__ = [
     "SparseMap",
     "active_isa",
     "asymmetric_distances",
+    "bit_sums",
     "force_isa",
     "hamming_distances",
     "hamming_topk",

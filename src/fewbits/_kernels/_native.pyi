@@ -42,6 +42,12 @@ def asymmetric_distances(
     distances: NDArray[np.float32],
     n_threads: int,
 ) -> None: ...
+def bit_sums(
+    weights: NDArray[np.float32],
+    codes: CodeArray,
+    sums: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...
 def linear_scores(
     X: NDArray[np.float32],
     weights: NDArray[np.float32],

@@ -108,18 +108,38 @@ def asymmetric_distances(
     each place within two bytes, then halves added to halves.
     """
     n_bits = scores.shape[1]
-    padding = (0, -n_bits % _LANES)
     for q, score in enumerate(scores):
         codes = database[np.maximum(rows[q], 0)]
         bits = np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
         costs = np.where(bits != (score > 0), np.abs(score), np.float32(0))
-        padded = np.pad(costs, ((0, 0), padding))
-        parts = padded.reshape(len(codes), padded.shape[1] // _LANES, _LANES)
-        total = np.cumsum(parts, axis=1, dtype=np.float32)[:, -1]
+        total = _sum_by_lanes(costs)
+        distances[q] = np.where(rows[q] < 0, np.float32(np.inf), total)
+
+
+def bit_sums(
+    weights: Float32Array, codes: CodeArray, sums: Float32Array, n_threads: int
+) -> None:
+    """Sum the weights of the bits that are set, added like asymmetric distances."""
+    n_bits = weights.shape[1]
+    step = max(1, _BLOCK // n_bits)
+    for start in range(0, len(codes), step):
+        part = codes[start : start + step]
+        bits = np.unpackbits(part, axis=1, count=n_bits).astype(bool)
+        for q, weight in enumerate(weights):
+            chosen = np.where(bits, weight, np.float32(0))
+            sums[q, start : start + step] = _sum_by_lanes(chosen)
+
+
+def _sum_by_lanes(terms: Float32Array) -> Float32Array:
+    """Add up each row: 16 sums side by side, then halves added to halves."""
+    padded = np.pad(terms, ((0, 0), (0, -terms.shape[1] % _LANES)))
+    parts = padded.reshape(len(terms), padded.shape[1] // _LANES, _LANES)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total: Float32Array = np.cumsum(parts, axis=1, dtype=np.float32)[:, -1]
         while total.shape[1] > 1:
             low, high = np.split(total, 2, axis=1)
             total = low + high
-        distances[q] = np.where(rows[q] < 0, np.float32(np.inf), total[:, 0])
+    return total[:, 0]
 
 
 def linear_scores(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
 from fewbits.backbones import Backbone
+from fewbits.bundle._examples import ClassMembers, Examples, rank_by_class
 from fewbits.bundle._folder import (
     check_target,
     checked_path,
@@ -152,6 +153,73 @@ class Bundle:
             vectors=vectors,
             query_vectors=None if vectors is None else features,
         )
+
+    def find_class(
+        self,
+        examples: ArrayLike | Sequence[Any] = (),
+        counterexamples: ArrayLike | Sequence[Any] = (),
+        *,
+        ids: ArrayLike = (),
+        not_ids: ArrayLike = (),
+        k: int = 10,
+        n_random: int = 1000,
+        C: float = 100.0,
+        random_state: int = 0,
+    ) -> ClassMembers:
+        """Rank the collection by how well it fits a class that examples define.
+
+        The class need not be one that the encoder was trained on: a linear SVM on bits
+        is learnt on the spot.
+
+        Parameters
+        ----------
+        examples, counterexamples : array-like of shape (n, n_features), or sequence
+            Raw items that belong to the class, and that do not.
+        ids, not_ids : array-like of int
+            Items of the collection that belong to the class, and that do not. They are
+            left out of the answer, since their class is known.
+        k : int, default=10
+        n_random : int, default=1000
+            Random items of the collection that stand for everything else.
+        C : float, default=100
+            Weight of the errors of the SVM, see `fewbits.decoding.learn_class`.
+        random_state : int, default=0
+            Seeds the choice of random items and the solver.
+
+        Returns
+        -------
+        ClassMembers
+            ``scores`` (k,), highest first and positive where the model sees a member,
+            and ``ids`` (k,); fewer when the collection has fewer.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no example, an id is unknown, or given on both sides.
+
+        Examples
+        --------
+        >>> from fewbits.learners import LSH
+        >>> X = np.repeat(np.eye(4), 25, axis=0)  # 4 classes of 25 items
+        >>> bundle = Bundle(LSH(n_bits=64, random_state=0).fit(X).encoder_)
+        >>> bundle.with_items(X).find_class(ids=[50, 51], k=3).ids
+        array([52, 53, 54])
+        """
+        return rank_by_class(
+            self.collection,
+            self.encoder.n_bits,
+            Examples(self._codes_of(examples), self.collection.rows(ids)),
+            Examples(self._codes_of(counterexamples), self.collection.rows(not_ids)),
+            k,
+            n_random=n_random,
+            C=C,
+            random_state=random_state,
+        )
+
+    def _codes_of(self, items: ArrayLike | Sequence[Any]) -> CodeArray:
+        if not len(items):  # type: ignore[arg-type]
+            return np.empty((0, n_bytes(self.encoder.n_bits)), np.uint8)
+        return self.encode(items)
 
     @property
     def item_kind(self) -> str:

@@ -125,12 +125,24 @@ class Items:
 
     def row(self, item: int) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""
-        order = self._order
-        place = int(np.searchsorted(self.ids, item, sorter=order))
-        if place == len(self) or self.ids[order[place]] != item:
-            raise ArgumentError(f"there is no item with id {item}")
-        row = int(order[place])
+        row = int(self.rows([item])[0])
         return {name: self.table[name][row].as_py() for name in self.columns}
+
+    def rows(self, ids: ArrayLike) -> IdArray:
+        """Return the places of the items with these ids.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such item.
+        """
+        wanted = _whole_numbers(ids)
+        ranks = np.searchsorted(self.ids, wanted, sorter=self._order)
+        found = ranks < len(self)
+        found[found] = self.ids[self._order[ranks[found]]] == wanted[found]
+        if not found.all():
+            raise ArgumentError(f"there is no item with id {wanted[~found][0]}")
+        return self._order[ranks]
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
@@ -149,6 +161,14 @@ class Items:
 def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:
     if ids is None:
         return np.arange(n, dtype=np.int64)
+    array = _whole_numbers(ids)
+    unique, counts = np.unique(array, return_counts=True)
+    if len(unique) != len(array):
+        raise ArgumentError(f"id {unique[counts > 1][0]} is given more than once")
+    return array
+
+
+def _whole_numbers(ids: ArrayLike) -> IdArray:
     array = np.asarray(ids)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ArgumentError(
@@ -157,9 +177,6 @@ def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:
     if array.size and (array.min() < 0 or array.max() > np.iinfo(np.int64).max):
         wrong = array.min() if array.min() < 0 else array.max()
         raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
-    unique, counts = np.unique(array, return_counts=True)
-    if len(unique) != len(array):
-        raise ArgumentError(f"id {unique[counts > 1][0]} is given more than once")
     return array.astype(np.int64)
 
 

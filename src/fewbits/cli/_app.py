@@ -18,6 +18,7 @@ from fewbits.cli import (
     _evaluate,
     _fit,
     _inspect,
+    _novel,
     _search,
 )
 from fewbits.errors import FewbitsError
@@ -62,7 +63,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (_demo, _fit, _encode, _build, _search, _evaluate, _inspect):
+for module in (_demo, _fit, _encode, _build, _search, _novel, _evaluate, _inspect):
     module.register(app)
 app.add_typer(_data.app, name="data")
 

@@ -1,7 +1,7 @@
 """Options that several commands share, and how they print."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -48,6 +48,20 @@ def read_for(
     return source
 
 
+def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
+    """Return items that were typed: texts, or paths of images."""
+    if typed and bundle.backbone is None:
+        raise ArgumentError(
+            f"{path} searches vectors, which cannot be typed: use --input FILE.npy"
+        )
+    if bundle.item_kind != "images":
+        return list(typed)
+    for name in typed:
+        if not Path(name).is_file():
+            raise FileNotFoundError(f"there is no {name}")
+    return [Path(name) for name in typed]
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document on a line of its own."""
     typer.echo(json.dumps(value, ensure_ascii=False))
@@ -70,6 +84,17 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     Console().print(table)
+
+
+def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
+    """Print items that were found, one in a row."""
+    header = list(hits[0]) if hits else ["nothing found"]
+    rows = [[_hit_cell(value) for value in hit.values()] for hit in hits]
+    print_table(title, header, rows)
+
+
+def _hit_cell(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:

@@ -9,9 +9,10 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
+    print_hits,
     print_json,
-    print_table,
     read_for,
+    typed_items,
 )
 
 
@@ -53,34 +54,17 @@ def search(
     if bool(queries) == bool(source):
         raise ArgumentError("give either queries or --input")
     loaded = Bundle.load(bundle)
-    if queries and loaded.backbone is None:
-        raise ArgumentError(
-            f"{bundle} searches vectors, which cannot be typed: use --input FILE.npy"
-        )
-    if queries and loaded.item_kind == "images":
-        asked: Any = [_existing(path) for path in queries]
-    else:
-        asked = queries or read_for(loaded, source or "-", column).values
+    asked: Any = typed_items(loaded, bundle, queries or [])
+    if source:
+        asked = read_for(loaded, source, column).values
     answers = loaded.answers(asked, k, rerank=rerank)
     for i, hits in enumerate(answers):
         if as_json:
             print_json({"query": _label(asked, i), "hits": hits})
         else:
-            header = list(hits[0]) if hits else ["nothing found"]
-            rows = [[_cell(value) for value in hit.values()] for hit in hits]
-            print_table(_label(asked, i), header, rows)
+            print_hits(_label(asked, i), hits)
 
 
 def _label(asked: Any, i: int) -> str:
     value = asked[i]
     return str(value) if isinstance(value, str | Path) else f"query {i}"
-
-
-def _existing(path: str) -> Path:
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"there is no {path}")
-    return Path(path)
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

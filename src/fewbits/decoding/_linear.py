@@ -1,0 +1,167 @@
+"""Linear models on bits: how well each code fits a class given by examples."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits import _kernels
+from fewbits._typing import CodeArray
+from fewbits.codes import as_codes, unpack
+from fewbits.codes._arguments import check_k
+from fewbits.errors import ArgumentError
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LinearModel:
+    """A weight for each bit, and a constant: positive scores speak for the class.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_bits,), dtype float32
+        What a bit adds to the score where it is set.
+    bias : float
+        The score of a code of zeros.
+    """
+
+    weights: NDArray[np.float32]
+    bias: float
+
+    def scores(self, codes: CodeArray) -> NDArray[np.float32]:
+        """Score every code, on all cores; the order of additions is fixed.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype float32
+
+        Raises
+        ------
+        ArgumentError
+            When the codes are not as wide as the model.
+
+        Examples
+        --------
+        >>> model = LinearModel(np.array([1, 0, -2, 0], np.float32), 0.5)
+        >>> model.scores(np.array([[0b10100000], [0b10000000]], np.uint8))
+        array([-0.5,  1.5], dtype=float32)
+        """
+        codes = as_codes(codes, n_bits=len(self.weights))
+        sums = np.empty((1, len(codes)), np.float32)
+        _kernels.bit_sums(self.weights[None], codes, sums, _kernels.num_threads())
+        scores: NDArray[np.float32] = sums[0] + np.float32(self.bias)
+        return scores
+
+
+def learn_class(
+    positives: CodeArray,
+    negatives: CodeArray,
+    n_bits: int,
+    *,
+    C: float = 100.0,
+    random_state: int = 0,
+) -> LinearModel:
+    """Learn what tells a class from everything else, from a few examples of both.
+
+    A linear SVM on the bits, as PiCoDes are made for: squared hinge loss, the examples
+    of both sides weighing the same in sum, however many there are.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (n, n_bytes), dtype uint8
+        At least one of each.
+    n_bits : int
+        Length of the codes.
+    C : float, default=100
+        Weight of the mean error against that of the model's size, for codes scaled to
+        unit length: it depends neither on their length nor on the number of examples.
+    random_state : int, default=0
+        Seeds the solver.
+
+    Returns
+    -------
+    LinearModel
+
+    Raises
+    ------
+    ArgumentError
+        When one side is empty, or C is not above 0.
+
+    References
+    ----------
+    Bergamo, Torresani and Fitzgibbon, "PiCoDes: Learning a Compact Code for
+    Novel-Category Recognition", NIPS 2011.
+
+    Examples
+    --------
+    >>> even = np.array([[0b00000000], [0b10000000]], np.uint8)
+    >>> odd = np.array([[0b00000001], [0b10000001]], np.uint8)
+    >>> learn_class(odd, even, 8).scores(np.array([[0b01000001], [64]], np.uint8)) > 0
+    array([ True, False])
+    """
+    sides = [as_codes(codes, n_bits=n_bits) for codes in (positives, negatives)]
+    for name, codes in zip(("positive", "negative"), sides, strict=True):
+        if not len(codes):
+            raise ArgumentError(f"a class is learnt from examples, got no {name} one")
+    if not C > 0 or not np.isfinite(C):
+        raise ArgumentError(f"C must be above 0 and finite, got {C}")
+    signs = 2 * unpack(np.concatenate(sides), n_bits).astype(np.float64) - 1
+    wanted = np.repeat([1, -1], [len(codes) for codes in sides])
+    weights, constant = _solve(signs, wanted, C / signs.size, random_state)
+    # From bits as -1 and +1 to bits as 0 and 1.
+    return LinearModel(
+        (2 * weights).astype(np.float32), float(constant - weights.sum())
+    )
+
+
+def _solve(
+    X: NDArray[np.float64], y: NDArray[Any], C: float, random_state: int
+) -> tuple[NDArray[np.float64], float]:
+    from sklearn.svm import LinearSVC
+
+    svm = LinearSVC(
+        C=C,
+        class_weight="balanced",
+        dual=True,
+        intercept_scaling=10.0,  # so that the constant is hardly held back
+        max_iter=10_000,
+        random_state=random_state,
+    ).fit(X, y)
+    return svm.coef_[0], float(svm.intercept_[0])
+
+
+def best_scores(
+    scores: NDArray[np.float32], k: int, allowed: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return the rows of the `k` highest scores, highest first, ties by row.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+    k : int
+        More than there are means all.
+    allowed : ndarray of bool of shape (n,), default=None
+        Rows to choose from.
+
+    Returns
+    -------
+    ndarray of shape (min(k, n_allowed),), dtype int64
+
+    Examples
+    --------
+    >>> best_scores(np.array([1, 3, 2, 3], np.float32), 3)
+    array([1, 3, 2])
+    """
+    k = check_k(k)
+    rows = np.arange(len(scores)) if allowed is None else np.flatnonzero(allowed)
+    candidates = scores[rows]
+    if k < len(rows):
+        worst = np.partition(candidates, len(rows) - k)[len(rows) - k]
+        rows = rows[candidates >= worst]
+    order = np.argsort(-scores[rows], kind="stable")[:k]
+    best: NDArray[np.int64] = rows[order]
+    return best

@@ -1,0 +1,67 @@
+"""Search by example through a bundle."""
+
+import numpy as np
+import pytest
+
+from fewbits.bundle import Bundle
+from fewbits.errors import ArgumentError
+from fewbits.learners import ITQ
+
+CLASSES, EACH = 20, 30
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    """Twenty clusters; ids count down, so that they are no rows."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(CLASSES, 16)) * 2
+    X = np.repeat(centres, EACH, axis=0) + rng.normal(size=(CLASSES * EACH, 16))
+    encoder = ITQ(n_bits=64, random_state=0).fit(X).encoder_
+    return Bundle(encoder).with_items(X, ids=np.arange(len(X))[::-1] + 7)
+
+
+def members(bundle, number):
+    return bundle.collection.ids[number * EACH : (number + 1) * EACH]
+
+
+def test_most_answers_are_members(bundle):
+    precision = [
+        np.isin(bundle.find_class(ids=ids[:5], k=20).ids, ids).mean()
+        for ids in (members(bundle, number) for number in range(CLASSES))
+    ]
+    assert np.mean(precision) > 0.8
+
+
+def test_examples_are_left_out_and_scores_fall(bundle):
+    ids = members(bundle, 3)
+    found = bundle.find_class(ids=ids[:5], not_ids=ids[5:7], k=10**9)
+    assert len(found.ids) == len(bundle.collection) - 7
+    assert not np.isin(ids[:7], found.ids).any()
+    assert (np.diff(found.scores) <= 0).all()
+
+
+def test_items_from_outside(bundle):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3, 16)) * 0.1 + 1
+    found = bundle.find_class(X, -X, k=5, n_random=0)
+    codes = bundle.collection.codes[bundle.collection.rows(found.ids)]
+    np.testing.assert_array_equal(
+        found.ids, bundle.find_class(np.tile(X, (2, 1)), -X, k=5, n_random=0).ids
+    )
+    assert len(codes) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "no positive one"),
+        ({"ids": [10**6]}, "no item with id 1000000"),
+        ({"ids": [7, 8], "not_ids": [8]}, "item 8 is given as a member and as none"),
+        ({"ids": [7], "k": 0}, "k must be at least 1"),
+        ({"ids": [7.5]}, "whole numbers"),
+        ({"ids": [7], "n_random": 0}, "nothing to tell the class from"),
+    ],
+)
+def test_mistakes(bundle, arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        bundle.find_class(**arguments)
