@@ -177,21 +177,21 @@ def limits() -> tuple[float, float]:
 
 CASES = [
     Case(1024, 4096, 4096, target=0.85),
-    Case(1024, 4096, 4096, threads=2, target=0.85),
-    Case(1024, 1024, 1024, target=0.85),
-    Case(100_000, 256, 64, target=0.85),
+    Case(1024, 4096, 4096, threads=2),
+    Case(1024, 1024, 1024),
+    Case(100_000, 256, 64),
     Case(16, 4096, 4096),
-    Case(1, 4096, 4096, target=1.0),
-    Case(1, 4096, 4096, threads=2, target=1.0),
-    Case(1, 1024, 1024, target=1.0),
+    Case(1, 4096, 4096),
+    Case(1, 4096, 4096, threads=2),
+    Case(1, 1024, 1024),
     *(
         Case(n, size, size, density, target=target if size == 4096 else None)
         for n, targets in ((1024, (9.0, 5.0, 3.5)), (1, (8.0, 4.0, 2.0)))
         for size in (4096, 1024)
         for density, target in zip((0.05, 0.10, 0.15), targets, strict=True)
     ),
-    Case(1024, 4096, 4096, 0.10, threads=2, target=5.0),
-    Case(1, 4096, 4096, 0.10, threads=2, target=4.0),
+    Case(1024, 4096, 4096, 0.10, threads=2),
+    Case(1, 4096, 4096, 0.10, threads=2),
 ]
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from experiments._sparse_claims import STATED, gains, verdict
 from experiments._summary import decimal, medians, over_seeds, shown
 
 
@@ -29,3 +30,28 @@ def test_seeds_are_put_together():
     assert (mean, n) == (3, 3)
     assert error == pytest.approx(math.sqrt(7 / 3))
     assert medians(cells, "map") == {("a",): 2.0, ("b",): 5.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([0.70, 0.71], "holds: +.005 ± .005 at 64 bits"),
+        ([0.68, 0.68], "**does not hold**: -.020 ± .000 at 64 bits"),
+        ([0.65, 0.71], "not decided: -.020 ± .030 at 64 bits"),
+        ([0.68], "**does not hold**: -.020 at 64 bits"),
+    ],
+)
+def test_verdicts(values, text):
+    table = {
+        (64, "SP 10%"): dict(enumerate(values)),
+        (64, "LSH"): {0: 0.70, 1: 0.70, 2: 0.9},  # the third seed has no partner
+        (128, "SP 10%"): {0: 0.8},
+        (128, "LSH"): {0: 0.7},
+    }
+    assert verdict(STATED[0], table, 256) == text
+
+
+def test_gains_are_those_around_the_number_of_features():
+    table = {(bits, "ITQ"): {0: value} for bits, value in [(64, 0.5), (128, 0.6)]}
+    table |= {(256, "ITQ"): {0: 0.75}, (512, "ITQ"): {0: 0.7}}
+    assert gains("ITQ", table, 256) == "holds: +.150, **does not hold**: -.050"

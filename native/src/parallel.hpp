@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,8 +29,14 @@ void parallel_for(std::size_t n, std::size_t grain, std::size_t n_threads,
     };
     std::vector<std::thread> threads;
     threads.reserve(shares - 1);
-    for (std::size_t t = 1; t < shares; ++t) threads.emplace_back(share, t);
+    std::size_t started = 1;
+    try {
+        for (; started < shares; ++started) threads.emplace_back(share, started);
+    } catch (const std::system_error&) {
+        // No more threads are to be had: the shares that are left are done here.
+    }
     share(0);
+    for (std::size_t t = started; t < shares; ++t) share(t);
     for (auto& thread : threads) thread.join();
     for (const auto& error : errors)
         if (error) std::rethrow_exception(error);

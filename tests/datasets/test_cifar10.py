@@ -5,7 +5,7 @@ import pytest
 
 from fewbits import datasets
 from fewbits.datasets._cifar10 import CLASSES
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArtefactError
 
 RECORD = 1 + 3072
 
@@ -106,48 +106,3 @@ def test_not_cifar10(tmp_path, make_tar, name):
     make_tar(tmp_path / "cifar10.tar", {name: b"x"})
     with pytest.raises(ArtefactError, match="there are no files SPLIT"):
         datasets.load_cifar10(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def full():
-    """Every label of the true set, with nothing behind it."""
-    labels = np.concatenate([np.repeat(CLASSES, 5000), np.repeat(CLASSES, 1000)])
-    splits = {"train": np.arange(50_000), "test": np.arange(50_000, 60_000)}
-    rows = range(60_000)
-    return datasets.Dataset("cifar10", "images", rows, rows, {"class": labels}, splits)
-
-
-def per_class(full, rows):
-    return set(np.unique(full.labels["class"][rows], return_counts=True)[1].tolist())
-
-
-@pytest.mark.parametrize(("protocol", "size"), [("cifar10", 5400), ("cifar10-1", 5900)])
-def test_drawn_hashing_splits(full, protocol, size):
-    split = datasets.cifar10_hashing_split(full, protocol, seed=3)
-    assert per_class(full, split.query) == {100}
-    assert per_class(full, split.train) == {500}
-    assert per_class(full, split.database) == {size}
-    assert split.seed == 3
-    assert not set(split.query) & (set(split.train) | set(split.database))
-    inside = set(split.train) & set(split.database)
-    assert len(inside) == (0 if protocol == "cifar10" else 5000)
-    again = datasets.cifar10_hashing_split(full, protocol, seed=3)
-    np.testing.assert_array_equal(split.train, again.train)
-    other = datasets.cifar10_hashing_split(full, protocol, seed=4)
-    assert not np.array_equal(split.query, other.query)
-
-
-def test_given_hashing_split(full):
-    split = datasets.cifar10_hashing_split(full, "cifar10-2")
-    assert split.seed is None
-    np.testing.assert_array_equal(split.query, full.splits["test"])
-    np.testing.assert_array_equal(split.train, full.splits["train"])
-    np.testing.assert_array_equal(split.database, full.splits["train"])
-
-
-def test_hashing_split_errors(full, tmp_path, make_tar, jpegs):
-    with pytest.raises(ArgumentError, match="there are cifar10, cifar10-1"):
-        datasets.cifar10_hashing_split(full, "cifar10-3")
-    make_tar(tmp_path / "cifar10.tar", jpegs)
-    with pytest.raises(ArgumentError, match="airplane has only 4 images"):
-        datasets.cifar10_hashing_split(datasets.load_cifar10(tmp_path))

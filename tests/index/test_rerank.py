@@ -243,3 +243,9 @@ def test_k_is_checked(k):
     case = Case(0)
     with pytest.raises(ArgumentError, match="k must be"):
         case.index.search_reranked(case.queries, k, scores=case.scores)
+
+
+def test_an_absurd_k_is_refused_before_memory_is_taken():
+    case = Case(0)
+    with pytest.raises(ArgumentError, match="far beyond the"):
+        case.index.search_reranked(case.queries, 10**9, scores=case.scores)

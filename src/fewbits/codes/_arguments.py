@@ -20,11 +20,11 @@ def whole_number(value: int, name: str) -> int:
         raise ArgumentError(f"{name} must be a whole number, got {given}") from None
 
 
-def check_k(k: int) -> int:
+def check_k(k: int, name: str = "k") -> int:
     """Return `k` as an int; it may exceed the number of codes, within reason."""
-    k = whole_number(k, "k")
+    k = whole_number(k, name)
     if not 1 <= k < 2**31:
-        raise ArgumentError(f"k must be at least 1 and below 2**31, got {k}")
+        raise ArgumentError(f"{name} must be at least 1 and below 2**31, got {k}")
     return k
 
 
@@ -38,11 +38,11 @@ def check_padding(n_queries: int, k: int, found: int) -> None:
         )
 
 
-def pad(found: NDArray[Any], k: int) -> NDArray[Any]:
-    """Widen a matrix of neighbours to `k` columns of -1 where fewer were found."""
+def pad(found: NDArray[Any], k: int, fill: float = -1) -> NDArray[Any]:
+    """Widen a matrix of neighbours to `k` columns where fewer were found."""
     if found.shape[1] == k:
         return found
-    padded = np.full((len(found), k), -1, found.dtype)
+    padded = np.full((len(found), k), fill, found.dtype)
     padded[:, : found.shape[1]] = found
     return padded
 

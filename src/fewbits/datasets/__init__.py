@@ -6,7 +6,6 @@ from fewbits.datasets._cifar10 import load_cifar10
 from fewbits.datasets._digits import load_digits
 from fewbits.datasets._fashion_mnist import load_fashion_mnist
 from fewbits.datasets._glove import load_glove
-from fewbits.datasets._hashing_split import HashingSplit, cifar10_hashing_split
 from fewbits.datasets._icd10 import load_icd10
 from fewbits.datasets._images import ArrayImages, ImageItem
 from fewbits.datasets._registry import Entry, available, download, load
@@ -15,10 +14,8 @@ __all__ = [
     "ArrayImages",
     "Dataset",
     "Entry",
-    "HashingSplit",
     "ImageItem",
     "available",
-    "cifar10_hashing_split",
     "download",
     "load",
     "load_caltech101",

@@ -1,6 +1,5 @@
 """Exhaustive search."""
 
-import operator
 from typing import Any, Self, final
 
 import numpy as np
@@ -14,6 +13,7 @@ from fewbits.codes import (
     hamming_topk,
     hamming_within,
 )
+from fewbits.codes._arguments import check_k, check_padding, pad
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index._ids import (
     as_ids,
@@ -267,7 +267,7 @@ class FlatIndex:
         (array([[0]]), array([[1]]))
         """
         queries = self._checked(queries, "queries")
-        k = _count(k, "k")
+        k = check_k(k)
         shortlist = _at_least(k, shortlist, max(100, 10 * k), "shortlist")
         finalists = _at_least(k, finalists, 4 * k, "finalists")
         bits = _scores(scores, queries)
@@ -275,6 +275,7 @@ class FlatIndex:
         if bits is None and pair is None:
             raise ArgumentError("re-ranking needs scores, or vectors and query_vectors")
         wanted = max(1, min(shortlist, self._size))
+        check_padding(len(queries), k, min(k, wanted))
         mask, codes = self._mask(allowed), self._by_id()[0]
         places = hamming_topk(queries, codes, wanted, allowed=mask).ids
         if bits is not None:
@@ -283,7 +284,7 @@ class FlatIndex:
         if pair is not None:
             distances = exact(*pair, self._rows(places), metric)
             distances, places = best(distances, places, k)
-        return Ranked(_widen(distances, k, np.inf), _widen(self._as_ids(places), k, -1))
+        return Ranked(pad(distances, k, np.inf), pad(self._as_ids(places), k))
 
     def _by_id(self) -> tuple[CodeArray, IdArray]:
         """Return codes and ids in the order of the ids, in which ties are answered."""
@@ -385,33 +386,8 @@ def _vectors(
     return as_query_vectors(query_vectors, n_queries, stored.shape[1]), stored
 
 
-def _count(value: int, name: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"{name} must be a whole number, got {value!r}") from None
-    if not 1 <= number < 2**31:
-        raise ArgumentError(f"{name} must be at least 1 and below 2**31, got {number}")
-    return number
-
-
 def _at_least(k: int, value: int | None, default: int, name: str) -> int:
-    return max(k, default if value is None else _count(value, name))
-
-
-def _widen(matrix: NDArray[Any], k: int, fill: float) -> NDArray[Any]:
-    """Pad a matrix to `k` columns."""
-    n, found = matrix.shape
-    if found == k:
-        return matrix
-    try:
-        wide = np.full((n, k), fill, matrix.dtype)
-    except MemoryError:
-        raise ArgumentError(
-            f"k={k} for {n} queries does not fit into memory; only {found} can be found"
-        ) from None
-    wide[:, :found] = matrix
-    return wide
+    return max(k, default if value is None else check_k(value, name))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

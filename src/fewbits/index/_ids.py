@@ -44,22 +44,29 @@ def check_new(ids: IdArray, ordered: IdArray) -> None:
 
 def locate(ids: IdArray, ordered: IdArray, name: str) -> IdArray:
     """Return where the sorted ones hold each id; all must be known."""
-    unknown = ids[~contains(ordered, ids)]
-    if unknown.size:
+    places, found = _places(ids, ordered)
+    if not found.all():
+        unknown = ids[~found]
         raise ArgumentError(
             f"{name} must be ids of the index, {unknown.size} are not: "
             f"{unknown[0]} is the first"
         )
-    return np.searchsorted(ordered, ids)
+    return places
 
 
 def contains(ordered: IdArray, ids: IdArray) -> NDArray[np.bool_]:
     """Tell which `ids` the sorted ones hold."""
+    return _places(ids, ordered)[1]
+
+
+def _places(ids: IdArray, ordered: IdArray) -> tuple[IdArray, NDArray[np.bool_]]:
+    """Return where each id is among the sorted ones, and whether it is there."""
     if not ordered.size:
-        return np.zeros(len(ids), np.bool_)
+        return np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
+    if ordered[0] == 0 and ordered[-1] == len(ordered) - 1:
+        return ids, ids < len(ordered)  # the numbers of the rows: nothing to search
     places = np.minimum(np.searchsorted(ordered, ids), len(ordered) - 1)
-    found: NDArray[np.bool_] = ordered[places] == ids
-    return found
+    return places, ordered[places] == ids
 
 
 def next_ids(ordered: IdArray, n: int) -> IdArray:

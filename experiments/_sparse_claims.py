@@ -1,0 +1,111 @@
+"""How far the claims of the sparse-projections paper hold on our data."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from experiments._cells import Cell
+from experiments._summary import markdown, mean_and_error, shown
+
+CLAIMS = """## What holds
+
+Differences of ANN mAP, paired by seed, mean ± standard error, at the length at which
+the claim fares worst. A claim holds if the difference is on the right side of its
+margin; beyond it by less than two standard errors, it is not decided. The margins are
+ours: .01 against LSH, for ITQ at d bits, and for the last two; .03 for ITQ at d/4; none
+at 2d. The paper gives none."""
+
+ONE_STEP = "SP 10%"
+ITERATIVE = "SP 10%, iterative, frobenius"
+
+
+class Claim(NamedTuple):
+    """`method` is worse than `other` by no more than `margin`, for some lengths."""
+
+    text: str
+    method: str
+    other: str
+    margin: float
+    from_share: float = 0.0  # of the number of features, the shortest code
+    both_ways: bool = False  # neither better nor worse
+
+
+STATED = (
+    Claim("SP 10 % is no worse than LSH at any length", ONE_STEP, "LSH", 0.01),
+    Claim("SP 10 % is near ITQ from d/4 bits on", ONE_STEP, "ITQ", 0.03, 0.25),
+    Claim("SP 10 % is as good as ITQ from d bits on", ONE_STEP, "ITQ", 0.01, 1),
+    Claim("SP 10 % is as good as ITQ at 2d bits", ONE_STEP, "ITQ", 0.0, 2),
+    Claim("SP 100 % is ITQ", "SP 100%", "ITQ", 0.01, both_ways=True),
+    Claim("one sparse step does what thirty do", ONE_STEP, ITERATIVE, 0.01, 0, True),
+)
+Paired = dict[tuple[int, str], dict[int, float]]
+
+
+def claims(cells: list[Cell], titles: dict[str, str], widths: dict[str, int]) -> str:
+    """Return a table of the claims, a column for each set of features."""
+    tables = [(table_of(cells, name), widths[name]) for name in titles]
+    rows = [
+        [claim.text, *(verdict(claim, *table) for table in tables)] for claim in STATED
+    ]
+    for method in (ONE_STEP, "ITQ"):
+        text = f"{method.replace('%', ' %')} gains from d/2 to d, and from d to 2d bits"
+        rows.append([text, *(gains(method, *table) for table in tables)])
+    return CLAIMS + "\n\n" + markdown(["claim", *titles.values()], rows)
+
+
+def table_of(cells: list[Cell], name: str) -> Paired:
+    """Return ANN mAP by (bits, method) and seed."""
+    table: Paired = {}
+    for each in cells:
+        cell: dict[str, Any] = each["cell"]
+        if cell["data"] == name:
+            found = table.setdefault((cell["bits"], cell["method"]), {})
+            found[cell["seed"]] = each["figures"]["ann_map"]
+    return table
+
+
+def verdict(claim: Claim, table: Paired, d: int) -> str:
+    """Return the difference that speaks most against a claim, and what it says."""
+    least = claim.from_share * d
+    gaps = [
+        (bits, difference(table, (bits, claim.method), (bits, claim.other)))
+        for bits, method in sorted(table)
+        if method == claim.method and bits >= least and (bits, claim.other) in table
+    ]
+    if not gaps:
+        return ""
+
+    def against(gap: tuple[float, float, int]) -> float:
+        return abs(gap[0]) if claim.both_ways else -gap[0]
+
+    bits, worst = max(gaps, key=lambda item: against(item[1]))
+    return said(worst, against(worst) - claim.margin) + f" at {bits} bits"
+
+
+def gains(method: str, table: Paired, d: int) -> str:
+    """Say what twice as many bits bring, up to the number of features and beyond."""
+    halves = sorted(bits for bits, m in table if m == method and bits < d)
+    nearest = min(halves, key=lambda bits: abs(bits - d / 2))
+    steps = [((d, method), (nearest, method)), ((2 * d, method), (d, method))]
+    known = [pair for pair in steps if pair[0] in table and pair[1] in table]
+    found = [difference(table, *pair) for pair in known]
+    return ", ".join(said(gap, -gap[0]) for gap in found)
+
+
+def difference(
+    table: Paired, one: tuple[int, str], other: tuple[int, str]
+) -> tuple[float, float, int]:
+    """Return mean, error and number of the differences between the same seeds."""
+    seeds: Iterable[int] = sorted(set(table[one]) & set(table[other]))
+    return mean_and_error([table[one][seed] - table[other][seed] for seed in seeds])
+
+
+def said(gap: tuple[float, float, int], excess: float) -> str:
+    """Return a difference and whether it lies within its margin."""
+    mean, error, _ = gap
+    spread = 0.0 if error != error else 2 * error
+    if excess <= 0:
+        word = "holds"
+    else:
+        word = "not decided" if excess <= spread else "**does not hold**"
+    sign = "+" if mean >= 0 else "-"
+    return f"{word}: {sign}{shown(abs(mean), error)}"
