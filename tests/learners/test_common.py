@@ -13,11 +13,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewbits import encoders
 from fewbits.learners import (
+    BRE,
     CCAITQ,
     ITQ,
     LSH,
     PCAH,
+    PiCoDes,
     SparseProjections,
+    SpectralHashing,
     Thresholding,
 )
 
@@ -28,6 +31,9 @@ LEARNERS = [
     ITQ(n_bits=12, n_iter=3, random_state=0),
     CCAITQ(n_bits=12, n_iter=3, random_state=0),
     SparseProjections(n_bits=12, density=0.9, n_iter=3, random_state=0),
+    SpectralHashing(n_bits=12),
+    BRE(n_bits=12, n_iter=3, random_state=0),
+    PiCoDes(n_bits=12, n_iter=2, random_state=0),
 ]
 every_learner = pytest.mark.parametrize(
     "learner", LEARNERS, ids=lambda learner: type(learner).__name__

@@ -29,7 +29,10 @@ def fit(
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m", help="lsh, pcah, threshold, itq, cca-itq or sp."
+            "--method",
+            "-m",
+            help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq or "
+            "picodes.",
         ),
     ] = "itq",
     bits: Annotated[

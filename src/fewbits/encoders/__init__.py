@@ -1,12 +1,14 @@
 """Deployable maps from features to codes: immutable, no torch, no scikit-learn."""
 
 from fewbits.encoders._base import Encoder
+from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._io import load
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
+    "EigenfunctionEncoder",
     "Encoder",
     "LinearEncoder",
     "SparseEncoder",

@@ -7,11 +7,14 @@ import numpy as np
 from safetensors import safe_open
 
 from fewbits.encoders._base import Encoder
+from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._sparse import SparseEncoder
 from fewbits.errors import ArtefactError, FewbitsError
 
-_KINDS: dict[str, Any] = {cls.kind: cls for cls in (LinearEncoder, SparseEncoder)}
+_KINDS: dict[str, Any] = {
+    cls.kind: cls for cls in (EigenfunctionEncoder, LinearEncoder, SparseEncoder)
+}
 _FORMAT = "fewbits-encoder-1"
 
 

@@ -1,21 +1,27 @@
 """Methods that learn an encoder from data: scikit-learn estimators."""
 
 from fewbits.learners._base import Learner
+from fewbits.learners._bre import BRE
 from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._itq import ITQ
 from fewbits.learners._lsh import LSH
 from fewbits.learners._pcah import PCAH
+from fewbits.learners._picodes import PiCoDes
 from fewbits.learners._progress import on_progress
 from fewbits.learners._sparse_projections import SparseProjections
+from fewbits.learners._spectral_hashing import SpectralHashing
 from fewbits.learners._threshold import Thresholding
 
 __all__ = [
+    "BRE",
     "CCAITQ",
     "ITQ",
     "LSH",
     "PCAH",
     "Learner",
+    "PiCoDes",
     "SparseProjections",
+    "SpectralHashing",
     "Thresholding",
     "on_progress",
 ]

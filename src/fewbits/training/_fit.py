@@ -19,8 +19,11 @@ METHODS: dict[str, type[Learner]] = {
     "itq": learners.ITQ,
     "cca-itq": learners.CCAITQ,
     "sp": learners.SparseProjections,
+    "sh": learners.SpectralHashing,
+    "bre": learners.BRE,
+    "picodes": learners.PiCoDes,
 }
-SUPERVISED = {"cca-itq"}
+SUPERVISED = {"cca-itq", "picodes"}
 DEFAULT_BACKBONES = {
     "vectors": None,
     "texts": "wordllama-256",
@@ -39,6 +42,10 @@ def fit_bundle(
     progress: Progress | None = None,
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
+
+    The features of image files are kept on disk, see `fewbits.backbones.features`: in
+    the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any
+    time.
 
     Parameters
     ----------
@@ -78,7 +85,7 @@ def fit_bundle(
         )
     features = source.values
     if extractor is not None:
-        features = extractor.extract(source.values, progress=progress)
+        features = backbones.features(extractor, source.values, progress=progress)
     learner.fit(features, source.labels)
     return Bundle(
         learner.encoder_,

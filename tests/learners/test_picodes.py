@@ -1,0 +1,191 @@
+"""PiCoDes: each step minimises what the paper says, and new classes profit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from fewbits import _kernels
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import svm_accuracy
+from fewbits.learners import LSH, PiCoDes
+from fewbits.learners import _picodes_steps as steps
+from fewbits.learners._picodes import descent
+from fewbits.learners._svm import hinge_svm, hinge_svms
+
+
+def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    y[:n_classes] = np.arange(n_classes)
+    X = rng.normal(size=(n_classes, d))[y] + rng.normal(size=(n, d))
+    return steps.Problem(X, y, n_classes, lam, cost=10.0, seed=seed)
+
+
+def start(given, n_bits, seed):
+    A = np.random.default_rng(seed).normal(size=(given.X.shape[1], n_bits))
+    return steps.start(given, A, np.zeros(n_bits))
+
+
+def equation_4(given, state):
+    """As printed: a sum over classes and examples."""
+    total = 0.0
+    for k in range(given.n_classes):
+        total += 0.5 * state.W[k] @ state.W[k]
+        for i in range(len(given.X)):
+            sign = 1 if given.y[i] == k else -1
+            score = state.b[k] + state.W[k] @ state.H[i]
+            total += given.lam / len(given.X) * max(0, 1 - sign * score)
+    return total
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_objective_is_equation_4(seed):
+    given_ = problem(seed)
+    state = steps.learn_classifiers(given_, start(given_, 6, seed))
+    assert steps.objective(given_, state) == pytest.approx(equation_4(given_, state))
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_neither_step_raises_the_objective(seed):
+    given_ = problem(seed)
+    state = start(given_, 6, seed)
+    for _ in range(3):
+        for step in (steps.learn_classifiers, steps.learn_projectors):
+            before, state = steps.objective(given_, state), step(given_, state)
+            assert steps.objective(given_, state) <= before + 1e-9
+        bits = given_.X @ state.A + state.a0 > 0
+        np.testing.assert_array_equal(bits, state.H > 0)
+
+
+def test_the_deltas_of_a_bit_are_differences_of_the_objective():
+    given_ = problem(0)
+    state = steps.learn_classifiers(given_, start(given_, 6, 0))
+    c, w = 2, state.W[:, 2]
+    M = state.margins - np.outer(state.H[:, c], w)
+    deltas = steps.hinge_sums(M + w, given_.y) - steps.hinge_sums(M, given_.y)
+    for i in (0, 17, 42):
+        values = []
+        for bit in (0.0, 1.0):
+            H = state.H.copy()
+            H[i, c] = bit
+            changed = steps.State(state.A, state.a0, H, state.W, state.b)
+            values.append(equation_4(given_, changed))
+        assert values[1] - values[0] == pytest.approx(given_.C * deltas[i])
+
+
+def test_equation_6_as_printed_goes_the_wrong_way():
+    """Its labels are those that eq. (5) makes expensive."""
+    given_ = problem(3, n=300)
+    state = steps.learn_classifiers(given_, start(given_, 6, 3))
+    M = state.margins - np.outer(state.H[:, 0], state.W[:, 0])
+    deltas = steps.hinge_sums(M + state.W[:, 0], given_.y) - steps.hinge_sums(
+        M, given_.y
+    )
+    weights = np.abs(deltas) / np.abs(deltas).mean()
+
+    def cost(positive):
+        a, a0 = hinge_svm(given_.X, positive, given_.cost, weights=weights)
+        return deltas @ (given_.X @ a + a0 > 0)
+
+    assert cost(deltas < 0) < 0 < cost(deltas > 0)
+
+
+@pytest.mark.parametrize("init", ["itq", "pca", "random", "classes"])
+@pytest.mark.parametrize("n_bits", [3, 100])
+def test_every_start_and_length(init, n_bits):
+    X, y = load_digits(return_X_y=True)
+    picodes = PiCoDes(n_bits, init=init, n_iter=2, random_state=0).fit(X[:200], y[:200])
+    assert picodes.encoder_.n_bits == n_bits
+    assert (np.diff(picodes.objective_) <= 0).all()
+    assert picodes.classes_.tolist() == list(range(10))
+
+
+def test_components_are_folded_into_the_encoder():
+    X, y = load_digits(return_X_y=True)
+    picodes = PiCoDes(16, n_components=8, n_iter=2, random_state=0).fit(
+        X[:200], y[:200]
+    )
+    weights = picodes.encoder_.tensors()["weights"]
+    assert weights.shape == (64, 16)
+    assert np.linalg.matrix_rank(weights, tol=1e-4) == 8
+
+
+def test_linear_classifiers_work_better_than_on_random_bits():
+    """On other images of the classes; new classes are measured in experiments."""
+    X, y = load_digits(return_X_y=True)
+    gains = []
+    for seed in range(3):
+        rows = np.random.default_rng(seed).permutation(len(X))
+        train, test = rows[:300], rows[300:]
+        accuracy = []
+        for learner in (
+            PiCoDes(16, init="random", n_iter=5, random_state=seed),
+            LSH(16, random_state=seed),
+        ):
+            codes = learner.fit(X[train], y[train]).encode(X)
+            accuracy.append(
+                svm_accuracy(codes[train], y[train], codes[test], y[test], n_bits=16)
+            )
+        gains.append(accuracy[0].value - accuracy[1].value)
+    assert min(gains) > 0.1
+
+
+def test_labels_of_any_kind_in_any_order():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:150], y[:150]
+    names = np.array([f"digit {label}" for label in y])
+    by_number, by_name = (
+        PiCoDes(8, n_iter=2, random_state=0).fit(X, labels) for labels in (y, names)
+    )
+    assert by_number.encoder_.fingerprint == by_name.encoder_.fingerprint
+
+
+def test_a_class_with_one_example_and_more_bits_than_examples():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 4)), [0] * 6 + [1] * 5 + [2]
+    picodes = PiCoDes(40, n_iter=2, random_state=0).fit(X, y)
+    assert picodes.encode(X).shape == (12, 5)
+
+
+def test_processes_change_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    labels = [rng.random(40) < 0.5 for _ in range(5)]
+    alone = hinge_svms(X, labels, 1.0)
+    monkeypatch.setattr("fewbits.learners._svm._PARALLEL_WORK", 0)
+    _kernels.set_num_threads(2)
+    try:
+        together = hinge_svms(X, labels, 1.0)
+    finally:
+        _kernels.set_num_threads(None)
+    np.testing.assert_array_equal(together[0], alone[0])
+    np.testing.assert_array_equal(together[1], alone[1])
+
+
+def test_the_descent_goes_on_from_where_it_was():
+    given_ = problem(1)
+    states = descent(given_, start(given_, 6, 1))
+    values = [next(states)[1] for _ in range(4)]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "y", "message"),
+    [
+        ({"lam": 0}, [0, 1, 2] * 4, "lam must be"),
+        ({"cost": -1}, [0, 1, 2] * 4, "cost must be"),
+        ({"init": "best"}, [0, 1, 2] * 4, "init must be"),
+        ({"n_components": 0}, [0, 1, 2] * 4, "n_components must be"),
+        ({}, None, "requires y"),
+        ({}, [1] * 12, "at least 2 classes"),
+        ({}, np.eye(3)[[0, 1, 2] * 4] + np.eye(3)[0] > 0, "exactly one class"),
+    ],
+)
+def test_mistakes(parameters, y, message):
+    X = np.random.default_rng(0).normal(size=(12, 4))
+    with pytest.raises(ArgumentError, match=message):
+        PiCoDes(4, **parameters).fit(X, y)

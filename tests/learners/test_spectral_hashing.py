@@ -1,0 +1,178 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fewbits.codes import hamming_topk
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.learners._axes import principal_axes
+from fewbits.learners._rows import as_single
+from fewbits.learners._spectral_hashing import SpectralHashing, smoothest_modes
+
+
+@parametrize_with_checks([SpectralHashing(n_bits=12), SpectralHashing()])
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+def data(n=400, d=10, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 7
+
+
+def spectral_hashing_by_the_book(X, n_bits):
+    """Follow the authors' code, over whole matrices."""
+    X = as_single(X).astype(np.float64)
+    V = X @ principal_axes(X).directions[:, :n_bits]  # for equal signs of components
+    low, high = V.min(axis=0), V.max(axis=0)
+    lengths = high - low
+    modes = [
+        (np.pi * m / length, axis, m)
+        for axis, length in enumerate(lengths)
+        for m in range(1, int(np.ceil((n_bits + 1) * length / lengths.max())) + 1)
+    ]
+    scores = [
+        np.sin(np.pi / 2 + frequency * (V[:, axis] - low[axis]))
+        for frequency, axis, _ in sorted(modes)[:n_bits]
+    ]
+    return np.stack(scores, axis=1), sorted(modes)[:n_bits]
+
+
+@pytest.mark.parametrize("n_bits", [1, 2, 7, 10, 11, 64, 200])
+def test_equals_the_algorithm_of_the_paper(n_bits):
+    X = data()
+    learner = SpectralHashing(n_bits).fit(X)
+    scores, modes = spectral_hashing_by_the_book(X, n_bits)
+    np.testing.assert_array_equal(learner.encoder_.modes, [m for *_, m in modes])
+    np.testing.assert_allclose(learner.encoder_.project(X), scores, atol=2e-3)
+    clear = np.abs(scores) > 2e-3
+    assert (learner.transform(X) == (scores > 0))[clear].all()
+    expected = np.mean([frequency**2 for frequency, *_ in modes])
+    np.testing.assert_allclose(learner.objective_, [expected], rtol=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [[3, 1], [1, 1], [1, 3], [100, 1], [1e-9, 2.5e-9]])
+@pytest.mark.parametrize("n_bits", [1, 2, 3, 8, 33, 1000])
+def test_order_of_eigenvalues_on_a_box(lengths, n_bits):
+    every = sorted(
+        (m / length, axis, m)
+        for axis, length in enumerate(lengths)
+        for m in range(1, n_bits + 1)
+    )
+    axes, modes = smoothest_modes(np.array(lengths, float), n_bits)
+    expected = [(axis, m) for _, axis, m in every[:n_bits]]
+    assert list(zip(axes, modes, strict=True)) == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_order_of_eigenvalues_on_any_box(seed):
+    rng = np.random.default_rng(seed)
+    lengths, n_bits = np.exp(rng.normal(size=30) * 2), int(rng.integers(1, 300))
+    every = np.sort(np.outer(np.arange(1, n_bits + 1), 1 / lengths).ravel())
+    axes, modes = smoothest_modes(lengths, n_bits)
+    assert len(axes) == n_bits
+    np.testing.assert_allclose(modes / lengths[axes], every[:n_bits], rtol=1e-12)
+
+
+def test_an_axis_without_length_has_no_modes():
+    axes, _ = smoothest_modes(np.array([2.0, 0.0, 1.0]), 50)
+    assert 1 not in axes
+
+
+def test_uniform_box_is_cut_into_equal_parts():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(20_000, 2)) * [3, 1]
+    learner = SpectralHashing(4).fit(X)
+    assert list(learner.encoder_.axes) == [0, 0, 1, 0]
+    assert list(learner.encoder_.modes) == [1, 2, 1, 3]
+    bits = learner.transform(X)
+    np.testing.assert_allclose(bits.mean(axis=0), 0.5, atol=0.02)
+    scores = learner.encoder_.project(X)  # signs of 1 and 3 half periods correlate
+    np.testing.assert_allclose(np.corrcoef(scores.T), np.eye(4), atol=0.05)
+
+
+def test_ties_go_to_the_component_of_larger_variance():
+    X = np.array([[2.0, 0], [-2, 0], [0, 2], [0, -2], [1.5, 0], [-1.5, 0]])
+    encoder = SpectralHashing(4).fit(X).encoder_
+    assert list(encoder.axes) == [0, 1, 0, 1]
+    assert list(encoder.modes) == [1, 1, 2, 2]
+    assert abs(encoder.weights[0, 0]) == pytest.approx(1 / 4)
+
+
+def test_fewer_components_than_bits():
+    X = data(n=4)
+    encoder = SpectralHashing(40).fit(X).encoder_
+    assert encoder.n_bits == 40
+    assert encoder.weights.shape[1] <= 3
+    assert encoder.modes.max() > 1
+
+
+def test_constant_features_have_no_weight():
+    X = np.insert(data(), 3, 0.1, axis=1)
+    encoder = SpectralHashing(30).fit(X).encoder_
+    assert (encoder.weights[3] == 0).all()
+
+
+def test_scale_and_shift_do_not_matter():
+    X = data()
+    bits = SpectralHashing(32).fit(X).transform(X)
+    moved = X.astype(np.float32) * 2.0**20
+    np.testing.assert_array_equal(SpectralHashing(32).fit(moved).transform(moved), bits)
+
+
+@pytest.mark.parametrize(
+    "view", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], np.float32]
+)
+def test_layout_does_not_matter(view):
+    fitted, viewed = (SpectralHashing(30).fit(X) for X in (data(), view(data())))
+    assert fitted.encoder_.fingerprint == viewed.encoder_.fingerprint
+
+
+def test_most_bits_vary():
+    bits = SpectralHashing(64).fit(data()).transform(data())
+    assert np.mean(bits.any(axis=0) & ~bits.all(axis=0)) > 0.9
+
+
+def test_neighbours_of_digits():
+    X = load_digits().data
+    codes = SpectralHashing(32).fit(X[100:]).encode(X)
+    squares = ((X[:100, None] - X[None, 100:]) ** 2).sum(axis=2)
+    nearest = squares.argsort(axis=1)[:, :10]
+    found = hamming_topk(codes[:100], codes[100:], 50).ids
+    recall = np.mean(
+        [np.isin(a, b).mean() for a, b in zip(nearest, found, strict=True)]
+    )
+    assert recall > 0.5  # 50 of 1,697 rows by chance: 0.03
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("n_bits", [0, -1, 10**9, 1e9, 2.5, "a", True, np.nan])
+    def test_n_bits(self, n_bits):
+        with pytest.raises(
+            ArgumentError, match="n_bits must be an integer, 1 to 65536"
+        ):
+            SpectralHashing(n_bits).fit(data())
+
+    def test_all_rows_the_same(self):
+        with pytest.raises(FeatureError, match="every row of X is the same"):
+            SpectralHashing().fit(np.full((20, 6), 0.1))
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
+    def test_not_finite(self, value):
+        X = data()
+        X[7, 2] = value
+        with pytest.raises(FeatureError, match="in row 7, column 2"):
+            SpectralHashing().fit(X)
+
+    def test_two_rows(self):
+        learner = SpectralHashing(8).fit([[0.0, 1.0], [3.0, 1.0]])
+        bits = learner.transform([[0.0, 1.0], [3.0, 1.0]])
+        np.testing.assert_array_equal(bits[0] != bits[1], [True, False] * 4)
+
+    def test_longest_code(self):
+        learner = SpectralHashing(65_536).fit(data(50, 3))
+        assert learner.encode(data(50, 3)).shape == (50, 8192)
+
+    def test_tiny_and_huge_features(self):
+        for unit in (1e-30, 1e30):
+            assert SpectralHashing(16).fit(data() * unit).transform(data() * unit).any()
