@@ -1,6 +1,23 @@
 """The same examples on every run, and no failures because a machine is busy."""
 
+import errno
+import os
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("fewbits", deadline=None, derandomize=True)
 settings.load_profile("fewbits")
+
+
+@pytest.fixture
+def no_new_files(monkeypatch):
+    """Folders take no new files: root, who often runs the tests, may write anywhere."""
+    real = os.open
+
+    def refusing(path, flags, *args, **kwargs):
+        if flags & os.O_CREAT:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path, flags, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refusing)

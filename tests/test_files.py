@@ -9,6 +9,7 @@ import pytest
 
 from fewbits import _files
 from fewbits._files import atomic_write
+from fewbits.errors import MissingDataError
 
 
 def test_replaces_the_old_content(tmp_path):
@@ -44,8 +45,9 @@ def test_full_disk_keeps_the_old_file(tmp_path, monkeypatch, step):
 
     if step != "write":
         monkeypatch.setattr(_files.os, step, full)
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(OSError, match="No space left on device") as caught:
         write_until_full()
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(path))
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
 
@@ -83,3 +85,34 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path):
             file.write(b"new")
         assert content.result() == b"new"
     assert pipe.is_fifo()
+
+
+def test_errors_name_the_target(tmp_path, no_new_files):
+    path = tmp_path / "file"
+    with pytest.raises(PermissionError) as caught, atomic_write(path):
+        pass
+    assert caught.value.filename == str(path)
+    assert caught.value.strerror == "Permission denied"
+
+
+def test_errors_of_the_link_name_the_link(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere" / "target")
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(link):
+        pass
+    assert caught.value.filename == str(link)
+
+
+def test_errors_about_another_file_stay_as_they_are(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError) as caught,
+        atomic_write(tmp_path / "file") as file,
+    ):
+        file.write((tmp_path / "source").read_bytes())
+    assert caught.value.filename == str(tmp_path / "source")
+    with (
+        pytest.raises(MissingDataError, match="download it"),
+        atomic_write(tmp_path / "file"),
+    ):
+        raise MissingDataError("download it")
+    assert os.listdir(tmp_path) == []

@@ -17,14 +17,32 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     is on the disk before this returns. When the block raises, `path` is untouched and
     the temporary file is gone. A symbolic link stays one: what it points to is
     replaced. Devices and pipes are written to, since they cannot be replaced.
+
+    Raises
+    ------
+    OSError
+        When `path` cannot be written; it names `path`, not the temporary file.
     """
     path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        content = BytesIO()  # some writers seek, which a pipe cannot
-        yield content
-        path.write_bytes(content.getbuffer())
-        return
-    path = path.resolve()
+    is_device = path.exists() and not (path.is_file() or path.is_dir())
+    try:
+        with _written(path) if is_device else _replaced(path.resolve()) as file:
+            yield file
+    except OSError as error:
+        if error.errno is None or _names_another(error, path.resolve()):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[IO[bytes]]:
+    content = BytesIO()  # some writers seek, which a pipe cannot
+    yield content
+    path.write_bytes(content.getbuffer())
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[IO[bytes]]:
     with NamedTemporaryFile(
         dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
     ) as file:
@@ -50,6 +68,12 @@ def sync_folder(folder: str | Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _names_another(error: OSError, path: Path) -> bool:
+    """Tell whether the error is about a file that the block itself opened."""
+    name = error.filename
+    return name is not None and not Path(name).name.startswith(f".{path.name}.")
 
 
 def _umask() -> int:

@@ -15,6 +15,8 @@ class Counting(Backbone):
 
     def extract(self, items, *, progress=None):
         self.seen.extend(items)
+        if progress is not None:
+            progress(len(items), len(items))
         return np.array([[item, -item] for item in items], np.float32)
 
 
@@ -68,3 +70,21 @@ def test_a_damaged_part_is_extracted_again(parts):
     backbone.seen.clear()
     np.testing.assert_array_equal(cached_features(backbone, range(10), "key"), expected)
     assert backbone.seen == [4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_progress_counts_all_items(parts, known):
+    seen = []
+    if known:
+        cached_features(Counting(), range(10), "key")
+    cached_features(
+        Counting(), range(10), "key", progress=lambda *done: seen.append(done)
+    )
+    assert seen == [(4, 10), (8, 10), (10, 10)]
+
+
+def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "file" / "cache"))
+    features = cached_features(Counting(), range(10), "key")
+    np.testing.assert_array_equal(features[:, 0], range(10))

@@ -49,10 +49,26 @@ def test_cells_are_in_reading_order():
     assert _pooled(maps, 2).tolist() == [2.5, 4.5, 10.5, 12.5]
 
 
-@pytest.mark.parametrize("mode", ["L", "P", "CMYK", "RGBA", "1", "I;16"])
-def test_every_mode_becomes_rgb(mode):
-    image = Image.new(mode, (30, 20))
-    assert as_rgb(image, 16).shape == (16, 16, 3)
+@pytest.mark.parametrize(
+    ("mode", "stored", "shown"),
+    [
+        ("L", (50, 200), [(50, 50, 50), (200, 200, 200)]),
+        ("P", (0, 1), [(10, 20, 30), (200, 100, 0)]),
+        ("CMYK", ((0, 255, 255, 0), (0, 0, 0, 255)), [(255, 0, 0), (0, 0, 0)]),
+        ("RGBA", ((10, 20, 30, 128), (1, 2, 3, 0)), [(10, 20, 30), (1, 2, 3)]),
+        ("LA", ((50, 128), (200, 0)), [(50, 50, 50), (200, 200, 200)]),
+        ("1", (0, 1), [(0, 0, 0), (255, 255, 255)]),
+        ("I;16", (0x4000, 0xFFFF), [(64, 64, 64), (255, 255, 255)]),
+    ],
+)
+def test_every_mode_becomes_rgb(mode, stored, shown):
+    image = Image.new(mode, (4, 4), stored[0])
+    if mode == "P":
+        image.putpalette([10, 20, 30, 200, 100, 0])
+    image.paste(stored[1], (0, 2, 4, 4))  # the lower half
+    rgb = as_rgb(image, 4)
+    np.testing.assert_array_equal(rgb[:2], np.broadcast_to(shown[0], (2, 4, 3)))
+    np.testing.assert_array_equal(rgb[2:], np.broadcast_to(shown[1], (2, 4, 3)))
 
 
 def test_a_path_and_the_image_agree(tmp_path):

@@ -34,6 +34,27 @@ def test_answers_carry_ids_and_columns(bundle):
     (hits,) = bundle.answers(X[7:8], 2)
     assert hits[0] == {"id": (59 - 7) * 3, "distance": 0, "label": "7"}
     assert len(bundle.answers(X[:1], 10**9)[0]) == 60
+    for k in ("a", 2.5, None):
+        with pytest.raises(ArgumentError, match="k must be a whole number"):
+            bundle.answers(X[:1], k)
+
+
+def test_encoding_is_reported(bundle):
+    seen = []
+    bundle.encode(X, progress=lambda *done: seen.append(done))
+    bundle.with_items(X, progress=lambda *done: seen.append(done))
+    assert seen == [(60, 60), (60, 60)]
+
+
+def test_info_is_plain(bundle, tmp_path):
+    info = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2), 1: True}
+    Bundle(bundle.encoder, info=info).save(tmp_path / "b")
+    expected = {"n": 3, "mean": 0.5, "list": [0, 1], "1": True}
+    assert Bundle.load(tmp_path / "b").info == expected
+    for odd in (object(), 1j, np.complex64(1)):
+        with pytest.raises(ArgumentError, match="info must hold plain values only"):
+            Bundle(bundle.encoder, info={"odd": odd}).save(tmp_path / "c")
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize("keep", [None, "float16", "float32"])

@@ -43,6 +43,10 @@ def test_rows_are_numbered_without_ids():
         ({"ids": np.array([2**63, 0, 1, 2, 3], np.uint64)}, "between 0 and"),
         ({"columns": {"code": list("abcde")}}, "cannot be called 'code'"),
         ({"columns": {"name": ["a"]}}, "1 entries in 'name'"),
+        ({"columns": {"name": [1, "x", 2, 3, 4]}}, "column 'name' must be a list"),
+        ({"columns": {"name": [2**70] * 5}}, "column 'name' must be a list"),
+        ({"columns": {"name": [object()] * 5}}, "column 'name' must be a list"),
+        ({"columns": {"name": 5}}, "column 'name' must be a list"),
     ],
 )
 def test_mistakes(options, message):

@@ -89,7 +89,8 @@ def test_table(folder):
     assert json.loads(run("inspect", "t", "--json"))["n_bits"] == 8
 
 
-def test_images(folder):
+def test_images(folder, monkeypatch):
+    monkeypatch.setenv("FEWBITS_CACHE", str(folder / "cache"))
     (folder / "pictures").mkdir()
     rng = np.random.default_rng(0)
     for name, mean in (("dark", 20), ("grey", 120), ("light", 230)):
@@ -100,6 +101,7 @@ def test_images(folder):
     lines = run("search", "p", "-i", "pictures", "-k", 1, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["distance"] for line in lines] == [0, 0, 0]
     assert "light.png" in lines[2]
+    assert len(list((folder / "cache").glob("efficientnet-lite0-128-*/*.npy"))) == 1
 
 
 @pytest.mark.parametrize(

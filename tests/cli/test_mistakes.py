@@ -28,6 +28,8 @@ def folder(tmp_path, monkeypatch):
     np.save("narrow.npy", X[:, :3])
     np.save("nan.npy", np.where(X > 2, np.nan, X))
     np.save("number.npy", np.float32(1))
+    np.save("complex.npy", X * 1j)
+    np.savez("two.npz", a=X, b=X)
     (tmp_path / "bad.npy").write_text("hello")
     (tmp_path / "file.dat").write_text("hello")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
@@ -44,6 +46,8 @@ MISTAKES = {
     "fit none.npy -o n": "there is no none.npy",
     "fit bad.npy -o n": "no .npy file of numbers",
     "fit number.npy -o n": "shape ()",
+    "fit complex.npy -o n": "X must hold real numbers",
+    "fit two.npz -o n": "error: two.npz holds 2 arrays (a, b); say which one",
     "fit file.dat -o n": "cannot tell what",
     "fit nan.npy -o n": "nan",
     "fit x.npy -o n -m magic": "no method 'magic'",
@@ -125,8 +129,14 @@ def test_demo_without_wordllama(tmp_path, monkeypatch):
 def test_full_disk(folder):
     result = run("encode", "b", "x.npy", "-o", "/dev/full")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "fewbits: error: No space left on device\n"
+    assert result.stderr == "fewbits: error: /dev/full: No space left on device\n"
     assert Path("/dev/full").is_char_device()
+
+
+def test_folder_without_rights(folder, no_new_files):
+    result = run("encode", "b", "x.npy", "-o", "c.npy")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "fewbits: error: c.npy: Permission denied\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes that can be closed")

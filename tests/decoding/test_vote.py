@@ -33,3 +33,16 @@ def test_padding_does_not_vote():
 def test_nobody_to_vote():
     with pytest.raises(ArgumentError, match="no votes to count"):
         vote(neighbours([[-1]], [[-1]]), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a"], "got 1 for at least 2 items"),
+        ([], "got 0 for at least 2 items"),
+        ([["a", "b"]], r"must be a list, got shape \(1, 2\)"),
+    ],
+)
+def test_labels_that_do_not_fit(labels, message):
+    with pytest.raises(ArgumentError, match=message):
+        vote(neighbours([[1, 2]], [[0, 1]]), labels)

@@ -19,6 +19,7 @@ from fewbits.errors import ArgumentError
         (np.zeros((3, 2)), [np.inf, 0], "finite in float32"),
         (np.zeros((3, 2), complex), np.zeros(2), "real numbers, got dtype complex128"),
         ([["a"]], [0], "real numbers"),
+        ([[1.0], [1.0, 2.0]], [0], "rows of different lengths"),
     ],
 )
 def test_bad_maps_are_refused(weights, bias, message):

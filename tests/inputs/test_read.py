@@ -1,5 +1,6 @@
 """Every kind of file gives its items; every mistake gives one clear line."""
 
+import errno
 import io
 
 import numpy as np
@@ -125,3 +126,47 @@ def test_ragged_and_null_vectors(tmp_path):
     parquet.write_table(pa.table({"v": [[1.0], None]}), tmp_path / "n.parquet")
     with pytest.raises(ArgumentError, match="1 nulls"):
         inputs.read(tmp_path / "n.parquet")
+
+
+def test_damaged_archives(tmp_path):
+    """Flip every bit of an archive, and cut it at every place."""
+    path = tmp_path / "x.npz"
+    np.savez_compressed(path, X=VECTORS)
+    original = path.read_bytes()
+    damaged = [original[:length] for length in range(len(original))]
+    for i in range(8 * len(original)):
+        flipped = bytearray(original)
+        flipped[i // 8] ^= 1 << (i % 8)
+        damaged.append(bytes(flipped))
+    for content in damaged:
+        path.write_bytes(content)
+        try:
+            inputs.read(path)
+        except (ArtefactError, ArgumentError) as error:
+            assert str(error).startswith(str(path))  # noqa: PT017
+            assert "\n" not in str(error)  # noqa: PT017
+
+
+def test_archives_of_other_arrays(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=VECTORS, b=VECTORS)
+    with pytest.raises(ArgumentError, match=r"^\S*x.npz holds 2 arrays \(a, b\)"):
+        inputs.read(path)
+    with pytest.raises(ArgumentError, match=r"x.npz has no array 'c'; it has a, b"):
+        inputs.read(path, column="c")
+    with path.open("wb") as file:
+        np.save(file, VECTORS)
+    with pytest.raises(ArtefactError, match=r"single array, no archive; name it .npy"):
+        inputs.read(path)
+
+
+def test_archives_that_may_not_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=VECTORS)
+
+    def refused(*args, **kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(np, "load", refused)
+    with pytest.raises(PermissionError):
+        inputs.read(path)

@@ -10,6 +10,7 @@ from fewbits.learners import (
     ITQ,
     LSH,
     PCAH,
+    Learner,
     SparseProjections,
     Thresholding,
 )
@@ -71,9 +72,24 @@ class TestFeatures:
         assert "0 feature(s)" in refusal(learner, features(d=0))
 
     def test_complex(self, learner):
-        X = features() * 1j
-        with pytest.raises(FeatureError, match="Complex data not supported"):
-            clone(learner).fit(X, Y)
+        message = refusal(learner, features() * 1j, error=FeatureError)
+        assert message == "Complex data not supported: X must hold real numbers"
+
+    def test_gaps(self, learner):
+        X = np.ma.masked_greater(features(), 1)
+        assert "fill its gaps" in refusal(learner, X, error=FeatureError)
+        fitted = clone(learner).fit(features(), Y)
+        with pytest.raises(FeatureError, match="fill its gaps"):
+            fitted.encode(X)
+
+    def test_other_columns(self, learner):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(features(), columns=list("abcdef"))
+        fitted = clone(learner).fit(frame, Y)
+        with pytest.raises(FeatureError, match="feature names should") as caught:
+            fitted.encode(frame.set_axis(list("abcdxy"), axis=1))
+        assert "\n" not in str(caught.value)
+        assert "- x - y" in str(caught.value)
 
     @pytest.mark.parametrize("X", [[["a", "b"]] * 20, [[1.0, 2.0], [3.0]]])
     def test_not_numbers(self, learner, X):
@@ -179,7 +195,6 @@ def test_numpy_integers_are_integers():
         (ITQ(n_iter=-1), "n_iter must be an integer, 0 or more, got -1"),
         (ITQ(tol=-1), "tol must be a number at least 0"),
         (ITQ(tol=np.nan), "tol must be"),
-        (ITQ(random_state="a"), "cannot be used to seed"),
         (CCAITQ(reg=-1), "reg must be a number at least 0"),
         (CCAITQ(reg=np.nan), "reg must be"),
         (Thresholding("max"), "threshold must be one of 'zero', 'mean', 'median'"),
@@ -189,6 +204,25 @@ def test_numpy_integers_are_integers():
 def test_parameters(learner, match):
     with pytest.raises(ValueError, match=match):
         learner.fit(features(), Y)
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 2.5])
+@pytest.mark.parametrize("learner", [LSH(), ITQ(), CCAITQ(), SparseProjections()])
+def test_random_state(learner, seed):
+    learner = clone(learner).set_params(random_state=seed)
+    message = refusal(learner, features(), error=ArgumentError)
+    assert message.startswith("random_state must be an integer from 0 to")
+    assert message.endswith(f"got {seed!r}")
+
+
+def test_features_too_small_to_whiten_in_float32():
+    message = refusal(CCAITQ(), features() * 1e-42, error=FeatureError)
+    assert message.startswith("X varies by 1e-42 only")
+
+
+def test_no_learner_without_a_method():
+    with pytest.raises(TypeError, match="abstract"):
+        Learner()
 
 
 def test_pcah_has_a_bit_for_each_direction_that_exists():

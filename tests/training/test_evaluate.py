@@ -1,13 +1,16 @@
 """The report holds what was measured, with labels where both sides have some."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.evaluation._comparison import _float_row
 from fewbits.inputs import Input
 from fewbits.training import evaluate_bundle, fit_bundle
+from fewbits.training._evaluate import _signs
 
 X = np.random.default_rng(0).normal(size=(90, 10)).astype(np.float32)
 LABELS = np.array(["a", "b", "c"] * 30)
@@ -41,6 +44,27 @@ def test_without_labels(parts):
     assert evaluate_bundle(bundle, *plain).label_map is None
     with pytest.raises(ArgumentError, match="give labels for"):
         evaluate_bundle(bundle, plain[0], database)
+
+
+def test_a_memory_map_is_not_copied(tmp_path, monkeypatch):
+    monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 1 << 18)
+    np.save(tmp_path / "x.npy", np.tile(X.astype(np.float64), (1000, 1)))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    tracemalloc.start()
+    signs, row = _signs(mapped), _float_row(mapped, X[:3], 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < mapped.nbytes / 2
+    np.testing.assert_allclose(signs.bias, -X.mean(axis=0), atol=1e-6)
+    assert (row.bytes_per_item, row.recall) == (40, 1.0)
+
+
+def test_features_that_are_not_finite_are_named(parts):
+    bundle, queries, database = parts
+    values = database.values.copy()
+    values[3, 1] = np.nan
+    with pytest.raises(FeatureError, match="got nan in row 3, column 1"):
+        evaluate_bundle(bundle, queries, Input("vectors", values, database.labels, "d"))
 
 
 def test_more_neighbours_than_items(parts):

@@ -1,5 +1,6 @@
 """How many threads the kernels use. Results never depend on it."""
 
+import operator
 import os
 
 from fewbits.errors import ArgumentError
@@ -30,6 +31,12 @@ def num_threads() -> int:
 def set_num_threads(n: int | None) -> None:
     """Use `n` threads from now on; ``None`` returns to the default."""
     global _chosen
-    if n is not None and n < 1:
+    try:
+        number = None if n is None else operator.index(n)
+    except TypeError:
+        raise ArgumentError(
+            f"the number of threads must be a whole number, got {n!r}"
+        ) from None
+    if number is not None and number < 1:
         raise ArgumentError(f"the number of threads must be at least 1, got {n}")
-    _chosen = n
+    _chosen = number

@@ -3,6 +3,7 @@
 from fewbits.backbones._base import Backbone
 from fewbits.backbones._cache import cached_features
 from fewbits.backbones._efficientnet import EfficientNetLite0
+from fewbits.backbones._features import features
 from fewbits.backbones._registry import available, load
 from fewbits.backbones._wordllama import WordLlama
 
@@ -12,5 +13,6 @@ __all__ = [
     "WordLlama",
     "available",
     "cached_features",
+    "features",
     "load",
 ]

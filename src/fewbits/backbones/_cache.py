@@ -1,5 +1,6 @@
 """Features on disk, so that images are looked at once."""
 
+import contextlib
 import hashlib
 import io
 import json
@@ -19,11 +20,12 @@ _PART = 1024
 
 
 def cache_folder() -> Path:
-    """Return the folder of caches: ``FEWBITS_CACHE``, or the user's cache folder."""
+    """Return the folder of caches: ``FEWBITS_CACHE``, or the user's cache folder.
+
+    It may be deleted at any time.
+    """
     chosen = os.environ.get("FEWBITS_CACHE")
-    folder = Path(chosen) if chosen else user_cache_path("fewbits")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return Path(chosen) if chosen else user_cache_path("fewbits")
 
 
 def cached_features(
@@ -36,7 +38,8 @@ def cached_features(
     """Return the features of `items`, extracted once and then read from disk.
 
     Every 1,024 items are written as they are done, so an interrupted extraction goes on
-    where it stopped. A damaged part is extracted again.
+    where it stopped. A damaged part is extracted again. Where nothing can be written,
+    nothing is kept.
 
     Parameters
     ----------
@@ -54,19 +57,31 @@ def cached_features(
     """
     name = hashlib.sha256(f"{backbone.fingerprint} {key} {len(items)}".encode())
     folder = cache_folder() / f"{backbone.id}-{name.hexdigest()[:16]}"
-    folder.mkdir(exist_ok=True)
     features = np.empty((len(items), backbone.n_features), np.float32)
     for start in range(0, len(items), _PART):
         stop = min(start + _PART, len(items))
         path = folder / f"{start:08d}.npy"
         part = _read(path, (stop - start, backbone.n_features))
         if part is None:
-            part = backbone.extract([items[row] for row in range(start, stop)])
-            write_checked(path, _as_bytes(part))
-        features[start:stop] = part
-        if progress is not None:
+            some = [items[row] for row in range(start, stop)]
+            part = backbone.extract(some, progress=_from(start, len(items), progress))
+            _keep(path, part)
+        elif progress is not None:
             progress(stop, len(items))
+        features[start:stop] = part
     return features
+
+
+def _from(start: int, total: int, progress: Progress | None) -> Progress | None:
+    """Return a `progress` for the part that begins at `start`."""
+    if progress is None:
+        return None
+    return lambda done, _: progress(start + done, total)
+
+
+def _keep(path: Path, part: NDArray[np.float32]) -> None:
+    with contextlib.suppress(OSError):  # it is a cache: time is lost, no answer
+        write_checked(path, _as_bytes(part))
 
 
 def _as_bytes(part: NDArray[np.float32]) -> bytes:
@@ -88,7 +103,8 @@ def _read(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
 
 
 def write_checked(path: Path, data: bytes) -> None:
-    """Write a file and, beside it, its checksum."""
+    """Write a file and, beside it, its checksum; make their folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
         file.write(data)
     with atomic_write(path.with_suffix(".json")) as file:

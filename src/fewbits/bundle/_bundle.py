@@ -1,5 +1,6 @@
 """Encoder, items and backbone that belong together."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from fewbits.bundle._folder import (
 )
 from fewbits.bundle._items import Items
 from fewbits.codes import as_codes, n_bytes
+from fewbits.codes._arguments import check_k
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
@@ -67,6 +69,10 @@ class Bundle:
     def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return the features of raw items, or check them where they are the features.
 
+        Those of several image files are kept on disk, see `fewbits.backbones.features`:
+        in the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted
+        at any time.
+
         Raises
         ------
         ArtefactError
@@ -74,13 +80,30 @@ class Bundle:
         """
         if self.backbone is None:
             return as_features(items, self.encoder.n_features)
-        return self._backbone.extract(items, progress=progress)
+        return backbones.features(self._backbone, items, progress=progress)
 
     def encode(
         self, items: ArrayLike | Sequence[Any], *, progress: Progress | None = None
     ) -> CodeArray:
-        """Return the packed codes of raw items."""
-        return self.encoder.encode(self.features(items, progress=progress))
+        """Return the packed codes of raw items.
+
+        Parameters
+        ----------
+        items : array-like of shape (n, n_features), or sequence
+            Vectors, or whatever the backbone takes.
+        progress : callable, default=None
+            Called with (items done, items in all).
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        return self._encoded(self.features(items, progress=progress), progress)
+
+    def _encoded(self, features: NDArray[Any], progress: Progress | None) -> CodeArray:
+        # A backbone has reported already, and takes nearly all of the time.
+        report = progress if self.backbone is None else None
+        return self.encoder.encode(features, progress=report)
 
     def with_items(
         self,
@@ -109,7 +132,7 @@ class Bundle:
         _check_kept(keep_vectors)
         features = self.features(items, progress=progress)
         made = Items.make(
-            self.encoder.encode(features),
+            self._encoded(features, progress),
             ids=ids,
             columns=columns,
             vectors=_kept(features, keep_vectors),
@@ -267,10 +290,15 @@ class Bundle:
         -------
         list of list of dict
             ``id``, ``distance`` and the user's columns, nearest first.
+
+        Raises
+        ------
+        ArgumentError
+            When `k` is no whole number from 1 on.
         """
         search = self.search_reranked if rerank else self.search
         # Nothing is padded here, so asking for more than there is costs nothing.
-        found = search(queries, min(k, max(1, len(self.collection))))
+        found = search(queries, min(check_k(k), max(1, len(self.collection))))
         return [
             [
                 {"id": int(i), "distance": distance, **self.collection.row(int(i))}
@@ -298,7 +326,17 @@ class Bundle:
         return {**facts, **self.info}
 
     def save(self, folder: str | Path) -> None:
-        """Write the bundle; a crash leaves what was there before, or all of it."""
+        """Write the bundle; a crash leaves what was there before, or all of it.
+
+        Raises
+        ------
+        ArgumentError
+            When `info` holds what JSON cannot.
+        ArtefactError
+            When the folder is a file, or holds files of something else.
+        OSError
+            When the folder cannot be written.
+        """
         files: dict[str, Callable[[IO[bytes]], None]] = {
             "encoder.safetensors": lambda file: _write_encoder(file, self.encoder)
         }
@@ -314,7 +352,7 @@ class Bundle:
             "backbone": self.backbone,
             "backbone_fingerprint": self.backbone_fingerprint,
             "n_items": None if self.items is None else len(self.items),
-            "info": dict(self.info),
+            "info": _plain(self.info),
         }
         write_folder(Path(folder), files, content)
 
@@ -388,6 +426,20 @@ def _check_kept(dtype: str | None) -> None:
         raise ArgumentError(
             f"keep_vectors must be 'float16', 'float32' or None, got {dtype!r}"
         )
+
+
+def _plain(info: Mapping[str, Any]) -> Any:
+    """Return `info` as it will be read again; NumPy's numbers become Python's."""
+    try:
+        return json.loads(json.dumps(dict(info), default=_from_numpy))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"info must hold plain values only: {error}") from None
+
+
+def _from_numpy(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"got {type(value).__name__}")
 
 
 def _write_encoder(file: IO[bytes], encoder: Encoder) -> None:

@@ -42,17 +42,18 @@ class Items:
         Raises
         ------
         ArgumentError
-            When lengths differ, ids repeat, or a column takes a reserved name.
+            When lengths differ, ids repeat, a column takes a reserved name, or its
+            values are of several types.
         """
         import pyarrow as pa
 
         codes = as_codes(codes)
-        given = {name: list(column) for name, column in (columns or {}).items()}
+        given = columns or {}
         if taken := set(given) & set(RESERVED):
             raise ArgumentError(f"a column cannot be called {sorted(taken)[0]!r}")
         parts = {"id": pa.array(_checked_ids(ids, len(codes)))}
         parts["code"] = _fixed_binary(codes)
-        parts |= {name: pa.array(column) for name, column in given.items()}
+        parts |= {name: _user_column(name, column) for name, column in given.items()}
         if vectors is not None:
             flat = pa.array(np.ascontiguousarray(vectors).reshape(-1))
             parts["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
@@ -178,6 +179,18 @@ def _whole_numbers(ids: ArrayLike) -> IdArray:
         wrong = array.min() if array.min() < 0 else array.max()
         raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
     return array.astype(np.int64)
+
+
+def _user_column(name: str, column: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(list(column))
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        reason = " ".join(str(error).split())
+        raise ArgumentError(
+            f"column {name!r} must be a list of values of one type: {reason}"
+        ) from None
 
 
 def _fixed_binary(codes: CodeArray) -> Any:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._typing import IdArray
 from fewbits.codes import Neighbours
 from fewbits.errors import ArgumentError
 
@@ -37,7 +38,7 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     Raises
     ------
     ArgumentError
-        When a query has no neighbour at all.
+        When a query has no neighbour at all, or a neighbour has no label.
 
     Examples
     --------
@@ -47,7 +48,9 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     >>> vote(hamming_topk(codes[:1], codes, k=3), ["low", "low", "high"]).labels
     array(['low'], dtype='<U4')
     """
-    classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
+    named = np.asarray(labels)
+    _check_labels(named, neighbours.ids)
+    classes, numbers = np.unique(named, return_inverse=True)
     votes = neighbours.ids >= 0
     if not votes.any(axis=1).all():
         raise ArgumentError("a query without neighbours has no votes to count")
@@ -61,3 +64,13 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     winner = np.where(most, spread, np.inf).argmin(axis=1)
     shares = counts.max(axis=1) / votes.sum(axis=1)
     return Votes(classes[winner], shares)
+
+
+def _check_labels(labels: NDArray[Any], rows: IdArray) -> None:
+    if labels.ndim != 1:
+        raise ArgumentError(f"labels must be a list, got shape {labels.shape}")
+    needed = int(rows.max(initial=-1)) + 1
+    if len(labels) < needed:
+        raise ArgumentError(
+            f"every item needs a label: got {len(labels)} for at least {needed} items"
+        )

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,10 +14,12 @@ from safetensors.numpy import save
 from fewbits._files import atomic_write
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
+from fewbits.codes._arguments import whole_number
 from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.errors import ArgumentError
 
 Tensors = dict[str, NDArray[Any]]
+Progress = Callable[[int, int], None]
 
 
 class Encoder(ABC):
@@ -86,7 +89,7 @@ class Encoder(ABC):
             self._project(block, scores[span])
         return scores
 
-    def encode(self, X: ArrayLike) -> CodeArray:
+    def encode(self, X: ArrayLike, *, progress: Progress | None = None) -> CodeArray:
         """Return packed codes.
 
         Parameters
@@ -94,6 +97,8 @@ class Encoder(ABC):
         X : array-like of shape (n, n_features)
             Real numbers of any dtype; they are rounded to float32 first. A memory map
             is read block by block.
+        progress : callable, default=None
+            Called with (rows done, rows in all) after each block.
 
         Returns
         -------
@@ -115,6 +120,8 @@ class Encoder(ABC):
         codes = np.empty((len(features), n_bytes(self.n_bits)), np.uint8)
         for span, block in feature_blocks(features):
             self._encode(block, codes[span])
+            if progress is not None:
+                progress(span.stop, len(features))
         return codes
 
     def prefix(self, n_bits: int) -> Self:
@@ -141,6 +148,7 @@ class Encoder(ABC):
         >>> LinearEncoder([[1.0, 2.0, 3.0]], [0.0, 0.0, 0.0]).prefix(2)
         LinearEncoder(1 -> 2 bits)
         """
+        n_bits = whole_number(n_bits, "n_bits")
         if not 1 <= n_bits <= self.n_bits:
             raise ArgumentError(
                 f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
@@ -149,7 +157,7 @@ class Encoder(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of everything that decides the codes; codes carry it with them."""
+        """SHA-256 of everything that decides the codes; bundles keep it beside them."""
         digest = hashlib.sha256(json.dumps([self.kind, self.zero_bit]).encode())
         for name, tensor in sorted(self.tensors().items()):
             digest.update(json.dumps([name, tensor.dtype.str, tensor.shape]).encode())
@@ -179,12 +187,8 @@ class Encoder(ABC):
         ...     load(f"{folder}/encoder.safetensors")
         LinearEncoder(2 -> 1 bits)
         """
-        try:
-            with atomic_write(path) as file:
-                file.write(self.to_bytes())
-        except OSError as error:
-            reason = f"the encoder could not be saved: {error.strerror or error}"
-            raise OSError(error.errno, reason, str(path)) from error
+        with atomic_write(path) as file:
+            file.write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes."""
@@ -195,6 +199,15 @@ class Encoder(ABC):
             "fingerprint": self.fingerprint,
         }
         return save(self.tensors(), metadata)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # What is derived from an attribute and kept would not follow a change.
+        if name in self.__dict__:
+            raise AttributeError(f"encoders are immutable: {name!r} is set already")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"encoders are immutable: {name!r} cannot be deleted")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_features} -> {self.n_bits} bits)"
@@ -208,7 +221,10 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
     ArgumentError
         When `array` holds no numbers, or others than `dtype` can hold.
     """
-    original = np.asarray(array)
+    try:
+        original = np.asarray(array)
+    except ValueError:
+        raise ArgumentError("need an array, got rows of different lengths") from None
     whole = np.issubdtype(dtype, np.integer)
     if original.dtype.kind not in ("iub" if whole and original.size else "iubf"):
         kind = "whole" if whole else "real"

@@ -1,18 +1,30 @@
 """One function that reads whatever people keep their data in."""
 
+import errno
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.inputs._tables import TABLES, read_table
 
 Kind = Literal["vectors", "texts", "images"]
+#: Whatever zipfile and NumPy make of an archive that is none.
+_DAMAGE = (
+    ValueError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    BadZipFile,
+    zlib.error,
+)
 IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 
 
@@ -120,15 +132,34 @@ def _read_npy(path: Path, column: str | None, label_column: str | None) -> Input
 
 def _read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            name = column or _only([n for n in file.files if n != label_column], path)
-            arrays = {n: file[n] for n in (name, label_column) if n is not None}
-    except KeyError as error:
-        raise ArgumentError(f"{path} has no array {error}") from error
-    except (ValueError, EOFError, OSError, AttributeError) as error:
-        raise ArtefactError(f"{path} is no .npz file of numbers: {error}") from error
-    labels = arrays[label_column].astype(np.str_) if label_column else None
-    return Input("vectors", _matrix(arrays[name], path), labels, str(path))
+        values, labels = _arrays(path, column, label_column)
+    except FewbitsError:  # which may be a ValueError too
+        raise
+    except _DAMAGE as error:
+        # A damaged archive asks for places before its start; all else is the system's.
+        if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
+            raise
+        raise ArtefactError(
+            f"{path} is no .npz file of numbers{_reason(error)}"
+        ) from error
+    return Input("vectors", _matrix(values, path), labels, str(path))
+
+
+def _arrays(
+    path: Path, column: str | None, label_column: str | None
+) -> tuple[NDArray[Any], NDArray[np.str_] | None]:
+    with path.open("rb") as opened:  # NumPy leaves a damaged archive open
+        archive = np.load(opened, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ArtefactError(f"{path} is a single array, no archive; name it .npy")
+        names = archive.files
+        name = column or _only([n for n in names if n != label_column], path)
+        for wanted in {name, label_column} - {None, *names}:
+            raise ArgumentError(
+                f"{path} has no array {wanted!r}; it has {', '.join(names)}"
+            )
+        labels = archive[label_column].astype(np.str_) if label_column else None
+        return archive[name], labels
 
 
 def _read_columns(path: Path, column: str | None, label_column: str | None) -> Input:
@@ -161,7 +192,7 @@ def _matrix(array: NDArray[Any], path: Path) -> NDArray[Any]:
 
 def _reason(error: Exception) -> str:
     """Leave out NumPy's advice to load pickled data, which nobody should follow."""
-    return "" if "pickle" in str(error) else f": {error}"
+    return f": {error}" if str(error) and "pickle" not in str(error) else ""
 
 
 def _standard_input() -> str:

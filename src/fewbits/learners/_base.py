@@ -1,6 +1,7 @@
 """The contract between a method and the rest of the package."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from itertools import takewhile
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +17,11 @@ from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
+from fewbits.learners._parameters import check_seed
 from fewbits.learners._rows import check_finite
 
 
-class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Scikit-learn estimator whose result is an `Encoder`.
 
     A method implements `_check_parameters` and `_learn` and nothing else. After `fit`
@@ -68,11 +70,13 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ArgumentError
             When a parameter is out of range.
         FeatureError
-            When X holds NaN or infinity, or when it holds too little to learn from.
+            When X holds NaN or infinity, has gaps (a masked array), or holds too little
+            to learn from.
         ValueError
             When X is no matrix of at least two rows, or y does not fit.
         """
         self._check_parameters()
+        check_seed(getattr(self, "random_state", None))
         features = self._features(X, reset=True, ensure_min_samples=2)
         check_finite(features)
         self.encoder_ = self._learn(features, y)
@@ -109,6 +113,8 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
         """Check shape, width, names and dtype, but read no value of a memory map."""
+        if isinstance(X, np.ma.MaskedArray):  # scikit-learn reads what lies in its gaps
+            raise FeatureError("X is a masked array; fill its gaps first")
         try:
             checked: Array = validate_data(self, X, ensure_all_finite=False, **options)
         except ValueError as error:
@@ -126,10 +132,14 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 def _one_line(message: str) -> str:
-    """Leave out the whole array that scikit-learn prints for a single row."""
+    """Leave out the whole array that scikit-learn prints, and join the other lines."""
     if "Reshape your data" in message:
         return (
             "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
             "for a single item"
         )
-    return message
+    if "Complex data not supported" in message:
+        return "Complex data not supported: X must hold real numbers"
+    lines = message.splitlines()
+    told = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
+    return " ".join(" ".join(told).split())

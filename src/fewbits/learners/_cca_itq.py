@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
+from fewbits.errors import FeatureError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import indicator
@@ -125,6 +126,7 @@ class CCAITQ(IterativeLearner):
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
         E, energy = self._correlates(X, Y, axes)
+        _check_scale(E, np.sqrt(axes.scatter[0] / len(X)))
         k = E.shape[1]
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
@@ -151,6 +153,15 @@ class CCAITQ(IterativeLearner):
         scaled = whiten_x[:, None] * U[:, : self.n_bits] * r[: self.n_bits]
         scaled = scaled[:, :k]
         return axes.directions @ scaled, float(axes.scatter @ (scaled**2).sum(axis=1))
+
+
+def _check_scale(E: Float64Array, spread: float) -> None:
+    """Refuse features so small that the weights, which are whitened, leave float32."""
+    if np.linalg.norm(E, axis=1).max() > np.finfo(np.float32).max:
+        raise FeatureError(
+            f"X varies by {spread:.1g} only, too little for weights in float32: "
+            "multiply it by a constant"
+        )
 
 
 def _centred_sums(X: Array, Y: sp.csr_array, mean: Float64Array) -> Float64Array:

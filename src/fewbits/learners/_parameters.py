@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from fewbits.codes import MAX_BITS
 from fewbits.errors import ArgumentError
@@ -36,6 +37,17 @@ def check_number(
     if not np.isfinite(value):
         raise ArgumentError(f"{name} must be finite, got {value!r}")
     return float(value)
+
+
+def check_seed(value: Any) -> None:
+    """Refuse a `random_state` that seeds nothing."""
+    try:
+        check_random_state(value)
+    except ValueError:
+        raise ArgumentError(
+            "random_state must be an integer from 0 to 2**32 - 1, a RandomState or "
+            f"None, got {value!r}"
+        ) from None
 
 
 def check_choice(name: str, value: Any, options: Collection[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fewbits.bundle import Bundle
-from fewbits.encoders import LinearEncoder
+from fewbits.encoders import LinearEncoder, feature_blocks
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     Comparison,
@@ -70,7 +70,8 @@ def evaluate_bundle(
     k : int, default=10
         Neighbours that count.
     progress : callable, default=None
-        Called with (steps done, steps in all).
+        Called with (items done, items in all) while features are extracted, then with
+        (steps done, steps in all).
 
     Raises
     ------
@@ -81,7 +82,8 @@ def evaluate_bundle(
         raise ArgumentError("give labels for the queries and the database, or for none")
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
-    asked, among = bundle.features(queries.values), bundle.features(database.values)
+    asked = bundle.features(queries.values, progress=progress)
+    among = bundle.features(database.values, progress=progress)
     rows = compare_encoders(
         {"sign bits": _signs(among), f"{bundle.encoder.n_bits} bits": bundle.encoder},
         among,
@@ -100,5 +102,10 @@ def evaluate_bundle(
 
 
 def _signs(features: Any) -> LinearEncoder:
-    mean = np.asarray(features, np.float64).mean(axis=0)
+    """Return the encoder of the signs of centred features.
+
+    Block by block, because the features may be a memory map.
+    """
+    blocks = (block for _, block in feature_blocks(features))
+    mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(features)
     return LinearEncoder(np.eye(len(mean)), -mean)
