@@ -1,6 +1,7 @@
 """The commands from fit to search, as people and programs use them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -124,6 +125,23 @@ def test_inspect(vectors):
     out = run("inspect", vectors)
     assert "every file matches" in out
     assert "None" not in out
+
+
+def test_inspect_bits(vectors, texts):
+    report = json.loads(run("inspect", vectors, "--bits", "--json"))["bits"]
+    assert report["n_codes"] == 60
+    assert "note: " in run("inspect", texts, "--bits")
+    run("inspect", texts, "--attributes", "bits.html")
+    assert "the bank of the river" in Path("bits.html").read_text("utf-8")
+    run("inspect", vectors, "--attributes", "vectors.html")
+
+
+def test_search_by_attribute(vectors):
+    out = run("search", vectors, "-i", "q.npy", "-k", 60, "--where", "3=1", "--json")
+    found = [hit["id"] for hit in json.loads(out.splitlines()[0])["hits"]]
+    run("encode", vectors, "x.npy", "-o", "codes.npy")
+    bits = np.unpackbits(np.load("codes.npy"), axis=1)
+    assert sorted(found) == np.flatnonzero(bits[:, 3]).tolist()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -37,7 +37,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     for name in ("b", "empty", "broken"):
         assert run("fit", "x.npy", "-o", name, "-b", 16).exit_code == 0
-    assert run("build", "b", "x.npy").exit_code == 0
+    kept = ["--keep-vectors", "float32"]
+    assert run("build", "b", "x.npy", *kept).exit_code == 0
     next((tmp_path / "broken").glob("encoder-*")).write_text("damaged")
     return tmp_path
 
@@ -73,6 +74,11 @@ MISTAKES = {
     "search b": "give either",
     "search b -i x.npy -k 0": "k must be at least 1",
     "search b -i x.npy -k -1": "k must be at least 1",
+    "search b -i x.npy --where 3=2": "conditions look like",
+    "search b -i x.npy --where 99=1": "99",
+    "inspect empty --bits": "holds no items yet",
+    "inspect b --attributes none/a.html": "none/a.html",
+    "inspect b --bits --labels kind": "no column 'kind'",
     "search empty -i x.npy": "holds no items yet",
     "search broken -i x.npy": "damaged",
     "evaluate b x.npy x.npy -k 0": "k must be at least 1",

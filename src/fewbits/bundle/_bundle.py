@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
+from fewbits.analysis import matching
 from fewbits.backbones import Backbone
 from fewbits.bundle._examples import ClassMembers, Examples, rank_by_class
 from fewbits.bundle._folder import (
@@ -150,9 +151,23 @@ class Bundle:
         checked = as_codes(codes, n_bits=self.encoder.n_bits)
         return replace(self, items=Items.make(checked, ids=ids, columns=columns))
 
-    def search(self, queries: ArrayLike | Sequence[Any], k: int = 10) -> Neighbours:
-        """Return the `k` items nearest to each raw query by Hamming distance."""
-        return self.index.search(self.encode(queries), k)
+    def search(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        where: Mapping[int, int] | None = None,
+    ) -> Neighbours:
+        """Return the `k` items nearest to each raw query by Hamming distance.
+
+        Only those whose bits are as `where` says, such as ``{12: 1, 40: 0}``.
+        """
+        return self.index.search(self.encode(queries), k, allowed=self._allowed(where))
+
+    def _allowed(self, where: Mapping[int, int] | None) -> NDArray[np.bool_] | None:
+        if not where:
+            return None
+        return matching(self.collection.codes, self.encoder.n_bits, where)
 
     def search_reranked(
         self,
@@ -160,11 +175,12 @@ class Bundle:
         k: int = 10,
         *,
         shortlist: int | None = None,
+        where: Mapping[int, int] | None = None,
     ) -> Ranked:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
         By the kept vectors where there are some (Euclidean distance), by the asymmetric
-        distance of scores to codes where not.
+        distance of scores to codes where not. For `where` see `search`.
         """
         features = self.features(queries)
         vectors = self.collection.vectors
@@ -173,6 +189,7 @@ class Bundle:
             k,
             scores=self.encoder.project(features),
             shortlist=shortlist,
+            allowed=self._allowed(where),
             vectors=vectors,
             query_vectors=None if vectors is None else features,
         )
@@ -275,6 +292,7 @@ class Bundle:
         k: int = 10,
         *,
         rerank: bool = False,
+        where: Mapping[int, int] | None = None,
     ) -> list[list[dict[str, Any]]]:
         """Return the nearest items of each query with everything kept about them.
 
@@ -285,6 +303,8 @@ class Bundle:
         k : int, default=10
         rerank : bool, default=False
             Rank a shortlist again, see `search_reranked`.
+        where : mapping of int to {0, 1}, default=None
+            What bits of the items must be, see `search`.
 
         Returns
         -------
@@ -298,7 +318,8 @@ class Bundle:
         """
         search = self.search_reranked if rerank else self.search
         # Nothing is padded here, so asking for more than there is costs nothing.
-        found = search(queries, min(check_k(k), max(1, len(self.collection))))
+        k = min(check_k(k), max(1, len(self.collection)))
+        found = search(queries, k, where=where)
         return [
             [
                 {"id": int(i), "distance": distance, **self.collection.row(int(i))}

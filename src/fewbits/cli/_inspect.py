@@ -1,31 +1,78 @@
 """``fewbits inspect``."""
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, print_json, print_table
+from fewbits.cli._options import (
+    AsJson,
+    BundlePath,
+    print_json,
+    print_table,
+    progress_bar,
+)
 
 
 def register(app: typer.Typer) -> None:
     app.command("inspect")(inspect)
 
 
-def inspect(bundle: BundlePath, as_json: AsJson = False) -> None:
+def inspect(
+    bundle: BundlePath,
+    bits: Annotated[
+        bool, typer.Option("--bits", help="Say how well the bits are used.")
+    ] = False,
+    attributes: Annotated[
+        Path | None,
+        typer.Option(help="Write a page (.html) that shows what each bit means."),
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Column of the collection with classes.")
+    ] = None,
+    captions: Annotated[
+        str | None, typer.Option(help="Column with text to name bits by.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Check every file of BUNDLE and say what is in it.
 
     Example: fewbits inspect my-bundle
+
+    Example: fewbits inspect my-bundle --bits --attributes bits.html
     """
-    from fewbits.bundle import Bundle
+    from fewbits.bundle import Bundle, report_of, write_attributes
 
     loaded = Bundle.load(bundle)
     summary = loaded.summary()
+    report = report_of(loaded, labels) if bits else None
+    if attributes is not None:
+        with progress_bar("extracting") as progress:
+            write_attributes(
+                loaded,
+                attributes,
+                labels=labels,
+                captions=captions,
+                progress=progress,
+            )
     if as_json:
-        print_json(summary)
+        print_json(summary if report is None else {**summary, "bits": report.summary()})
         return
-    rows = [[name.replace("_", " "), _plain(value)] for name, value in summary.items()]
-    print_table(str(bundle), ["what", "value"], rows)
+    _print_values(str(bundle), summary)
     typer.echo("every file matches its checksum")
+    if report is not None:
+        figures = report.summary()
+        warnings = figures.pop("warnings")
+        _print_values("bits", figures)
+        for warning in warnings:
+            typer.echo(f"note: {warning}")
+    if attributes is not None:
+        typer.echo(f"what the bits mean: {attributes}")
+
+
+def _print_values(title: str, values: dict[str, Any]) -> None:
+    rows = [[name.replace("_", " "), _plain(value)] for name, value in values.items()]
+    print_table(title, ["what", "value"], rows)
 
 
 def _plain(value: Any) -> str:
@@ -35,4 +82,6 @@ def _plain(value: Any) -> str:
         return ", ".join(map(str, value)) or "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return "-" if value is None else str(value)

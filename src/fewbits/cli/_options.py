@@ -168,6 +168,23 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     return parsed
 
 
+def parse_bits(conditions: Sequence[str]) -> dict[int, int]:
+    """Turn ``["12=1", "40=0"]`` into bits and their values.
+
+    Examples
+    --------
+    >>> parse_bits(["12=1", "40=0"])
+    {12: 1, 40: 0}
+    """
+    parsed = {}
+    for condition in conditions:
+        bit, _, value = condition.partition("=")
+        if not bit.isdecimal() or value not in {"0", "1"}:
+            raise ArgumentError(f"conditions look like 12=1 or 12=0, got {condition!r}")
+        parsed[int(bit)] = int(value)
+    return parsed
+
+
 def _is_number(cell: Any) -> bool:
     text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
     return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}

@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
+    parse_bits,
     print_hits,
     print_json,
     read_for,
@@ -37,6 +38,10 @@ def search(
             help="Rank a shortlist again: by kept vectors, or by the query's scores."
         ),
     ] = False,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="What a bit of the answers must be, as 12=1; see inspect."),
+    ] = None,
     column: Column = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,6 +52,8 @@ def search(
     Example: fewbits search my-bundle "broken arm" "cannot sleep" -k 5
 
     Example: fewbits search my-bundle --input queries.npy --rerank
+
+    Example: fewbits search my-bundle "broken arm" --where 12=1 --where 40=0
     """
     from fewbits.bundle import Bundle
     from fewbits.errors import ArgumentError
@@ -57,7 +64,8 @@ def search(
     asked: Any = typed_items(loaded, bundle, queries or [])
     if source:
         asked = read_for(loaded, source, column).values
-    answers = loaded.answers(asked, k, rerank=rerank)
+    conditions = parse_bits(where or [])
+    answers = loaded.answers(asked, k, rerank=rerank, where=conditions)
     for i, hits in enumerate(answers):
         if as_json:
             print_json({"query": _label(asked, i), "hits": hits})

@@ -1,0 +1,183 @@
+"""A page about the bits of a collection that needs nothing but a browser."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fewbits._files import atomic_write
+from fewbits.analysis._checks import check_bits
+from fewbits.analysis._extremes import Extremes
+from fewbits.analysis._html import Html, element, text
+from fewbits.analysis._names import Proposals, name_bits
+from fewbits.analysis._ranking import BitRanking
+from fewbits.analysis._report import BitReport
+from fewbits.analysis._sheet import Sheet, bit_section, overview
+from fewbits.analysis._style import STYLE
+from fewbits.analysis._summary import report_section
+from fewbits.errors import ArgumentError
+
+KINDS = ("texts", "images", "vectors")
+_SHOWN = 32
+
+# Even if a text broke out of its place, it could load and run nothing.
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def write_page(
+    path: str | Path,
+    report: BitReport,
+    extremes: Extremes,
+    items: Sequence[Any],
+    *,
+    kind: str = "texts",
+    captions: Sequence[Any] | None = None,
+    proposals: Proposals | None = None,
+    by_hand: Mapping[int, tuple[str | None, str | None]] | None = None,
+    ranking: BitRanking | None = None,
+    bits: Iterable[int] | None = None,
+    title: str = "What the bits mean",
+) -> None:
+    """Write a page of HTML that shows what bits mean and how well they are used.
+
+    The page is one file, without scripts and without anything from the network, in
+    light or dark as the reader prefers. A crash leaves the old page, or the new one.
+
+    Parameters
+    ----------
+    path : str or Path
+    report : BitReport
+        From `bit_report`.
+    extremes : Extremes
+        From `extreme_items`, for all bits.
+    items : sequence of length n
+        Whatever `kind` says; only the rows in `extremes` are read.
+    kind : {"texts", "images", "vectors"}, default="texts"
+        Images are paths, PIL images, uint8 arrays or `fewbits.datasets.ImageItem`;
+        vectors are shown by their captions.
+    captions : sequence of length n, default=None
+        What is shown beside an item, and read instead of an image.
+    proposals : Proposals, default=None
+        From `propose_names`.
+    by_hand : mapping of int to pair of str or None, default=None
+        Names that go before those proposed, see `name_bits`.
+    ranking : BitRanking, default=None
+        From `rank_bits`.
+    bits : iterable of int, default=None
+        The bits to show, in this order. None shows the 32 best of the ranking, or the
+        first 32 when there is none.
+    title : str, default="What the bits mean"
+
+    Raises
+    ------
+    ArgumentError
+        When sizes do not fit, there is no such bit or kind, or no bit is chosen.
+    MissingExtraError
+        When images are to be shown without Pillow.
+    FeatureError
+        When an image cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempfile import TemporaryDirectory
+    >>> from fewbits.analysis import bit_report, extreme_items
+    >>> scores = np.array([[0.5], [-2.0], [3.0]])
+    >>> report = bit_report(np.packbits(scores > 0, axis=1), n_bits=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "bits.html")
+    ...     write_page(path, report, extreme_items(scores), ["soup", "<b>sea", "sun"])
+    ...     "&lt;b&gt;sea" in path.read_text("utf-8")
+    True
+    """
+    _check(report, extremes, items, kind, captions, ranking)
+    best = range(report.n_bits) if ranking is None else ranking.order
+    wanted = best[:_SHOWN] if bits is None else bits
+    chosen = list(dict.fromkeys(check_bits(wanted, report.n_bits)))
+    if not chosen:
+        raise ArgumentError("need at least one bit to show, got none")
+    names = name_bits(proposals, by_hand)
+    sheet = Sheet(report, extremes, items, kind, captions, names, proposals, ranking)
+    page = _page(title, sheet, chosen)
+    with atomic_write(path) as file:
+        # A text may hold halves of characters, which UTF-8 has no bytes for.
+        file.write(page.encode("utf-8", "replace"))
+
+
+def _page(title: str, sheet: Sheet, bits: Sequence[int]) -> str:
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Html(STYLE)),
+    )
+    body = element(
+        "body",
+        element(
+            "header",
+            element("h1", text(title)),
+            element("p", _lead(sheet), class_="soft"),
+        ),
+        element(
+            "main",
+            report_section(sheet.report),
+            element("h2", "Bits at a glance"),
+            overview(sheet, bits),
+            element("h2", "Bit by bit"),
+            element("p", _legend(sheet), class_="soft"),
+            *(bit_section(sheet, bit) for bit in bits),
+        ),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _lead(sheet: Sheet) -> str:
+    report = sheet.report
+    return f"{report.n_codes:,} items, {report.n_bits} bits each"
+
+
+def _legend(sheet: Sheet) -> str:
+    sentences = ["On each side the items with the most extreme scores."]
+    if sheet.ranking is not None:
+        sentences.append(
+            "Stability is the probability that noise leaves the bit as it is; "
+            "reliable information is what the bit tells in spite of the noise, in bits."
+        )
+    if (proposals := sheet.proposals) is not None:
+        sentences.append(
+            f"Words: share of the items on this side against the other side; two-sided "
+            f"p of the log-odds ratio, times {proposals.n_words:,} words and "
+            f"{len(proposals.bits):,} bits, at most {proposals.significance:g}. They "
+            "describe all the items of a side, not only the extreme ones."
+        )
+    return " ".join(sentences)
+
+
+def _check(
+    report: BitReport,
+    extremes: Extremes,
+    items: Sequence[Any],
+    kind: str,
+    captions: Sequence[Any] | None,
+    ranking: BitRanking | None,
+) -> None:
+    if kind not in KINDS:
+        raise ArgumentError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    widths = {"extreme items": len(extremes.ones.rows)}
+    if ranking is not None:
+        widths["a ranking"] = len(ranking.order)
+    for name, width in widths.items():
+        if width != report.n_bits:
+            raise ArgumentError(
+                f"the report is about {report.n_bits} bits, but there are {name} of "
+                f"{width}"
+            )
+    for name, given in (("items", items), ("captions", captions)):
+        if given is not None and len(given) != report.n_codes:
+            raise ArgumentError(
+                f"the report is about {report.n_codes} items, but there are "
+                f"{len(given)} {name}"
+            )
+    if max(side.rows.max() for side in extremes) >= report.n_codes:
+        raise ArgumentError("the extreme items are of a larger collection")

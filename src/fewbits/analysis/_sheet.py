@@ -1,0 +1,154 @@
+"""The parts of the page that show one bit each, and the table that leads to them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fewbits.analysis._extremes import Extremes, Side
+from fewbits.analysis._html import Html, element, text
+from fewbits.analysis._names import Names, Proposals, Word
+from fewbits.analysis._ranking import BitRanking
+from fewbits.analysis._report import BitReport
+from fewbits.analysis._thumbnails import thumbnail
+
+SIDES = ("zero", "one")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sheet:
+    """All that is known about the bits, and the items that show it."""
+
+    report: BitReport
+    extremes: Extremes
+    items: Sequence[Any]
+    kind: str
+    captions: Sequence[Any] | None
+    names: dict[int, Names]
+    proposals: Proposals | None
+    ranking: BitRanking | None
+
+
+def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
+    """Return a table with one row per bit, each a link to its part of the page."""
+    columns = list(_figures(sheet, bits[0]))
+    header = element(
+        "tr",
+        element("th", "bit", scope="col"),
+        element("th", "0", scope="col"),
+        element("th", "1", scope="col"),
+        *(element("th", name, scope="col", class_="number") for name in columns),
+    )
+    rows = [_overview_row(sheet, bit) for bit in bits]
+    table = element("table", element("thead", header), element("tbody", *rows))
+    # Whoever has no mouse scrolls what can be focused.
+    return element(
+        "div",
+        table,
+        class_="card scroll",
+        tabindex=0,
+        role="region",
+        aria_label="Bits at a glance",
+    )
+
+
+def bit_section(sheet: Sheet, bit: int) -> Html:
+    """Return both sides of a bit, each with its name, items and words."""
+    figures = ", ".join(
+        f"{name} {value}" for name, value in _figures(sheet, bit).items()
+    )
+    return element(
+        "section",
+        element("h3", f"Bit {bit}", id=f"bit-{bit}"),
+        element("p", figures, class_="soft"),
+        element("div", *(_side(sheet, bit, side) for side in (0, 1)), class_="sides"),
+        class_="card",
+    )
+
+
+def _overview_row(sheet: Sheet, bit: int) -> Html:
+    names = [element("td", text(name)) for name in sheet.names.get(bit, ("", ""))]
+    figures = [
+        element("td", value, class_="number") for value in _figures(sheet, bit).values()
+    ]
+    link = element("a", str(bit), href=f"#bit-{bit}")
+    return element("tr", element("td", link), *names, *figures)
+
+
+def _figures(sheet: Sheet, bit: int) -> dict[str, str]:
+    figures = {
+        "ones": f"{sheet.report.balance[bit]:.0%}",
+        "entropy": f"{sheet.report.entropy[bit]:.2f}",
+    }
+    if sheet.ranking is not None:
+        figures["stability"] = f"{sheet.ranking.stability[bit]:.1%}"
+        if sheet.ranking.information is not None:
+            figures["information"] = f"{sheet.ranking.information[bit]:.3f}"
+        figures["reliable information"] = (
+            f"{sheet.ranking.reliable_information[bit]:.3f}"
+        )
+    return figures
+
+
+def _side(sheet: Sheet, bit: int, side: int) -> Html:
+    name = sheet.names.get(bit, ("", ""))[side]
+    heading = element(
+        "p", f"{side} ", element("span", text(name), class_="name") if name else ""
+    )
+    items = element(
+        "ol",
+        *_items(sheet, sheet.extremes[side], bit),
+        class_="pictures" if sheet.kind == "images" else "texts",
+    )
+    return element(
+        "div", heading, items, _words(sheet, bit, side), class_=f"side {SIDES[side]}"
+    )
+
+
+def _items(sheet: Sheet, side: Side, bit: int) -> Iterator[Html]:
+    for row, score in zip(side.rows[bit].tolist(), side.scores[bit], strict=True):
+        if row < 0:
+            return
+        shown = _picture if sheet.kind == "images" else _line
+        yield shown(sheet, row, f"score {score:.3g}")
+
+
+def _picture(sheet: Sheet, row: int, score: str) -> Html:
+    source, tiny = thumbnail(sheet.items[row])
+    caption = f"item {row}" if sheet.captions is None else str(sheet.captions[row])
+    size = "tiny" if tiny else "photo"
+    title = f"{caption}, {score}"
+    return element(
+        "li", element("img", src=source, alt=caption, title=title, class_=size)
+    )
+
+
+def _line(sheet: Sheet, row: int, score: str) -> Html:
+    words: list[str] = [
+        text(sheet.items[row] if sheet.kind == "texts" else f"item {row}")
+    ]
+    if sheet.captions is not None:
+        words += [" ", element("span", text(sheet.captions[row]), class_="soft")]
+    return element("li", *words, title=score)
+
+
+def _words(sheet: Sheet, bit: int, side: int) -> Html:
+    """Return the evidence for the proposed name."""
+    if sheet.proposals is None or bit not in sheet.proposals.bits:
+        return Html("")
+    words = sheet.proposals.bits[bit][side]
+    if not words:
+        return element("p", "no word is significant here", class_="words soft")
+    return element("p", *(_evidence(word) for word in words), class_="words soft")
+
+
+def _evidence(word: Word) -> Html:
+    p_value = "< 1e-16" if word.p_value < 1e-16 else f"= {word.p_value:.1g}"
+    figures = (
+        f" {_share(word.share)} against {_share(word.other_share)}, "
+        f"z = {word.z:.1f}, p {p_value} "
+    )
+    return element("span", element("b", text(word.word)), figures)
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.2%}"

@@ -1,0 +1,79 @@
+"""The look of the page: one column of cards, in the reader's light or dark."""
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --page: #f6f5f2; --card: #ffffff; --ink: #1d2126; --soft: #5b6470; --line: #dcdad4;
+  --zero: #a8541a; --one: #1f5fa8; --warn: #fff4d6; --warn-line: #c58a00;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #14171b; --card: #1d2127; --ink: #e8e6e1; --soft: #a3abb5; --line: #353b44;
+    --zero: #f0a36b; --one: #86b8f2; --warn: #33290f; --warn-line: #d9a520;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; padding: 2rem 1rem 4rem; background: var(--page); color: var(--ink);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+}
+header, main { max-width: 70rem; margin: 0 auto; }
+h1 { margin: 0; font-size: 1.9rem; line-height: 1.2; text-wrap: balance; }
+h2 { margin: 2.5rem 0 1rem; font-size: 1.3rem; }
+h3 { margin: 0 0 .25rem; font-size: 1.1rem; }
+p { margin: .25rem 0; }
+a { color: var(--one); }
+.soft, figcaption, dt, th { color: var(--soft); font-size: .875rem; font-weight: 400; }
+.card {
+  background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: 1rem 1.25rem; margin: 1rem 0; overflow-wrap: anywhere;
+}
+.warnings { background: var(--warn); border-color: var(--warn-line); }
+.warnings ul { margin: .25rem 0 0; padding-left: 1.2rem; }
+dl {
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr));
+  gap: 1rem; margin: 0;
+}
+dd { margin: 0; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
+.charts {
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1rem;
+}
+figure { margin: 0; }
+svg { display: block; width: 100%; height: auto; margin-top: .5rem; }
+svg text { fill: var(--soft); font-size: 13px; }
+.charts .card { margin: 0; }
+.axis { stroke: var(--soft); fill: none; }
+.area { fill: var(--one); stroke: none; opacity: .55; }
+.line { fill: none; stroke: var(--zero); stroke-width: 2; }
+.key { display: inline-block; margin-left: .75rem; }
+.key::before {
+  content: ""; display: inline-block; width: .8em; height: .8em; margin-right: .35em;
+  border-radius: .15em; background: var(--one);
+}
+.key.series-1::before { height: .2em; background: var(--zero); vertical-align: .25em; }
+.scroll { overflow-x: auto; overflow-wrap: break-word; }
+table { border-collapse: collapse; width: 100%; }
+th, td {
+  text-align: left; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line);
+}
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.sides {
+  display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.5rem;
+  margin-top: .75rem;
+}
+.side { border-top: 3px solid var(--zero); padding-top: .5rem; }
+.side.one { border-color: var(--one); }
+.name { font-weight: 600; }
+.side ol { margin: .5rem 0 0; padding: 0; list-style: none; }
+.texts li { padding: .25rem 0; border-bottom: 1px solid var(--line); }
+.texts li:last-child { border: 0; }
+.side ol.pictures { display: flex; flex-wrap: wrap; gap: .5rem; }
+.pictures img {
+  display: block; height: 5.5rem; max-width: 11rem; border-radius: .25rem;
+}
+.pictures img.tiny { height: 4rem; image-rendering: pixelated; }
+.words { margin-top: .5rem; }
+.words span { display: inline-block; margin-right: 1rem; }
+@media (max-width: 40rem) { .sides { grid-template-columns: minmax(0, 1fr); } }
+@media print { .card { break-inside: avoid; } }
+"""

@@ -1,0 +1,68 @@
+"""Small pictures that a page carries in itself."""
+
+from base64 import b64encode
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewbits.errors import FeatureError, MissingExtraError
+
+SIZE = 96  # pixels of the longer side
+_TINY = 32  # pictures up to this size are enlarged by the reader, pixel by pixel
+
+
+def thumbnail(item: Any) -> tuple[str, bool]:
+    """Return an image as a ``data:`` URI, and whether it is tiny.
+
+    Parameters
+    ----------
+    item : str, Path, PIL image, ndarray of uint8 (h, w) or (h, w, 3), or ImageItem
+
+    Raises
+    ------
+    MissingExtraError
+        When Pillow is not installed.
+    FeatureError
+        When the image cannot be opened, naming it.
+    """
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingExtraError(
+            "thumbnails need the package pillow: pip install 'fewbits[vision]'"
+        ) from None
+    try:
+        image = _as_rgb(item)
+        tiny = max(image.size) <= _TINY
+        image.thumbnail((SIZE, SIZE), Image.Resampling.LANCZOS)
+        file = BytesIO()
+        if tiny:
+            image.save(file, "PNG")
+        else:
+            image.save(file, "JPEG", quality=80)
+    # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
+    except (OSError, ValueError, TypeError, SyntaxError, AttributeError) as error:
+        raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
+    except Image.DecompressionBombError as error:
+        raise FeatureError(f"{_name(item)} is too large an image: {error}") from error
+    kind = "png" if tiny else "jpeg"
+    return f"data:image/{kind};base64,{b64encode(file.getvalue()).decode()}", tiny
+
+
+def _as_rgb(item: Any) -> Any:
+    from PIL import Image
+
+    if isinstance(item, str | Path):
+        with Image.open(item) as image:
+            return image.convert("RGB")
+    if isinstance(item, np.ndarray):
+        item = Image.fromarray(item)
+    return (item if isinstance(item, Image.Image) else item.open()).convert("RGB")
+
+
+def _name(item: Any) -> str:
+    if isinstance(item, str | Path):
+        return str(item)
+    return str(getattr(item, "name", None) or f"the {type(item).__name__}")

@@ -1,0 +1,230 @@
+"""Every number of the report equals the plain definition on unpacked bits."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.analysis import _correlation, bit_report
+from fewbits.codes import pack
+from fewbits.errors import ArgumentError, CodeError
+
+
+@st.composite
+def bit_matrices(draw):
+    """Few rows and skewed bits, so that there are constant, equal and opposite ones."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, n_bits = draw(st.integers(1, 12)), draw(st.integers(1, 20))
+    return rng.random((n, n_bits)) < rng.random(n_bits)
+
+
+def reference_correlations(bits):
+    varying = [column for column in bits.T if 0 < column.sum() < len(column)]
+    return np.atleast_2d(np.corrcoef(varying)) if varying else np.empty((0, 0))
+
+
+@given(bits=bit_matrices())
+def test_bits_and_pairs_of_bits(bits):
+    n_bits = bits.shape[1]
+    report = bit_report(pack(bits), n_bits)
+    np.testing.assert_allclose(report.balance, bits.mean(axis=0))
+    constant = [j for j in range(n_bits) if len(set(bits[:, j])) == 1]
+    assert report.constant_bits.tolist() == constant
+
+    varying = [j for j in range(n_bits) if j not in constant]
+    equal = {
+        p for p in combinations(varying, 2) if (bits[:, p[0]] == bits[:, p[1]]).all()
+    }
+    found = {pair for group in report.equal_bits for pair in combinations(group, 2)}
+    assert found == equal
+    heads = {j for j in varying if not any(b == j for _, b in equal)}
+    opposite = {
+        p
+        for p in combinations(sorted(heads), 2)
+        if (bits[:, p[0]] != bits[:, p[1]]).all()
+    }
+    assert set(report.opposite_bits) == opposite
+
+    correlations = reference_correlations(bits)
+    if len(correlations) < 2:
+        assert np.isnan(report.largest_correlation)
+        assert report.effective_bits == len(correlations)
+        return
+    others = np.abs(correlations[~np.eye(len(correlations), dtype=bool)])
+    assert report.largest_correlation == pytest.approx(others.max(), abs=1e-12)
+    assert report.mean_correlation == pytest.approx(others.mean(), abs=1e-12)
+    eigenvalues = np.linalg.eigvalsh(correlations)
+    participation = eigenvalues.sum() ** 2 / np.square(eigenvalues).sum()
+    assert report.effective_bits == pytest.approx(participation)
+    if report.most_correlated:
+        a, b = report.most_correlated
+        assert abs(np.corrcoef(bits[:, a], bits[:, b])[0, 1]) == pytest.approx(
+            report.largest_correlation
+        )
+
+
+@given(bits=bit_matrices(), n_classes=st.integers(1, 4))
+def test_codes_and_distances(bits, n_classes):
+    n, n_bits = bits.shape
+    labels = np.arange(n) % n_classes
+    report = bit_report(pack(bits), n_bits, labels)
+    _, counts = np.unique(bits, axis=0, return_counts=True)
+    assert report.n_distinct == len(counts)
+    assert report.n_shared == counts[counts > 1].sum()
+    assert report.largest_group == counts.max()
+
+    kinds = {"distances": [], "within": [], "between": []}
+    for i, j in combinations(range(n), 2):
+        distance = int((bits[i] != bits[j]).sum())
+        kinds["distances"].append(distance)
+        kinds["within" if labels[i] == labels[j] else "between"].append(distance)
+    for name, expected in kinds.items():
+        histogram = getattr(report, name)
+        assert histogram.exact
+        assert histogram.n_pairs == len(expected)
+        assert (
+            histogram.counts.tolist()
+            == np.bincount(expected, minlength=n_bits + 1).tolist()
+        )
+    if kinds["within"] and kinds["between"]:
+        near, far = np.array(kinds["within"])[:, None], np.array(kinds["between"])
+        wins = (near < far).mean() + (near == far).mean() / 2
+        assert report.separation == pytest.approx(wins)
+    else:
+        assert np.isnan(report.separation)
+
+
+def test_many_bits_go_through_tiles(monkeypatch):
+    bits = np.random.default_rng(0).random((60, 45)) < 0.5
+    bits[:, 44] = bits[:, 3]  # in different tiles
+    whole = bit_report(pack(bits), 45)
+    monkeypatch.setattr(_correlation, "_TILE", 16)
+    monkeypatch.setattr(_correlation, "_ROWS", 7)
+    parts = bit_report(pack(bits), 45)
+    assert parts.most_correlated == whole.most_correlated == (3, 44)
+    assert parts.effective_bits == pytest.approx(whole.effective_bits)
+    assert parts.mean_correlation == pytest.approx(whole.mean_correlation)
+
+
+def test_samples_are_seeded_and_near_the_truth():
+    rng = np.random.default_rng(0)
+    codes, labels = rng.integers(0, 256, (400, 4), np.uint8), rng.integers(0, 5, 400)
+    exact = bit_report(codes, 32, labels)
+    options = {"n_pairs": 20_000, "n_correlated": 300}
+    first, second = (bit_report(codes, 32, labels, **options) for _ in range(2))
+    assert first.n_correlated == 300
+    assert first.largest_correlation == second.largest_correlation
+    assert (first.balance == exact.balance).all()
+    for name in ("distances", "between"):
+        sampled = getattr(first, name)
+        assert not sampled.exact
+        assert sampled.counts.sum() == 20_000
+        assert (sampled.counts == getattr(second, name).counts).all()
+        assert sampled.mean == pytest.approx(getattr(exact, name).mean, abs=0.1)
+        np.testing.assert_allclose(
+            sampled.shares, getattr(exact, name).shares, atol=0.015
+        )
+    assert first.within.exact  # there are fewer pairs within than may be drawn
+
+
+def test_independent_bits_are_all_effective():
+    codes = np.random.default_rng(0).integers(0, 256, (20_000, 8), np.uint8)
+    report = bit_report(codes, 64)
+    assert report.effective_bits == pytest.approx(64, abs=0.5)
+    assert report.warnings == ()
+
+
+def test_what_is_wrong_is_said_plainly():
+    rng = np.random.default_rng(0)
+    bits = rng.random((500, 12)) < 0.5
+    bits[:, [0, 1]] = [0, 1]
+    bits[:, 5] = bits[:, 2]
+    bits[:, 7] = ~bits[:, 2]
+    bits[:, 9] = rng.random(500) < 0.02
+    bits[400:] = bits[400]
+    labels = ["alone", *["a", "b"] * 249, "a"]
+    assert bit_report(pack(bits), 12, labels).warnings == (
+        "2 of 12 bits never change: 0 and 1",
+        "bits 2 and 5 are always equal",
+        "bits 2 and 7 are always opposite",
+        "1 of 12 bits has the same value in over 95% of the codes: 9",
+        "94% of the items share their code with another; "
+        "the most frequent code has 105 items",
+        "1 of 3 classes has one item and no distance within",
+        "items of a class are hardly nearer to each other than to others: "
+        "in 50% of comparisons, where chance gives 50%",
+    )
+
+
+def test_bits_that_are_nearly_the_same():
+    bits = np.random.default_rng(0).random((1000, 10)) < 0.5
+    bits[:, 1:] = bits[:, :1]
+    bits[:10, 1] ^= True
+    bits[10:30, 2] ^= True
+    warnings = bit_report(pack(bits), 10).warnings
+    assert "bits 0 and 1 are nearly the same: |r| = 0.98" not in warnings  # 3..9 are
+    assert "bits 0, 3, 4, 5, 6, 7, 8 and 9 are always equal" in warnings
+    assert (
+        "the 10 bits that vary spread only as much as 1.0 independent ones" in warnings
+    )
+    warnings = bit_report(pack(bits[:, :2]), 2).warnings
+    assert "bits 0 and 1 are nearly the same: |r| = 0.98" in warnings
+
+
+def test_long_lists_are_cut():
+    bits = np.zeros((100, 30), bool)
+    bits[:, 20:] = np.random.default_rng(0).random((100, 10)) < 0.5
+    assert bit_report(pack(bits), 30).warnings[0] == (
+        "20 of 30 bits never change: 0, 1, 2, 3, 4, 5, 6, 7 and 12 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (
+            ["x"] * 4,
+            "all items are of one class, so there is no distance between classes",
+        ),
+        (
+            [1, 2, 3, 4],
+            "every class has one item, so there is no distance within classes",
+        ),
+    ],
+)
+def test_classes_without_pairs(labels, said):
+    codes = np.array([[1], [2], [4], [9]], np.uint8)
+    assert said in bit_report(codes, 8, labels).warnings
+
+
+def test_one_code():
+    report = bit_report(np.array([[7]], np.uint8), 8, ["x"])
+    assert report.warnings == ("a single code says nothing about its bits",)
+    assert report.distances.n_pairs == 0
+    assert report.summary()["mean_distance"] is None
+    assert report.summary()["separation"] is None
+
+
+def test_summary_is_plain():
+    report = bit_report(np.array([[7], [1], [0]], np.uint8), 8)
+    assert {type(value) for value in report.summary().values()} <= {int, float, list}
+
+
+def test_mistakes():
+    codes = np.array([[0b10101010]], np.uint8)
+    with pytest.raises(ArgumentError, match="at least one code"):
+        bit_report(codes[:0], 8)
+    with pytest.raises(CodeError, match="bits set beyond the 4"):
+        bit_report(codes, 4)
+    with pytest.raises(CodeError, match="9 bits need 2 bytes"):
+        bit_report(codes, 9)
+    with pytest.raises(ArgumentError, match="one label for each of 1 items"):
+        bit_report(codes, 8, ["a", "b"])
+    with pytest.raises(ArgumentError, match="all strings or all numbers"):
+        bit_report(codes.repeat(2, 0), 8, np.array(["a", None], object))
+    with pytest.raises(ArgumentError, match="n_pairs must be at least 1, got 0"):
+        bit_report(codes, 8, n_pairs=0)
+    with pytest.raises(ArgumentError, match="random_state"):
+        bit_report(codes, 8, random_state="seed")

@@ -1,0 +1,260 @@
+"""The page shows what it was given, loads nothing, and cannot be broken out of."""
+
+import builtins
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fewbits.analysis import (
+    bit_report,
+    extreme_items,
+    propose_names,
+    rank_bits,
+    write_page,
+)
+from fewbits.codes import pack
+from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</title></style><svg onload=alert(1)>",
+    "' onmouseover='alert(1)",
+    "&lt;already&gt; &amp;",
+    "\u202eright to left",
+    "half a pair \ud800",
+    "]]> --> <!-- x\x00y",
+]
+
+
+class Reader(HTMLParser):
+    """Collect tags and texts; complain about what is not closed in order."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self._open = [], [], [], []
+        self.feed(source)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in {"meta", "img"}:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture
+def scores():
+    return np.random.default_rng(0).normal(size=(40, 5))
+
+
+@pytest.fixture
+def written(tmp_path, scores):
+    def write(items, labels=None, **options):
+        codes = pack(scores > 0)
+        path = tmp_path / "page.html"
+        report = bit_report(codes, 5, labels)
+        write_page(path, report, extreme_items(scores, 3), items, **options)
+        return path.read_text("utf-8")
+
+    return write
+
+
+def test_texts_names_and_report(written, scores):
+    labels = np.where(scores[:, 2] > 0, "up", "down")
+    page = written(
+        [f"text {i}" for i in range(40)],
+        labels,
+        captions=labels,
+        proposals=propose_names(labels.tolist(), pack(scores > 0), 5),
+        by_hand={1: ("left", None)},
+        ranking=rank_bits(scores, labels),
+        bits=[2, 1, 2],
+        title="My bits",
+    )
+    found = Reader(page)
+    texts = " ".join(found.texts)
+    headings = re.findall(r"Bit \d", texts)
+    assert headings == ["Bit 2", "Bit 1"]
+    for expected in ("My bits", "left", "separation of classes", "information"):
+        assert expected in texts
+    assert re.search(r"up +100% against 0%, z = \d+\.\d, p = \de-\d+", texts)
+    assert "times 2 words and 5 bits" in texts
+    extremes = extreme_items(scores, 3)
+    for row in [*extremes.zeros.rows[2], *extremes.ones.rows[2]]:
+        assert f"text {row}" in found.texts
+    assert found.tags.count("svg") == 2
+
+
+def test_warnings_are_shown(tmp_path):
+    scores = np.column_stack([np.full(30, 1.0), np.linspace(-1, 1, 30)])
+    report = bit_report(pack(scores > 0), 2)
+    write_page(tmp_path / "p.html", report, extreme_items(scores), ["x"] * 30)
+    assert "bit 0 of 2 never changes" in (tmp_path / "p.html").read_text()
+
+
+@pytest.mark.parametrize("kind", ["texts", "images"])
+def test_hostile_text_stays_text(written, kind):
+    texts = (HOSTILE * 5)[:40]
+    items = texts
+    if kind == "images":
+        items = [np.zeros((4, 4), np.uint8)] * 40
+    page = written(
+        items,
+        kind=kind,
+        captions=texts,
+        title=HOSTILE[2],
+        by_hand={0: (HOSTILE[0], HOSTILE[1])},
+        proposals=propose_names(
+            [[text] for text in texts], np.zeros((40, 1), np.uint8), 5
+        ),
+    )
+    harmless = written(["x"] * 40 if kind == "texts" else items, kind=kind)
+    found, plain = Reader(page), Reader(harmless)
+    assert not set(found.tags) - {*plain.tags, "span"}
+    assert not {name for name, _ in found.attributes if name.startswith("on")}
+    assert found.tags.count("style") == 1
+    assert HOSTILE[0] in "".join(found.texts)
+    assert HOSTILE[4] in [*found.texts, *(value for _, value in found.attributes)]
+
+
+def test_a_proposed_word_is_escaped(tmp_path):
+    side = np.arange(100) % 2
+    scores = 2.0 * side[:, None] - 1
+    words = [["<i>"] if s else ["<u>"] for s in side]
+    codes = pack(side[:, None])
+    write_page(
+        tmp_path / "p.html",
+        bit_report(codes, 1),
+        extreme_items(scores),
+        ["x"] * 100,
+        proposals=propose_names(words, codes, 1),
+    )
+    page = (tmp_path / "p.html").read_text()
+    assert "&lt;i&gt;" in page
+    assert not {"i", "u"} & set(Reader(page).tags)
+
+
+def test_nothing_is_loaded(written):
+    page = written(["see https://example.org/x.png"] * 40)
+    found = Reader(page)
+    links = [value for name, value in found.attributes if name in {"src", "href"}]
+    assert all(value.startswith(("#", "data:")) for value in links)
+    assert "script" not in found.tags
+    assert "url(" not in page
+    assert "@import" not in page
+    policies = [value for name, value in found.attributes if name == "content"]
+    assert policies[0].startswith("default-src 'none'")
+
+
+def test_images_of_every_kind(written, tmp_path):
+    Image.new("RGB", (300, 200), "red").save(tmp_path / "photo.png")
+    Image.new("P", (20, 10)).save(tmp_path / "tiny.gif")
+
+    class Reference:
+        def open(self):
+            return Image.new("CMYK", (50, 500))
+
+    kinds = [
+        tmp_path / "photo.png",
+        str(tmp_path / "tiny.gif"),
+        np.zeros((8, 8), np.uint8),
+        Image.new("RGBA", (40, 40)),
+        Reference(),
+    ]
+    found = Reader(written(kinds * 8, kind="images"))
+    attributes = [value for name, value in found.attributes if name == "src"]
+    assert len(attributes) == 5 * 2 * 3
+    assert {value.split(";")[0] for value in attributes} == {
+        "data:image/png",
+        "data:image/jpeg",
+    }
+    alts = [value for name, value in found.attributes if name == "alt"]
+    assert len(alts) == len(attributes)
+    assert all(alts)
+
+
+def test_vectors_are_shown_by_number_and_caption(written):
+    page = written(
+        np.zeros((40, 3)), kind="vectors", captions=[f"c{i}" for i in range(40)]
+    )
+    assert re.search(r"item \d+</bdi> <span class=\"soft\"><bdi>c\d+", page)
+
+
+def test_long_texts_are_cut(written):
+    page = written(["word " * 1000] * 40)
+    assert len(page) < 40_000
+    assert "…" in page
+
+
+def test_fewer_items_than_asked_for(tmp_path):
+    scores = np.array([[1.0]])
+    report = bit_report(pack(scores > 0), 1, ["a"])
+    write_page(tmp_path / "p.html", report, extreme_items(scores, 8), ["only"])
+    page = (tmp_path / "p.html").read_text()
+    assert page.count("only") == 2
+    assert "There is no pair of items to compare." in page
+
+
+def test_thirty_two_bits_by_default(tmp_path):
+    scores = np.random.default_rng(0).normal(size=(50, 40))
+    report, extremes = bit_report(pack(scores > 0), 40), extreme_items(scores, 1)
+    ranking = rank_bits(scores)
+    path = tmp_path / "p.html"
+    for options, expected in (
+        ({}, list(range(32))),
+        ({"ranking": ranking}, ranking.order[:32].tolist()),
+    ):
+        write_page(path, report, extremes, ["x"] * 50, **options)
+        shown = re.findall(r'id="bit-(\d+)"', path.read_text())
+        assert [int(bit) for bit in shown] == expected
+
+
+def test_without_pillow(written, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name.split(".")[0] == "PIL":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[vision\]'"):
+        written(["a.png"] * 40, kind="images")
+
+
+def test_mistakes_leave_the_old_page(written, tmp_path, scores):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    (tmp_path / "broken.png").write_bytes(b"no image")
+    codes = pack(scores > 0)
+    with pytest.raises(FeatureError, match=r"broken.png is no readable image"):
+        written([tmp_path / "broken.png"] * 40, kind="images")
+    with pytest.raises(ArgumentError, match="about 40 items, but there are 39 items"):
+        written(["x"] * 39)
+    with pytest.raises(ArgumentError, match="about 40 items, but there are 1 captions"):
+        written(["x"] * 40, captions=["x"])
+    with pytest.raises(ArgumentError, match="kind must be one of"):
+        written(["x"] * 40, kind="sounds")
+    with pytest.raises(ArgumentError, match="no bit 5 in"):
+        written(["x"] * 40, bits=[5])
+    with pytest.raises(ArgumentError, match="at least one bit"):
+        written(["x"] * 40, bits=[])
+    with pytest.raises(ArgumentError, match="a ranking of 4"):
+        written(["x"] * 40, ranking=rank_bits(scores[:, :4]))
+    with pytest.raises(ArgumentError, match="extreme items of 4"):
+        write_page(path, bit_report(codes, 5), extreme_items(scores[:, :4]), ["x"] * 40)
+    report = bit_report(codes[:5], 5)
+    with pytest.raises(ArgumentError, match="of a larger collection"):
+        write_page(path, report, extreme_items(scores), ["x"] * 5)
+    assert path.read_text() == "old"
