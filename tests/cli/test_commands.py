@@ -69,6 +69,36 @@ def test_texts(texts):
     assert [len(json.loads(line)["hits"]) for line in many.splitlines()] == [4, 4]
 
 
+def test_overwrite(vectors):
+    run("fit", "x.npy", "-o", "b", "-b", 8, "--overwrite")
+    assert json.loads(run("inspect", "b", "--json"))["n_bits"] == 8
+
+
+def test_a_damaged_collection_can_be_built_again(vectors, folder):
+    next((folder / "b").glob("items-*")).write_bytes(b"damaged")
+    run("build", "b", "x.npy")
+    assert "every file matches" in run("inspect", "b")
+
+
+def test_foreign_queries_are_marked(folder):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(6, 16)) * 5, 10, axis=0) + rng.normal(size=(60, 16))
+    np.savez("known.npz", x=X, y=np.repeat(list("abcdef"), 10))
+    np.save("queries.npy", np.stack([X[0], -X.mean(axis=0) * 50]))
+    chosen = ["known.npz", "--column", "x", "--labels", "y"]
+    run("fit", *chosen, "-o", "k", "-b", 64)
+    assert "familiar radius" in run("build", "k", *chosen) + run("inspect", "k")
+    lines = run("search", "k", "-i", "queries.npy", "--json").splitlines()
+    assert json.loads(lines[0])["foreign"] is False
+    assert "foreign" in json.loads(lines[1])
+
+
+def test_the_next_command_is_quoted(folder):
+    Path("my texts.txt").write_text("\n".join(TEXTS))
+    out = run("fit", "my texts.txt", "-o", "my b", "-b", 8)
+    assert "next: fewbits build 'my b' 'my texts.txt'" in out
+
+
 def test_novel(vectors, texts):
     found = json.loads(run("novel", vectors, "--id", 3, "--id", 4, "-k", 5, "--json"))
     scores = [hit["score"] for hit in found["hits"]]

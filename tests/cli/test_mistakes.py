@@ -33,6 +33,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "bad.npy").write_text("hello")
     (tmp_path / "file.dat").write_text("hello")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "bundle.json").write_text("my own")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     for name in ("b", "empty", "broken"):
@@ -59,6 +61,15 @@ MISTAKES = {
     "fit x.npy -o n -b many": "valid integer",
     "fit x.npy -o n -b 0": "n_bits",
     "fit x.npy": "Missing option",
+    "fit x.npy -o b": "holds a bundle already",
+    "fit x.npy -o foreign": "bundle.json of something else",
+    "fit x.npy -o n -b 9 --set n_bits=5": "two lengths",
+    "fit x.npy -o n --set n_iter=2 --set n_iter=3": "set twice",
+    "fit x.npy -o n -m threshold -b 9": "decides the length itself",
+    "encode b x.npy -o x.npy": "is the input",
+    "encode b x.npy -o b/codes.npy": "is a bundle",
+    "encode b x.npy -o codes.txt": "a .npy file",
+    "novel b --id 1 --seed -1": "random_state must be at least 0",
     "fit x.npy -o other": "holds other files",
     "fit x.npy -o file.dat/n": "file.dat",
     "fit x.npy -o file.dat": "is a file",

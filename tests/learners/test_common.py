@@ -15,9 +15,11 @@ from fewbits import encoders
 from fewbits.learners import (
     BRE,
     CCAITQ,
+    DBC,
     ITQ,
     LSH,
     PCAH,
+    Classemes,
     PiCoDes,
     SparseProjections,
     SpectralHashing,
@@ -34,6 +36,8 @@ LEARNERS = [
     SpectralHashing(n_bits=12),
     BRE(n_bits=12, n_iter=3, random_state=0),
     PiCoDes(n_bits=12, n_iter=2, random_state=0),
+    Classemes(random_state=0),
+    DBC(n_bits=12, n_iter=2, random_state=0),
 ]
 every_learner = pytest.mark.parametrize(
     "learner", LEARNERS, ids=lambda learner: type(learner).__name__

@@ -29,7 +29,7 @@ def test_every_method(method):
     [
         ({"method": "magic"}, "no method 'magic'; known are lsh"),
         ({"parameters": {"magic": 1}}, "itq has no parameter 'magic'"),
-        ({"method": "threshold", "n_bits": 8}, "has no parameter 'n_bits'"),
+        ({"method": "threshold", "n_bits": 8}, "decides the length itself"),
         ({"n_bits": 0}, "n_bits must be"),
         ({"backbone": "wordllama-256"}, "vectors need no backbone"),
         ({"random_state": -1}, "random_state must be"),

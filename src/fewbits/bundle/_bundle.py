@@ -24,11 +24,14 @@ from fewbits.bundle._folder import (
 from fewbits.bundle._items import Items
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
+from fewbits.decoding import familiar_radius
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
 
 Progress = Callable[[int, int], None]
+#: Name in `info` of the distance beyond which a query is foreign to the collection.
+RADIUS = "familiar_radius"
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
@@ -138,7 +141,7 @@ class Bundle:
             columns=columns,
             vectors=_kept(features, keep_vectors),
         )
-        return replace(self, items=made)
+        return self._holding(made)
 
     def with_codes(
         self,
@@ -149,7 +152,28 @@ class Bundle:
     ) -> Self:
         """Return this bundle with a collection of codes that its encoder made."""
         checked = as_codes(codes, n_bits=self.encoder.n_bits)
-        return replace(self, items=Items.make(checked, ids=ids, columns=columns))
+        return self._holding(Items.make(checked, ids=ids, columns=columns))
+
+    def _holding(self, items: Items) -> Self:
+        # What was known about another collection says nothing about this one.
+        info = {name: x for name, x in self.info.items() if name != RADIUS}
+        return replace(self, items=items, info=info)
+
+    def with_familiar_radius(self, groups: ArrayLike) -> Self:
+        """Return this bundle with the distance beyond which queries are foreign to it.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_items,)
+            Fine classes of the items; see `fewbits.decoding.familiar_radius`.
+        """
+        radius = familiar_radius(self.collection.codes, groups)
+        return replace(self, info={**self.info, RADIUS: radius})
+
+    @property
+    def radius(self) -> int | None:
+        """The distance beyond which queries are foreign, None when it is not known."""
+        return self.info.get(RADIUS)
 
     def search(
         self,
@@ -378,19 +402,26 @@ class Bundle:
         write_folder(Path(folder), files, content)
 
     @staticmethod
-    def check_target(folder: str | Path) -> None:
+    def check_target(folder: str | Path, *, overwrite: bool = True) -> None:
         """Refuse a folder that `save` would refuse, before any long work.
 
         Raises
         ------
         ArtefactError
-            When it is a file, or holds files of something else.
+            When it is a file, or holds files of something else; without `overwrite`
+            also when it holds a bundle.
         """
-        check_target(Path(folder))
+        check_target(Path(folder), overwrite=overwrite)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
+    def load(cls, folder: str | Path, *, items: bool = True) -> Self:
         """Read a bundle and check every file against its sum; items are memory-mapped.
+
+        Parameters
+        ----------
+        folder : str or Path
+        items : bool, default=True
+            False leaves the collection out, and does not look at its file.
 
         Raises
         ------
@@ -402,14 +433,14 @@ class Bundle:
         encoder = encoders.load(checked_path(folder, manifest, "encoder.safetensors"))
         if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
             raise ArtefactError(f"{folder} mixes the files of two encoders")
-        items = None
-        if "items.arrow" in manifest["files"]:
-            items = Items.read(checked_path(folder, manifest, "items.arrow"))
-            if items.codes.shape[1] != n_bytes(encoder.n_bits):
+        collection = None
+        if items and "items.arrow" in manifest["files"]:
+            collection = Items.read(checked_path(folder, manifest, "items.arrow"))
+            if collection.codes.shape[1] != n_bytes(encoder.n_bits):
                 raise ArtefactError(f"the items of {folder} are of another encoder")
         return cls(
             encoder,
-            items,
+            collection,
             manifest["backbone"],
             manifest["backbone_fingerprint"],
             manifest["info"],

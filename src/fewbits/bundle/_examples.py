@@ -45,6 +45,8 @@ def rank_by_class(
     Random items of the collection stand for everything else. A few of them may belong
     to the class; a linear model hardly minds.
     """
+    if random_state < 0:
+        raise ArgumentError(f"random_state must be at least 0, got {random_state}")
     if both := sorted({*members.rows.tolist()} & {*others.rows.tolist()}):
         item = items.ids[both[0]]
         raise ArgumentError(f"item {item} is given as a member and as none")

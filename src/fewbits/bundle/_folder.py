@@ -48,20 +48,38 @@ def write_folder(
     _clean(folder, names)
 
 
-def check_target(folder: Path) -> None:
+def check_target(folder: Path, *, overwrite: bool = True) -> None:
     """Refuse to write among the files of something else.
 
     Raises
     ------
     ArtefactError
-        When the folder is a file, or holds files but no manifest.
+        When the folder is a file, or holds files but no manifest of ours; without
+        `overwrite` also when it holds a bundle.
     """
     if folder.exists() and not folder.is_dir():
         raise ArtefactError(f"{folder} is a file; choose another folder")
-    if not folder.is_dir() or (folder / MANIFEST).exists():
+    if not folder.is_dir():
+        return
+    if (folder / MANIFEST).exists():
+        _check_manifest(folder, overwrite)
         return
     if any(not _LEFT_OVER.fullmatch(path.name) for path in folder.iterdir()):
         raise ArtefactError(f"{folder} holds other files; choose an empty folder")
+
+
+def _check_manifest(folder: Path, overwrite: bool) -> None:
+    start = (folder / MANIFEST).read_bytes()[:4096]
+    # A damaged one may be written anew.
+    if b'"format"' not in start and b'"encoder"' not in start:
+        raise ArtefactError(
+            f"{folder} holds a {MANIFEST} of something else; choose another folder"
+        )
+    if not overwrite:
+        raise ArtefactError(
+            f"{folder} holds a bundle already: choose another folder, or lose it with "
+            "its items by 'fewbits fit --overwrite'"
+        )
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -10,15 +10,16 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    command_line,
     print_json,
     progress_bar,
     read_for,
 )
 
 _QUERIES = {
-    "vectors": "--input queries.npy",
-    "texts": '"what you look for"',
-    "images": "photo.jpg",
+    "vectors": ["--input", "queries.npy"],
+    "texts": ["what you look for"],
+    "images": ["photo.jpg"],
 }
 
 
@@ -39,13 +40,14 @@ def build(
 ) -> None:
     """Encode INPUT and make it the collection of BUNDLE, in place of an older one.
 
-    Texts, paths of images and labels are kept beside the codes.
+    Texts, paths of images and labels are kept beside the codes. From labels `search`
+    also learns how far a query may be from everything before it is foreign.
 
     Example: fewbits build my-bundle vectors.npy --keep-vectors float16
     """
     from fewbits.bundle import Bundle
 
-    loaded = Bundle.load(bundle)
+    loaded = Bundle.load(bundle, items=False)
     source = read_for(loaded, items, column, labels)
     with progress_bar("encoding") as progress:
         built = loaded.with_items(
@@ -54,9 +56,11 @@ def build(
             keep_vectors=keep_vectors,
             progress=progress,
         )
+    if source.labels is not None and len(set(source.columns()["label"])) > 1:
+        built = built.with_familiar_radius(source.columns()["label"])
     built.save(bundle)
     if as_json:
         print_json({"bundle": str(bundle), **built.summary()})
     else:
         typer.echo(f"{bundle}: {len(source):,} items of {built.encoder.n_bits} bits")
-        typer.echo(f"next: fewbits search {bundle} {_QUERIES[source.kind]}")
+        typer.echo(f"next: {command_line('search', bundle, *_QUERIES[source.kind])}")

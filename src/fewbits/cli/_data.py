@@ -41,7 +41,7 @@ def get(
 ) -> None:
     """Download a data set, or resume a download.
 
-    Example: fewbits data get glove
+    Example: fewbits data get fashion-mnist
     """
     from fewbits import datasets
 

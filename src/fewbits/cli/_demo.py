@@ -7,6 +7,7 @@ import typer
 
 from fewbits.cli._options import (
     AsJson,
+    command_line,
     comparison_table,
     learning_reports_to,
     print_json,
@@ -41,7 +42,7 @@ def demo(
     from fewbits import backbones, demo
     from fewbits.bundle import Bundle
 
-    Bundle.check_target(output)
+    Bundle.check_target(output, overwrite=demo.made(output))
     backbone = backbones.load(demo.BACKBONE)
     data = demo.load()
     _say(as_json, f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
@@ -66,8 +67,10 @@ def demo(
     for answer in answers:
         _print_answer(answer)
     typer.echo(f"\nAll of it lies in {output}. Ask it yourself:")
-    typer.echo(f'  fewbits search {output} "cannot sleep at night" --rerank')
-    typer.echo(f"  fewbits inspect {output}")
+    question = "cannot sleep at night"
+    typer.echo(f"  {command_line('search', output, question, '--rerank')}")
+    typer.echo(f"  {command_line('novel', output, 'dog bite', 'cat bite')}")
+    typer.echo(f"  {command_line('inspect', output, '--bits')}")
 
 
 def _print_comparison(rows: Any) -> None:

@@ -14,6 +14,7 @@ from fewbits.cli._options import (
     progress_bar,
     read_for,
 )
+from fewbits.errors import ArgumentError
 
 
 def register(app: typer.Typer) -> None:
@@ -43,6 +44,7 @@ def encode(
         raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
     if output.is_dir():
         raise ArgumentError(f"{output} is a folder; name a file")
+    _check_output(output, items)
     loaded = Bundle.load(bundle)
     source = read_for(loaded, items, column)
     with progress_bar("encoding") as progress:
@@ -53,3 +55,19 @@ def encode(
         print_json({"codes": str(output), "shape": codes.shape})
     else:
         typer.echo(f"{output}: {len(codes):,} codes of {codes.shape[1]} bytes")
+
+
+def _check_output(output: Path, items: str) -> None:
+    """Refuse a file that cannot be written, or whose loss nobody wants."""
+    if not output.absolute().parent.is_dir():
+        raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
+    if output.is_dir():
+        raise ArgumentError(f"{output} is a folder; name a file")
+    if output.exists() and not output.is_file():
+        return  # a device or a pipe
+    if output.suffix != ".npy":
+        raise ArgumentError(f"codes are written to a .npy file, got {output}")
+    if output.exists() and Path(items).exists() and output.samefile(items):
+        raise ArgumentError(f"{output} is the input; its codes need another file")
+    if (output.absolute().parent / "bundle.json").exists():
+        raise ArgumentError(f"{output.parent} is a bundle; write codes elsewhere")

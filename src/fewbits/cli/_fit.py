@@ -10,6 +10,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    command_line,
     learning_reports_to,
     parse_settings,
     print_json,
@@ -31,8 +32,8 @@ def fit(
         typer.Option(
             "--method",
             "-m",
-            help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq or "
-            "picodes.",
+            help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq, "
+            "classemes, picodes or dbc.",
         ),
     ] = "itq",
     bits: Annotated[
@@ -56,6 +57,9 @@ def fit(
         typer.Option("--set", help="A parameter of the method, as density=0.05."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Lose the bundle that is there.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn an encoder from INPUT and write it to a new bundle.
@@ -65,7 +69,7 @@ def fit(
     from fewbits import inputs, training
     from fewbits.bundle import Bundle
 
-    Bundle.check_target(output)
+    Bundle.check_target(output, overwrite=overwrite)
     chosen = parse_settings(settings or [])
     source = inputs.read(items, column=column, label_column=labels)
     with progress_bar("learning") as progress, learning_reports_to(progress):
@@ -83,4 +87,5 @@ def fit(
         print_json({"bundle": str(output), **bundle.summary()})
     else:
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
-        typer.echo(f"next: fewbits build {output} {items}")
+        options = {"--column": column, "--labels": labels}
+        typer.echo(f"next: {command_line('build', output, items, **options)}")

@@ -1,8 +1,12 @@
 """Options that several commands share, and how they print."""
 
 import json
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -55,11 +59,28 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
             f"{path} searches vectors, which cannot be typed: use --input FILE.npy"
         )
     if bundle.item_kind != "images":
+        if any(not text.strip() for text in typed):
+            raise ArgumentError("there is nothing to find in an empty text")
         return list(typed)
     for name in typed:
         if not Path(name).is_file():
             raise FileNotFoundError(f"there is no {name}")
     return [Path(name) for name in typed]
+
+
+def command_line(*words: Any, **options: Any) -> str:
+    """Return a command to type next, called as this one was.
+
+    Examples
+    --------
+    >>> command_line("build", "my b", "t.csv", **{"--column": "text", "--labels": None})
+    "fewbits build 'my b' t.csv --column text"
+    """
+    called = Path(sys.argv[0])
+    by_path = called.name == "fewbits" and shutil.which("fewbits") is None
+    given = [(name, value) for name, value in options.items() if value is not None]
+    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(given)]
+    return shlex.join(map(str, parts))
 
 
 def print_json(value: Any) -> None:
@@ -161,6 +182,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise ArgumentError(f"settings look like name=value, got {setting!r}")
+        if name.strip() in parsed:
+            raise ArgumentError(f"{name.strip()} is set twice")
         try:
             parsed[name.strip()] = json.loads(value)
         except ValueError:

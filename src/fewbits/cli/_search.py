@@ -67,10 +67,24 @@ def search(
     conditions = parse_bits(where or [])
     answers = loaded.answers(asked, k, rerank=rerank, where=conditions)
     for i, hits in enumerate(answers):
+        foreign = _foreign(hits, loaded.radius, rerank)
         if as_json:
-            print_json({"query": _label(asked, i), "hits": hits})
-        else:
-            print_hits(_label(asked, i), hits)
+            found = {"query": _label(asked, i), "hits": hits}
+            print_json(found if foreign is None else {**found, "foreign": foreign})
+            continue
+        print_hits(_label(asked, i), hits)
+        if foreign:
+            typer.echo(
+                f"note: nothing like it is known: the nearest is more than "
+                f"{loaded.radius} bits away"
+            )
+
+
+def _foreign(hits: list[Any], radius: int | None, rerank: bool) -> bool | None:
+    """Tell whether even the nearest item is far away; None where nobody knows."""
+    if radius is None or rerank or not hits:
+        return None
+    return bool(hits[0]["distance"] > radius)
 
 
 def _label(asked: Any, i: int) -> str:

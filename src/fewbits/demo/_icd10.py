@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
 from fewbits.bundle import Bundle
-from fewbits.decoding import familiar_radius, vote
+from fewbits.decoding import vote
 from fewbits.encoders import Encoder, LinearEncoder
+from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
 from fewbits.learners import ITQ, LSH
 
@@ -65,19 +67,19 @@ def build(
     """
     encoder = _learn(features[_split(len(features))[1]], n_bits)
     codes = encoder.encode(features)
-    radius = familiar_radius(codes, data.labels["category"])
     bundle = Bundle(
         encoder,
         backbone=BACKBONE,
         backbone_fingerprint=backbones.load(BACKBONE).fingerprint,
-        info={"method": "itq", "data": data.name, "familiar_radius": radius},
+        info={"method": "itq", "data": data.name},
     )
     columns = {
         "icd10": data.keys,
         "text": data.items,
         "chapter": data.labels["chapter"],
     }
-    return bundle.with_codes(codes, columns=columns)
+    filled = bundle.with_codes(codes, columns=columns)
+    return filled.with_familiar_radius(data.labels["category"])
 
 
 def compare(
@@ -115,16 +117,25 @@ def _learn(features: NDArray[np.float32], n_bits: int) -> Encoder:
     return ITQ(n_bits, random_state=0).fit(features[:N_TRAINING]).encoder_
 
 
+def made(folder: Path) -> bool:
+    """Tell whether `folder` holds the bundle of an earlier demo, to be replaced."""
+    try:
+        return "data" in Bundle.load(folder, items=False).info
+    except (ArtefactError, OSError):
+        return False
+
+
 def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:
     """Answer typed questions: nearest diagnoses, their chapter, or a refusal."""
     found = bundle.search(questions, k)
-    items = bundle.collection
+    items, radius = bundle.collection, bundle.radius
+    assert radius is not None
     texts, chapters = items.column("text"), items.column("chapter")
     votes = vote(found, chapters.astype(str))
     return [
         Answer(
             question,
-            str(label) if distances[0] <= bundle.info["familiar_radius"] else None,
+            str(label) if distances[0] <= radius else None,
             float(share),
             [str(texts[row]) for row in rows],
             [int(distance) for distance in distances],

@@ -3,6 +3,8 @@
 from fewbits.learners._base import Learner
 from fewbits.learners._bre import BRE
 from fewbits.learners._cca_itq import CCAITQ
+from fewbits.learners._classemes import Classemes
+from fewbits.learners._dbc import DBC
 from fewbits.learners._itq import ITQ
 from fewbits.learners._lsh import LSH
 from fewbits.learners._pcah import PCAH
@@ -15,9 +17,11 @@ from fewbits.learners._threshold import Thresholding
 __all__ = [
     "BRE",
     "CCAITQ",
+    "DBC",
     "ITQ",
     "LSH",
     "PCAH",
+    "Classemes",
     "Learner",
     "PiCoDes",
     "SparseProjections",

@@ -31,24 +31,46 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
     Raises
     ------
     ArgumentError
-        When y is missing, is not as long as X, holds no labels or only one class.
+        When y is missing (for some rows or all), is not as long as X, holds no labels or
+        only one class, or is a matrix of anything but 0 and 1.
     """
     if y is None:
         raise ArgumentError(
             f"{name} requires y to be passed, but the target y is None: pass one label "
             "per row"
         )
-    labels: Any = y if sp.issparse(y) else _asarray(y)
+    labels = _asarray(y)
     try:
         check_consistent_length(X, labels)
     except (ValueError, TypeError) as error:
         raise ArgumentError(str(error)) from error
+    if labels.ndim > 2:
+        raise ArgumentError(
+            f"labels must have shape (n,) or (n, n_classes), got {labels.shape}"
+        )
     if labels.ndim == 2 and labels.shape[1] > 1:
         return np.arange(labels.shape[1]), _multilabel(labels, name)
-    return _single_label(np.ravel(labels), name)
+    dense = labels.toarray() if sp.issparse(labels) else labels
+    return _single_label(np.ravel(dense), name)
 
 
-def _asarray(y: Any) -> Array:
+def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
+    """Return the classes and the number of each row's class.
+
+    Raises
+    ------
+    ArgumentError
+        As `indicator` does, and when a row has no class, or several.
+    """
+    classes, Y = indicator(y, X, name)
+    if not (np.diff(Y.indptr) == 1).all():
+        raise ArgumentError(f"{name} needs exactly one class for each row")
+    return classes, Y.indices.astype(np.int64)
+
+
+def _asarray(y: Any) -> Any:
+    if sp.issparse(y):
+        return y.tocsr()
     try:
         return np.asarray(y)
     except ValueError as error:
@@ -56,23 +78,24 @@ def _asarray(y: Any) -> Array:
 
 
 def _multilabel(labels: Any, name: str) -> sp.csr_array:
-    Y = sp.csr_array(labels)
-    if not np.isin(Y.data, (0, 1)).all():
-        raise ArgumentError(
-            f"a matrix of labels must hold 0 and 1 only, got {_other(Y.data)!r}"
-        )
-    Y = Y.astype(np.float64)
+    needed = "a matrix of labels must hold 0 and 1 only"
+    if labels.dtype.kind not in "biuf":
+        raise ArgumentError(f"{needed}, got dtype {labels.dtype}")
+    values = labels.data if sp.issparse(labels) else labels
+    other = values[~np.isin(values, (0, 1))]
+    if other.size:
+        raise ArgumentError(f"{needed}, got {other[0].item()!r}")
+    # Checked before, because SciPy refuses some types of number, such as float16.
+    Y = sp.csr_array(labels, dtype=np.float64, copy=True)
+    Y.eliminate_zeros()
     counts = Y.sum(axis=0)
     if not ((counts > 0) & (counts < Y.shape[0])).any():
         raise ArgumentError(f"{name} needs a label that some rows have and others lack")
     return Y
 
 
-def _other(data: NDArray[Any]) -> Any:
-    return data[~np.isin(data, (0, 1))][0].item()
-
-
 def _single_label(labels: Array, name: str) -> tuple[Array, sp.csr_array]:
+    _check_present(labels)
     if labels.dtype.kind == "c":
         raise ArgumentError("Complex data not supported: labels must be classes")
     if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
@@ -82,9 +105,26 @@ def _single_label(labels: Array, name: str) -> tuple[Array, sp.csr_array]:
     except TypeError as error:
         raise ArgumentError(f"labels must be of one type: {error}") from error
     if len(classes) < 2:
-        raise ArgumentError(f"{name} needs at least 2 classes, but y holds 1 class")
+        raise ArgumentError(
+            f"{name} needs at least 2 classes, but y holds {len(classes)} class"
+        )
     n = len(labels)
     ones = np.ones(n)
     return classes, sp.csr_array(
         (ones, columns, np.arange(n + 1)), shape=(n, len(classes))
     )
+
+
+def _check_present(labels: Array) -> None:
+    if labels.dtype.kind == "O":
+        missing = np.array([label is None for label in labels], dtype=bool)
+    elif labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    else:
+        return
+    if missing.any():
+        row = missing.argmax()
+        raise ArgumentError(
+            f"labels are missing in {missing.sum()} of {len(labels)} rows: got "
+            f"{labels[row]} in row {row}"
+        )

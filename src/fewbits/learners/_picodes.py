@@ -10,10 +10,9 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArgumentError
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._iterative import IterativeLearner
-from fewbits.learners._labels import indicator
+from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
     check_integer,
@@ -144,7 +143,7 @@ class PiCoDes(IterativeLearner):
         self._check_iterations()
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
-        self.classes_, numbers = _one_class_each(y, X)
+        self.classes_, numbers = one_class_each(y, X, "PiCoDes")
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
         k = min(self.n_components or axes.rank, axes.rank)
@@ -185,13 +184,6 @@ def descent(problem: Problem, state: State) -> Iterator[tuple[State, float]]:
     while True:
         state = learn_projectors(problem, learn_classifiers(problem, state))
         yield state, objective(problem, state)
-
-
-def _one_class_each(y: Any, X: Array) -> tuple[Array, NDArray[np.int64]]:
-    classes, Y = indicator(y, X, "PiCoDes")
-    if Y.nnz != len(X) or not (np.diff(Y.indptr) == 1).all():
-        raise ArgumentError("PiCoDes needs exactly one class for each row")
-    return classes, Y.indices.astype(np.int64)
 
 
 def _itq(X: Float64Array, R: Float64Array) -> Float64Array:

@@ -21,9 +21,11 @@ METHODS: dict[str, type[Learner]] = {
     "sp": learners.SparseProjections,
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,
+    "classemes": learners.Classemes,
     "picodes": learners.PiCoDes,
+    "dbc": learners.DBC,
 }
-SUPERVISED = {"cca-itq", "picodes"}
+SUPERVISED = {"cca-itq", "classemes", "dbc", "picodes"}
 DEFAULT_BACKBONES = {
     "vectors": None,
     "texts": "wordllama-256",
@@ -111,6 +113,12 @@ def make_learner(
     known = inspect.signature(METHODS[method]).parameters
     wanted = dict(parameters)
     if n_bits is not None:
+        if "n_bits" not in known:
+            raise ArgumentError(
+                f"{method} decides the length itself, not {n_bits}"
+            )
+        if "n_bits" in wanted:
+            raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
         wanted["n_bits"] = n_bits
     if unknown := sorted(set(wanted) - set(known)):
         raise ArgumentError(

@@ -1,0 +1,59 @@
+"""Classemes are one-versus-rest classifiers; elimination keeps the useful ones."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fewbits.errors import ArgumentError
+from fewbits.learners import Classemes
+from fewbits.learners._classemes import most_used
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits(return_X_y=True)
+
+
+def test_each_bit_asks_about_its_class(digits):
+    X, y = digits
+    classemes = Classemes(random_state=0).fit(X[:900], y[:900])
+    bits = classemes.transform(X[900:])
+    own = bits[np.arange(len(bits)), y[900:]]
+    assert classemes.bit_classes_.tolist() == list(range(10))
+    assert own.mean() > 0.8
+    assert (bits.sum() - own.sum()) / (bits.size - len(bits)) < 0.03
+
+
+def test_fewer_bits_are_a_part_of_all(digits):
+    X, y = digits
+    every = Classemes(random_state=0).fit(X[:300], y[:300])
+    few = Classemes(4, random_state=0).fit(X[:300], y[:300])
+    assert len(few.bit_classes_) == 4
+    np.testing.assert_array_equal(
+        few.transform(X), every.transform(X)[:, few.bit_classes_]
+    )
+
+
+def test_elimination_keeps_what_tells_classes_apart():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 4
+    useful = np.stack([y < 2, y % 2 == 0], axis=1)
+    noise = rng.random((400, 18)) < 0.5
+    H = np.concatenate([noise[:, :9], useful, noise[:, 9:]], axis=1).astype(float)
+    labels = [y == k for k in range(4)]
+    kept = most_used(H, labels, 2, cost=10.0, drop=0.1, seed=0)
+    assert kept.tolist() == [9, 10]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_bits": 11}, "one bit for each of the 10 classes, got n_bits=11"),
+        ({"cost": 0}, "cost must be"),
+        ({"drop": 1}, "drop must be"),
+    ],
+)
+def test_mistakes(digits, parameters, message):
+    X, y = digits
+    with pytest.raises(ArgumentError, match=message):
+        Classemes(**parameters).fit(X[:200], y[:200])
