@@ -41,7 +41,7 @@ def test_elimination_keeps_what_tells_classes_apart():
     noise = rng.random((400, 18)) < 0.5
     H = np.concatenate([noise[:, :9], useful, noise[:, 9:]], axis=1).astype(float)
     labels = [y == k for k in range(4)]
-    kept = most_used(H, labels, 2, cost=10.0, drop=0.1, seed=0)
+    kept = most_used(H, labels, 2, drop=0.1, seed=0)
     assert kept.tolist() == [9, 10]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
@@ -68,3 +69,44 @@ def test_backbone_of_another_kind():
     images = Input("images", ["a.jpg", "b.jpg"], None, "photos")
     with pytest.raises(ArgumentError, match="takes texts, but photos holds images"):
         fit_bundle(images, backbone="wordllama-256")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.bool_])
+@pytest.mark.parametrize("form", [np.asarray, sp.coo_array, sp.csr_matrix])
+def test_several_labels_per_item(dtype, form):
+    y = (X[:, :3] > 0).astype(np.uint8)
+    expected = fit_bundle(vectors(labels=y), method="cca-itq", n_bits=3).encode(X)
+    if form is not np.asarray and dtype is np.float16:
+        dtype = np.float32  # SciPy has no sparse matrices of float16
+    labels = form(y.astype(dtype))
+    bundle = fit_bundle(vectors(labels=labels), method="cca-itq", n_bits=3)
+    np.testing.assert_array_equal(bundle.encode(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.array([["a", "b"]] * 80), "0 and 1 only, got dtype <U1"),
+        (np.array([[1, None]] * 80), "0 and 1 only, got dtype object"),
+        (np.ones((80, 2), complex), "0 and 1 only, got dtype complex128"),
+        (X, "0 and 1 only, got 0.1257"),
+        (np.full((80, 2), np.nan), "0 and 1 only, got nan"),
+        (sp.csr_array(np.full((80, 2), 7)), "0 and 1 only, got 7"),
+        (sp.csr_array(np.ones((80, 1))), "needs at least 2 classes, .* 1 class"),
+        (np.ones((80, 2, 2)), r"\(n,\) or \(n, n_classes\), got \(80, 2, 2\)"),
+        ([None] * 80, "missing in 80 of 80 rows: got None in row 0"),
+        (["a", "b", None, "a"] * 20, "missing in 20 of 80 rows: got None in row 2"),
+        ([0, 1, 2, np.nan] * 20, "missing in 20 of 80 rows: got nan in row 3"),
+    ],
+)
+def test_labels_that_are_none(labels, message):
+    with pytest.raises(ArgumentError, match=message):
+        fit_bundle(vectors(labels=labels), method="cca-itq", n_bits=3)
+
+
+def test_zeros_that_a_sparse_matrix_stores_are_no_labels():
+    stored = sp.csr_array(np.ones((80, 2)))
+    stored.data[:] = np.eye(2)[np.arange(80) % 2].ravel()
+    bundle = fit_bundle(vectors(labels=stored), method="classemes")
+    assert bundle.encode(X).shape[0] == 80
+    assert stored.nnz == 160  # the caller's matrix is left alone

@@ -18,6 +18,8 @@ from fewbits.learners._svm import hinge_svms
 
 Float64Array = NDArray[np.float64]
 
+_ELIMINATION_COST = 10.0
+
 
 class Classemes(Learner):
     """Ask every training class whether an item looks like it: one bit each.
@@ -28,11 +30,15 @@ class Classemes(Learner):
         Length of the code, at most the number of classes; None keeps a bit for each.
         Fewer are chosen by recursive feature elimination: linear SVMs of all classes
         are trained on the bits that are left, and those dropped that they use least.
-    cost : float, default=10
+    cost : float, default=1
         Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
-        mean squared length of 1.
+        mean squared length of 1. Much smaller values make bits that are less certain of
+        their class and tell more about new ones.
     drop : float, default=0.1
         Share of the remaining bits that is dropped at a time, above 0 and below 1.
+    balanced : bool, default=True
+        Make the class weigh as much as all others. Without it a bit says no to nearly
+        everything that is not of its class: of new classes it tells little.
     random_state : int, RandomState instance or None, default=None
         Seeds LIBLINEAR.
 
@@ -78,13 +84,15 @@ class Classemes(Learner):
         self,
         n_bits: int | None = None,
         *,
-        cost: float = 10.0,
+        cost: float = 1.0,
         drop: float = 0.1,
+        balanced: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
         self.cost = cost
         self.drop = drop
+        self.balanced = balanced
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
@@ -106,22 +114,32 @@ class Classemes(Learner):
         P = axes.directions * np.sqrt(len(X) / axes.scatter.sum())
         rows = np.concatenate(list(Rows(X, axes.mean, P)))
         labels = [numbers == k for k in range(len(self.classes_))]
-        A, a0 = hinge_svms(rows, labels, self.cost, seed=seed)
+        A, a0 = hinge_svms(rows, labels, self.cost, balanced=self.balanced, seed=seed)
         scores = rows @ A.T + a0
-        self.objective_ = np.array([_svm_objective(A, scores, labels, self.cost)])
+        self.objective_ = np.array(
+            [_svm_objective(A, scores, labels, self.cost, self.balanced)]
+        )
         H = (scores > 0).astype(np.float64)
-        kept = most_used(H, labels, n_bits, cost=self.cost, drop=self.drop, seed=seed)
+        kept = most_used(H, labels, n_bits, drop=self.drop, seed=seed)
         self.bit_classes_ = self.classes_[kept]
         W = P @ A[kept].T
         return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)
 
 
 def _svm_objective(
-    A: Float64Array, scores: Float64Array, labels: list[NDArray[np.bool_]], cost: float
+    A: Float64Array,
+    scores: Float64Array,
+    labels: list[NDArray[np.bool_]],
+    cost: float,
+    balanced: bool,
 ) -> float:
-    signs = np.where(np.stack(labels, axis=1), 1.0, -1.0)
-    slack = np.maximum(0, 1 - signs * scores).sum()
-    return float(0.5 * np.sum(A**2) + cost * slack)
+    positive = np.stack(labels, axis=1)
+    slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
+    if balanced:
+        n = len(positive)
+        counts = positive.sum(axis=0)
+        slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
+    return float(0.5 * np.sum(A**2) + cost * slack.sum())
 
 
 def most_used(
@@ -129,7 +147,6 @@ def most_used(
     labels: list[NDArray[np.bool_]],
     n_bits: int,
     *,
-    cost: float,
     drop: float,
     seed: int,
 ) -> NDArray[np.int64]:
@@ -143,7 +160,7 @@ def most_used(
     # As for the features: rows of a mean squared length of 1.
     H /= np.sqrt(max(np.sum(H**2) / len(H), np.finfo(float).tiny))
     while len(kept) > n_bits:
-        W, _ = hinge_svms(H[:, kept], labels, cost, seed=seed)
+        W, _ = hinge_svms(H[:, kept], labels, _ELIMINATION_COST, seed=seed)
         n_dropped = min(len(kept) - n_bits, max(1, int(drop * len(kept))))
         order = np.argsort(np.sum(W**2, axis=0), kind="stable")
         kept = np.sort(kept[order[n_dropped:]])

@@ -24,6 +24,7 @@ def hinge_svm(
     C: float,
     *,
     weights: Float64Array | None = None,
+    balanced: bool = False,
     constant: float = 1.0,
     tol: float = 1e-2,
     max_iter: int = 200,
@@ -43,6 +44,8 @@ def hinge_svm(
         Some of them true and some false.
     C : float
     weights : ndarray of shape (n,), default=None
+    balanced : bool, default=False
+        Make both sides weigh the same in sum.
 
     Returns
     -------
@@ -52,6 +55,7 @@ def hinge_svm(
     svm = LinearSVC(
         loss="hinge",
         C=C,
+        class_weight="balanced" if balanced else None,
         dual=True,
         tol=tol,
         max_iter=max_iter,

@@ -114,9 +114,7 @@ def make_learner(
     wanted = dict(parameters)
     if n_bits is not None:
         if "n_bits" not in known:
-            raise ArgumentError(
-                f"{method} decides the length itself, not {n_bits}"
-            )
+            raise ArgumentError(f"{method} decides the length itself, not {n_bits}")
         if "n_bits" in wanted:
             raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
         wanted["n_bits"] = n_bits
