@@ -49,7 +49,7 @@ MISTAKES = {
     "fit none.npy -o n": "there is no none.npy",
     "fit bad.npy -o n": "no .npy file of numbers",
     "fit number.npy -o n": "shape ()",
-    "fit complex.npy -o n": "X must hold real numbers",
+    "fit complex.npy -o n": "vectors need real numbers",
     "fit two.npz -o n": "error: two.npz holds 2 arrays (a, b); say which one",
     "fit file.dat -o n": "cannot tell what",
     "fit nan.npy -o n": "nan",

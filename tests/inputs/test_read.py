@@ -66,8 +66,41 @@ def test_csv_of_texts(tmp_path):
 
 
 def test_text_lines(tmp_path):
-    (tmp_path / "x.txt").write_text("one\n\n two \n", "utf-8")
+    (tmp_path / "x.txt").write_text("one\u2028more\r\n two \n\n", "utf-8")
+    assert inputs.read(tmp_path / "x.txt").values == ["one\u2028more", "two"]
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"), [("", "1 blank line"), ("\n ", "2 blank lines")]
+)
+def test_blank_lines_are_told(tmp_path, monkeypatch, gap, said):
+    text = f"one\n{gap}\n two \n"
+    (tmp_path / "x.txt").write_text(text, "utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    for path, name in ((tmp_path / "x.txt", "x.txt"), ("-", "standard input")):
+        with pytest.warns(UserWarning, match=f"{name}: {said} left out") as caught:
+            assert inputs.read(path).values == ["one", "two"]
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u2003"])
+def test_blank_texts_are_refused(tmp_path, text):
+    csv.write_csv(pa.table({"text": ["one", text], "n": [1, 2]}), tmp_path / "x.csv")
+    with pytest.raises(
+        ArgumentError, match=r"'text' of \S+x.csv holds a blank .* row 1"
+    ):
+        inputs.read(tmp_path / "x.csv")
+    with pytest.raises(ArgumentError, match="typed holds a blank text in row 0"):
+        inputs.check_texts([text, "one"], "typed")
+
+
+def test_byte_order_marks_are_no_text(tmp_path, monkeypatch):
+    (tmp_path / "x.txt").write_text("one\ntwo\n", "utf-8-sig")
     assert inputs.read(tmp_path / "x.txt").values == ["one", "two"]
+    (tmp_path / "x.csv").write_text("text,n\none,1\n", "utf-8-sig")
+    assert inputs.read(tmp_path / "x.csv", column="text").values == ["one"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeffone\n"))
+    assert inputs.read("-").values == ["one"]
 
 
 def test_standard_input(monkeypatch):
@@ -103,7 +136,7 @@ def test_pickled_objects_are_refused(tmp_path):
 
 def test_mistakes(tmp_path, table):
     parquet.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(ArgumentError, match="2 columns of texts or vectors"):
+    with pytest.raises(ArgumentError, match=r"2 columns of .* \(vector, kind\); say"):
         inputs.read(tmp_path / "x.parquet")
     with pytest.raises(ArgumentError, match="no column 'nope'; it has vector, kind"):
         inputs.read(tmp_path / "x.parquet", column="nope")
@@ -126,6 +159,106 @@ def test_ragged_and_null_vectors(tmp_path):
     parquet.write_table(pa.table({"v": [[1.0], None]}), tmp_path / "n.parquet")
     with pytest.raises(ArgumentError, match="1 nulls"):
         inputs.read(tmp_path / "n.parquet")
+
+
+def test_tables_without_texts_or_vectors(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,kind\n1,2.5,x\n")
+    said = r"needs a column of texts, .* got a \(int64\), b \(double\);.* \.npy"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(path, label_column="kind")
+
+
+def test_a_wrong_label_name_is_said_first(tmp_path, table):
+    parquet.write_table(table, tmp_path / "x.parquet")
+    np.savez(tmp_path / "x.npz", a=VECTORS, b=VECTORS)
+    for name in ("x.parquet", "x.npz"):
+        with pytest.raises(ArgumentError, match=r"no (column|array) 'nope'; it has"):
+            inputs.read(tmp_path / name, label_column="nope")
+
+
+def test_suffixes_in_capitals(tmp_path, table):
+    parquet.write_table(table, tmp_path / "X.PARQUET")
+    assert inputs.read(tmp_path / "X.PARQUET", column="vector").kind == "vectors"
+
+
+@pytest.mark.parametrize("option", ["column", "label_column"])
+@pytest.mark.parametrize("name", ["x.npy", "x.txt", "photos", "-"])
+def test_columns_where_there_are_none(tmp_path, name, option):
+    np.save(tmp_path / "x.npy", VECTORS)
+    (tmp_path / "x.txt").write_text("one\n")
+    (tmp_path / "photos").mkdir()
+    path = name if name == "-" else tmp_path / name
+    flag = {"column": "--column", "label_column": "--labels"}[option]
+    with pytest.raises(ArgumentError, match=f"has no columns, got {flag} kind"):
+        inputs.read(path, **{option: "kind"})
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.bool_, np.float16])
+def test_several_labels_stay_numbers(tmp_path, dtype):
+    y = np.array([[1, 0], [1, 1], [0, 0], [0, 1]], dtype)
+    np.savez(tmp_path / "x.npz", X=VECTORS, y=y)
+    parquet.write_table(
+        pa.table({"X": VECTORS.tolist(), "y": y.astype(float).tolist()}),
+        tmp_path / "x.parquet",
+    )
+    for name in ("x.npz", "x.parquet"):
+        found = inputs.read(tmp_path / name, column="X", label_column="y")
+        assert found.labels.dtype == np.uint8
+        assert found.columns()["label"] == y.astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (VECTORS + 0.5, r"shape \(4, 3\) and hold 0.5; .* must hold 0 and 1 only"),
+        (VECTORS * np.nan, "hold nan; a matrix of labels must hold 0 and 1 only"),
+        (VECTORS.astype(str), "dtype <U32; a matrix of labels must hold 0 and 1 only"),
+        (VECTORS[None], r"shape \(1, 4, 3\); labels need \(n,\) or \(n, n_classes\)"),
+        (np.array(3), r"shape \(\); labels need"),
+        (np.array([1, np.nan, 2, 2]), "missing in row 1, got nan"),
+    ],
+)
+def test_labels_that_are_none(tmp_path, y, message):
+    np.savez(tmp_path / "x.npz", X=VECTORS, y=y)
+    with pytest.raises(ArgumentError, match=rf"labels 'y' of \S+x.npz .*{message}"):
+        inputs.read(tmp_path / "x.npz", label_column="y")
+
+
+def test_labels_in_one_column(tmp_path):
+    np.savez(tmp_path / "x.npz", X=VECTORS, y=[[3], [4], [3], [4]])
+    found = inputs.read(tmp_path / "x.npz", label_column="y")
+    assert found.labels.tolist() == ["3", "4", "3", "4"]
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.parquet"])
+def test_vectors_that_are_no_finite_numbers(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("fewbits.inputs._checks._BLOCK_BYTES", 16)
+    for value, message in (("x", "real numbers"), (np.nan, "row 2, column 1; vectors")):
+        X = VECTORS.astype(object)
+        X[2, 1] = value
+        X = X.astype(str if value == "x" else float)
+        if name == "x.npy":
+            np.save(tmp_path / name, X)
+        if name == "x.npz":
+            np.savez(tmp_path / name, X)
+        if name == "x.parquet":
+            parquet.write_table(pa.table({"X": X.tolist()}), tmp_path / name)
+        with pytest.raises(
+            (ArtefactError, ArgumentError), match=rf"{name} .*{message}"
+        ):
+            inputs.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.parquet", "x.txt"])
+def test_files_that_may_not_be_read(tmp_path, monkeypatch, name):
+    def refused(path, *args, **kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    (tmp_path / name).touch()
+    monkeypatch.setattr("pathlib.Path.open", refused)  # chmod does not stop root
+    with pytest.raises(PermissionError, match=f"Permission denied: .*{name}"):
+        inputs.read(tmp_path / name)
 
 
 def test_damaged_archives(tmp_path):

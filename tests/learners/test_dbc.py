@@ -405,7 +405,7 @@ def test_bad_parameters(parameters, message):
         (None, "DBC requires y to be passed"),
         (np.zeros(120), "at least 2 classes"),
         (np.eye(4)[np.arange(120) % 4] + np.eye(4)[3], "0 and 1 only"),
-        (1 - np.eye(4)[np.arange(120) % 4], "one label per row, got 3 in row 0"),
+        (1 - np.eye(4)[np.arange(120) % 4], "one class for each row, got 3 in row 0"),
         (np.arange(119), r"\[120, 119\]"),
     ],
 )

@@ -182,7 +182,7 @@ def test_the_descent_goes_on_from_where_it_was():
         ({"n_components": 0}, [0, 1, 2] * 4, "n_components must be"),
         ({}, None, "requires y"),
         ({}, [1] * 12, "at least 2 classes"),
-        ({}, np.eye(3)[[0, 1, 2] * 4] + np.eye(3)[0] > 0, "exactly one class"),
+        ({}, np.eye(3)[[0, 1, 2] * 4] + np.eye(3)[0] > 0, "one class for each row"),
     ],
 )
 def test_mistakes(parameters, y, message):

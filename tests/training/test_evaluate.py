@@ -46,6 +46,22 @@ def test_without_labels(parts):
         evaluate_bundle(bundle, plain[0], database)
 
 
+def test_several_labels_per_item(parts):
+    bundle, queries, database = parts
+    y = (X[:, :3] > 0).astype(np.uint8)
+    several = [
+        Input("vectors", queries.values, y[80:], "q"),
+        Input("vectors", database.values, y[:80], "d"),
+    ]
+    report = evaluate_bundle(bundle, *several)
+    assert 0 <= report.label_map <= 1
+    assert report.knn_accuracy is None
+    with pytest.raises(
+        ArgumentError, match=r"got shape \(10, 3\) in q and \(80,\) in d"
+    ):
+        evaluate_bundle(bundle, several[0], database)
+
+
 def test_a_memory_map_is_not_copied(tmp_path, monkeypatch):
     monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 1 << 18)
     np.save(tmp_path / "x.npy", np.tile(X.astype(np.float64), (1000, 1)))

@@ -1,5 +1,7 @@
 """A user's own files -> items: vectors, texts or images, with labels where given."""
 
-from fewbits.inputs._read import Input, read
+from fewbits.inputs._checks import check_texts
+from fewbits.inputs._input import Input
+from fewbits.inputs._read import read
 
-__all__ = ["Input", "read"]
+__all__ = ["Input", "check_texts", "read"]

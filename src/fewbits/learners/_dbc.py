@@ -20,9 +20,10 @@ from fewbits.learners._dbc_objective import (
     Labels,
     Objective,
 )
-from fewbits.learners._dbc_rows import single_labels, sort_by_class
+from fewbits.learners._dbc_rows import sort_by_class
 from fewbits.learners._dbc_svm import Hyperplanes, train
 from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import check_choice, check_n_bits, check_number
 from fewbits.learners._rows import Rows
 
@@ -188,7 +189,7 @@ class DBC(IterativeLearner):
         self._check_iterations(least=0)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
-        self.classes_, labels = single_labels(y, X, type(self).__name__)
+        self.classes_, labels = one_class_each(y, X, type(self).__name__)
         X, sizes = sort_by_class(X, labels)
         axes = principal_axes(X)
         scale = np.sqrt(X.size / axes.scatter.sum())

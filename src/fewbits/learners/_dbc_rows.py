@@ -1,40 +1,10 @@
 """Rows sorted by class, in an order that only their content decides."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import Array
-from fewbits.errors import ArgumentError
-from fewbits.learners._labels import indicator
 from fewbits.learners._rows import as_single
-
-
-def single_labels(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.intp]]:
-    """Return the classes, and the number of the class of each row.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,), or one-hot matrix of shape (n, n_classes)
-    X : ndarray of shape (n, n_features)
-    name : str
-        Of the learner, for messages.
-
-    Raises
-    ------
-    ArgumentError
-        When y is no labels of at least two classes, or a row has not exactly one.
-    """
-    classes, Y = indicator(y, X, name)
-    counts = np.asarray(Y.sum(axis=1)).ravel()
-    if (counts != 1).any():
-        row = int(np.argmax(counts != 1))
-        raise ArgumentError(
-            f"{name} needs one label per row, got {int(counts[row])} in row {row}"
-        )
-    Y.eliminate_zeros()
-    return classes, Y.indices.astype(np.intp)
 
 
 def sort_by_class(

@@ -31,8 +31,8 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
     Raises
     ------
     ArgumentError
-        When y is missing (for some rows or all), is not as long as X, holds no labels or
-        only one class, or is a matrix of anything but 0 and 1.
+        When y is missing, or is so for some rows, is not as long as X, holds no labels
+        or only one class, or is a matrix of anything but 0 and 1.
     """
     if y is None:
         raise ArgumentError(
@@ -50,12 +50,18 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
         )
     if labels.ndim == 2 and labels.shape[1] > 1:
         return np.arange(labels.shape[1]), _multilabel(labels, name)
-    dense = labels.toarray() if sp.issparse(labels) else labels
-    return _single_label(np.ravel(dense), name)
+    return _single_label(np.ravel(labels), name)
 
 
 def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
-    """Return the classes and the number of each row's class.
+    """Return the classes, and the number of the class of each row.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), or one-hot matrix of shape (n, n_classes)
+    X : ndarray of shape (n, n_features)
+    name : str
+        Of the learner, for messages.
 
     Raises
     ------
@@ -63,25 +69,35 @@ def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64
         As `indicator` does, and when a row has no class, or several.
     """
     classes, Y = indicator(y, X, name)
-    if not (np.diff(Y.indptr) == 1).all():
-        raise ArgumentError(f"{name} needs exactly one class for each row")
+    counts = np.asarray(Y.sum(axis=1)).ravel()
+    if (counts != 1).any():
+        row = int(np.argmax(counts != 1))
+        raise ArgumentError(
+            f"{name} needs one class for each row, got {int(counts[row])} in row {row}"
+        )
+    Y.eliminate_zeros()
     return classes, Y.indices.astype(np.int64)
 
 
 def _asarray(y: Any) -> Any:
     if sp.issparse(y):
-        return y.tocsr()
+        return _from_sparse(y)
     try:
         return np.asarray(y)
     except ValueError as error:
         raise ArgumentError(f"labels are no array: {error}") from error
 
 
+def _from_sparse(y: Any) -> Any:
+    several = y.ndim == 2 and y.shape[1] > 1
+    return sp.csr_array(y) if several else y.toarray()
+
+
 def _multilabel(labels: Any, name: str) -> sp.csr_array:
     needed = "a matrix of labels must hold 0 and 1 only"
     if labels.dtype.kind not in "biuf":
         raise ArgumentError(f"{needed}, got dtype {labels.dtype}")
-    values = labels.data if sp.issparse(labels) else labels
+    values = labels.data if isinstance(labels, sp.csr_array) else labels
     other = values[~np.isin(values, (0, 1))]
     if other.size:
         raise ArgumentError(f"{needed}, got {other[0].item()!r}")
@@ -125,6 +141,6 @@ def _check_present(labels: Array) -> None:
     if missing.any():
         row = missing.argmax()
         raise ArgumentError(
-            f"labels are missing in {missing.sum()} of {len(labels)} rows: got "
-            f"{labels[row]} in row {row}"
+            f"labels must be classes, but are missing in {missing.sum()} of "
+            f"{len(labels)} rows: got {labels[row]} in row {row}"
         )

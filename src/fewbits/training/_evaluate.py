@@ -33,7 +33,8 @@ class Report:
         Float vectors, the signs of centred features, and the bundle's codes.
     label_map, knn_accuracy : float or None
         Mean average precision over labels (whole ranking, ties expected), and accuracy
-        of the votes of `k` neighbours; None without labels.
+        of the votes of `k` neighbours; None without labels. Neighbours vote for one
+        class, so `knn_accuracy` is None too where items may have several.
     n_queries, n_items : int
     """
 
@@ -76,10 +77,10 @@ def evaluate_bundle(
     Raises
     ------
     ArgumentError
-        When only one side has labels, or there are fewer than `k` items.
+        When only one side has labels, they differ in form, or there are fewer than `k`
+        items.
     """
-    if (queries.labels is None) != (database.labels is None):
-        raise ArgumentError("give labels for the queries and the database, or for none")
+    _check_labels(queries, database)
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
     asked = bundle.features(queries.values, progress=progress)
@@ -91,14 +92,35 @@ def evaluate_bundle(
         k=k,
         progress=progress,
     )
-    label_map = accuracy = None
-    if queries.labels is not None and database.labels is not None:
-        codes, items = bundle.encoder.encode(asked), bundle.encoder.encode(among)
-        relevance = share_label(queries.labels, database.labels)
-        label_map = mean_average_precision(codes, items, relevance).value
-        found = knn_accuracy(items, database.labels, codes, queries.labels, k=k)
-        accuracy = found.value
+    label_map, accuracy = _label_figures(bundle, queries, database, asked, among, k)
     return Report(k, rows, label_map, accuracy, len(queries), len(database))
+
+
+def _check_labels(queries: Input, database: Input) -> None:
+    if (queries.labels is None) != (database.labels is None):
+        raise ArgumentError("give labels for the queries and the database, or for none")
+    if queries.labels is None or database.labels is None:
+        return
+    if queries.labels.shape[1:] != database.labels.shape[1:]:
+        raise ArgumentError(
+            f"labels must have the same form, got shape {queries.labels.shape} in "
+            f"{queries.source} and {database.labels.shape} in {database.source}"
+        )
+
+
+def _label_figures(
+    bundle: Bundle, queries: Input, database: Input, asked: Any, among: Any, k: int
+) -> tuple[float | None, float | None]:
+    """Return mean average precision over labels, and accuracy of votes."""
+    if queries.labels is None or database.labels is None:
+        return None, None
+    codes, items = bundle.encoder.encode(asked), bundle.encoder.encode(among)
+    relevance = share_label(queries.labels, database.labels)
+    precision = mean_average_precision(codes, items, relevance).value
+    if database.labels.ndim > 1:
+        return precision, None
+    found = knn_accuracy(items, database.labels, codes, queries.labels, k=k)
+    return precision, found.value
 
 
 def _signs(features: Any) -> LinearEncoder:

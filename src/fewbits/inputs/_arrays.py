@@ -1,0 +1,87 @@
+"""Vectors and labels in NumPy's own files."""
+
+import errno
+import zlib
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+from fewbits.inputs._checks import as_labels, checked_vectors
+from fewbits.inputs._input import Input
+
+#: Whatever zipfile and NumPy make of an archive that is none.
+_DAMAGE = (
+    ValueError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    BadZipFile,
+    zlib.error,
+)
+
+
+def read_npy(path: Path) -> Input:
+    """Map the vectors of a .npy file."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ArtefactError(
+            f"{path} is no .npy file of numbers{_reason(error)}"
+        ) from error
+    if not isinstance(array, np.ndarray):
+        raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
+    return Input("vectors", checked_vectors(array, str(path)), None, str(path))
+
+
+def read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
+    """Read one array of vectors, and one of labels, from a .npz file."""
+    try:
+        values, labels = _arrays(path, column, label_column)
+    except FewbitsError:  # which may be a ValueError too
+        raise
+    except _DAMAGE as error:
+        # A damaged archive asks for places before its start; all else is the system's.
+        if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
+            raise
+        raise ArtefactError(
+            f"{path} is no .npz file of numbers{_reason(error)}"
+        ) from error
+    if labels is not None:
+        labels = as_labels(labels, str(label_column), str(path))
+    return Input("vectors", checked_vectors(values, str(path)), labels, str(path))
+
+
+def _arrays(
+    path: Path, column: str | None, label_column: str | None
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    with path.open("rb") as opened:  # NumPy leaves a damaged archive open
+        archive = np.load(opened, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ArtefactError(f"{path} is a single array, no archive; name it .npy")
+        names = archive.files
+        # Names that were given come first: which array fits depends on them.
+        for wanted in (column, label_column):
+            if wanted is not None and wanted not in names:
+                raise ArgumentError(
+                    f"{path} has no array {wanted!r}; it has {', '.join(names)}"
+                )
+        name = column or _only([n for n in names if n != label_column], path)
+        return archive[name], archive[label_column] if label_column else None
+
+
+def _only(names: list[str], path: Path) -> str:
+    if len(names) != 1:
+        raise ArgumentError(
+            f"{path} holds {len(names)} arrays ({', '.join(names)}); say which one "
+            "with --column"
+        )
+    return names[0]
+
+
+def _reason(error: Exception) -> str:
+    """Leave out NumPy's advice to load pickled data, which nobody should follow."""
+    return f": {error}" if str(error) and "pickle" not in str(error) else ""

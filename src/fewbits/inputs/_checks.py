@@ -1,0 +1,90 @@
+"""What vectors, texts and labels must be, said with the file's name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.errors import ArgumentError, ArtefactError
+
+_BLOCK_BYTES = 1 << 26
+
+
+def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
+    """Return a matrix of finite real numbers; memory maps stay memory maps.
+
+    Encoders check this too, but cannot say which file it was.
+    """
+    if array.ndim != 2:
+        raise ArtefactError(
+            f"{source} holds an array of shape {array.shape}; "
+            "vectors need (n, n_features)"
+        )
+    if array.dtype.kind not in "fiub":
+        raise ArtefactError(
+            f"{source} holds dtype {array.dtype}; vectors need real numbers"
+        )
+    if array.dtype.kind == "f":
+        _check_finite(array, source)
+    return array
+
+
+def _check_finite(array: NDArray[Any], source: str) -> None:
+    rows = max(1, _BLOCK_BYTES // (array.itemsize * max(1, array.shape[1])))
+    for start in range(0, len(array), rows):
+        finite = np.isfinite(array[start : start + rows])
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ArgumentError(
+                f"{source} holds {array[start + row, column]} in row {start + row}, "
+                f"column {column}; vectors must be finite"
+            )
+
+
+def check_texts(texts: Sequence[str], source: str) -> None:
+    """Refuse a text that says nothing: its features would be zeros.
+
+    Raises
+    ------
+    ArgumentError
+        Names the first blank text by its row, counted from 0 as ids are.
+    """
+    for row, text in enumerate(texts):
+        if not text.strip():
+            raise ArgumentError(
+                f"{source} holds a blank text in row {row}; leave it out or fill it in"
+            )
+
+
+def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
+    """Return one string per item, or a matrix of 0 and 1."""
+    what = f"labels {name!r} of {source}"
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 2:
+        return _label_matrix(array, what)
+    if array.ndim != 1:
+        raise ArgumentError(
+            f"{what} have shape {array.shape}; labels need (n,) or (n, n_classes)"
+        )
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        raise ArgumentError(
+            f"{what} are missing in row {np.isnan(array).argmax()}, got nan"
+        )
+    return array.astype(np.str_)
+
+
+def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:
+    needed = "a matrix of labels must hold 0 and 1 only"
+    if array.dtype.kind not in "biuf":
+        raise ArgumentError(
+            f"{what} have shape {array.shape} and dtype {array.dtype}; {needed}"
+        )
+    wrong = ~np.isin(array, (0, 1))
+    if wrong.any():
+        other = array.flat[wrong.argmax()]
+        raise ArgumentError(
+            f"{what} have shape {array.shape} and hold {other}; {needed}"
+        )
+    return array.astype(np.uint8)
