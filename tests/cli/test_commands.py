@@ -93,6 +93,17 @@ def test_foreign_queries_are_marked(folder):
     assert "foreign" in json.loads(lines[1])
 
 
+def test_several_labels_for_each_item(folder):
+    rng = np.random.default_rng(0)
+    np.savez("several.npz", x=np.load("x.npy"), y=rng.random((60, 3)) < 0.5)
+    chosen = ["several.npz", "--column", "x", "--labels", "y"]
+    run("fit", *chosen, "-m", "cca-itq", "-o", "s", "-b", 8)
+    run("build", "s", *chosen)
+    out = run("evaluate", "s", "several.npz", *chosen)
+    assert "mean average precision over labels" in out
+    assert "votes" not in out
+
+
 def test_the_next_command_is_quoted(folder):
     Path("my texts.txt").write_text("\n".join(TEXTS))
     out = run("fit", "my texts.txt", "-o", "my b", "-b", 8)

@@ -56,8 +56,10 @@ def build(
             keep_vectors=keep_vectors,
             progress=progress,
         )
-    if source.labels is not None and len(set(source.columns()["label"])) > 1:
-        built = built.with_familiar_radius(source.columns()["label"])
+    if source.labels is not None and source.labels.ndim == 1:
+        groups = source.columns()["label"]
+        if len(set(groups)) > 1:
+            built = built.with_familiar_radius(groups)
     built.save(bundle)
     if as_json:
         print_json({"bundle": str(bundle), **built.summary()})

@@ -59,6 +59,7 @@ def evaluate(
     )
     if report.label_map is not None:
         typer.echo(f"mean average precision over labels: {report.label_map:.3f}")
+    if report.knn_accuracy is not None:
         typer.echo(
             f"accuracy of {report.k} neighbours' votes: {report.knn_accuracy:.3f}"
         )
