@@ -28,6 +28,7 @@ from fewbits.evaluation._neighbours import (
     neighbour_recall,
     search_recall,
 )
+from fewbits.evaluation._novel import novel_class_score
 from fewbits.evaluation._radius import RadiusScores, radius_curve, radius_scores
 from fewbits.evaluation._ranking import (
     precision_at,
@@ -65,6 +66,7 @@ __all__ = [
     "mean_average_precision",
     "neighbour_recall",
     "neighbour_threshold",
+    "novel_class_score",
     "novel_class_split",
     "per_class_split",
     "precision_at",

@@ -51,7 +51,8 @@ class PiCoDes(IterativeLearner):
         Length of the code, from 1 to 65,536.
     lam : float, default=1000
         Weight of the mean classification error in eq. (4), against the size of the
-        classifiers. Choose it on classes that were held out.
+        classifiers. `fewbits.evaluation.novel_class_score` shows how to choose it on
+        classes that were held out.
     cost : float, default=100
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.

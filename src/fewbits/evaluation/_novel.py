@@ -1,0 +1,82 @@
+"""Choosing parameters on classes that were held out."""
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from fewbits._typing import Array
+from fewbits.errors import ArgumentError
+from fewbits.evaluation._checks import as_labels
+from fewbits.evaluation._classification import svm_accuracy
+from fewbits.evaluation._splits import per_class_split
+
+
+def novel_class_score(
+    learner: Any,
+    X: Array,
+    y: ArrayLike,
+    *,
+    n_test: int = 10,
+    C: float = 0.01,
+    random_state: int = 0,
+) -> float:
+    """Score a fitted learner by how well its codes tell apart classes it never saw.
+
+    A scorer for scikit-learn: with folds that keep classes whole it chooses what a
+    paper calls "cross-validated on held-out classes".
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted to other classes.
+    X : ndarray of shape (n, n_features)
+    y : array-like of shape (n,)
+        At least two classes, each with more than `n_test` items.
+    n_test : int, default=10
+        Items of each class to test on; the classifier learns from the others.
+    C : float, default=0.01
+        Weight of the errors of the linear SVM, see `svm_accuracy`.
+    random_state : int, default=0
+        Draws the items.
+
+    Returns
+    -------
+    float
+        Mean accuracy over classes.
+
+    Raises
+    ------
+    ArgumentError
+        When a class has too few items.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
+    >>> from fewbits.learners import PiCoDes
+    >>> X, y = load_digits(return_X_y=True)
+    >>> search = GridSearchCV(
+    ...     PiCoDes(n_bits=8, n_iter=1, random_state=0),
+    ...     {"lam": [10.0, 100.0]},
+    ...     cv=GroupKFold(2),
+    ...     scoring=novel_class_score,
+    ... )
+    >>> search.fit(X[:300], y[:300], groups=y[:300]).best_params_["lam"] in (10, 100)
+    True
+    """
+    labels = as_labels(y, "y")
+    try:
+        split = per_class_split(
+            labels, query=n_test, train=None, random_state=random_state
+        )
+    except ArgumentError as error:
+        raise ArgumentError(f"scoring on novel classes: {error}") from error
+    codes = learner.encode(X)
+    return svm_accuracy(
+        codes[split.train],
+        labels[split.train],
+        codes[split.query],
+        labels[split.query],
+        n_bits=learner.encoder_.n_bits,
+        C=C,
+    ).per_class_mean

@@ -1,0 +1,49 @@
+"""Parameters are chosen on classes that the learner never saw."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import novel_class_score
+from fewbits.learners import LSH, PiCoDes
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    rng = np.random.default_rng(0)
+    y = np.repeat([f"class {k}" for k in range(12)], 25)
+    X = np.repeat(rng.normal(size=(12, 10)), 25, axis=0)
+    return X + 0.3 * rng.normal(size=(300, 10)), y
+
+
+def test_good_codes_score_higher(clusters):
+    X, y = clusters
+    good, bad = (LSH(n, random_state=0).fit(X) for n in (64, 2))
+    assert novel_class_score(good, X, y) > novel_class_score(bad, X, y) + 0.2
+
+
+def test_each_fold_scores_classes_that_were_not_trained_on(clusters):
+    X, y = clusters
+    seen = []
+
+    def score(learner, X, y):
+        seen.append(set(learner.classes_) & set(y))
+        return novel_class_score(learner, X, y)
+
+    search = GridSearchCV(
+        PiCoDes(n_bits=8, n_iter=1, random_state=0),
+        {"lam": [1.0, 100.0]},
+        cv=GroupKFold(3),
+        scoring=score,
+    )
+    search.fit(X, y, groups=y)
+    assert seen == [set()] * 6
+    assert search.best_estimator_.classes_.size == 12
+
+
+def test_classes_that_are_too_small(clusters):
+    X, y = clusters
+    learner = LSH(8, random_state=0).fit(X)
+    with pytest.raises(ArgumentError, match="scoring on novel classes: need 25"):
+        novel_class_score(learner, X[:26], y[:26], n_test=25)
