@@ -17,11 +17,13 @@ the codes is trained on {N_TRAIN} items of each novel class and tested on up to
 accuracy over classes, means over seeds ± one standard error; a seed draws the classes,
 the items and the starting points."""
 
-FOUND = """The paper compares PiCoDes with LSH, spectral hashing, BRE and classemes,
-from 2,659 training classes and classic features. Here there are 75 training classes
-and features of a network that has seen a million photographs: ITQ, which the paper does
-not have, keeps what such features know about other classes; codes fitted to few classes
-lose some of it."""
+FOUND = """The paper finds PiCoDes better than LSH, spectral hashing, BRE and classemes
+at every length, from 2,659 training classes and classic features. Here, from 75 classes
+and the features of a network that has seen a million photographs, they are above LSH,
+BRE, CCA-ITQ and classemes at every length, and level with spectral hashing and ITQ,
+which the paper does not have: .025 below ITQ at 16 bits, within .01 from 32 bits on.
+They start from ITQ; from random directions they get half of the way there from LSH.
+DBC, by category here, is behind both (the paper on DBC claims the opposite)."""
 
 
 def write() -> None:
