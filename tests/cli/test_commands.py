@@ -91,6 +91,9 @@ def test_foreign_queries_are_marked(folder):
     lines = run("search", "k", "-i", "queries.npy", "--json").splitlines()
     assert json.loads(lines[0])["foreign"] is False
     assert "foreign" in json.loads(lines[1])
+    narrow = ["--where", "0=1", "--json"]
+    out = run("search", "k", "-i", "queries.npy", *narrow)
+    assert "foreign" not in json.loads(out.splitlines()[0])
 
 
 def test_several_labels_for_each_item(folder):

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "file.dat").write_text("hello")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
     (tmp_path / "foreign").mkdir()
-    (tmp_path / "foreign" / "bundle.json").write_text("my own")
+    (tmp_path / "foreign" / "bundle.json").write_text('{"format": "my own"}')
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     for name in ("b", "empty", "broken"):
@@ -120,6 +120,14 @@ def test_mistakes(folder):
         assert message in result.stderr, (command, result.stderr)
         assert snapshot(folder) == before, command
         assert not (folder / "n").exists(), command
+
+
+def test_blank_text(folder):
+    assert run("fit", "t.txt", "-o", "texts", "-b", 16).exit_code == 0
+    assert run("build", "texts", "t.txt").exit_code == 0
+    result = run("search", "texts", "  ")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "blank text in row 0" in result.stderr
 
 
 def test_interrupt(folder, monkeypatch):

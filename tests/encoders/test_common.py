@@ -55,14 +55,6 @@ def digits():
     return load_digits().data.astype(np.float32)
 
 
-@pytest.fixture(autouse=True)
-def _restored_settings():
-    isa = _kernels.active_isa()
-    yield
-    _kernels.force_isa(isa)
-    _kernels.set_num_threads(None)
-
-
 def at_the_threshold(encoder, rows):
     """Move one feature of each row until a score is zero, or as near as it gets.
 

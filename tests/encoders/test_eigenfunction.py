@@ -24,14 +24,6 @@ def encoder(request):
     return EigenfunctionEncoder(WEIGHTS, AXES, MODES, BIAS, zero_bit=request.param)
 
 
-@pytest.fixture(autouse=True)
-def _restored_settings():
-    isa = _kernels.active_isa()
-    yield
-    _kernels.force_isa(isa)
-    _kernels.set_num_threads(None)
-
-
 def wave():
     """One bit that is the sine of one feature."""
     return EigenfunctionEncoder([[1.0]], [0], [1], [0.0])

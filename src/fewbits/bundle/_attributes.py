@@ -1,5 +1,6 @@
 """What the bits of a bundle's collection mean, as statistics and as a page."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
-Progress = Any
+Progress = Callable[[int, int], None]
 #: The column in which ``fewbits build`` keeps raw items, by their kind.
 RAW_COLUMNS = {"texts": "text", "images": "path"}
 

@@ -171,7 +171,7 @@ class Bundle:
         return replace(self, info={**self.info, RADIUS: radius})
 
     @property
-    def radius(self) -> int | None:
+    def familiar_radius(self) -> int | None:
         """The distance beyond which queries are foreign, None when it is not known."""
         return self.info.get(RADIUS)
 

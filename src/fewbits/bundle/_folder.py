@@ -69,9 +69,9 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
 
 
 def _check_manifest(folder: Path, overwrite: bool) -> None:
-    start = (folder / MANIFEST).read_bytes()[:4096]
-    # A damaged one may be written anew.
-    if b'"format"' not in start and b'"encoder"' not in start:
+    content = (folder / MANIFEST).read_bytes()
+    # A damaged one may be written anew: two of three names tell that it is ours.
+    if sum(name in content for name in (b'"format"', b'"encoder"', b'"files"')) < 2:
         raise ArtefactError(
             f"{folder} holds a {MANIFEST} of something else; choose another folder"
         )

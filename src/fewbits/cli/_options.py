@@ -59,8 +59,9 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
             f"{path} searches vectors, which cannot be typed: use --input FILE.npy"
         )
     if bundle.item_kind != "images":
-        if any(not text.strip() for text in typed):
-            raise ArgumentError("there is nothing to find in an empty text")
+        from fewbits.inputs import check_texts
+
+        check_texts(typed, "the command line")
         return list(typed)
     for name in typed:
         if not Path(name).is_file():

@@ -67,7 +67,9 @@ def search(
     conditions = parse_bits(where or [])
     answers = loaded.answers(asked, k, rerank=rerank, where=conditions)
     for i, hits in enumerate(answers):
-        foreign = _foreign(hits, loaded.radius, rerank)
+        # Re-ranked distances are of another kind, and conditions hide what is near.
+        comparable = not (rerank or conditions)
+        foreign = _foreign(hits, loaded.familiar_radius if comparable else None)
         if as_json:
             found = {"query": _label(asked, i), "hits": hits}
             print_json(found if foreign is None else {**found, "foreign": foreign})
@@ -76,13 +78,13 @@ def search(
         if foreign:
             typer.echo(
                 f"note: nothing like it is known: the nearest is more than "
-                f"{loaded.radius} bits away"
+                f"{loaded.familiar_radius} bits away"
             )
 
 
-def _foreign(hits: list[Any], radius: int | None, rerank: bool) -> bool | None:
+def _foreign(hits: list[Any], radius: int | None) -> bool | None:
     """Tell whether even the nearest item is far away; None where nobody knows."""
-    if radius is None or rerank or not hits:
+    if radius is None or not hits:
         return None
     return bool(hits[0]["distance"] > radius)
 

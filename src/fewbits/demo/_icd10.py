@@ -128,7 +128,7 @@ def made(folder: Path) -> bool:
 def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:
     """Answer typed questions: nearest diagnoses, their chapter, or a refusal."""
     found = bundle.search(questions, k)
-    items, radius = bundle.collection, bundle.radius
+    items, radius = bundle.collection, bundle.familiar_radius
     assert radius is not None
     texts, chapters = items.column("text"), items.column("chapter")
     votes = vote(found, chapters.astype(str))
