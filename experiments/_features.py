@@ -13,7 +13,7 @@ N_QUERIES = 1000
 NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureSet:
     """Features and labels on both sides; queries are in no database."""
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._features import load_features
-from experiments.sparse_projections import SVM_COSTS
 from fewbits.evaluation import knn_accuracy, svm_accuracy
 from fewbits.learners import (
     BRE,
@@ -32,6 +31,7 @@ from fewbits.learners import (
 )
 
 N_NOVEL, N_LEARN, N_TRAIN, N_TEST = 25, 30, 10, 25
+SVM_COSTS = [0.001, 0.01, 0.1, 1.0]
 LENGTHS = (16, 32, 64, 128, 256)
 #: Of PiCoDes. Chosen, like its default costs, on the classes of `tuned_on`, which are
 #: training classes here and never novel ones.

@@ -5,23 +5,24 @@
 
 Codes of LSH, ITQ and SP are compared by ANN mAP (true neighbours are the points nearer
 than the mean distance to the 50th neighbour), by mAP over labels, by the time to encode
-a vector on one thread, and (``--svm``) by the accuracy of a linear SVM on the codes.
+a vector on one thread, and by the accuracy of a linear SVM on the codes.
 Training uses the database, never the queries.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from experiments._axes import SharedAxes, shared_axes
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
+from experiments._shared_steps import SharedSteps, shared_steps
+from experiments._table2 import svm_figures
 from fewbits import _kernels
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
@@ -31,7 +32,6 @@ from fewbits.evaluation import (
     neighbour_recall,
     neighbour_threshold,
     share_label,
-    svm_accuracy,
     within_distance,
 )
 from fewbits.learners import ITQ, LSH, Learner, SparseProjections, Thresholding
@@ -39,30 +39,25 @@ from fewbits.learners import ITQ, LSH, Learner, SparseProjections, Thresholding
 DENSITIES = (0.01, 0.05, 0.1, 0.15, 1.0)
 #: The paper does 50 iterations; wide features get fewer, and the page says so.
 N_ITER = {"caltech101-5120": 5}
-SVM_COSTS = [0.001, 0.01, 0.1, 1.0]
+#: Methods of table 2, in bits per feature (0 for float features).
+AT = (0, 0.4, 1, 2)
+TABLE_2 = ("float", "threshold", "LSH", "ITQ", "SP 5%")
 
 
 def main(
     data: Annotated[list[str], typer.Option(help="Feature sets.")],
-    seeds: Annotated[int, typer.Option()] = 3,
+    seed: Annotated[list[int] | None, typer.Option(help="0 to 2 if not given.")] = None,
     bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
-    svm: Annotated[bool, typer.Option(help="Table 2 instead of the figures.")] = False,
 ) -> None:
     """Measure every cell that is not measured yet."""
-    cells = Cells("table2" if svm else "sparse_projections")
     for name in data:
-        for seed in range(seeds):
-            features = load_features(name, seed)
-            with shared_axes(features.database) as axes:
-                if svm:
-                    measure = partial(svm_figures, features)
-                else:
-                    truth = truth_of(features, seed)
-                    measure = partial(ranking_figures, features, truth, axes)
-                for cell, learner in lineup(name, features, seed, svm):
+        for number in seed or range(3):
+            features = load_features(name, number)
+            with shared_steps(features.database) as steps:
+                for cell, learner in lineup(name, features.database.shape[1], number):
                     if wanted(cell, only, bits):
-                        cells.measure(cell, partial(measure, learner))
+                        measure(cell, features, Fit(learner, features, steps))
 
 
 def wanted(cell: Cell, only: list[str] | None, bits: list[int] | None) -> bool:
@@ -71,32 +66,58 @@ def wanted(cell: Cell, only: list[str] | None, bits: list[int] | None) -> bool:
 
 
 def lineup(
-    name: str, features: FeatureSet, seed: int, svm: bool
+    name: str, n_features: int, seed: int
 ) -> Iterator[tuple[Cell, Learner | None]]:
     """Yield a cell and its untrained learner; None stands for the float features."""
-    n_features = features.database.shape[1]
-    n_iter = N_ITER.get(name, 50)
-    if svm:
-        yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
+    yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
     threshold = {"data": name, "bits": n_features, "method": "threshold"}
     yield {**threshold, "seed": seed}, Thresholding()
     for n_bits in bit_lengths(n_features):
-        for method, learner in methods(n_bits, seed, n_iter, svm):
+        for method, learner in methods(n_bits, seed, N_ITER.get(name, 50)):
             cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
             yield cell, learner
 
 
-def methods(
-    n_bits: int, seed: int, n_iter: int, svm: bool
-) -> Iterator[tuple[str, Learner]]:
-    """Yield every learner of figure 2 (with the one of figure 3), or of table 2."""
-    both = {"n_bits": n_bits, "random_state": seed}
+class Fit:
+    """A learner that is fitted when its encoder is first asked for."""
+
+    def __init__(
+        self, learner: Learner | None, features: FeatureSet, steps: SharedSteps
+    ) -> None:
+        self.learner, self.features, self.steps = learner, features, steps
+
+    @cached_property
+    def encoder(self) -> Encoder | None:
+        """The learned encoder, or None for float features."""
+        start, saved = time.perf_counter(), self.steps.seconds_saved
+        if self.learner is not None:
+            self.learner.fit(self.features.database)
+        self.seconds = time.perf_counter() - start + self.steps.seconds_saved - saved
+        return None if self.learner is None else self.learner.encoder_
+
+
+def measure(cell: Cell, features: FeatureSet, fit: Fit) -> None:
+    """Measure one cell of the figures, and of table 2 where it has one."""
+    if cell["method"] != "float":
+        Cells("sparse_projections").measure(
+            cell, partial(ranking_figures, features, fit, cell["seed"])
+        )
+    at = cell["bits"] / features.database.shape[1]
+    if cell["data"] != "icd10" and cell["method"] in TABLE_2 and at in AT:
+        Cells("table2").measure(
+            cell, lambda: svm_figures(features, fit.encoder, cell["seed"])
+        )
+
+
+def methods(n_bits: int, seed: int, n_iter: int) -> Iterator[tuple[str, Learner]]:
+    """Yield every learner of figure 2, with the one of figure 3."""
+    both: Any = {"n_bits": n_bits, "random_state": seed}
     yield "LSH", LSH(**both)
     yield "ITQ", ITQ(**both, n_iter=n_iter)
-    for density in (0.05,) if svm else DENSITIES:
+    for density in DENSITIES:
         sparse = SparseProjections(**both, density=density, n_iter=n_iter)
         yield f"SP {density:.0%}", sparse
-    if not svm and n_bits in {256, 512, 1280}:
+    if n_bits in {256, 512, 1280}:
         for step in ("frobenius", "spectral"):
             yield (
                 f"SP 10%, iterative, {step}",
@@ -119,6 +140,7 @@ class Truth:
     ten: NDArray[np.int64]
 
 
+@lru_cache(maxsize=1)
 def truth_of(features: FeatureSet, seed: int) -> Truth:
     """Return the right answers to every query."""
     threshold = neighbour_threshold(features.database, 50, random_state=seed)
@@ -129,14 +151,10 @@ def truth_of(features: FeatureSet, seed: int) -> Truth:
     )
 
 
-def ranking_figures(
-    features: FeatureSet, truth: Truth, axes: SharedAxes, learner: Learner
-) -> Cell:
-    """Fit on the database, rank it for the queries, and time the encoder."""
-    start, saved = time.perf_counter(), axes.seconds_saved
-    learner.fit(features.database)
-    fit_seconds = time.perf_counter() - start + axes.seconds_saved - saved
-    encoder = learner.encoder_
+def ranking_figures(features: FeatureSet, fit: Fit, seed: int) -> Cell:
+    """Rank the database for the queries, and time the encoder."""
+    truth, encoder = truth_of(features, seed), fit.encoder
+    assert encoder is not None
     queries, database = (
         encoder.encode(features.queries),
         encoder.encode(features.database),
@@ -147,30 +165,11 @@ def ranking_figures(
         "label_map": mean_average_precision(queries, database, truth.alike).value,
         "recall10": neighbour_recall(queries, database, truth.ten, 10).value,
         "skipped": near.n_skipped,
-        "fit_seconds": round(fit_seconds, 2),
-        "n_iter": int(getattr(learner, "n_iter_", 0)),
-        "dead_bits": int(getattr(learner, "n_dead_bits_", 0)),
+        "fit_seconds": round(fit.seconds, 2),
+        "n_iter": int(getattr(fit.learner, "n_iter_", 0)),
+        "dead_bits": int(getattr(fit.learner, "n_dead_bits_", 0)),
         **encode_times(encoder, features.queries),
     }
-
-
-def svm_figures(features: FeatureSet, learner: Learner | None) -> Cell:
-    """Train linear SVMs on codes of the database, test them on the queries."""
-    train, test = features.database, features.queries
-    n_bits = None
-    if learner is not None:
-        encoder = learner.fit(train).encoder_
-        train, test = encoder.encode(train), encoder.encode(test)
-        n_bits = encoder.n_bits
-    found = svm_accuracy(
-        train,
-        features.database_labels,
-        test,
-        features.query_labels,
-        n_bits=n_bits,
-        C=SVM_COSTS,
-    )
-    return {"accuracy": found.value, "per_class": found.per_class_mean}
 
 
 def encode_times(encoder: Encoder, X: NDArray[np.float32]) -> Cell:

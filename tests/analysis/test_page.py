@@ -11,6 +11,7 @@ from PIL import Image
 from fewbits.analysis import (
     bit_report,
     extreme_items,
+    map_codes,
     propose_names,
     rank_bits,
     write_page,
@@ -115,6 +116,7 @@ def test_hostile_text_stays_text(written, kind):
         captions=texts,
         title=HOSTILE[2],
         by_hand={0: (HOSTILE[0], HOSTILE[1])},
+        classes=texts,
         proposals=propose_names(
             [[text] for text in texts], np.zeros((40, 1), np.uint8), 5
         ),
@@ -189,6 +191,54 @@ def test_vectors_are_shown_by_number_and_caption(written):
         np.zeros((40, 3)), kind="vectors", captions=[f"c{i}" for i in range(40)]
     )
     assert re.search(r"item \d+</bdi> <span class=\"soft\"><bdi>c\d+", page)
+
+
+@pytest.mark.parametrize("kind", ["texts", "images"])
+def test_maps_show_every_item_once(written, scores, kind):
+    maps = [map_codes(pack(scores > 0), method=m) for m in ("smacof", "tsne")]
+    items = [np.full((40, 30), i, np.uint8) for i in range(40)]
+    page = written(
+        items if kind == "images" else [f"t{i}" for i in range(40)],
+        kind=kind,
+        maps=maps,
+        classes=["common"] * 30 + [f"rare {i}" for i in range(10)],
+    )
+    found = Reader(page)
+    assert found.tags.count("circle") + found.tags.count("image") == 2 * 40
+    assert ("image" in found.tags) == (kind == "images")
+    keys = re.findall(r'class="key class-(\d)"><bdi>([^<]+)', page)
+    assert keys[0] == ("0", "common")
+    assert keys == keys[:6] * 2  # six classes have a colour
+    assert f"stress {maps[0].stress:.2f}" in "".join(found.texts)
+
+
+def test_pictures_on_a_map_do_not_cover_each_other(written, scores):
+    page = written(
+        [np.zeros((9, 9), np.uint8)] * 40,
+        kind="images",
+        maps=[map_codes(pack(scores > 0), method="classical")],
+    )
+    places = np.array(
+        [
+            [float(x), float(y)]
+            for x, y in re.findall(r'x="([\d.]+)" y="([\d.]+)" w', page)
+        ]
+    )
+    gaps = np.abs(places[:, None] - places).max(axis=2)
+    assert len(places) > 5
+    assert (gaps[~np.eye(len(places), dtype=bool)] >= 39.9).all()
+    assert ((places > 0) & (places < 600)).all()
+
+
+def test_equal_codes_have_a_map(written):
+    maps = [map_codes(np.zeros((3, 1), np.uint8), method=m) for m in ("smacof", "tsne")]
+    assert written(["x"] * 40, maps=maps).count("<circle") == 6
+
+
+def test_map_of_something_larger_is_refused(written):
+    large = map_codes(np.zeros((41, 1), np.uint8))
+    with pytest.raises(ArgumentError, match="map is of a larger"):
+        written(["x"] * 40, maps=[large])
 
 
 def test_long_texts_are_cut(written):

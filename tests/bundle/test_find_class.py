@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.bundle import Bundle
+from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ
 
@@ -38,6 +39,18 @@ def test_examples_are_left_out_and_scores_fall(bundle):
     assert len(found.ids) == len(bundle.collection) - 7
     assert not np.isin(ids[:7], found.ids).any()
     assert (np.diff(found.scores) <= 0).all()
+
+
+def test_conditions_leave_the_scores_as_they_are(bundle):
+    ids = members(bundle, 3)[:5]
+    everything = bundle.find_class(ids=ids, k=10**9)
+    found = bundle.find_class(ids=ids, k=10**9, where={0: 1, 5: 0})
+    rows = bundle.collection.rows(everything.ids)
+    bits = unpack(bundle.collection.codes[rows], bundle.encoder.n_bits)
+    kept = (bits[:, 0] == 1) & (bits[:, 5] == 0)
+    assert 0 < kept.sum() < len(kept)
+    np.testing.assert_array_equal(found.ids, everything.ids[kept])
+    np.testing.assert_array_equal(found.scores, everything.scores[kept])
 
 
 def test_items_from_outside(bundle):

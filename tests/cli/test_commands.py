@@ -120,6 +120,14 @@ def test_novel(vectors, texts):
     assert scores == sorted(scores, reverse=True)
     assert not {3, 4} & {hit["id"] for hit in found["hits"]}
     assert "score" in run("novel", vectors, "-i", "q.npy", "--not-id", 50)
+    sides = [
+        json.loads(run("novel", vectors, "--id", 3, "--where", f"0={v}", "--json"))
+        for v in (0, 1)
+    ]
+    ids = [{hit["id"] for hit in side["hits"]} for side in sides]
+    assert ids[0]
+    assert ids[1]
+    assert not ids[0] & ids[1]
     out = run("novel", texts, "a broken leg", "--not", "a cat", "-k", 2)
     assert TEXTS[0] in out
 

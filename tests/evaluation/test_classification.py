@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.svm import LinearSVC
 
 from fewbits.codes import hamming_topk, pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
-from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
+from fewbits.evaluation import _svm, knn_accuracy, knn_predict, svm_accuracy
+from fewbits.evaluation._svm import learn_svm
 
 
 def vote(distances, labels):
@@ -80,6 +82,36 @@ def test_weight_is_chosen_without_the_test_part(data):
     np.testing.assert_array_equal(
         first.predictions, svm_accuracy(train, y, test, truth, **options).predictions
     )
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+def test_svm_solves_the_problem_of_liblinear(n_classes, C):
+    rng = np.random.default_rng(n_classes)
+    y = rng.integers(n_classes, size=300)
+    X = (rng.normal(size=(n_classes, 12))[y] + rng.normal(size=(300, 12))).astype("f")
+    peer = LinearSVC(C=C, tol=1e-8, max_iter=100_000, random_state=0).fit(X, y)
+    found = learn_svm(X, y, C)
+    peers = np.concatenate([peer.coef_, peer.intercept_[:, None]], axis=1)
+    for number, w, best in zip(
+        [1] if n_classes == 2 else range(n_classes), found.weights.T, peers, strict=True
+    ):
+        signs = np.where(y == number, 1, -1)
+        least = primal_of_svm(best, X, signs, C)
+        assert primal_of_svm(w, X, signs, C) == pytest.approx(least, rel=1e-3)
+    assert np.mean(found.predict(X) == peer.predict(X)) > 0.98
+
+
+def primal_of_svm(w, X, signs, C):
+    missing = np.maximum(1 - signs * (X @ w[:-1] + w[-1]), 0)
+    return w @ w / 2 + C * np.sum(missing**2)
+
+
+def test_svm_that_does_not_settle_says_so(monkeypatch):
+    monkeypatch.setattr(_svm, "_MAX_ITER", 1)
+    X = np.random.default_rng(0).normal(size=(50, 5))
+    with pytest.warns(UserWarning, match="did not settle in 1 iterations"):
+        learn_svm(X, X[:, 0] > X[:, 1], 10.0)
 
 
 def test_features_for_comparison(data):

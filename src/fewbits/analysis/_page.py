@@ -8,6 +8,8 @@ from fewbits._files import atomic_write
 from fewbits.analysis._checks import check_bits
 from fewbits.analysis._extremes import Extremes
 from fewbits.analysis._html import Html, element, text
+from fewbits.analysis._map_chart import map_section
+from fewbits.analysis._maps import CodeMap
 from fewbits.analysis._names import Proposals, name_bits
 from fewbits.analysis._ranking import BitRanking
 from fewbits.analysis._report import BitReport
@@ -35,6 +37,8 @@ def write_page(
     by_hand: Mapping[int, tuple[str | None, str | None]] | None = None,
     ranking: BitRanking | None = None,
     bits: Iterable[int] | None = None,
+    maps: Sequence[CodeMap] = (),
+    classes: Sequence[Any] | None = None,
     title: str = "What the bits mean",
 ) -> None:
     """Write a page of HTML that shows what bits mean and how well they are used.
@@ -65,6 +69,10 @@ def write_page(
     bits : iterable of int, default=None
         The bits to show, in this order. None shows the 32 best of the ranking, or the
         first 32 when there is none.
+    maps : sequence of CodeMap, default=()
+        From `map_codes`; images are drawn at their places as far as they fit.
+    classes : sequence of length n, default=None
+        Classes of the items; the most frequent ones have colours on the maps.
     title : str, default="What the bits mean"
 
     Raises
@@ -89,7 +97,11 @@ def write_page(
     ...     "&lt;b&gt;sea" in path.read_text("utf-8")
     True
     """
-    _check(report, extremes, items, kind, captions, ranking)
+    _check(report, extremes, items, kind, ranking)
+    _check_lengths(report, items=items, captions=captions, classes=classes)
+    for drawn in maps:
+        if drawn.rows.max() >= report.n_codes:
+            raise ArgumentError("the map is of a larger collection")
     best = range(report.n_bits) if ranking is None else ranking.order
     wanted = best[:_SHOWN] if bits is None else bits
     chosen = list(dict.fromkeys(check_bits(wanted, report.n_bits)))
@@ -97,13 +109,15 @@ def write_page(
         raise ArgumentError("need at least one bit to show, got none")
     names = name_bits(proposals, by_hand)
     sheet = Sheet(report, extremes, items, kind, captions, names, proposals, ranking)
-    page = _page(title, sheet, chosen)
+    page = _page(
+        title, sheet, chosen, map_section(maps, items, kind, captions, classes)
+    )
     with atomic_write(path) as file:
         # A text may hold halves of characters, which UTF-8 has no bytes for.
         file.write(page.encode("utf-8", "replace"))
 
 
-def _page(title: str, sheet: Sheet, bits: Sequence[int]) -> str:
+def _page(title: str, sheet: Sheet, bits: Sequence[int], maps: Html) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -122,6 +136,7 @@ def _page(title: str, sheet: Sheet, bits: Sequence[int]) -> str:
         element(
             "main",
             report_section(sheet.report),
+            maps,
             element("h2", "Bits at a glance"),
             overview(sheet, bits),
             element("h2", "Bit by bit"),
@@ -159,7 +174,6 @@ def _check(
     extremes: Extremes,
     items: Sequence[Any],
     kind: str,
-    captions: Sequence[Any] | None,
     ranking: BitRanking | None,
 ) -> None:
     if kind not in KINDS:
@@ -173,11 +187,14 @@ def _check(
                 f"the report is about {report.n_bits} bits, but there are {name} of "
                 f"{width}"
             )
-    for name, given in (("items", items), ("captions", captions)):
-        if given is not None and len(given) != report.n_codes:
-            raise ArgumentError(
-                f"the report is about {report.n_codes} items, but there are "
-                f"{len(given)} {name}"
-            )
     if max(side.rows.max() for side in extremes) >= report.n_codes:
         raise ArgumentError("the extreme items are of a larger collection")
+
+
+def _check_lengths(report: BitReport, **given: Sequence[Any] | None) -> None:
+    for name, values in given.items():
+        if values is not None and len(values) != report.n_codes:
+            raise ArgumentError(
+                f"the report is about {report.n_codes} items, but there are "
+                f"{len(values)} {name}"
+            )

@@ -51,6 +51,14 @@ svg text { fill: var(--soft); font-size: 13px; }
   border-radius: .15em; background: var(--one);
 }
 .key.series-1::before { height: .2em; background: var(--zero); vertical-align: .25em; }
+.maps { grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); }
+.dot { fill: var(--soft); opacity: .8; }
+.key.class-0::before, .dot.class-0 { background: #2f6fb3; fill: #2f6fb3; }
+.key.class-1::before, .dot.class-1 { background: #c9651b; fill: #c9651b; }
+.key.class-2::before, .dot.class-2 { background: #3c8d40; fill: #3c8d40; }
+.key.class-3::before, .dot.class-3 { background: #a9478f; fill: #a9478f; }
+.key.class-4::before, .dot.class-4 { background: #8a7a1f; fill: #8a7a1f; }
+.key.class-5::before, .dot.class-5 { background: #2b9a9a; fill: #2b9a9a; }
 .scroll { overflow-x: auto; overflow-wrap: break-word; }
 table { border-collapse: collapse; width: 100%; }
 th, td {

@@ -11,6 +11,7 @@ from fewbits.analysis import (
     BitReport,
     bit_report,
     extreme_items,
+    map_codes,
     propose_names,
     rank_bits,
     write_page,
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 #: The column in which ``fewbits build`` keeps raw items, by their kind.
 RAW_COLUMNS = {"texts": "text", "images": "path"}
+
+#: On each map, drawn from the collection.
+MAP_ITEMS = 500
 
 
 def report_of(bundle: "Bundle", labels: str | None = None) -> BitReport:
@@ -48,6 +52,8 @@ def write_attributes(
     progress: Progress | None = None,
 ) -> None:
     """Write a page that shows the most extreme items of each bit, and proposes names.
+
+    With maps of the code space, by multidimensional scaling and by t-SNE.
 
     Parameters
     ----------
@@ -85,6 +91,11 @@ def write_attributes(
         if texts is None
         else propose_names(texts, items.codes, bundle.encoder.n_bits),
         ranking=rank_bits(scores, classes),
+        maps=[
+            map_codes(items.codes, method=method, max_items=MAP_ITEMS)
+            for method in ("smacof", "tsne")
+        ],
+        classes=None if classes is None else list(classes),
     )
 
 

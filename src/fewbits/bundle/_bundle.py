@@ -226,6 +226,7 @@ class Bundle:
         ids: ArrayLike = (),
         not_ids: ArrayLike = (),
         k: int = 10,
+        where: Mapping[int, int] | None = None,
         n_random: int = 1000,
         C: float = 100.0,
         random_state: int = 0,
@@ -243,6 +244,8 @@ class Bundle:
             Items of the collection that belong to the class, and that do not. They are
             left out of the answer, since their class is known.
         k : int, default=10
+        where : mapping of int to int, default=None
+            Rank only items whose bits are so, such as ``{12: 1, 40: 0}``.
         n_random : int, default=1000
             Random items of the collection that stand for everything else.
         C : float, default=100
@@ -278,6 +281,7 @@ class Bundle:
             n_random=n_random,
             C=C,
             random_state=random_state,
+            allowed=self._allowed(where),
         )
 
     def _codes_of(self, items: ArrayLike | Sequence[Any]) -> CodeArray:

@@ -39,11 +39,13 @@ def rank_by_class(
     n_random: int,
     C: float,
     random_state: int,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> ClassMembers:
     """Learn a class from examples, and rank the items that are none of them.
 
     Random items of the collection stand for everything else. A few of them may belong
-    to the class; a linear model hardly minds.
+    to the class; a linear model hardly minds. They are drawn from the whole collection,
+    also where only the `allowed` rows are ranked.
     """
     if random_state < 0:
         raise ArgumentError(f"random_state must be at least 0, got {random_state}")
@@ -63,5 +65,5 @@ def rank_by_class(
     positives = np.unique(members.all_codes(items), axis=0)  # given twice, counted once
     model = learn_class(positives, negatives, n_bits, C=C, random_state=random_state)
     scores = model.scores(items.codes)
-    rows = best_scores(scores, k, unknown)
+    rows = best_scores(scores, k, unknown if allowed is None else unknown & allowed)
     return ClassMembers(scores[rows], items.ids[rows])

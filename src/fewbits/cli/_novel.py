@@ -8,6 +8,8 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
+    Where,
+    parse_bits,
     print_hits,
     print_json,
     read_for,
@@ -41,6 +43,7 @@ def novel(
         str | None, typer.Option("--input", "-i", help="Read examples from here.")
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of answers.")] = 10,
+    where: Where = None,
     column: Column = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the random items to tell the class from.")
@@ -55,6 +58,8 @@ def novel(
     Example: fewbits novel my-bundle "dog bite" "cat bite" --not "snake bite"
 
     Example: fewbits novel my-bundle --id 4711 --id 4712 --not-id 99
+
+    Example: fewbits novel my-bundle "dog bite" "cat bite" --where 12=1
     """
     from fewbits.bundle import Bundle
 
@@ -68,6 +73,7 @@ def novel(
         ids=ids or [],
         not_ids=not_ids or [],
         k=k,
+        where=parse_bits(where or []),
         random_state=seed,
     )
     hits = [

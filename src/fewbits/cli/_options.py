@@ -32,6 +32,12 @@ Column: TypeAlias = Annotated[
 LabelColumn: TypeAlias = Annotated[
     str | None, typer.Option("--labels", help="Column or array that holds the labels.")
 ]
+Where: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where", help="What a bit of the answers must be, as 12=1; see inspect."
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print JSON for programs.")
 ]

@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
+    Where,
     parse_bits,
     print_hits,
     print_json,
@@ -38,10 +39,7 @@ def search(
             help="Rank a shortlist again: by kept vectors, or by the query's scores."
         ),
     ] = False,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(help="What a bit of the answers must be, as 12=1; see inspect."),
-    ] = None,
+    where: Where = None,
     column: Column = None,
     as_json: AsJson = False,
 ) -> None:

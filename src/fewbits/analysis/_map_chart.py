@@ -1,0 +1,145 @@
+"""Maps of the code space as drawings: near points have near codes."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.analysis._html import Html, element, text
+from fewbits.analysis._maps import CodeMap
+from fewbits.analysis._thumbnails import thumbnail
+
+_SIDE, _MARGIN = 600, 28  # of the longer side; room around the points
+_PICTURE = 40  # side of a picture on the map
+_MAX_PICTURES = 90
+_COLOURED = 6  # classes told apart by colour; the style has as many
+_TITLES = {
+    "smacof": "By multidimensional scaling: distances between points stand for bits",
+    "classical": "By principal coordinates: distances between points stand for bits",
+    "tsne": "By t-SNE: only what is near means something",
+}
+
+FloatArray = NDArray[np.float64]
+
+
+def map_section(
+    maps: Sequence[CodeMap],
+    items: Sequence[Any],
+    kind: str,
+    captions: Sequence[Any] | None,
+    classes: Sequence[Any] | None,
+) -> Html:
+    """Return the maps side by side; images at their places as far as they fit."""
+    if not maps:
+        return Html("")
+    words = captions if captions is not None else items if kind == "texts" else None
+    drawings = [_drawing(each, items, kind, words, classes) for each in maps]
+    return element(
+        "section",
+        element("h2", "Maps"),
+        element("div", *drawings, class_="charts maps"),
+    )
+
+
+def _drawing(
+    found: CodeMap,
+    items: Sequence[Any],
+    kind: str,
+    words: Sequence[Any] | None,
+    classes: Sequence[Any] | None,
+) -> Html:
+    places, (width, height) = _places(found.coordinates)
+    colours = _colours(found, classes)
+    names = [_name(row, words, classes) for row in found.rows.tolist()]
+    shown = set(_apart(places)) if kind == "images" else set()
+    marks = [
+        _picture(items[row], place, name) if i in shown else _dot(place, name, colour)
+        for i, (row, place, name, colour) in enumerate(
+            zip(found.rows.tolist(), places, names, colours, strict=True)
+        )
+    ]
+    drawing = element(
+        "svg",
+        *sorted(marks, key=lambda mark: "<image" in mark),  # pictures on top
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        aria_label=f"Map of {len(places)} codes, stress {found.stress:.2f}",
+    )
+    caption = f"{_TITLES[found.method]} ({len(places):,} items, stress "
+    legend = _legend(found, classes)
+    title = element("figcaption", f"{caption}{found.stress:.2f})", legend)
+    return element("figure", title, drawing, class_="card")
+
+
+def _places(coordinates: FloatArray) -> tuple[FloatArray, tuple[int, int]]:
+    """Return places in a drawing, the same scale on both axes, and its size."""
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    scale = (_SIDE - 2 * _MARGIN) / (float((high - low).max()) or 1.0)
+    width, height = (int(z) + 2 * _MARGIN for z in (high - low) * scale)
+    return (coordinates - low) * scale + _MARGIN, (width, height)
+
+
+def _apart(places: FloatArray) -> list[int]:
+    """Return points whose pictures do not cover each other, chosen in their order."""
+    chosen: list[int] = []
+    for i, place in enumerate(places):
+        gaps = np.abs(places[chosen] - place).max(axis=1)
+        if (gaps >= _PICTURE).all():
+            chosen.append(i)
+        if len(chosen) == _MAX_PICTURES:
+            break
+    return chosen
+
+
+def _picture(item: Any, place: FloatArray, name: str) -> Html:
+    x, y = (round(float(z) - _PICTURE / 2, 1) for z in place)
+    source, _ = thumbnail(item)
+    return element(
+        "image",
+        element("title", name),
+        href=source,
+        x=x,
+        y=y,
+        width=_PICTURE,
+        height=_PICTURE,
+        preserveAspectRatio="xMidYMid slice",
+    )
+
+
+def _dot(place: FloatArray, name: str, colour: int) -> Html:
+    x, y = (round(float(z), 1) for z in place)
+    css = f"dot class-{colour}" if colour < _COLOURED else "dot"
+    return element("circle", element("title", name), cx=x, cy=y, r=4, class_=css)
+
+
+def _name(row: int, words: Sequence[Any] | None, classes: Sequence[Any] | None) -> str:
+    parts = [] if words is None else [str(words[row])]
+    if classes is not None and str(classes[row]) not in parts:
+        parts.append(str(classes[row]))
+    return ", ".join(parts) or f"item {row}"
+
+
+def _common(found: CodeMap, classes: Sequence[Any] | None) -> list[Any]:
+    """Return the most frequent classes among the points."""
+    if classes is None:
+        return []
+    counts = Counter(classes[row] for row in found.rows.tolist())
+    return [name for name, _ in counts.most_common(_COLOURED)]
+
+
+def _colours(found: CodeMap, classes: Sequence[Any] | None) -> list[int]:
+    common = _common(found, classes)
+    if classes is None:
+        return [0] * len(found.rows)
+    number = {name: i for i, name in enumerate(common)}
+    return [number.get(classes[row], _COLOURED) for row in found.rows.tolist()]
+
+
+def _legend(found: CodeMap, classes: Sequence[Any] | None) -> Html:
+    keys = [
+        element("span", text(name, 40), class_=f"key class-{i}")
+        for i, name in enumerate(_common(found, classes))
+    ]
+    return element("span", *keys)
