@@ -1,9 +1,9 @@
 """The page on classes that nobody trained on."""
 
-from experiments._cells import RESULTS, Cells
+from experiments._cells import RESULTS, Cell, Cells
 from experiments._plots import line_plot
-from experiments._sparse_page import IMAGES, TITLES, drawn
-from experiments._summary import markdown, over_seeds, shown
+from experiments._sparse_page import IMAGES, TITLES
+from experiments._summary import by_method, curves_of, grid, shown
 from experiments.novel_classes import N_LEARN, N_NOVEL, N_TEST, N_TRAIN
 
 INTRODUCTION = f"""# Classes that nobody trained on
@@ -39,35 +39,20 @@ def write() -> None:
     (RESULTS / "novel_classes.md").write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
-def section(cells: list[dict], name: str) -> str:  # type: ignore[type-arg]
+def section(cells: list[Cell], name: str) -> str:
     """Return plot and tables of one set of features."""
-    found = {
-        (bits, method): value
-        for (bits, _, method), value in over_seeds(cells, "accuracy").items()
-    }
-    bits = sorted({n for n, _ in found if n})
-    methods = list(dict.fromkeys(cell["cell"]["method"] for cell in cells))
-    methods.remove("float")
-    curves = {
-        method: [(n, *found[n, method][:2]) for n in bits if (n, method) in found]
-        for method in methods
-    }
+    codes = [cell for cell in cells if cell["cell"]["method"] != "float"]
+    accuracy = by_method(codes, lambda found: found["accuracy"], "bits")
+    nearest = by_method(codes, lambda found: found["nearest"], "bits")
+    floats = by_method(cells, lambda found: found["accuracy"], "bits")["float"]
     image = IMAGES / f"novel_{name}.svg"
     label = "accuracy on novel classes"
-    line_plot(image, drawn(curves), x="bits", y=label, title=TITLES[name], x_ticks=bits)
-    text = f"![accuracy against bits](../images/{image.name})\n\n"
-    text += f"Float features: {shown(*found[0, 'float'][:2])}.\n\n"
-    text += "**Linear SVM**\n\n" + _grid(cells, "accuracy", methods, bits) + "\n\n"
-    return text + "**Nearest neighbour**\n\n" + _grid(cells, "nearest", methods, bits)
-
-
-def _grid(cells: list[dict], figure: str, methods: list[str], bits: list[int]) -> str:  # type: ignore[type-arg]
-    found = {
-        (n, method): value
-        for (n, _, method), value in over_seeds(cells, figure).items()
-    }
-    rows = [
-        [m, *(shown(*found[n, m][:2]) if (n, m) in found else "" for n in bits)]
-        for m in methods
-    ]
-    return markdown(["", *(f"{n} bits" for n in bits)], rows)
+    bits = sorted({cell["cell"]["bits"] for cell in codes})
+    line_plot(
+        image, curves_of(accuracy), x="bits", y=label, title=TITLES[name], x_ticks=bits
+    )
+    parts = [f"![accuracy against bits](../images/{image.name})"]
+    parts.append(f"Float features: {shown(*floats[0][:2])}.")
+    parts += ["**Linear SVM**", grid(accuracy, "{} bits")]
+    parts += ["**Nearest neighbour**", grid(nearest, "{} bits")]
+    return "\n\n".join(parts)

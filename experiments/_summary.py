@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from experiments._cells import Cell
@@ -40,6 +40,58 @@ def medians(cells: Iterable[Cell], figure: str) -> dict[tuple[Any, ...], float]:
     """Return the median over seeds, for times: other work only ever adds to them."""
     return {
         key: statistics.median(each) for key, each in by_seed(cells, figure).items()
+    }
+
+
+Pick = Callable[[Cell], float | None]
+
+
+def by_method(
+    cells: Iterable[Cell], pick: Pick, column: str
+) -> dict[str, dict[Any, tuple[float, float, int]]]:
+    """Return mean, error and count by method, then by another part of the cell.
+
+    Parameters
+    ----------
+    pick : callable
+        Takes the figures of a cell; None leaves it out.
+    column : str
+        The cells may differ in it, and in method and seed.
+    """
+    values: dict[str, dict[Any, list[float]]] = {}
+    for cell in cells:
+        value = pick(cell["figures"])
+        if value is not None:
+            found = values.setdefault(cell["cell"]["method"], {})
+            found.setdefault(cell["cell"][column], []).append(value)
+    return {
+        method: {at: mean_and_error(each) for at, each in sorted(found.items())}
+        for method, found in values.items()
+    }
+
+
+def grid(
+    table: dict[str, dict[Any, tuple[float, float, int]]], label: str = "{}"
+) -> str:
+    """Return a Markdown table of what `by_method` found."""
+    columns = sorted({at for found in table.values() for at in found})
+    rows = [
+        [name, *(shown(*found[at][:2]) if at in found else "" for at in columns)]
+        for name, found in table.items()
+    ]
+    return markdown(["", *(label.format(at) for at in columns)], rows)
+
+
+def curves_of(
+    table: dict[str, dict[Any, tuple[float, float, int]]],
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Return what `by_method` found as curves for a plot."""
+    return {
+        name: [
+            (float(at), mean, 0.0 if math.isnan(error) else error)
+            for at, (mean, error, _) in found.items()
+        ]
+        for name, found in table.items()
     }
 
 

@@ -1,12 +1,20 @@
 """Build the pages of docs/results: ``python -m experiments.pages``."""
 
-from experiments import _benchmark_page, _novel_page, _sparse_page
+from experiments import (
+    _benchmark_page,
+    _class_search_page,
+    _discriminative_page,
+    _novel_page,
+    _sparse_page,
+)
 
 
 def main() -> None:
     """Write every page whose measurements are there."""
     _sparse_page.write()
     _novel_page.write()
+    _class_search_page.write()
+    _discriminative_page.write()
     _benchmark_page.write()
 
 

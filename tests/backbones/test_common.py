@@ -17,11 +17,18 @@ EXAMPLES = {
     "efficientnet-lite0-128": pictures(5),
     "efficientnet-lite0-128-2x2": pictures(5),
     "efficientnet-lite0-96": pictures(5),
+    "classic": pictures(5),
 }
 
 
-def test_all_are_tested():
-    assert set(EXAMPLES) == set(backbones.available())
+@pytest.fixture(autouse=True, scope="module")
+def vocabulary(cache):
+    """Learn the only one, which `load("classic")` finds."""
+    return backbones.ClassicDescriptors.learn(pictures(1))
+
+
+def test_all_are_tested(vocabulary):
+    assert {*EXAMPLES, vocabulary.id} - {"classic"} == set(backbones.available())
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

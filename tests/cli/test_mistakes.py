@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits import inputs
-from fewbits.backbones import _wordllama
-from fewbits.backbones import load as load_backbone
+from fewbits.backbones import _registry, _wordllama
 from fewbits.cli import app
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
@@ -142,7 +141,7 @@ def test_interrupt(folder, monkeypatch):
 
 def test_demo_without_wordllama(tmp_path, monkeypatch):
     monkeypatch.setattr(_wordllama, "find_spec", lambda name: None)
-    load_backbone.cache_clear()
+    _registry.read.cache_clear()
     result = run("demo", "-o", tmp_path / "demo")
     assert result.exit_code == 2
     assert "pip install 'fewbits[text]'" in result.stderr

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import pickle
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from fewbits import _kernels
 from fewbits.codes import n_bytes, pack, prefix
 from fewbits.encoders import (
     EigenfunctionEncoder,
+    KernelMapEncoder,
     LinearEncoder,
     SparseEncoder,
     load,
@@ -26,6 +28,7 @@ _rng = np.random.default_rng(0)
 _WEIGHTS = _rng.normal(size=(N_FEATURES, 37)).astype(np.float32)
 _BIAS = _rng.normal(size=37).astype(np.float32) * 20
 _FEW = np.where(_rng.random(_WEIGHTS.shape) < 0.15, _WEIGHTS, 0)
+_MAPPED = _rng.normal(size=(3 * N_FEATURES, 37))
 
 ENCODERS = [
     LinearEncoder(_WEIGHTS, _BIAS),
@@ -37,6 +40,15 @@ ENCODERS = [
         axes=np.append(np.arange(36) % 5, 4),
         modes=1 + np.arange(37) // 12,
         bias=_BIAS / 1000,
+    ),
+    KernelMapEncoder(
+        SparseEncoder.from_dense(
+            np.where(_rng.random(_MAPPED.shape) < 0.05, _MAPPED, 0),
+            _BIAS / 10,
+            zero_bit=1,
+        ),
+        "chi2",
+        signed=True,
     ),
 ]
 
@@ -56,21 +68,31 @@ def digits():
 
 
 def at_the_threshold(encoder, rows):
-    """Move one feature of each row until a score is zero, or as near as it gets.
+    """Move one feature of each row to where a score changes its sign, by bisection.
 
     Returns the rows, and the rows one unit in the last place to either side.
     """
-    hard = rows.copy()
     units = np.eye(N_FEATURES, dtype=np.float32)
     effects = encoder.project(units) - encoder.project(0 * units[:1])
-    for i, row in enumerate(hard):
-        bit = i % encoder.n_bits
-        feature = np.abs(effects[:, bit]).argmax()
-        for _ in range(8):
-            score = encoder.project(row[None])[0, bit]
-            row[feature] -= score / effects[feature, bit]
+    here = np.arange(len(rows))
+    bits = here % encoder.n_bits
+    features = np.abs(effects[:, bits]).argmax(axis=0)
+    low, hard = rows.copy(), rows.copy()
+    low[here, features], hard[here, features] = -1000, 1000
+    for _ in range(50):
+        middle = (low + hard) / 2
+        signs = [np.sign(encoder.project(X)[here, bits]) for X in (middle, hard)]
+        same = signs[0] == signs[1]
+        hard[same], low[~same] = middle[same], middle[~same]
     up, down = np.nextafter(hard, np.float32(np.inf)), np.nextafter(hard, -np.inf)
     return np.concatenate([hard, up, down.astype(np.float32), 0 * hard])
+
+
+def without_bias(encoder):
+    if isinstance(encoder, KernelMapEncoder):
+        return KernelMapEncoder(without_bias(encoder.inner), **asdict(encoder.map))
+    tensors = {**encoder.tensors(), "bias": np.zeros(encoder.n_bits)}
+    return type(encoder)(**tensors, zero_bit=encoder.zero_bit)
 
 
 def check_damaged(path, original):
@@ -90,11 +112,7 @@ class TestCodes:
         np.testing.assert_array_equal(codes, pack(bits))
 
     def test_zero_scores_take_the_zero_bit(self, encoder):
-        unbiased = type(encoder)(
-            **{**encoder.tensors(), "bias": np.zeros(encoder.n_bits)},
-            zero_bit=encoder.zero_bit,
-        )
-        codes = unbiased.encode(np.zeros((3, N_FEATURES)))
+        codes = without_bias(encoder).encode(np.zeros((3, N_FEATURES)))
         expected = pack(np.full((3, encoder.n_bits), encoder.zero_bit))
         np.testing.assert_array_equal(codes, expected)
 
@@ -321,7 +339,7 @@ class TestEncoder:
 
     def test_keeps_its_attributes(self, encoder):
         fingerprint = encoder.fingerprint
-        for name in ("bias", "zero_bit"):
+        for name in vars(encoder):
             with pytest.raises(AttributeError, match=f"immutable: '{name}' is set"):
                 setattr(encoder, name, 0)
             with pytest.raises(AttributeError, match="cannot be deleted"):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from fewbits.codes import hamming_topk, pack
+from fewbits.decoding import _hyperplanes
 from fewbits.errors import ArgumentError, CodeError, FeatureError
-from fewbits.evaluation import _svm, knn_accuracy, knn_predict, svm_accuracy
+from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
 from fewbits.evaluation._svm import learn_svm
 
 
@@ -108,7 +109,7 @@ def primal_of_svm(w, X, signs, C):
 
 
 def test_svm_that_does_not_settle_says_so(monkeypatch):
-    monkeypatch.setattr(_svm, "_MAX_ITER", 1)
+    monkeypatch.setattr(_hyperplanes, "_MAX_ITER", 1)
     X = np.random.default_rng(0).normal(size=(50, 5))
     with pytest.warns(UserWarning, match="did not settle in 1 iterations"):
         learn_svm(X, X[:, 0] > X[:, 1], 10.0)

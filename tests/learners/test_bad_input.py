@@ -10,6 +10,7 @@ from fewbits.learners import (
     ITQ,
     LSH,
     PCAH,
+    KernelMapped,
     Learner,
     SparseProjections,
     Thresholding,
@@ -22,6 +23,7 @@ LEARNERS = [
     ITQ(8, n_iter=3, random_state=0),
     CCAITQ(8, n_iter=3, random_state=0),
     SparseProjections(8, density=0.9, n_iter=3, random_state=0),
+    KernelMapped(ITQ(8, n_iter=3, random_state=0), signed=True),
 ]
 every_learner = pytest.mark.parametrize(
     "learner", LEARNERS, ids=lambda learner: type(learner).__name__

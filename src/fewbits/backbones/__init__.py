@@ -2,6 +2,7 @@
 
 from fewbits.backbones._base import Backbone
 from fewbits.backbones._cache import cached_features
+from fewbits.backbones._classic import ClassicDescriptors
 from fewbits.backbones._efficientnet import EfficientNetLite0
 from fewbits.backbones._features import features
 from fewbits.backbones._registry import available, load
@@ -9,6 +10,7 @@ from fewbits.backbones._wordllama import WordLlama
 
 __all__ = [
     "Backbone",
+    "ClassicDescriptors",
     "EfficientNetLite0",
     "WordLlama",
     "available",

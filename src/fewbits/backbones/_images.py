@@ -1,5 +1,6 @@
-"""Opening images of any kind as RGB bytes of one size."""
+"""Opening images of any kind as RGB bytes."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,28 @@ def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
     FeatureError
         When the image cannot be opened, naming it.
     """
+    return _resized(item, lambda width, height: (size, size))
+
+
+def as_rgb_within(item: Any, longest: int, shortest: int) -> NDArray[np.uint8]:
+    """Return an image as uint8 (height, width, 3), its longer side `longest` pixels.
+
+    The shape stays, except that no side gets fewer than `shortest` pixels. Items,
+    modes, resizing and errors are those of `as_rgb`.
+    """
+
+    def size(width: int, height: int) -> tuple[int, int]:
+        scale = longest / max(width, height)
+        across, down = (max(shortest, round(side * scale)) for side in (width, height))
+        return across, down
+
+    return _resized(item, size)
+
+
+def _resized(
+    item: Any, size: Callable[[int, int], tuple[int, int]]
+) -> NDArray[np.uint8]:
+    """Return the image with the (width, height) that `size` makes of its own."""
     from PIL import Image, UnidentifiedImageError
 
     # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
@@ -39,10 +62,10 @@ def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
     )
     try:
         image = _eight_bits(_open(item)).convert("RGB")
-        square = image.resize((size, size), Image.Resampling.BILINEAR)
+        resized = image.resize(size(*image.size), Image.Resampling.BILINEAR)
     except unreadable as error:
         raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
-    return np.asarray(square, dtype=np.uint8)
+    return np.asarray(resized, dtype=np.uint8)
 
 
 def _eight_bits(image: Any) -> Any:

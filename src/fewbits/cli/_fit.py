@@ -33,7 +33,7 @@ def fit(
             "--method",
             "-m",
             help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq, "
-            "classemes, picodes or dbc.",
+            "classemes, picodes, picodes-relaxed or dbc.",
         ),
     ] = "itq",
     bits: Annotated[
@@ -55,6 +55,13 @@ def fit(
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter of the method, as density=0.05."),
+    ] = None,
+    kernel_map: Annotated[
+        str | None,
+        typer.Option(
+            help="Map features of at least 0, such as histograms, so that the method "
+            "approximates a kernel: intersection, chi2 or js."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     overwrite: Annotated[
@@ -80,6 +87,7 @@ def fit(
             backbone=backbone,
             random_state=seed,
             parameters=chosen,
+            kernel_map=kernel_map,
             progress=progress,
         )
     bundle.save(output)

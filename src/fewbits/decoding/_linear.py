@@ -1,10 +1,11 @@
 """Linear models on bits: how well each code fits a class given by examples."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._typing import CodeArray
@@ -63,6 +64,7 @@ def learn_class(
     n_bits: int,
     *,
     C: float = 100.0,
+    bits: ArrayLike | None = None,
     random_state: int = 0,
 ) -> LinearModel:
     """Learn what tells a class from everything else, from a few examples of both.
@@ -79,6 +81,9 @@ def learn_class(
     C : float, default=100
         Weight of the mean error against that of the model's size, for codes scaled to
         unit length: it depends neither on their length nor on the number of examples.
+    bits : array-like of int, default=None
+        The bits to learn from, each once, such as those of `select_bits`; all others
+        get a weight of 0. None means all.
     random_state : int, default=0
         Seeds the solver.
 
@@ -89,7 +94,8 @@ def learn_class(
     Raises
     ------
     ArgumentError
-        When one side is empty, or C is not above 0.
+        When one side is empty, C is not above 0, or `bits` names none, one twice, or
+        one that the codes do not have.
 
     References
     ----------
@@ -103,34 +109,84 @@ def learn_class(
     >>> learn_class(odd, even, 8).scores(np.array([[0b01000001], [64]], np.uint8)) > 0
     array([ True, False])
     """
+    signs, wanted = training_signs(positives, negatives, n_bits)
+    check_cost(C)
+    kept = np.arange(n_bits) if bits is None else _check_bits(bits, n_bits)
+    signs = signs[:, kept]
+    found, constant = linear_svm(signs, wanted, C / signs.size, random_state)
+    weights = np.zeros(n_bits, np.float32)
+    weights[kept] = 2 * found  # from bits as -1 and +1 to bits as 0 and 1
+    return LinearModel(weights, float(constant - found.sum()))
+
+
+def training_signs(
+    positives: CodeArray, negatives: CodeArray, n_bits: int
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the bits of both sides as -1 and +1, and 1 or -1 for each code."""
     sides = [as_codes(codes, n_bits=n_bits) for codes in (positives, negatives)]
     for name, codes in zip(("positive", "negative"), sides, strict=True):
         if not len(codes):
             raise ArgumentError(f"a class is learnt from examples, got no {name} one")
+    signs = 2 * unpack(np.concatenate(sides), n_bits).astype(np.float64) - 1
+    return signs, np.repeat([1, -1], [len(codes) for codes in sides])
+
+
+def check_cost(C: float) -> None:
+    """Refuse a weight of errors that is not above 0 and finite."""
     if not C > 0 or not np.isfinite(C):
         raise ArgumentError(f"C must be above 0 and finite, got {C}")
-    signs = 2 * unpack(np.concatenate(sides), n_bits).astype(np.float64) - 1
-    wanted = np.repeat([1, -1], [len(codes) for codes in sides])
-    weights, constant = _solve(signs, wanted, C / signs.size, random_state)
-    # From bits as -1 and +1 to bits as 0 and 1.
-    return LinearModel(
-        (2 * weights).astype(np.float32), float(constant - weights.sum())
-    )
 
 
-def _solve(
-    X: NDArray[np.float64], y: NDArray[Any], C: float, random_state: int
+def _check_bits(bits: ArrayLike, n_bits: int) -> NDArray[np.int64]:
+    kept = np.asarray(bits)
+    if kept.ndim != 1 or not len(kept) or kept.dtype.kind not in "iu":
+        raise ArgumentError(
+            f"bits must be a list of at least one integer, got {kept.dtype} of shape "
+            f"{kept.shape}"
+        )
+    if kept.min() < 0 or kept.max() >= n_bits:
+        raise ArgumentError(
+            f"bits must lie between 0 and {n_bits - 1}, got {kept.min()} to "
+            f"{kept.max()}"
+        )
+    if len(np.unique(kept)) < len(kept):
+        raise ArgumentError("bits must be named once each, got some twice")
+    return kept.astype(np.int64)
+
+
+def linear_svm(
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    C: float,
+    random_state: int,
+    *,
+    penalty: str = "l2",
 ) -> tuple[NDArray[np.float64], float]:
+    """Solve LIBLINEAR's problem with squared hinge loss, both sides weighing the same.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+        Of the weights; with "l1" many of them are 0.
+    """
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
+    sparse = penalty == "l1"
     svm = LinearSVC(
         C=C,
+        penalty=penalty,
         class_weight="balanced",
-        dual=True,
+        # The dual crawls where bits are few; a sparse problem is solved in the primal.
+        dual=not sparse and len(X) <= X.shape[1],
         intercept_scaling=10.0,  # so that the constant is hardly held back
-        max_iter=10_000,
+        max_iter=1_000 if sparse else 10_000,
         random_state=random_state,
-    ).fit(X, y)
+    )
+    with warnings.catch_warnings():
+        if sparse:  # which weights are 0 is settled long before their values are
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        svm.fit(X, y)
     return svm.coef_[0], float(svm.intercept_[0])
 
 

@@ -4,12 +4,14 @@ from fewbits.encoders._base import Encoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._io import load
+from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
     "EigenfunctionEncoder",
     "Encoder",
+    "KernelMapEncoder",
     "LinearEncoder",
     "SparseEncoder",
     "as_features",

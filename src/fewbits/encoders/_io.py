@@ -6,15 +6,30 @@ from typing import Any
 import numpy as np
 from safetensors import safe_open
 
-from fewbits.encoders._base import Encoder
+from fewbits.encoders._base import Encoder, Tensors
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
+from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._sparse import SparseEncoder
 from fewbits.errors import ArtefactError, FewbitsError
 
-_KINDS: dict[str, Any] = {
+
+def _behind_kernel_map(*, zero_bit: int, **tensors: Any) -> KernelMapEncoder:
+    inner: Tensors = {
+        name.removeprefix("inner."): tensors.pop(name)
+        for name in list(tensors)
+        if name.startswith("inner.")
+    }
+    kind = tensors["inner"].tobytes().decode("ascii")
+    return KernelMapEncoder.from_tensors(
+        _PLAIN_KINDS[kind](**inner, zero_bit=zero_bit), tensors
+    )
+
+
+_PLAIN_KINDS: dict[str, Any] = {
     cls.kind: cls for cls in (EigenfunctionEncoder, LinearEncoder, SparseEncoder)
 }
+_KINDS = _PLAIN_KINDS | {KernelMapEncoder.kind: _behind_kernel_map}
 _FORMAT = "fewbits-encoder-1"
 
 

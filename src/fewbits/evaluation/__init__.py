@@ -14,6 +14,7 @@ from fewbits.evaluation._average_precision import (
     average_precision,
     mean_average_precision,
 )
+from fewbits.evaluation._categories import CategoryScores, category_scores
 from fewbits.evaluation._classification import (
     Accuracy,
     knn_accuracy,
@@ -47,6 +48,7 @@ from fewbits.evaluation._summary import Summary, format_mean, summarize
 
 __all__ = [
     "Accuracy",
+    "CategoryScores",
     "Comparison",
     "Curve",
     "FloatNeighbours",
@@ -57,6 +59,7 @@ __all__ = [
     "Summary",
     "ann_mean_average_precision",
     "average_precision",
+    "category_scores",
     "compare_encoders",
     "exact_neighbours",
     "format_mean",

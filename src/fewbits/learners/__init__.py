@@ -6,9 +6,12 @@ from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._dbc import DBC
 from fewbits.learners._itq import ITQ
+from fewbits.learners._kernel_map import HomogeneousKernelMap
+from fewbits.learners._kernel_mapped import KernelMapped
 from fewbits.learners._lsh import LSH
 from fewbits.learners._pcah import PCAH
 from fewbits.learners._picodes import PiCoDes
+from fewbits.learners._picodes_relaxed import RelaxedPiCoDes
 from fewbits.learners._progress import on_progress
 from fewbits.learners._sparse_projections import SparseProjections
 from fewbits.learners._spectral_hashing import SpectralHashing
@@ -22,8 +25,11 @@ __all__ = [
     "LSH",
     "PCAH",
     "Classemes",
+    "HomogeneousKernelMap",
+    "KernelMapped",
     "Learner",
     "PiCoDes",
+    "RelaxedPiCoDes",
     "SparseProjections",
     "SpectralHashing",
     "Thresholding",

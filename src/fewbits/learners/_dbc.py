@@ -124,9 +124,9 @@ class DBC(IterativeLearner):
     Eq. (1) has a separate term for each bit. Nothing keeps two bits from being the same
     but where they started.
 
-    The rows are held in memory, in 8 bytes per feature and 16 more for each thread.
-    Neither the order of rows nor the names of classes nor the number of threads changes
-    anything. A score of exactly 0 gives a 0. y may be one-hot.
+    The rows are held in memory, in 12 bytes per feature. Neither the order of rows nor
+    the names of classes change anything. A score of exactly 0 gives a 0. y may be
+    one-hot.
 
     References
     ----------
@@ -251,7 +251,8 @@ class DBC(IterativeLearner):
         changed = (labels != state.labels).any(axis=0)
         if not changed.any():
             return state.planes
-        trained = train(Z, labels[:, changed], objective)
+        known = state.planes.take(changed)
+        trained = train(Z, labels[:, changed], objective, start=known)
         planes = state.planes.put(trained, changed)
         before = objective.terms(labels, state.scores, state.planes.norms)
         after = objective.terms(labels, planes.scores(Z), planes.norms)

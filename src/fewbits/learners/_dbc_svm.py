@@ -1,17 +1,15 @@
 """The k independent support vector machines of discriminative binary codes."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import LinearSVC
 
-from fewbits._kernels import num_threads
+from fewbits.decoding._hyperplanes import hyperplanes
 from fewbits.learners._dbc_objective import Float64Array, Labels, Objective
 
-#: LIBLINEAR's own for its primal solver. The labels of a bit change far more than this.
-_TOLERANCE = 1e-2
+#: The labels of a bit change the objective far more than this share.
+_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -47,36 +45,29 @@ class Hyperplanes:
         return Hyperplanes(W, bias)
 
 
-def train(Z: Float64Array, labels: Labels, objective: Objective) -> Hyperplanes:
+def train(
+    Z: Float64Array,
+    labels: Labels,
+    objective: Objective,
+    start: Hyperplanes | None = None,
+) -> Hyperplanes:
     """Minimise ``gamma |w|^2 + lambda1 slack`` for each column of `labels`.
 
-    LIBLINEAR halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
-    row. It lets go of the GIL. Its dual solver draws from one random generator for all
-    threads; the primal one draws nothing, so that threads change no result.
+    An SVM halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
+    row.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, n_features), dtype float64, C-ordered
+    Z : ndarray of shape (n, n_features), dtype float64
     labels : ndarray of shape (n, n_bits), dtype bool
         Both values in every column.
     objective : Objective
+    start : Hyperplanes, default=None
+        Where to start, such as what was found for similar labels.
     """
-
-    def one(bit: int) -> Float64Array:
-        return _train_one(Z, labels[:, bit], objective)
-
-    with ThreadPoolExecutor(num_threads()) as pool:
-        columns = np.column_stack(list(pool.map(one, range(labels.shape[1]))))
-    return Hyperplanes(columns[:-1], columns[-1])
-
-
-def _train_one(
-    Z: Float64Array, labels: NDArray[np.bool_], objective: Objective
-) -> Float64Array:
-    N1 = labels.sum()
-    weight = objective.row_weight(np.array([len(labels) - N1, N1]))
-    weight *= objective.lambda1 / (2 * objective.gamma)
-    svm = LinearSVC(dual=False, tol=_TOLERANCE)
-    svm.fit(Z, labels, sample_weight=weight[labels.astype(np.intp)])
-    column: Float64Array = np.append(svm.coef_[0], svm.intercept_)
-    return column
+    N1 = labels.sum(axis=0)
+    weights = objective.row_weight(np.array([len(labels) - N1, N1]))
+    costs = weights * (objective.lambda1 / (2 * objective.gamma))
+    before = None if start is None else np.vstack([start.W, start.bias])
+    found = hyperplanes(Z, labels, costs, start=before, tol=_TOLERANCE)
+    return Hyperplanes(found[:-1], found[-1])

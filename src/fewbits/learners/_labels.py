@@ -54,7 +54,7 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
 
 
 def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
-    """Return the classes, and the number of the class of each row.
+    """Return the classes that have rows, and the number of the class of each row.
 
     Parameters
     ----------
@@ -76,10 +76,14 @@ def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64
             f"{name} needs one class for each row, got {int(counts[row])} in row {row}"
         )
     Y.eliminate_zeros()
-    return classes, Y.indices.astype(np.int64)
+    present, numbers = np.unique(Y.indices, return_inverse=True)
+    return classes[present], numbers.astype(np.int64)
 
 
 def _asarray(y: Any) -> Any:
+    # NumPy reads what lies in its gaps.
+    if isinstance(y, np.ma.MaskedArray) and y.mask.any():
+        raise ArgumentError("y is a masked array; leave out the rows of its gaps")
     if sp.issparse(y):
         return _from_sparse(y)
     try:
@@ -114,7 +118,10 @@ def _single_label(labels: Array, name: str) -> tuple[Array, sp.csr_array]:
     _check_present(labels)
     if labels.dtype.kind == "c":
         raise ArgumentError("Complex data not supported: labels must be classes")
-    if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
+    whole = labels.dtype.kind != "f" or np.isfinite(labels) & (
+        labels == np.rint(labels)
+    )
+    if not np.all(whole):
         raise ArgumentError("labels must be classes, got numbers that are not whole")
     try:
         classes, columns = np.unique(labels, return_inverse=True)
@@ -133,9 +140,9 @@ def _single_label(labels: Array, name: str) -> tuple[Array, sp.csr_array]:
 
 def _check_present(labels: Array) -> None:
     if labels.dtype.kind == "O":
-        missing = np.array([label is None for label in labels], dtype=bool)
-    elif labels.dtype.kind == "f":
-        missing = np.isnan(labels)
+        missing = np.array([_is_missing(label) for label in labels], dtype=bool)
+    elif labels.dtype.kind in "fM":
+        missing = labels != labels
     else:
         return
     if missing.any():
@@ -144,3 +151,14 @@ def _check_present(labels: Array) -> None:
             f"labels must be classes, but are missing in {missing.sum()} of "
             f"{len(labels)} rows: got {labels[row]} in row {row}"
         )
+
+
+def _is_missing(label: Any) -> bool:
+    """Tell None and what differs from itself, as NaN does, or refuses to be compared.
+
+    The latter is what pandas does for its own marker.
+    """
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

@@ -3,14 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.random import RandomState
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._axes import principal_axes
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
@@ -19,6 +15,7 @@ from fewbits.learners._parameters import (
     check_n_bits,
     check_number,
 )
+from fewbits.learners._picodes_start import STARTS, components, first_projectors
 from fewbits.learners._picodes_steps import (
     Problem,
     State,
@@ -27,15 +24,6 @@ from fewbits.learners._picodes_steps import (
     objective,
     start,
 )
-from fewbits.learners._procrustes import random_rotation
-from fewbits.learners._rotation import rotations
-from fewbits.learners._rows import Rows
-from fewbits.learners._svm import hinge_svm
-
-Float64Array = NDArray[np.float64]
-
-STARTS = ("itq", "pca", "random", "classes")
-_ITQ_ITERATIONS = 20
 
 
 class PiCoDes(IterativeLearner):
@@ -146,38 +134,18 @@ class PiCoDes(IterativeLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "PiCoDes")
         rng = check_random_state(self.random_state)
-        axes = principal_axes(X)
-        k = min(self.n_components or axes.rank, axes.rank)
-        # x = P psi(f), scaled so that `cost` means the same in any units.
-        P = axes.directions[:, :k] * np.sqrt(len(X) / axes.scatter[:k].sum())
+        x = components(X, self.n_components)
         problem = Problem(
-            np.concatenate(list(Rows(X, axes.mean, P))),
+            x.rows,
             numbers,
             len(self.classes_),
             self.lam,
             self.cost,
             seed=int(rng.randint(2**31 - 1)),
         )
-        A, a0 = self._first_projectors(problem, rng)
-        state = self._run(descent(problem, start(problem, A, a0)))
-        W = P @ state.A
-        return LinearEncoder(W, bias=state.a0 - axes.mean @ W)
-
-    def _first_projectors(
-        self, problem: Problem, rng: RandomState
-    ) -> tuple[Float64Array, Float64Array]:
-        n, no_bias = problem.X.shape[1], np.zeros(self.n_bits)
-        if self.init == "classes":
-            return _class_halves(problem, self.n_bits, rng)
-        if self.init == "random":
-            return rng.standard_normal((n, self.n_bits)), no_bias
-        if self.init == "pca" and self.n_bits <= n:
-            return np.eye(n, self.n_bits), no_bias
-        k = min(n, self.n_bits)
-        R = random_rotation(k, self.n_bits, rng)
-        if self.init == "itq":
-            R = _itq(problem.X[:, :k], R)
-        return np.concatenate([R, np.zeros((n - k, self.n_bits))]), no_bias
+        first = first_projectors(problem, self.n_bits, self.init, rng)
+        state = self._run(descent(problem, start(problem, *first)))
+        return x.encoder(state.A, state.a0)
 
 
 def descent(problem: Problem, state: State) -> Iterator[tuple[State, float]]:
@@ -185,24 +153,3 @@ def descent(problem: Problem, state: State) -> Iterator[tuple[State, float]]:
     while True:
         state = learn_projectors(problem, learn_classifiers(problem, state))
         yield state, objective(problem, state)
-
-
-def _itq(X: Float64Array, R: Float64Array) -> Float64Array:
-    rows = Rows(X, np.zeros(X.shape[1]), n_out=R.shape[1])
-    steps = rotations(rows, R, float(np.sum(X**2)))
-    for _ in range(_ITQ_ITERATIONS):
-        R, _ = next(steps)
-    return R
-
-
-def _class_halves(
-    problem: Problem, n_bits: int, rng: RandomState
-) -> tuple[Float64Array, Float64Array]:
-    """Return a hyperplane for each of `n_bits` random divisions of the classes."""
-    A, a0 = np.empty((problem.X.shape[1], n_bits)), np.empty(n_bits)
-    for c in range(n_bits):
-        half = rng.permutation(problem.n_classes) < problem.n_classes / 2
-        A[:, c], a0[c] = hinge_svm(
-            problem.X, half[problem.y], problem.cost, seed=problem.seed
-        )
-    return A, a0

@@ -16,6 +16,8 @@ Float64Array = NDArray[np.float64]
 Hyperplane = tuple[Float64Array, float]
 
 _PARALLEL_WORK = 1 << 30  # multiply-adds from which starting processes pays
+_BYTES_PER_ENTRY = 16  # of LIBLINEAR's own copy of the data
+_MAX_BYTES = 8 << 30  # of all those copies at a time
 
 
 def hinge_svm(
@@ -71,7 +73,7 @@ def hinge_svm(
 def hinge_svms(
     X: Float64Array, labels: Sequence[NDArray[np.bool_]], C: float, **options: Any
 ) -> tuple[Float64Array, Float64Array]:
-    """Solve a problem for each of `labels`, on all cores where it pays.
+    """Solve a problem for each of `labels`, on all cores where it pays and they fit.
 
     In processes, not threads: LIBLINEAR draws its random numbers from one generator
     for the whole process, so threads would disturb each other's results.
@@ -82,7 +84,8 @@ def hinge_svms(
     b : ndarray of shape (n_problems,)
     """
     work = X.size * len(labels) * 10
-    n_jobs = min(num_threads(), len(labels)) if work > _PARALLEL_WORK else 1
+    fit = max(1, _MAX_BYTES // max(1, X.size * _BYTES_PER_ENTRY))
+    n_jobs = min(num_threads(), len(labels), fit) if work > _PARALLEL_WORK else 1
     solve = delayed(hinge_svm)
     found = Parallel(n_jobs)(solve(X, positive, C, **options) for positive in labels)
     return np.array([w for w, _ in found]), np.array([b for _, b in found])

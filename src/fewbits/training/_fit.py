@@ -6,6 +6,7 @@ from typing import Any
 
 from fewbits import backbones, learners
 from fewbits.bundle import Bundle
+from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners import Learner
@@ -23,9 +24,10 @@ METHODS: dict[str, type[Learner]] = {
     "bre": learners.BRE,
     "classemes": learners.Classemes,
     "picodes": learners.PiCoDes,
+    "picodes-relaxed": learners.RelaxedPiCoDes,
     "dbc": learners.DBC,
 }
-SUPERVISED = {"cca-itq", "classemes", "dbc", "picodes"}
+SUPERVISED = {"cca-itq", "classemes", "dbc", "picodes", "picodes-relaxed"}
 DEFAULT_BACKBONES = {
     "vectors": None,
     "texts": "wordllama-256",
@@ -41,6 +43,7 @@ def fit_bundle(
     backbone: str | None = None,
     random_state: int | None = 0,
     parameters: Mapping[str, Any] | None = None,
+    kernel_map: str | None = None,
     progress: Progress | None = None,
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
@@ -62,6 +65,9 @@ def fit_bundle(
     random_state : int, default=0
     parameters : mapping, default=None
         Other parameters of the method.
+    kernel_map : {'intersection', 'chi2', 'js'}, default=None
+        Learn behind `fewbits.learners.HomogeneousKernelMap`: for features of at least
+        0, such as histograms.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.on_progress`.
@@ -69,7 +75,10 @@ def fit_bundle(
     Raises
     ------
     ArgumentError
-        When the method or one of its parameters is not known, or labels are missing.
+        When the method, one of its parameters or the kernel is not known, or labels are
+        missing.
+    FeatureError
+        When there is nothing to learn from, or a kernel map meets negative features.
     """
     name = backbone or DEFAULT_BACKBONES[source.kind]
     if source.kind == "vectors" and name is not None:
@@ -80,6 +89,10 @@ def fit_bundle(
             f"{name} takes {extractor.kind}, but {source.source} holds {source.kind}"
         )
     learner = make_learner(method, n_bits, random_state, parameters or {})
+    info = {"method": method, "parameters": _plain(learner.get_params())}
+    if kernel_map is not None:
+        learner = _behind_kernel_map(learner, kernel_map)
+        info["kernel_map"] = kernel_map
     if source.labels is None and method in SUPERVISED:
         raise ArgumentError(
             f"{method} learns from labels, and {source.source} comes without: name "
@@ -91,13 +104,9 @@ def fit_bundle(
     learner.fit(features, source.labels)
     return Bundle(
         learner.encoder_,
-        backbone=name,
+        backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
-        info={
-            "method": method,
-            "parameters": _plain(learner.get_params()),
-            "trained_on": len(source),
-        },
+        info={**info, "trained_on": len(source)},
     )
 
 
@@ -126,6 +135,12 @@ def make_learner(
         wanted.setdefault("random_state", random_state)
         _check_seed(wanted["random_state"])
     return METHODS[method](**wanted)
+
+
+def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
+    if kernel not in KERNELS:
+        raise ArgumentError(f"no kernel map {kernel!r}; known are {', '.join(KERNELS)}")
+    return learners.KernelMapped(learner, kernel=kernel)
 
 
 def _check_seed(seed: Any) -> None:

@@ -1,0 +1,101 @@
+"""The page on finding the members of novel classes."""
+
+from experiments._cells import RESULTS, Cell, Cells
+from experiments._plots import line_plot
+from experiments._sparse_page import IMAGES, TITLES
+from experiments._summary import by_method, curves_of, grid, markdown, medians
+from experiments.class_search import (
+    EXAMPLES,
+    LENGTHS,
+    N_LEARN,
+    N_NOVEL,
+    N_TARGETS,
+    RANKS,
+)
+
+INTRODUCTION = f"""# Finding the members of a class nobody knows
+
+Made by `python -m experiments.pages` from `class_search.jsonl`, which
+`python -m experiments.class_search` writes. Figures 5 and 6 of the PiCoDes paper on
+other data: {N_NOVEL} classes are held out, codes are learnt from up to {N_LEARN} items
+of each other class. A held-out class is given by a few items, a linear SVM tells their
+codes from those of random training items, and a collection with {N_TARGETS} members of
+each held-out class and everything that was not learnt from is ranked by it. Precision
+is the share of members among the first answers; means over classes, then over seeds
+± one standard error; a seed draws the classes, the items and the starting points.
+`class` is the code of the known class that a linear SVM on the features predicts, one
+bit for each class."""
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    cells = list(Cells("class_search"))
+    names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
+    if not names:
+        return
+    parts = [INTRODUCTION]
+    for name in names:
+        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
+        parts += [f"## {TITLES[name]}", costs(chosen, name)]
+        for bits in LENGTHS:
+            parts.append(section(chosen, name, bits))
+    (RESULTS / "class_search.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def section(cells: list[Cell], name: str, bits: int) -> str:
+    """Return plots and tables of one length, beside the controls."""
+    chosen = [cell for cell in cells if cell["cell"]["bits"] in (0, bits)]
+    by_number = spread(chosen, "examples", RANKS.index(N_TARGETS))
+    by_rank = spread(chosen, "rank", str(max(EXAMPLES)))
+    image = IMAGES / f"class_search_{name}_{bits}"
+    pictures = [
+        (by_number, "examples of the class", f"precision at {N_TARGETS}", EXAMPLES),
+        (by_rank, "rank", f"precision, {max(EXAMPLES)} examples", RANKS),
+    ]
+    parts = [f"### {bits} bits"]
+    for (rows, x, y, ticks), suffix in zip(pictures, ("", "_rank"), strict=True):
+        table = by_method(rows, lambda found: found["value"], "at")
+        path = image.with_name(f"{image.name}{suffix}.svg")
+        line_plot(path, curves_of(table), x=x, y=y, title=TITLES[name], x_ticks=ticks)
+        parts += [f"![{y} against {x}](../images/{path.name})", f"**{y.capitalize()}**"]
+        parts.append(grid(table, f"{x.split()[0]} {{}}"))
+    return "\n\n".join(parts)
+
+
+def spread(cells: list[Cell], over: str, fixed: int | str) -> list[Cell]:
+    """Return a cell for each number of examples at one rank, or the other way round."""
+    rows = []
+    for cell in cells:
+        precision = cell["figures"]["precision"]
+        if over == "examples":
+            values = {int(n): ranks[int(fixed)] for n, ranks in precision.items()}
+        else:
+            values = dict(zip(RANKS, precision[str(fixed)], strict=True))
+        rows += [
+            {"cell": {**cell["cell"], "at": at}, "figures": {"value": value}}
+            for at, value in values.items()
+        ]
+    return rows
+
+
+def costs(cells: list[Cell], name: str) -> str:
+    """Return sizes and times."""
+    tables = {
+        figure: medians(cells, figure)
+        for figure in ("items", "bytes", "search_seconds", "fit_seconds")
+    }
+    rows = [
+        [
+            method,
+            bits or "",
+            f"{tables['bytes'][key] / 1e6:.2f} MB",
+            f"{tables['search_seconds'][key] * 1e3:.1f} ms",
+            f"{tables['fit_seconds'][key]:.1f} s",
+        ]
+        for key in tables["items"]
+        for bits, _, method in [key]
+    ]
+    header = ["", "bits", "collection", "a search, learning included", "learning codes"]
+    items = int(max(tables["items"].values()))
+    text = f"The collection has {items:,} items. Times are medians on a busy machine."
+    return text + "\n\n" + markdown(header, rows)

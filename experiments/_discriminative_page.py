@@ -1,0 +1,246 @@
+"""The page on codes for classes that were trained on."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from experiments._cells import RESULTS, Cell, Cells
+from experiments._plots import line_plot
+from experiments._sparse_claims import said
+from experiments._sparse_page import IMAGES, TITLES
+from experiments._summary import (
+    by_method,
+    curves_of,
+    grid,
+    markdown,
+    mean_and_error,
+    shown,
+)
+from experiments.discriminative import CURVES_AT, LENGTHS, RANKS, SIZES
+
+INTRODUCTION = """# Codes for classes that were trained on
+
+Made by `python -m experiments.pages` from `discriminative.jsonl`, which
+`python -m experiments.discriminative` writes. Figures 2 to 5 of the DBC paper
+(Rastegari, Farhadi and Forsyth, ECCV 2012) on other data: codes are learnt from a few
+items of each class, classifiers on the codes from the same items, and tested on others.
+The classifiers are the nearest neighbour, a linear SVM for each class, and one on bits
+that an L1-regularised SVM selects for the class ("DBC-L1", here for every method).
+Precision counts as many of the highest scored test items as the class has. Accuracies
+are means over classes, then over seeds ± one standard error; a seed draws the items and
+the starting points."""
+
+CLAIMS = """### What holds
+
+Differences paired by seed, mean ± standard error, where the claim fares worst (items
+per class, bits). A claim holds if the difference is not below 0; below by less than two
+standard errors, it is not decided."""
+
+Pick = Callable[[Cell], float | None]
+Measure = tuple[str, str]  # a method, and a figure of its cells
+
+
+def figure(name: str) -> Pick:
+    """Return a function that picks a figure, where a cell has it."""
+    return lambda found: found.get(name)
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    cells = list(Cells("discriminative"))
+    names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
+    if not names:
+        return
+    parts = [INTRODUCTION]
+    for name in names:
+        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
+        parts += [f"## {TITLES[name]}", claims(chosen)]
+        parts += [section(chosen, name, each) for each in SIZES[name][1]]
+        parts += [against_examples(chosen, name), objective(chosen, name)]
+    (RESULTS / "discriminative.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def section(cells: list[Cell], name: str, each: int) -> str:
+    """Return plots and tables for one number of items per class (figures 2 and 4)."""
+    chosen = [cell for cell in cells if cell["cell"]["each"] == each]
+    if not chosen:
+        return ""
+    codes = [cell for cell in chosen if cell["cell"]["bits"]]
+    tables = {
+        "nearest neighbour": by_method(codes, figure("nearest"), "bits"),
+        "linear SVM": by_method(codes, figure("svm"), "bits"),
+        "linear SVM on selected bits": by_method(codes, figure("selected"), "bits"),
+        "precision of the linear SVM": by_method(codes, figure("precision"), "bits"),
+    }
+    floats = [cell for cell in chosen if not cell["cell"]["bits"]]
+    parts = [f"### {each} items per class", controls(floats)]
+    for i, (title, table) in enumerate(tables.items()):
+        if i < 2:
+            image = IMAGES / f"discriminative_{name}_{each}_{'ns'[i]}.svg"
+            draw = curves_of(table)
+            line_plot(image, draw, x="bits", y=f"accuracy, {title}", x_ticks=LENGTHS)
+            parts.append(f"![accuracy by {title}](../images/{image.name})")
+        parts += [f"**{title.capitalize()}**", grid(table, "{} bits")]
+    parts.append(precision_recall(codes, name, each))
+    return "\n\n".join(parts)
+
+
+def controls(cells: list[Cell]) -> str:
+    """Return what the features and the code of the predicted class reach."""
+    if not cells:
+        return ""
+    svm, precision = (
+        by_method(cells, figure(key), "bits")["float"][0]
+        for key in ("svm", "precision")
+    )
+    return (
+        f"Features themselves, linear SVM: {shown(*svm[:2])}. The code of the class "
+        f"that it predicts has the same accuracy; ranking by it, ties in any order, "
+        f"has a precision of {shown(*precision[:2])}."
+    )
+
+
+def precision_recall(cells: list[Cell], name: str, each: int) -> str:
+    """Draw precision against recall of the ranking by Hamming distance (figure 4)."""
+    curves: dict[str, list[tuple[float, float, float]]] = {}
+    for i in range(len(RANKS)):
+        recall, precision = (
+            by_method(cells, point(axis, i), "bits") for axis in (0, 1)
+        )
+        for method, found in recall.items():
+            mean, error, _ = precision[method][CURVES_AT]
+            place = (found[CURVES_AT][0], mean, 0.0 if math.isnan(error) else error)
+            curves.setdefault(method, []).append(place)
+    if not curves:
+        return ""
+    image = IMAGES / f"discriminative_{name}_{each}_pr.svg"
+    title = f"{CURVES_AT} bits, ranked by Hamming distance"
+    line_plot(image, curves, x="recall", y="precision", title=title)
+    return f"![precision against recall](../images/{image.name})"
+
+
+def point(axis: int, i: int) -> Pick:
+    """Return a function that picks a point of the precision-recall curve."""
+
+    def pick(found: Cell) -> float | None:
+        curve = found.get("curve")
+        return curve[axis][i] if curve and i < len(curve[axis]) else None
+
+    return pick
+
+
+def against_examples(cells: list[Cell], name: str) -> str:
+    """Draw precision against the number of items per class (figure 5)."""
+    chosen = [cell for cell in cells if cell["cell"]["bits"] in (0, CURVES_AT)]
+    table = by_method(chosen, figure("precision"), "each")
+    chosen = [cell for cell in chosen if cell["cell"]["method"] == "DBC"]
+    table |= {
+        "DBC-L1": by_method(chosen, figure("selected_precision"), "each").get("DBC", {})
+    }
+    table = {method: found for method, found in table.items() if found}
+    image = IMAGES / f"discriminative_{name}_each.svg"
+    ticks = SIZES[name][1]
+    x, y = "items per class", f"precision, {CURVES_AT} bits"
+    line_plot(image, curves_of(table), x=x, y=y, title=TITLES[name], x_ticks=ticks)
+    picture = f"![precision against items per class](../images/{image.name})"
+    return f"### More items per class\n\n{picture}\n\n" + grid(table, "{} per class")
+
+
+def objective(cells: list[Cell], name: str) -> str:
+    """Draw the terms of the objective over the iterations (figure 3)."""
+    most = max(SIZES[name][1])
+    runs = [
+        cell["figures"]
+        for cell in cells
+        if (cell["cell"]["method"], cell["cell"]["bits"]) == ("DBC", CURVES_AT)
+        and cell["cell"]["each"] == most
+    ]
+    if not runs:
+        return ""
+    series = {"objective": [run["objective"] for run in runs]}
+    for term in runs[0]["terms"]:
+        series[term] = [run["terms"][term] for run in runs]
+    length = min(len(values) for values in series["objective"])
+    curves = {
+        term: [
+            (i + 1.0, mean_and_error([run[i] for run in values])[0], 0.0)
+            for i in range(length)
+        ]
+        for term, values in series.items()
+    }
+    image = IMAGES / f"discriminative_{name}_terms.svg"
+    line_plot(image, curves, x="iteration", y="mean over bits and seeds")
+    rows = [
+        [term, *(shown(curve[i][1], math.nan) for i in (0, 1, length - 1))]
+        for term, curve in curves.items()
+    ]
+    header = ["term", "after 1 iteration", "2 iterations", f"{length} iterations"]
+    title = f"### Terms of the objective, DBC of {CURVES_AT} bits, {most} per class"
+    picture = f"![terms of the objective](../images/{image.name})"
+    return "\n\n".join([title, picture, markdown(header, rows)])
+
+
+def claims(cells: list[Cell]) -> str:
+    """Return how far the paper's claims hold."""
+    rows = []
+    for text, one, other in STATED:
+        gaps = {
+            (each, bits): gap
+            for each, bits in settings(cells)
+            if (gap := difference(cells, each, bits, one, other)) is not None
+        }
+        if gaps:
+            at = min(gaps, key=lambda key: gaps[key][0])
+            better = sum(gap[0] >= 0 for gap in gaps.values())
+            rows.append(
+                [
+                    text,
+                    f"{said(gaps[at], -gaps[at][0])} at {at[0]} per class, "
+                    f"{at[1]} bits",
+                    f"{better} of {len(gaps)}",
+                ]
+            )
+    header = ["claim", "where it fares worst", "settings in which it is not below"]
+    return CLAIMS + "\n\n" + markdown(header, rows)
+
+
+def settings(cells: list[Cell]) -> Sequence[tuple[int, int]]:
+    """Return numbers of items and lengths that were measured."""
+    return sorted({(c["cell"]["each"], c["cell"]["bits"]) for c in cells})
+
+
+def difference(
+    cells: list[Cell],
+    each: int,
+    bits: int,
+    one: tuple[str, str],
+    other: tuple[str, str],
+) -> tuple[float, float, int] | None:
+    """Return mean and error of the differences between the same seeds."""
+    values: list[dict[int, float]] = []
+    for method, key in (one, other):
+        values.append(
+            {
+                cell["cell"]["seed"]: cell["figures"][key]
+                for cell in cells
+                if (cell["cell"]["each"], cell["cell"]["bits"]) == (each, bits)
+                and cell["cell"]["method"] == method
+                and key in cell["figures"]
+            }
+        )
+    common = sorted(set(values[0]) & set(values[1]))
+    if not common:
+        return None
+    return mean_and_error([values[0][seed] - values[1][seed] for seed in common])
+
+
+STATED = [
+    (f"DBC is above {peer}, {title}", ("DBC", key), (peer, key))
+    for key, title in (("svm", "linear SVM"), ("nearest", "nearest neighbour"))
+    for peer in ("LSH", "SH", "ITQ", "CCA-ITQ")
+]
+STATED += [
+    ("DBC is above PQ, nearest neighbour", ("DBC", "nearest"), ("PQ", "nearest")),
+    ("DBC-L1 is above DBC", ("DBC", "selected"), ("DBC", "svm")),
+    ("by image is above by category", ("DBC", "svm"), ("DBC, by category", "svm")),
+    ("DBC is above PiCoDes", ("DBC", "svm"), ("PiCoDes", "svm")),
+]

@@ -1,0 +1,153 @@
+"""Figures 5 and 6 of the PiCoDes paper: finding the members of a class nobody knows.
+
+    python -m experiments.class_search --data caltech101-1280
+    python -m experiments.class_search --data icd10
+
+Codes are learnt on known classes. A novel class is then given by a few of its items,
+and everything that was not learnt from is ranked by a linear SVM on the codes.
+"""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from experiments._cells import Cell, Cells
+from experiments._class_codes import PredictedClass
+from experiments._features import load_features
+from experiments.novel_classes import COMPONENTS
+from fewbits.decoding import best_scores, learn_class
+from fewbits.decoding._linear import linear_svm
+from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
+
+N_NOVEL, N_LEARN, N_TARGETS = 25, 30, 25
+EXAMPLES = (1, 2, 5, 10, 20)
+LENGTHS = (256, 2048)
+RANKS = (1, 5, 10, 15, 20, 25, 50, 100, 250)
+N_NEGATIVES = 1000
+FLOAT_COST = 100.0  # as codes have it
+
+
+def main(
+    data: Annotated[list[str], typer.Option(help="Feature sets.")],
+    seeds: Annotated[int, typer.Option()] = 3,
+    bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
+) -> None:
+    """Measure every cell that is not measured yet."""
+    cells = Cells("class_search")
+    for name in data:
+        for seed in range(seeds):
+            problem = Problem(name, seed)
+            for cell, learner in lineup(name, seed):
+                wanted = not only or cell["method"] in only
+                if wanted and (not bits or cell["bits"] in bits):
+                    cells.measure(cell, partial(problem.figures, learner))
+
+
+class Problem:
+    """Items of known classes to learn from, and a collection with novel ones in it."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        features = load_features(name, 0)
+        self.X = np.concatenate([features.database, features.queries])
+        self.y = np.concatenate([features.database_labels, features.query_labels])
+        self.seed = seed
+        rng = np.random.default_rng(seed)
+        classes, counts = np.unique(self.y, return_counts=True)
+        enough = classes[counts >= max(EXAMPLES) + N_TARGETS]
+        self.novel = rng.permutation(enough)[:N_NOVEL]
+        rows = {c: rng.permutation(np.flatnonzero(self.y == c)) for c in classes}
+        known = np.setdiff1d(classes, self.novel)
+        self.learn = np.concatenate([rows[c][:N_LEARN] for c in known])
+        self.examples = {c: rows[c][: max(EXAMPLES)] for c in self.novel}
+        targets = [rows[c][max(EXAMPLES) :][:N_TARGETS] for c in self.novel]
+        others = [rows[c][N_LEARN:] for c in known]
+        self.collection = np.concatenate([*targets, *others])
+        self.negatives = rng.permutation(self.learn)[:N_NEGATIVES]
+
+    def figures(self, learner: Any) -> Cell:
+        """Learn codes; search the collection for every novel class."""
+        start = time.perf_counter()
+        search: FloatSearch | CodeSearch
+        if learner is None:
+            search = FloatSearch(self.X, self.collection, self.negatives)
+        else:
+            encoder = learner.fit(self.X[self.learn], self.y[self.learn]).encoder_
+            codes = encoder.encode(self.X)
+            search = CodeSearch(codes, encoder.n_bits, self.collection, self.negatives)
+        fit_seconds = time.perf_counter() - start
+        precision, seconds = {}, []
+        for n in EXAMPLES:
+            found = []
+            for wanted in self.novel:
+                start = time.perf_counter()
+                best = search(self.examples[wanted][:n])
+                seconds.append(time.perf_counter() - start)
+                hits = np.cumsum(self.y[self.collection[best]] == wanted)
+                found.append([hits[k - 1] / k for k in RANKS])
+            precision[n] = np.mean(found, axis=0).tolist()
+        return {
+            "precision": precision,
+            "fit_seconds": round(fit_seconds, 2),
+            "search_seconds": round(float(np.median(seconds)), 4),
+            "bytes": search.collection.nbytes,
+            "items": len(search.collection),
+        }
+
+
+class CodeSearch:
+    """Search by example on codes."""
+
+    def __init__(
+        self, codes: Any, n_bits: int, collection: Any, negatives: Any
+    ) -> None:
+        self.codes, self.n_bits = codes, n_bits
+        self.collection, self.negatives = codes[collection], codes[negatives]
+
+    def __call__(self, examples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places in the collection that fit the examples best."""
+        model = learn_class(self.codes[examples], self.negatives, self.n_bits)
+        return best_scores(model.scores(self.collection), max(RANKS))
+
+
+class FloatSearch:
+    """The same on the features."""
+
+    def __init__(self, X: Any, collection: Any, negatives: Any) -> None:
+        self.X = X / np.sqrt(np.mean(np.sum(X**2, axis=1)))
+        self.collection, self.negatives = self.X[collection], self.X[negatives]
+
+    def __call__(self, examples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places in the collection that fit the examples best."""
+        rows = np.concatenate([self.X[examples], self.negatives]).astype(np.float64)
+        wanted = np.repeat([1, -1], [len(examples), len(self.negatives)])
+        weights, _ = linear_svm(rows, wanted, FLOAT_COST / len(rows), 0)
+        return best_scores(self.collection @ weights.astype(np.float32), max(RANKS))
+
+
+def lineup(name: str, seed: int) -> Iterator[tuple[Cell, Any]]:
+    """Yield a cell and its untrained learner; None stands for the float features."""
+    yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
+    yield {"data": name, "bits": 0, "method": "class", "seed": seed}, PredictedClass()
+    for n_bits in LENGTHS:
+        both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
+        learners: dict[str, Learner] = {
+            "LSH": LSH(**both),
+            "SH": SpectralHashing(n_bits),
+            "ITQ": ITQ(**both),
+            "CCA-ITQ": CCAITQ(**both),
+            "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
+            "DBC": DBC(**both),
+        }
+        for method, learner in learners.items():
+            cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
+            yield cell, learner
+
+
+if __name__ == "__main__":
+    typer.run(main)

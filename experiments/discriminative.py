@@ -1,0 +1,181 @@
+"""Figures 2 to 5 of the DBC paper: codes for classes that were trained on.
+
+    python -m experiments.discriminative --data caltech101-1280
+
+From a few items of each class, codes are learnt, and classifiers on the codes: the
+nearest neighbours, a linear SVM for each class, and one on bits selected for the class.
+Beside them stand the features themselves and the code of the predicted class.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from experiments._cells import Cell, Cells
+from experiments._features import load_features
+from experiments._product_quantization import nearest_labels
+from experiments.novel_classes import COMPONENTS
+from fewbits.evaluation import (
+    category_scores,
+    knn_accuracy,
+    precision_recall_curve,
+    share_label,
+    svm_accuracy,
+)
+from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
+
+#: Test items of each class, and how many of each there are to learn from.
+SIZES = {"caltech101-1280": (10, (5, 10, 20)), "icd10": (25, (5, 20, 50))}
+LENGTHS = (32, 64, 128, 256, 512)
+RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
+#: Lengths of the precision-recall curves.
+CURVES_AT = 256
+
+
+def main(
+    data: Annotated[list[str], typer.Option(help="Feature sets.")],
+    seeds: Annotated[int, typer.Option()] = 3,
+    bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
+    each: Annotated[list[int] | None, typer.Option(help="Items per class.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
+) -> None:
+    """Measure every cell that is not measured yet."""
+    cells = Cells("discriminative")
+    for name in data:
+        n_test, sizes = SIZES[name]
+        for seed in range(seeds):
+            for n_each in each or sizes:
+                problem = draw(name, n_each, n_test, seed)
+                for cell, measure in lineup(problem):
+                    wanted = not only or cell["method"] in only
+                    if wanted and (not bits or cell["bits"] in (0, *bits)):
+                        found = {"data": name, "each": n_each, **cell, "seed": seed}
+                        cells.measure(found, measure)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Features and classes to learn from, and to test on."""
+
+    X: NDArray[np.float32]
+    y: NDArray[Any]
+    X_test: NDArray[np.float32]
+    truth: NDArray[Any]
+    seed: int
+
+
+def draw(name: str, n_each: int, n_test: int, seed: int) -> Problem:
+    """Draw the same number of items from every class that has enough of them."""
+    features = load_features(name, 0)
+    X = np.concatenate([features.database, features.queries])
+    y = np.concatenate([features.database_labels, features.query_labels])
+    rng = np.random.default_rng(seed)
+    train, test = [], []
+    most = max(SIZES[name][1])  # the same classes for every number of items
+    for each, count in zip(*np.unique(y, return_counts=True), strict=True):
+        rows = rng.permutation(np.flatnonzero(y == each))
+        if count >= n_test + most:
+            test.append(rows[:n_test])
+            train.append(rows[n_test : n_test + n_each])
+    learn, check = np.concatenate(train), np.concatenate(test)
+    return Problem(X[learn], y[learn], X[check], y[check], seed)
+
+
+def lineup(problem: Problem) -> Iterator[tuple[Cell, Any]]:
+    """Yield a cell, and the function that measures it."""
+    yield {"bits": 0, "method": "float"}, partial(float_figures, problem)
+    for n_bits in LENGTHS:
+        both: dict[str, Any] = {"n_bits": n_bits, "random_state": problem.seed}
+        learners: dict[str, Learner] = {
+            "LSH": LSH(**both),
+            "SH": SpectralHashing(n_bits),
+            "ITQ": ITQ(**both),
+            "CCA-ITQ": CCAITQ(**both),
+            "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
+            "DBC": DBC(**both),
+            "DBC, by category": DBC(**both, codes="category"),
+        }
+        for method, learner in learners.items():
+            cell = {"bits": n_bits, "method": method}
+            yield cell, partial(code_figures, problem, learner)
+        yield {"bits": n_bits, "method": "PQ"}, partial(pq_figures, problem, n_bits)
+
+
+def code_figures(problem: Problem, learner: Learner) -> Cell:
+    """Learn codes, and classify by them in every way."""
+    learner.fit(problem.X, problem.y)
+    encoder = learner.encoder_
+    train, test = encoder.encode(problem.X), encoder.encode(problem.X_test)
+    sides = train, problem.y, test, problem.truth
+    n_test = int(np.unique(problem.truth, return_counts=True)[1].max())
+    options: Any = {"n_bits": encoder.n_bits, "at": n_test}
+    svm = category_scores(*sides, **options)
+    selected = category_scores(*sides, **options, selection=10.0)
+    figures: Cell = {
+        "nearest": knn_accuracy(*sides).per_class_mean,
+        "svm": float(svm.accuracy.mean()),
+        "precision": float(svm.precision.mean()),
+        "selected": float(selected.accuracy.mean()),
+        "selected_precision": float(selected.precision.mean()),
+        "n_selected": float(selected.n_selected.mean()),
+    }
+    if encoder.n_bits == CURVES_AT:
+        right = share_label(problem.truth, problem.y)
+        curve = precision_recall_curve(test, train, right, at=RANKS)
+        figures["curve"] = [curve.recall.tolist(), curve.precision.tolist()]
+    if isinstance(learner, DBC):
+        figures["entropy"] = learner.within_class_entropy_
+        figures["objective"] = learner.objective_.tolist()
+        figures["terms"] = {k: v.tolist() for k, v in learner.objective_terms_.items()}
+    return figures
+
+
+def float_figures(problem: Problem) -> Cell:
+    """Classify by the features, and by the code of the class that they predict."""
+    scale = float(np.mean(np.sum(problem.X**2, axis=1)))
+    found = svm_accuracy(
+        problem.X,
+        problem.y,
+        problem.X_test,
+        problem.truth,
+        C=[cost / scale for cost in (0.3, 1.0, 3.0, 10.0, 30.0)],
+    )
+    return {
+        "svm": found.per_class_mean,
+        "precision": precision_of_class_codes(problem.truth, found.predictions),
+    }
+
+
+def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> float:
+    """Return the expected precision where all a code says is the predicted class.
+
+    Items of the wanted class come first, in any order, the others after them.
+    """
+    found = []
+    for each, k in zip(*np.unique(truth, return_counts=True), strict=True):
+        right, first = truth == each, predictions == each
+        taken = min(k, int(first.sum()))
+        hits = taken * right[first].mean() if taken else 0.0
+        found.append((hits + (k - taken) * right[~first].mean()) / k)
+    return float(np.mean(found))
+
+
+def pq_figures(problem: Problem, n_bits: int) -> Cell:
+    """Return the accuracy of the nearest neighbour by product quantization."""
+    predictions = nearest_labels(
+        problem.X, problem.y, problem.X_test, n_bits // 8, problem.seed
+    )
+    classes = np.unique(problem.truth)
+    right = predictions == problem.truth
+    return {
+        "nearest": float(np.mean([right[problem.truth == c].mean() for c in classes]))
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)

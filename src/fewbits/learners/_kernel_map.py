@@ -1,0 +1,187 @@
+"""Homogeneous kernel maps for scikit-learn's pipelines."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import validate_data
+
+from fewbits._typing import Array
+from fewbits.encoders._homogeneous import KernelMap, kernel_map
+from fewbits.errors import FeatureError
+from fewbits.learners._base import _one_line
+from fewbits.learners._rows import as_single, check_finite, spans
+
+
+class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Give features values whose dot products are about an additive kernel.
+
+    A linear method on the mapped features is then a kernel method on the features.
+    Nothing is learnt: `fit` only notes the number and the names of the features.
+
+    Parameters
+    ----------
+    kernel : {'intersection', 'chi2', 'js'}, default='intersection'
+        ``min(a, b)``, ``2 a b / (a + b)``, or the Jensen-Shannon kernel ``a / 2 log2((a
+        + b) / a) + b / 2 log2((a + b) / b)``; summed over the features.
+    order : int, default=1
+        Frequencies of the map, 1 to 100: a feature becomes ``2 * order + 1`` values.
+    gamma : float, default=1
+        Degree of homogeneity, above 0 and at most 2: the kernel is multiplied by
+        ``(a b)^((gamma - 1) / 2)``.
+    interval : float, default=None
+        Distance of the frequencies, above 0 and at most 10; None takes one that suits
+        the kernel and the order: for order 1 it is 0.6, 0.5 and 0.4.
+    signed : bool, default=False
+        Take negative features, as ``map(-x) = -map(x)``, rather than refuse them.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+
+    Notes
+    -----
+    The mean of ``|map(a) @ map(b) - kernel| / sqrt(a b)``, for a and b log-uniform in
+    [0.001, 1], is .086, .063 and .045 at order 1, and .053, .022 and .013 at order 2.
+
+    The values are the same on every machine, see `KernelMapEncoder`. The first value of
+    all features comes first, then the second of all features, as in scikit-learn's
+    ``AdditiveChi2Sampler``, whose ``sample_steps=2`` is order 1 of the kernel 'chi2'.
+
+    References
+    ----------
+    Vedaldi and Zisserman, "Efficient Additive Kernels via Explicit Feature Maps", CVPR
+    2010.
+
+    Examples
+    --------
+    >>> X = [[0.2, 0.0], [0.6, 0.3]]
+    >>> mapped = HomogeneousKernelMap("chi2", order=2).fit_transform(X)
+    >>> mapped.shape
+    (2, 10)
+    >>> round(float(mapped[0] @ mapped[1]), 2)  # 2 * 0.2 * 0.6 / (0.2 + 0.6)
+    0.3
+    """
+
+    def __init__(
+        self,
+        kernel: str = "intersection",
+        *,
+        order: int = 1,
+        gamma: float = 1.0,
+        interval: float | None = None,
+        signed: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.order = order
+        self.gamma = gamma
+        self.interval = interval
+        self.signed = signed
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Check the parameters and the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Of any real dtype; rounded to float32.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            When a parameter is out of range.
+        FeatureError
+            When X is no finite matrix, or has negative values, unless `signed`.
+        """
+        kernel = self._kernel_map()
+        features = self._features(X, reset=True)
+        for span in spans(*features.shape):
+            kernel.check_signs(as_single(features[span]))
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:
+        """Return the values of the map; works without `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Of any real dtype; rounded to float32.
+
+        Returns
+        -------
+        ndarray of shape (n, (2 * order + 1) * n_features), dtype float32
+
+        Raises
+        ------
+        ArgumentError, FeatureError
+            As `fit` does.
+        """
+        kernel = self._kernel_map()
+        features = self._features(X, reset=False)
+        return in_memory(features, kernel)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return names such as ``x0_sqrt``, ``x0_cos1`` and ``x0_sin1``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features; by default those seen by `fit`, or x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        names = super().get_feature_names_out(input_features)
+        waves = [f"{w}{j}" for j in range(1, self.order + 1) for w in ("cos", "sin")]
+        every = [f"{name}_{value}" for value in ["sqrt", *waves] for name in names]
+        return np.array(every, dtype=object)
+
+    def _kernel_map(self) -> KernelMap:
+        return kernel_map(
+            self.kernel, self.order, self.gamma, self.interval, self.signed
+        )
+
+    def _features(self, X: ArrayLike, *, reset: bool) -> Array:
+        try:
+            features: Array = validate_data(
+                self, X, reset=reset, ensure_all_finite=False
+            )
+        except ValueError as error:
+            raise FeatureError(_one_line(str(error))) from error
+        check_finite(features)
+        return features
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self.signed
+        tags.requires_fit = False
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+def in_memory(X: Array, kernel: KernelMap) -> NDArray[np.float32]:
+    """Return the values of all rows of X, which may be a memory map."""
+    mapped = np.empty(mapped_shape(X, kernel), np.float32)
+    for span, block in mapped_blocks(X, kernel):
+        mapped[span] = block
+    return mapped
+
+
+def mapped_shape(X: Array, kernel: KernelMap) -> tuple[int, int]:
+    return len(X), kernel.n_values * X.shape[1]
+
+
+def mapped_blocks(
+    X: Array, kernel: KernelMap
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """Yield the values of some megabytes at a time."""
+    for span in spans(*mapped_shape(X, kernel), least=1):
+        yield span, kernel(as_single(X[span]))

@@ -1,0 +1,235 @@
+"""Labels that are odd or wrong: each supervised learner has one decided answer."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from fewbits.errors import ArgumentError
+from fewbits.learners import CCAITQ, DBC, Classemes, PiCoDes, RelaxedPiCoDes
+from fewbits.learners import _picodes_steps as steps
+from fewbits.learners._dbc_labels import varying
+from fewbits.learners._dbc_objective import Categories
+
+ONE_CLASS_EACH = [
+    PiCoDes(6, n_iter=2, random_state=0),
+    RelaxedPiCoDes(6, n_iter=3, random_state=0),
+    DBC(6, n_iter=2, random_state=0),
+    Classemes(random_state=0),
+]
+SUPERVISED = [*ONE_CLASS_EACH, CCAITQ(6, n_iter=2, random_state=0)]
+
+
+def over(learners):
+    return pytest.mark.parametrize(
+        "learner", learners, ids=lambda learner: type(learner).__name__
+    )
+
+
+def items(sizes=(20, 20, 20), d=5, seed=0):
+    """Classes around corners, their rows in random order."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    return 2 * np.eye(len(sizes), d)[y] + rng.normal(size=(len(y), d)), y
+
+
+def fingerprint(learner, X, y):
+    return clone(learner).fit(X, y).encoder_.fingerprint
+
+
+def refusal(learner, y):
+    with pytest.raises(ArgumentError) as caught:
+        clone(learner).fit(items()[0], y)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@over(SUPERVISED)
+class TestRefused:
+    def test_none(self, learner):
+        message = refusal(learner, None)
+        assert message.startswith(f"{type(learner).__name__} requires y to be passed")
+
+    @pytest.mark.parametrize("y", [np.full(60, 7), ["ant"] * 60, np.eye(3)[[1] * 60]])
+    def test_one_class_only(self, learner, y):
+        assert type(learner).__name__ in refusal(learner, y)
+
+    @pytest.mark.parametrize("y", [[], [0, 1], np.arange(61) % 3, 3])
+    def test_another_length(self, learner, y):
+        refusal(learner, y)
+
+    @pytest.mark.parametrize(
+        "gap", [None, np.nan, float("nan"), np.datetime64("NaT")], ids=repr
+    )
+    def test_gaps_among_objects(self, learner, gap):
+        y = np.array(["a", "b", gap] * 20, dtype=object)
+        assert "missing in 20 of 60 rows" in refusal(learner, y)
+        assert "in row 2" in refusal(learner, y)
+
+    def test_gaps_of_pandas(self, learner):
+        pandas = pytest.importorskip("pandas")
+        for dtype in ("string", "Int64", "category"):
+            y = pandas.Series(pandas.array([1, 2, None] * 20, dtype=dtype))
+            assert "missing in 20 of 60 rows" in refusal(learner, y)
+
+    def test_gaps_among_dates(self, learner):
+        y = np.array(["2020-01-01", "2021-01-01", "NaT"] * 20, dtype="datetime64[D]")
+        assert "missing in 20 of 60 rows" in refusal(learner, y)
+
+    def test_gaps_of_a_masked_array(self, learner):
+        y = np.ma.masked_equal(items()[1], 2)
+        assert refusal(learner, y).startswith("y is a masked array")
+
+    def test_numbers_that_are_no_classes(self, learner):
+        for value in (0.5, np.inf):
+            assert "not whole" in refusal(learner, np.array([0, 1, value] * 20))
+
+
+@over(SUPERVISED)
+class TestAccepted:
+    @pytest.mark.parametrize(
+        "rename",
+        [
+            lambda y: np.array(["ant", "bee", "cat"])[y],
+            lambda y: np.array(["ant", "bee", "cat"], dtype=object)[y],
+            lambda y: list(y),
+            lambda y: y * 10.0 - 5,
+            lambda y: y[:, None],
+            lambda y: np.eye(3)[y],
+            lambda y: np.ma.masked_array(y, mask=False),
+            lambda y: np.array(["2020", "2021", "2022"], "datetime64[Y]")[y],
+        ],
+    )
+    def test_names_in_the_same_order_change_nothing(self, learner, rename):
+        X, y = items()
+        assert fingerprint(learner, X, y) == fingerprint(learner, X, rename(y))
+
+    def test_string_classes_are_told(self, learner):
+        X, y = items()
+        fitted = clone(learner).fit(X, np.array(["ant", "bee", "cat"])[y])
+        assert fitted.classes_.tolist() == ["ant", "bee", "cat"]
+
+    def test_a_category_that_filtering_left_empty(self, learner):
+        pandas = pytest.importorskip("pandas")
+        X, y = items((20, 20, 20, 20))
+        labels = pandas.Series(pandas.Categorical.from_codes(y, list("abcd")))
+        kept = np.flatnonzero(y != 1)
+        X, y, labels = X[kept], y[kept], labels.iloc[kept]
+        assert len(labels.cat.categories) == 4
+        fitted = clone(learner).fit(X, labels)
+        assert fitted.classes_.tolist() == ["a", "c", "d"]
+        assert fitted.encoder_.fingerprint == fingerprint(learner, X, y)
+
+    @pytest.mark.parametrize("sizes", [(30, 20, 1), (1, 1, 40), (57, 2, 1)])
+    def test_unbalanced_classes_and_single_examples(self, learner, sizes):
+        X, y = items(sizes)
+        fitted = clone(learner).fit(X, y)
+        assert np.isfinite(fitted.objective_).all()
+        assert len(np.unique(fitted.encode(X), axis=0)) > 1
+
+    @pytest.mark.filterwarnings("ignore:.*bits are constant")
+    def test_a_class_for_each_row(self, learner):
+        X = items((4, 4, 4))[0]
+        fitted = clone(learner).fit(X, np.arange(12))
+        assert fitted.encode(X).shape[0] == len(fitted.classes_) == 12
+
+    @pytest.mark.filterwarnings("ignore:.*bits are constant")
+    def test_one_row_unlike_all_others(self, learner):
+        X, y = np.zeros((30, 4)), np.arange(30) % 3
+        X[7] = 1
+        codes = clone(learner).fit(X, y).encode(X)
+        assert len(np.unique(codes[y == 0], axis=0)) == 1
+
+
+@over(ONE_CLASS_EACH)
+def test_a_column_of_zeros_is_no_class(learner):
+    """What is left of a one-hot matrix after the rows of a class were dropped."""
+    X, y = items()
+    Y = np.eye(5)[np.array([0, 2, 3])[y]]
+    fitted = clone(learner).fit(X, Y)
+    assert fitted.classes_.tolist() == [0, 2, 3]
+    assert fitted.encoder_.fingerprint == fingerprint(learner, X, y)
+
+
+@over([learner for learner in SUPERVISED if not isinstance(learner, Classemes)])
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
+def test_more_bits_than_rows(learner):
+    X, y = items((3, 2, 1))
+    fitted = clone(learner).set_params(n_bits=21).fit(X, y)
+    assert fitted.encode(X).shape == (6, 3)
+    assert len(np.unique(fitted.encode(X), axis=0)) > 1
+
+
+def test_classemes_have_no_more_bits_than_classes_with_rows():
+    X, y = items()
+    Y = np.eye(5)[y]
+    with pytest.raises(ArgumentError, match="each of the 3 classes, got n_bits=4"):
+        Classemes(4).fit(X, Y)
+    assert Classemes(random_state=0).fit(X, Y).encoder_.n_bits == 3
+
+
+class TestOrderOfRows:
+    def test_of_dbc_does_not_matter(self):
+        X, y = items((30, 9, 2))
+        order = np.argsort(y, kind="stable")
+        dbc = DBC(9, random_state=0)
+        assert fingerprint(dbc, X, y) == fingerprint(dbc, X[order], y[order])
+
+    @over(ONE_CLASS_EACH)
+    def test_hardly_matters(self, learner):
+        """Solvers and batches walk through the rows, so bits differ, but not much."""
+        X, y = items((60, 30, 20))
+        order = np.argsort(y, kind="stable")
+        mixed, by_class = (
+            clone(learner).fit(X[rows], y[rows]) for rows in (np.arange(len(y)), order)
+        )
+        assert by_class.objective_.min() == pytest.approx(
+            mixed.objective_.min(), rel=0.15
+        )
+
+    def test_of_classemes_moves_few_bits(self):
+        X, y = items((60, 30, 20))
+        order = np.argsort(y, kind="stable")
+        mixed = Classemes(random_state=0).fit(X, y).transform(X)
+        by_class = Classemes(random_state=0).fit(X[order], y[order]).transform(X)
+        assert np.mean(mixed == by_class) > 0.97
+
+
+@over(ONE_CLASS_EACH)
+def test_order_of_classes_hardly_matters(learner):
+    X, y = items((60, 30, 20))
+    values = [
+        clone(learner).fit(X, names[y]).objective_.min()
+        for names in (np.arange(3), np.array([2, 0, 1]))
+    ]
+    assert values[0] == pytest.approx(values[1], rel=0.05)
+
+
+class TestBitsOfOneValue:
+    """Nothing can be trained on them, and nothing breaks."""
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_picodes_keep_the_projector_when_all_rows_want_the_same(self, sign):
+        X, y = items()
+        given = steps.Problem(X, y, 3, 100.0, 10.0, seed=0)
+        deltas = sign * np.abs(np.random.default_rng(0).normal(size=60))
+        assert steps._projector(given, deltas, (X[:, 0] > 0).astype(float)) is None
+
+    def test_picodes_that_start_constant_break_nothing(self):
+        X, y = items()
+        given = steps.Problem(X, y, 3, 100.0, 10.0, seed=0)
+        A = np.random.default_rng(0).normal(size=(5, 4))
+        state = steps.start(given, A, np.array([0.0, 1e6, 0, -1e6]))
+        assert state.H.min(axis=0)[1] == 1
+        assert state.H.max(axis=0)[3] == 0
+        for _ in range(2):
+            before = steps.objective(given, state)
+            state = steps.learn_projectors(given, steps.learn_classifiers(given, state))
+            assert steps.objective(given, state) <= before
+
+    def test_dbc_gives_the_first_class_the_other_label(self):
+        labels = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)
+        found = varying(labels.copy(), Categories(np.array([2, 1])))
+        np.testing.assert_array_equal(found[:, 0], [False, False, True])
+        np.testing.assert_array_equal(found[:, 1], [True, True, False])
+        np.testing.assert_array_equal(found[:, 2], labels[:, 2])
