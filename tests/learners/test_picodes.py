@@ -12,6 +12,7 @@ from fewbits.evaluation import svm_accuracy
 from fewbits.learners import LSH, PiCoDes
 from fewbits.learners import _picodes_steps as steps
 from fewbits.learners._picodes import descent
+from fewbits.learners._picodes_search import best_between
 from fewbits.learners._svm import hinge_svm, hinge_svms
 
 
@@ -75,6 +76,30 @@ def test_the_deltas_of_a_bit_are_differences_of_the_objective():
             changed = steps.State(state.A, state.a0, H, state.W, state.b)
             values.append(equation_4(given_, changed))
         assert values[1] - values[0] == pytest.approx(given_.C * deltas[i])
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_the_search_finds_the_best_hyperplane_on_the_way(seed):
+    rng = np.random.default_rng(seed)
+    X, deltas = rng.normal(size=(40, 3)), rng.normal(size=40)
+    old, new = ((rng.normal(size=3), rng.normal()) for _ in range(2))
+    w, b = best_between(X, old, new, deltas)
+    units = [np.append(*side) / np.linalg.norm(side[0]) for side in (old, new)]
+    ways = [(1 - t) * units[0] + t * units[1] for t in np.linspace(0, 1, 2001)]
+    costs = [deltas @ (X @ way[:-1] + way[-1] > 0) for way in ways]
+    assert deltas @ (X @ w + b > 0) <= min(costs) + 1e-9
+
+
+def test_the_search_goes_on_where_whole_steps_are_stuck():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 60
+    X = rng.normal(size=(60, 24))[y] + rng.normal(size=(600, 24))
+    ends = [
+        PiCoDes(32, line_search=search, n_iter=5, random_state=0).fit(X, y).objective_
+        for search in (True, False)
+    ]
+    assert ends[0][-1] < 0.95 * ends[1][-1]
 
 
 def test_equation_6_as_printed_goes_the_wrong_way():

@@ -44,6 +44,9 @@ class PiCoDes(IterativeLearner):
     cost : float, default=100
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
+    line_search : bool, default=True
+        Go from the old projector towards the new one as far as is best, exactly; False
+        takes the new one whole or not at all.
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
         First projectors: those of ITQ; principal components, randomly rotated where
         there are fewer than bits; random directions; or linear SVMs that tell random
@@ -76,7 +79,9 @@ class PiCoDes(IterativeLearner):
     Eq. (6) is used with the sign that minimises eq. (5): a positive cost difference
     asks for a zero. As printed in the paper, it asks for a one, and the objective does
     not fall. The bound on eq. (5) is loose, so a new projector or classifier is only
-    taken if the objective itself is lower with it.
+    taken if the objective itself is lower with it. Few whole projectors are: the
+    classifiers are used to the old ones. A part of the way often is better: the line
+    search, which the paper does not have, goes on where whole steps are stuck.
 
     The paper tells neither the first projectors nor `lam`, `cost` and the number of
     iterations. A score of exactly 0 gives a 0.
@@ -105,6 +110,7 @@ class PiCoDes(IterativeLearner):
         *,
         lam: float = 1000.0,
         cost: float = 100.0,
+        line_search: bool = True,
         init: str = "itq",
         n_components: int | None = None,
         n_iter: int = 10,
@@ -115,6 +121,7 @@ class PiCoDes(IterativeLearner):
         self.n_bits = n_bits
         self.lam = lam
         self.cost = cost
+        self.line_search = line_search
         self.init = init
         self.n_components = n_components
         self.n_iter = n_iter
@@ -142,6 +149,7 @@ class PiCoDes(IterativeLearner):
             self.lam,
             self.cost,
             seed=int(rng.randint(2**31 - 1)),
+            line_search=bool(self.line_search),
         )
         first = first_projectors(problem, self.n_bits, self.init, rng)
         state = self._run(descent(problem, start(problem, *first)))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._svm import hinge_svm, hinge_svms
+from fewbits.learners._picodes_search import best_between
+from fewbits.learners._svm import Hyperplane, hinge_svm, hinge_svms
 
 Float64Array = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ class Problem:
     lam: float
     cost: float
     seed: int
+    line_search: bool = True
 
     @property
     def C(self) -> float:
@@ -111,7 +113,7 @@ def learn_projectors(problem: Problem, state: State) -> State:
     for c, w in enumerate(state.W.T):
         M -= np.outer(H[:, c], w)  # scores without bit c: beta of the paper
         deltas = hinge_sums(M + w, problem.y) - hinge_sums(M, problem.y)
-        found = _projector(problem, deltas, H[:, c])
+        found = _projector(problem, deltas, H[:, c], (A[:, c], a0[c]))
         if found is not None:
             A[:, c], a0[c], H[:, c] = found
         M += np.outer(H[:, c], w)
@@ -119,13 +121,14 @@ def learn_projectors(problem: Problem, state: State) -> State:
 
 
 def _projector(
-    problem: Problem, deltas: Float64Array, bits: Float64Array
+    problem: Problem, deltas: Float64Array, bits: Float64Array, old: Hyperplane
 ) -> tuple[Float64Array, float, Float64Array] | None:
     """Minimise eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``, by its hinge bound, eq. (6).
 
     A positive delta is the price of a one, so the example should get a zero: eq. (6) as
     printed has the sign the other way round. Returns None where the bound leads to
-    nothing better, or to a bit that all examples share.
+    nothing better than the `bits` of the `old` projector, or to a bit that all examples
+    share.
     """
     costs = np.abs(deltas)
     largest = costs.max()
@@ -143,6 +146,8 @@ def _projector(
         weights=costs / costs.mean(),
         seed=problem.seed,
     )
+    if problem.line_search:
+        a, a0 = best_between(problem.X, old, (a, a0), deltas)
     new = (problem.X @ a + a0 > 0).astype(np.float64)
     if deltas @ new >= deltas @ bits or new.min() == new.max():
         return None
