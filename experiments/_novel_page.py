@@ -41,10 +41,11 @@ def write() -> None:
 
 def section(cells: list[Cell], name: str) -> str:
     """Return plot and tables of one set of features."""
-    codes = [cell for cell in cells if cell["cell"]["method"] != "float"]
+    codes = [cell for cell in cells if cell["cell"]["bits"]]
     accuracy = by_method(codes, lambda found: found["accuracy"], "bits")
     nearest = by_method(codes, lambda found: found["nearest"], "bits")
-    floats = by_method(cells, lambda found: found["accuracy"], "bits")["float"]
+    controls = [cell for cell in cells if not cell["cell"]["bits"]]
+    control = by_method(controls, lambda found: found["accuracy"], "bits")
     image = IMAGES / f"novel_{name}.svg"
     label = "accuracy on novel classes"
     bits = sorted({cell["cell"]["bits"] for cell in codes})
@@ -52,7 +53,11 @@ def section(cells: list[Cell], name: str) -> str:
         image, curves_of(accuracy), x="bits", y=label, title=TITLES[name], x_ticks=bits
     )
     parts = [f"![accuracy against bits](../images/{image.name})"]
-    parts.append(f"Float features: {shown(*floats[0][:2])}.")
+    parts.append(
+        f"Float features: {shown(*control['float'][0][:2])}. The code of the known "
+        "class that a linear SVM on them predicts, one bit for each class: "
+        f"{shown(*control['class'][0][:2])}."
+    )
     parts += ["**Linear SVM**", grid(accuracy, "{} bits")]
     parts += ["**Nearest neighbour**", grid(nearest, "{} bits")]
     return "\n\n".join(parts)

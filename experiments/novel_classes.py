@@ -16,6 +16,7 @@ import typer
 from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
+from experiments._class_codes import PredictedClass
 from experiments._features import load_features
 from fewbits.evaluation import knn_accuracy, svm_accuracy
 from fewbits.learners import (
@@ -27,6 +28,7 @@ from fewbits.learners import (
     Classemes,
     Learner,
     PiCoDes,
+    RelaxedPiCoDes,
     SpectralHashing,
 )
 
@@ -86,7 +88,7 @@ class Problem:
         each = [rng.permutation(np.flatnonzero(self.y == c)) for c in classes]
         return np.concatenate([rows[start:stop] for rows in each])
 
-    def figures(self, learner: Learner | None) -> Cell:
+    def figures(self, learner: Any) -> Cell:
         """Learn on known classes; score a linear SVM and 1-NN on novel ones."""
         if learner is None:
             found = svm_accuracy(*self._sides(self.X), C=[*SVM_COSTS, 10.0])
@@ -103,9 +105,10 @@ class Problem:
         return Z[train], self.y[train], Z[test], self.y[test]
 
 
-def lineup(name: str, seed: int, n_known: int) -> Iterator[tuple[Cell, Learner | None]]:
+def lineup(name: str, seed: int, n_known: int) -> Iterator[tuple[Cell, Any]]:
     """Yield a cell and its untrained learner; None stands for the float features."""
     yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
+    yield {"data": name, "bits": 0, "method": "class", "seed": seed}, PredictedClass()
     for n_bits in LENGTHS:
         both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
         learners: dict[str, Learner] = {
@@ -118,6 +121,10 @@ def lineup(name: str, seed: int, n_known: int) -> Iterator[tuple[Cell, Learner |
             "PiCoDes, random start": PiCoDes(
                 **both, n_components=COMPONENTS, init="random"
             ),
+            "PiCoDes, whole steps": PiCoDes(
+                **both, n_components=COMPONENTS, line_search=False
+            ),
+            "relaxed PiCoDes": RelaxedPiCoDes(**both, n_components=COMPONENTS),
             "DBC": DBC(**both, codes="category"),
         }
         if n_bits <= n_known:
