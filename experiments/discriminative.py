@@ -161,7 +161,9 @@ def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> 
         right, first = truth == each, predictions == each
         taken = min(k, int(first.sum()))
         hits = taken * right[first].mean() if taken else 0.0
-        found.append((hits + (k - taken) * right[~first].mean()) / k)
+        if k > taken:
+            hits += (k - taken) * right[~first].mean()
+        found.append(hits / k)
     return float(np.mean(found))
 
 
