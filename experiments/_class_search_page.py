@@ -3,7 +3,14 @@
 from experiments._cells import RESULTS, Cell, Cells
 from experiments._plots import line_plot
 from experiments._sparse_page import IMAGES, TITLES
-from experiments._summary import by_method, curves_of, grid, markdown, medians
+from experiments._summary import (
+    by_method,
+    curves_of,
+    grid,
+    markdown,
+    medians,
+    seeds_of,
+)
 from experiments.class_search import (
     EXAMPLES,
     LENGTHS,
@@ -36,7 +43,7 @@ def write() -> None:
     parts = [INTRODUCTION]
     for name in names:
         chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        parts += [f"## {TITLES[name]}", costs(chosen, name)]
+        parts += [f"## {TITLES[name]}", seeds_of(chosen), costs(chosen, name)]
         for bits in LENGTHS:
             parts.append(section(chosen, name, bits))
     (RESULTS / "class_search.md").write_text("\n\n".join(parts) + "\n", "utf-8")

@@ -13,6 +13,7 @@ from experiments._summary import (
     grid,
     markdown,
     mean_and_error,
+    seeds_of,
     shown,
 )
 from experiments.discriminative import CURVES_AT, LENGTHS, RANKS, SIZES
@@ -53,7 +54,7 @@ def write() -> None:
     parts = [INTRODUCTION]
     for name in names:
         chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        parts += [f"## {TITLES[name]}", claims(chosen)]
+        parts += [f"## {TITLES[name]}", seeds_of(chosen), claims(chosen)]
         parts += [section(chosen, name, each) for each in SIZES[name][1]]
         parts += [against_examples(chosen, name), objective(chosen, name)]
     (RESULTS / "discriminative.md").write_text("\n\n".join(parts) + "\n", "utf-8")

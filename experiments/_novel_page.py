@@ -3,7 +3,7 @@
 from experiments._cells import RESULTS, Cell, Cells
 from experiments._plots import line_plot
 from experiments._sparse_page import IMAGES, TITLES
-from experiments._summary import by_method, curves_of, grid, shown
+from experiments._summary import by_method, curves_of, grid, seeds_of, shown
 from experiments.novel_classes import N_LEARN, N_NOVEL, N_TEST, N_TRAIN
 
 INTRODUCTION = f"""# Classes that nobody trained on
@@ -35,7 +35,7 @@ def write() -> None:
     parts = [INTRODUCTION, FOUND]
     for name in names:
         chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        parts += [f"## {TITLES[name]}", section(chosen, name)]
+        parts += [f"## {TITLES[name]}", seeds_of(chosen), section(chosen, name)]
     (RESULTS / "novel_classes.md").write_text("\n\n".join(parts) + "\n", "utf-8")
 
 

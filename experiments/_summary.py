@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -80,6 +80,16 @@ def grid(
         for name, found in table.items()
     ]
     return markdown(["", *(label.format(at) for at in columns)], rows)
+
+
+def seeds_of(cells: Iterable[Cell]) -> str:
+    """Say how many seeds the cells have, and that not all have as many."""
+    counts = Counter(
+        tuple(v for k, v in sorted(cell["cell"].items()) if k != "seed")
+        for cell in cells
+    )
+    least, most = min(counts.values()), max(counts.values())
+    return f"Seeds: {most}{f', but {least} in places' if least < most else ''}."
 
 
 def curves_of(

@@ -6,6 +6,7 @@ from experiments import (
     _discriminative_page,
     _novel_page,
     _sparse_page,
+    _training_cost_page,
 )
 
 
@@ -15,6 +16,7 @@ def main() -> None:
     _novel_page.write()
     _class_search_page.write()
     _discriminative_page.write()
+    _training_cost_page.write()
     _benchmark_page.write()
 
 
