@@ -217,5 +217,5 @@ TABLE2 = """## Linear classification on codes (table 2)
 One-versus-rest linear SVMs on codes: the mean over ten random clusters of the classes,
 and all 100 classes at once. The weight of errors is chosen on a third of the training
 part. In the paper learnt codes are above thresholding, and accuracy rises with the
-length up to the features' own; here all codes of 1,280 bits are within two standard
-errors of each other, and none reaches the features."""
+length up to the features' own; here thresholding is not below any code of as many
+bits, and none reaches the features."""

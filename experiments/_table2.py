@@ -21,8 +21,8 @@ N_CLUSTERS = 10
 def svm_figures(features: FeatureSet, encoder: Encoder | None, seed: int) -> Cell:
     """Return accuracies over all classes, and averaged over ten clusters of them.
 
-    The clusters are drawn by `seed`. The weight of the errors is chosen in a
-    cross-validation over all classes of the training part.
+    The clusters are drawn by `seed`. The weight of the errors is chosen on a
+    third of the training part that is held out, over all classes.
     """
     train, test = (as_rows(X, encoder) for X in (features.database, features.queries))
     y, truth = features.database_labels, features.query_labels

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._features import load_features
-from experiments.novel_classes import COMPONENTS
+from experiments.novel_classes import COMPONENTS, tuned_on
 from fewbits.decoding import best_scores, learn_class
 from fewbits.decoding._linear import linear_svm
 from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
@@ -45,7 +45,7 @@ def main(
             problem = Problem(name, seed)
             for cell, learner in lineup(name, seed):
                 wanted = not only or cell["method"] in only
-                if wanted and (not bits or cell["bits"] in bits):
+                if wanted and (not bits or cell["bits"] in (0, *bits)):
                     cells.measure(cell, partial(problem.figures, learner))
 
 
@@ -59,7 +59,8 @@ class Problem:
         self.seed = seed
         rng = np.random.default_rng(seed)
         classes, counts = np.unique(self.y, return_counts=True)
-        enough = classes[counts >= max(EXAMPLES) + N_TARGETS]
+        large = counts >= max(EXAMPLES) + N_TARGETS
+        enough = classes[large & ~np.isin(classes, tuned_on(classes))]
         self.novel = rng.permutation(enough)[:N_NOVEL]
         rows = {c: rng.permutation(np.flatnonzero(self.y == c)) for c in classes}
         known = np.setdiff1d(classes, self.novel)
@@ -69,6 +70,8 @@ class Problem:
         others = [rows[c][N_LEARN:] for c in known]
         self.collection = np.concatenate([*targets, *others])
         self.negatives = rng.permutation(self.learn)[:N_NEGATIVES]
+        # Items with equal scores are ranked by their place: in no order.
+        self.collection = rng.permutation(self.collection)
 
     def figures(self, learner: Any) -> Cell:
         """Learn codes; search the collection for every novel class."""
@@ -119,7 +122,7 @@ class FloatSearch:
     """The same on the features."""
 
     def __init__(self, X: Any, collection: Any, negatives: Any) -> None:
-        self.X = X / np.sqrt(np.mean(np.sum(X**2, axis=1)))
+        self.X = X / np.sqrt(np.mean(np.sum(X[negatives] ** 2, axis=1)))
         self.collection, self.negatives = self.X[collection], self.X[negatives]
 
     def __call__(self, examples: NDArray[np.int64]) -> NDArray[np.int64]:

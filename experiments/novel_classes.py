@@ -55,7 +55,7 @@ def main(
             problem = Problem(name, seed)
             for cell, learner in lineup(name, seed, len(problem.known)):
                 wanted = not only or cell["method"] in only
-                if wanted and (not bits or cell["bits"] in bits):
+                if wanted and (not bits or cell["bits"] in (0, *bits)):
                     cells.measure(cell, partial(problem.figures, learner))
 
 

@@ -235,6 +235,12 @@ def test_equal_codes_have_a_map(written):
     assert written(["x"] * 40, maps=maps).count("<circle") == 6
 
 
+def test_texts_on_a_map_are_cut(written, scores):
+    maps = [map_codes(pack(scores > 0), method="classical")]
+    texts = ["word " * 10_000] * 40
+    assert len(written(texts, maps=maps)) < 60_000
+
+
 def test_map_of_something_larger_is_refused(written):
     large = map_codes(np.zeros((41, 1), np.uint8))
     with pytest.raises(ArgumentError, match="map is of a larger"):

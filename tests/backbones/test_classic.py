@@ -345,7 +345,7 @@ class TestLearning:
     def test_too_little_to_learn_from(self, empty_cache, images, message):
         with pytest.raises(ArgumentError, match=message):
             ClassicDescriptors.learn(images)
-        assert not empty_cache.exists()
+        assert not list(empty_cache.iterdir())
 
 
 class TestFiles:

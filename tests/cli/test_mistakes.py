@@ -81,6 +81,7 @@ MISTAKES = {
     "encode b x.npy -o none/c.npy": "there is no folder none",
     "encode b x.npy -o other": "is a folder",
     "search b cat": "cannot be typed",
+    "search b -i x.npy --where 1=1 --where 1=0": "bit 1 cannot be 0 and 1",
     "search b": "give either",
     "search b -i x.npy -k 0": "k must be at least 1",
     "search b -i x.npy -k -1": "k must be at least 1",

@@ -278,3 +278,10 @@ class TestEncoder:
         encoder.save(tmp_path / "file")
         with pytest.raises(ArtefactError, match="file is damaged"):
             load(tmp_path / "file")
+
+
+def test_a_map_that_would_overflow_is_refused():
+    with pytest.raises(ArgumentError, match="overflows float32"):
+        KernelMapEncoder(
+            LinearEncoder(np.ones((3, 1)), [0.0]), gamma=2.0, interval=10.0
+        )

@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 
 from fewbits.codes import hamming_topk, pack
 from fewbits.decoding import _hyperplanes
+from fewbits.decoding._hyperplanes import hyperplanes
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
 from fewbits.evaluation._svm import learn_svm
@@ -106,6 +107,33 @@ def test_svm_solves_the_problem_of_liblinear(n_classes, C):
 def primal_of_svm(w, X, signs, C):
     missing = np.maximum(1 - signs * (X @ w[:-1] + w[-1]), 0)
     return w @ w / 2 + C * np.sum(missing**2)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e18, 1e30])
+def test_size_of_features_hardly_matters(scale):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(3, 4))[y] * 3 + rng.normal(size=(90, 4))
+    found = learn_svm(X * scale, y, 1.0 if scale > 1 else scale**-2)
+    right = np.mean(found.predict(X * scale) == y)
+    assert right > 0.8
+
+
+def test_features_beyond_float32_are_refused():
+    with pytest.raises(ArgumentError, match="float32 cannot hold"):
+        learn_svm(np.array([[1e39], [0.0]]), np.array([0, 1]), 1.0)
+
+
+def test_a_plane_in_company_is_nearly_the_one_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10)).astype("f")
+    labels = rng.random((200, 50)) < 0.5
+    labels[:, 0] = X[:, 0] > 0
+    together = hyperplanes(X, labels, 1.0)[:, 0]
+    alone = hyperplanes(X, labels[:, :1], 1.0)[:, 0]
+    signs = np.where(labels[:, 0], 1, -1)
+    values = [primal_of_svm(w, X, signs, 1.0) for w in (together, alone)]
+    assert values[0] == pytest.approx(values[1], rel=2e-3)
 
 
 def test_svm_that_does_not_settle_says_so(monkeypatch):

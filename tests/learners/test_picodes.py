@@ -87,8 +87,34 @@ def test_the_search_finds_the_best_hyperplane_on_the_way(seed):
     w, b = best_between(X, old, new, deltas)
     units = [np.append(*side) / np.linalg.norm(side[0]) for side in (old, new)]
     ways = [(1 - t) * units[0] + t * units[1] for t in np.linspace(0, 1, 2001)]
-    costs = [deltas @ (X @ way[:-1] + way[-1] > 0) for way in ways]
+    found = [X @ way[:-1] + way[-1] > 0 for way in ways]
+    costs = [deltas @ bits for bits in found if 0 < bits.sum() < len(X)]
+    costs.append(deltas @ found[0])  # the old one, whatever it is
     assert deltas @ (X @ w + b > 0) <= min(costs) + 1e-9
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_the_search_parts_no_equal_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, deltas = np.repeat(rng.normal(size=(6, 2)), 2, axis=0), rng.normal(size=12)
+    old, new = ((rng.normal(size=2), rng.normal()) for _ in range(2))
+    w, b = best_between(X, old, new, deltas)
+    units = [np.append(*side) / np.linalg.norm(side[0]) for side in (old, new)]
+    least = deltas @ (X @ old[0] + old[1] > 0)
+    for t in np.linspace(0, 1, 2001):
+        way = (1 - t) * units[0] + t * units[1]
+        bits = X @ way[:-1] + way[-1] > 0
+        if 0 < bits.sum() < len(X):
+            least = min(least, deltas @ bits)
+    assert deltas @ (X @ w + b > 0) <= least + 1e-9
+
+
+@pytest.mark.parametrize("value", ["False", 1, None])
+def test_line_search_is_true_or_false(value):
+    X, y = load_digits(return_X_y=True)
+    with pytest.raises(ArgumentError, match="line_search must be True or False"):
+        PiCoDes(8, line_search=value).fit(X[:50], y[:50])
 
 
 def test_the_search_goes_on_where_whole_steps_are_stuck():

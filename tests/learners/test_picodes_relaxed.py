@@ -180,3 +180,9 @@ def test_tolerance_stops_at_the_first_epoch_that_gains_nothing():
 def test_mistakes(change, message):
     with pytest.raises(ArgumentError, match=message):
         RelaxedPiCoDes(**change).fit(*digits(20))
+
+
+def test_an_objective_beyond_numbers_is_refused():
+    X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 4
+    with np.errstate(all="ignore"), pytest.raises(ArgumentError, match="not finite"):
+        RelaxedPiCoDes(4, lam=1e300, n_iter=2).fit(X, y)

@@ -43,8 +43,12 @@ def join(parts: Iterable[str]) -> Html:
 
 def text(value: object, limit: int = 300) -> Html:
     """Return a user's text, shortened, and unable to turn its surroundings around."""
-    words = " ".join(str(value).split())
-    if len(words) > limit:
-        words = words[: limit - 1].rstrip() + "…"
+    words = shortened(value, limit)
     # Its direction, and any override of it, ends with the element.
     return element("bdi", words)
+
+
+def shortened(value: object, limit: int) -> str:
+    """Return a user's text on one line, of no more than `limit` characters."""
+    words = " ".join(str(value).split())
+    return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"

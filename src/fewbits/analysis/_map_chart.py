@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis._html import Html, element, text
+from fewbits.analysis._html import Html, element, shortened, text
 from fewbits.analysis._maps import CodeMap
 from fewbits.analysis._thumbnails import thumbnail
 
 _SIDE, _MARGIN = 600, 28  # of the longer side; room around the points
 _PICTURE = 40  # side of a picture on the map
 _MAX_PICTURES = 90
+_LONGEST = 120  # characters of a text that shows when the pointer rests on it
 _COLOURED = 6  # classes told apart by colour; the style has as many
 _TITLES = {
     "smacof": "By multidimensional scaling: distances between points stand for bits",
@@ -29,7 +30,7 @@ def map_section(
     items: Sequence[Any],
     kind: str,
     captions: Sequence[Any] | None,
-    classes: Sequence[Any] | None,
+    classes: Sequence[str] | None,
 ) -> Html:
     """Return the maps side by side; images at their places as far as they fit."""
     if not maps:
@@ -48,21 +49,23 @@ def _drawing(
     items: Sequence[Any],
     kind: str,
     words: Sequence[Any] | None,
-    classes: Sequence[Any] | None,
+    classes: Sequence[str] | None,
 ) -> Html:
     places, (width, height) = _places(found.coordinates)
     colours = _colours(found, classes)
     names = [_name(row, words, classes) for row in found.rows.tolist()]
     shown = set(_apart(places)) if kind == "images" else set()
-    marks = [
-        _picture(items[row], place, name) if i in shown else _dot(place, name, colour)
-        for i, (row, place, name, colour) in enumerate(
-            zip(found.rows.tolist(), places, names, colours, strict=True)
-        )
+    rows = found.rows.tolist()
+    dots = [
+        _dot(places[i], names[i], colours[i])
+        for i in range(len(rows))
+        if i not in shown
     ]
+    pictures = [_picture(items[rows[i]], places[i], names[i]) for i in sorted(shown)]
     drawing = element(
         "svg",
-        *sorted(marks, key=lambda mark: "<image" in mark),  # pictures on top
+        *dots,
+        *pictures,
         viewBox=f"0 0 {width} {height}",
         role="img",
         aria_label=f"Map of {len(places)} codes, stress {found.stress:.2f}",
@@ -114,14 +117,14 @@ def _dot(place: FloatArray, name: str, colour: int) -> Html:
     return element("circle", element("title", name), cx=x, cy=y, r=4, class_=css)
 
 
-def _name(row: int, words: Sequence[Any] | None, classes: Sequence[Any] | None) -> str:
-    parts = [] if words is None else [str(words[row])]
-    if classes is not None and str(classes[row]) not in parts:
-        parts.append(str(classes[row]))
+def _name(row: int, words: Sequence[Any] | None, classes: Sequence[str] | None) -> str:
+    parts = [] if words is None else [shortened(words[row], _LONGEST)]
+    if classes is not None and classes[row] not in parts:
+        parts.append(shortened(classes[row], _LONGEST))
     return ", ".join(parts) or f"item {row}"
 
 
-def _common(found: CodeMap, classes: Sequence[Any] | None) -> list[Any]:
+def _common(found: CodeMap, classes: Sequence[str] | None) -> list[str]:
     """Return the most frequent classes among the points."""
     if classes is None:
         return []
@@ -129,7 +132,7 @@ def _common(found: CodeMap, classes: Sequence[Any] | None) -> list[Any]:
     return [name for name, _ in counts.most_common(_COLOURED)]
 
 
-def _colours(found: CodeMap, classes: Sequence[Any] | None) -> list[int]:
+def _colours(found: CodeMap, classes: Sequence[str] | None) -> list[int]:
     common = _common(found, classes)
     if classes is None:
         return [0] * len(found.rows)
@@ -137,7 +140,7 @@ def _colours(found: CodeMap, classes: Sequence[Any] | None) -> list[int]:
     return [number.get(classes[row], _COLOURED) for row in found.rows.tolist()]
 
 
-def _legend(found: CodeMap, classes: Sequence[Any] | None) -> Html:
+def _legend(found: CodeMap, classes: Sequence[str] | None) -> Html:
     keys = [
         element("span", text(name, 40), class_=f"key class-{i}")
         for i, name in enumerate(_common(found, classes))

@@ -100,6 +100,8 @@ def write_page(
     _check(report, extremes, items, kind, ranking)
     _check_lengths(report, items=items, captions=captions, classes=classes)
     for drawn in maps:
+        if not len(drawn.rows):
+            raise ArgumentError("need a map of at least one item, got none")
         if drawn.rows.max() >= report.n_codes:
             raise ArgumentError("the map is of a larger collection")
     best = range(report.n_bits) if ranking is None else ranking.order
@@ -109,9 +111,9 @@ def write_page(
         raise ArgumentError("need at least one bit to show, got none")
     names = name_bits(proposals, by_hand)
     sheet = Sheet(report, extremes, items, kind, captions, names, proposals, ranking)
-    page = _page(
-        title, sheet, chosen, map_section(maps, items, kind, captions, classes)
-    )
+    groups = None if classes is None else [str(name) for name in classes]
+    drawings = map_section(maps, items, kind, captions, groups)
+    page = _page(title, sheet, chosen, drawings)
     with atomic_write(path) as file:
         # A text may hold halves of characters, which UTF-8 has no bytes for.
         file.write(page.encode("utf-8", "replace"))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.backbones._base import Backbone, Progress
+from fewbits.backbones._cache import cache_folder
 from fewbits.backbones._classic_files import (
     keep_vocabulary,
     read_vocabulary,
@@ -109,8 +110,11 @@ class ClassicDescriptors(Backbone):
             When the images show too little.
         FeatureError
             When an image cannot be opened, naming it.
+        OSError
+            When the cache folder cannot be written to.
         """
         opencv()
+        cache_folder().mkdir(parents=True, exist_ok=True)  # rather than fail at the end
         vocabulary = learn_vocabulary(images, random_state, progress)
         keep_vocabulary(vocabulary)
         return cls(vocabulary)

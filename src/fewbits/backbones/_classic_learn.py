@@ -23,6 +23,10 @@ def learn_vocabulary(
     """Return the centres of k-means on a sample of the images' descriptors."""
     if not len(images):
         raise ArgumentError("a vocabulary is learnt from images, and there are none")
+    if random_state is not None and not 0 <= random_state < 2**32:
+        raise ArgumentError(
+            f"random_state must be 0 to 2**32 - 1 or None, got {random_state!r}"
+        )
     rng = np.random.default_rng(random_state)
     most = max(_SAMPLE // len(images), 1)
     samples: dict[str, list[NDArray[np.float32]]] = {kind: [] for kind in SHAPES}

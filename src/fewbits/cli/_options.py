@@ -206,12 +206,13 @@ def parse_bits(conditions: Sequence[str]) -> dict[int, int]:
     >>> parse_bits(["12=1", "40=0"])
     {12: 1, 40: 0}
     """
-    parsed = {}
+    parsed: dict[int, int] = {}
     for condition in conditions:
         bit, _, value = condition.partition("=")
         if not bit.isdecimal() or value not in {"0", "1"}:
             raise ArgumentError(f"conditions look like 12=1 or 12=0, got {condition!r}")
-        parsed[int(bit)] = int(value)
+        if parsed.setdefault(int(bit), int(value)) != int(value):
+            raise ArgumentError(f"bit {int(bit)} cannot be 0 and 1 at the same time")
     return parsed
 
 

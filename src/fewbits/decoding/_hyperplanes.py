@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import FeatureArray
+from fewbits.errors import ArgumentError
 
 _MAX_ITER = 2000
+_USUAL = 20  # powers of two between which features are taken as they are
 _ENTRIES = 1 << 24  # scores in flight: problems are solved in groups of as many
 
 
@@ -29,11 +31,14 @@ def hyperplanes(
     """Minimise ``1/2 |w|^2 + sum_i c_i max(0, 1 -+ w'x_i)^2`` for each column.
 
     That is LIBLINEAR's L2-regularised, L2-loss SVM, with a regularised constant as last
-    weight, minimised by L-BFGS in float32.
+    weight, minimised by L-BFGS in float32. All planes stop together, when the sum of
+    their objectives settles: one whose objective is small beside the others' is found
+    less exactly than alone.
 
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
+        That float32 can hold; 4 more bytes are needed for each entry.
     positive : ndarray of bool of shape (n, n_planes)
         On which side of each plane the rows belong.
     costs : array-like, broadcast to (2, n_planes)
@@ -53,16 +58,34 @@ def hyperplanes(
     UserWarning
         When the iterations end before the objective settles.
     """
-    ones = np.ones((len(X), 1), np.float32)
-    X = np.concatenate([X.astype(np.float32, copy=False), ones], axis=1)
-    planes = np.zeros((X.shape[1], positive.shape[1])) if start is None else start
-    planes = planes.copy()
+    rows, scales = _scaled(X)
+    planes = np.zeros((len(scales), positive.shape[1]))
+    if start is not None:
+        planes = start * scales
     costs = np.broadcast_to(np.asarray(costs, np.float32), (2, positive.shape[1]))
     for group in _groups(*positive.shape):
         planes[:, group] = _solve(
-            X, positive[:, group], costs[:, group], planes[:, group], tol
+            rows, scales, positive[:, group], costs[:, group], planes[:, group], tol
         )
-    return planes
+    return planes / scales
+
+
+def _scaled(X: FeatureArray) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return X in float32 with a column of ones, and what its columns were divided by.
+
+    By 1, unless the squares of X would leave the range of float32.
+    """
+    largest = float(np.abs(X).max(initial=0))
+    if largest > float(np.finfo(np.float32).max):
+        raise ArgumentError(f"float32 cannot hold features such as {largest:g}")
+    usual = 2.0**-_USUAL <= largest <= 2.0**_USUAL or not largest
+    scale = 1.0 if usual else 2.0 ** np.frexp(largest)[1]
+    rows = np.empty((X.shape[0], X.shape[1] + 1), np.float32)
+    np.divide(X, X.dtype.type(scale), out=rows[:, :-1], casting="same_kind")
+    rows[:, -1] = 1
+    scales = np.full((X.shape[1] + 1, 1), scale)
+    scales[-1] = 1
+    return rows, scales
 
 
 def _groups(n_rows: int, n_planes: int) -> Iterator[slice]:
@@ -73,6 +96,7 @@ def _groups(n_rows: int, n_planes: int) -> Iterator[slice]:
 
 def _solve(
     X: NDArray[np.float32],
+    scales: NDArray[np.float64],
     positive: NDArray[np.bool_],
     costs: NDArray[np.float32],
     start: NDArray[np.float64],
@@ -88,8 +112,9 @@ def _solve(
         missing = np.maximum(1 - signs * (X @ W.astype(np.float32)), 0)
         slope = weights * missing
         loss = np.sum(slope * missing, dtype=np.float64)
-        gradient = W - 2 * (X.T @ (signs * slope))
-        return float(np.vdot(W, W) / 2 + loss), gradient.ravel()
+        shrunk = W / scales / scales
+        gradient = shrunk - 2 * (X.T @ (signs * slope))
+        return float(np.vdot(W, shrunk) / 2 + loss), gradient.ravel()
 
     options: Any = {"maxiter": _MAX_ITER, "maxfun": 2 * _MAX_ITER}
     options |= {"ftol": tol, "gtol": 0.0}

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, unpack
-from fewbits.codes._arguments import check_k
+from fewbits.codes._arguments import check_k, whole_number
 from fewbits.errors import ArgumentError
 
 
@@ -111,6 +112,7 @@ def learn_class(
     """
     signs, wanted = training_signs(positives, negatives, n_bits)
     check_cost(C)
+    check_seed(random_state)
     kept = np.arange(n_bits) if bits is None else _check_bits(bits, n_bits)
     signs = signs[:, kept]
     found, constant = linear_svm(signs, wanted, C / signs.size, random_state)
@@ -133,12 +135,24 @@ def training_signs(
 
 def check_cost(C: float) -> None:
     """Refuse a weight of errors that is not above 0 and finite."""
-    if not C > 0 or not np.isfinite(C):
+    is_number = isinstance(C, Real) and not isinstance(C, bool)
+    if not is_number or not C > 0 or not np.isfinite(C):
         raise ArgumentError(f"C must be above 0 and finite, got {C}")
 
 
+def check_seed(random_state: int) -> None:
+    """Refuse a number that seeds nothing."""
+    if not 0 <= whole_number(random_state, "random_state") < 2**32:
+        raise ArgumentError(
+            f"random_state must be 0 to 2**32 - 1, got {random_state!r}"
+        )
+
+
 def _check_bits(bits: ArrayLike, n_bits: int) -> NDArray[np.int64]:
-    kept = np.asarray(bits)
+    try:
+        kept = np.asarray(bits)
+    except ValueError:
+        raise ArgumentError("bits must be a list of integers") from None
     if kept.ndim != 1 or not len(kept) or kept.dtype.kind not in "iu":
         raise ArgumentError(
             f"bits must be a list of at least one integer, got {kept.dtype} of shape "

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.codes._arguments import check_k
-from fewbits.decoding._linear import check_cost, linear_svm, training_signs
+from fewbits.decoding._linear import check_cost, check_seed, linear_svm, training_signs
 
 
 def select_bits(
@@ -64,6 +64,7 @@ def select_bits(
     """
     signs, wanted = training_signs(positives, negatives, n_bits)
     check_cost(C)
+    check_seed(random_state)
     if k is not None:
         check_k(k)
     # Neither the length of codes nor the number of examples changes what C means.

@@ -16,7 +16,7 @@ from fewbits.encoders._elementary import Float64Array, cosine_and_sine, log2, po
 from fewbits.errors import ArgumentError, FeatureError
 
 _MAX_ORDER = 100
-_MAX_GAMMA = 2.0  # beyond, float32 would overflow where the features do not
+_MAX_GAMMA = 2.0
 _MAX_INTERVAL = 10.0
 #: A float64 array of as many entries is one that malloc gives again without asking the
 #: system, and several fit in the cache of one core.
@@ -140,7 +140,14 @@ def kernel_map(
     if interval is None:
         interval = _default_interval(kernel, order)
     interval = _positive("interval", interval, _MAX_INTERVAL)
-    return KernelMap(kernel, order, gamma, interval, bool(signed))
+    found = KernelMap(kernel, order, gamma, interval, bool(signed))
+    largest = float(np.finfo(np.float32).max)
+    if max(found.amplitudes) * largest ** (gamma / 2 - 1) > 1:
+        raise ArgumentError(
+            f"gamma={gamma:g} with interval={interval:g} overflows float32; take "
+            "smaller ones"
+        )
+    return found
 
 
 def _positive(name: str, value: Any, high: float) -> float:

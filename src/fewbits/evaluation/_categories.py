@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes
-from fewbits.decoding import LinearModel, best_scores, learn_class, select_bits
+from fewbits.decoding import LinearModel, learn_class, select_bits
+from fewbits.decoding._linear import check_seed
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import (
     as_labels,
@@ -32,7 +33,8 @@ class CategoryScores:
     accuracy : ndarray of shape (n_classes,), dtype float64
         Share of the test items of a category that its model scores highest.
     precision : ndarray of shape (n_classes,), dtype float64
-        Share of the category among the test items that its model scores highest.
+        Share of the category among the test items that its model scores highest; of
+        items with equal scores, the expected share in a random order.
     n_selected : ndarray of shape (n_classes,), dtype int64
         Bits that have a weight in the model of a category.
     definition : str
@@ -125,6 +127,7 @@ def category_scores(
     _check_categories(classes, np.unique(truth))
     if k is not None and selection is None:
         raise ArgumentError(f"k={k} bits of each category are selected by `selection`")
+    check_seed(random_state)
     at, n_folds = check_count(at, "at"), check_count(n_folds, "n_folds", 2)
     learner = _CategoryLearner(n_bits, k, random_state)
     selections = [None] if selection is None else _weights(selection)
@@ -134,7 +137,7 @@ def category_scores(
     models = learner.learn(codes, y, costs)
     scores = _scores(models, tests)
     right = truth[:, None] == classes
-    found = [right[best_scores(s, at), i].mean() for i, s in enumerate(scores.T)]
+    found = [expected_precision(s, right[:, i], at) for i, s in enumerate(scores.T)]
     return CategoryScores(
         classes,
         _accuracy(scores, np.searchsorted(classes, truth)),
@@ -207,6 +210,18 @@ def _choose(
     return max(grid, key=quality)
 
 
+def expected_precision(
+    scores: NDArray[np.float32], right: NDArray[np.bool_], at: int
+) -> float:
+    """Return the share of `right` among the `at` highest scores, ties in any order."""
+    at = min(at, len(scores))
+    least = np.partition(scores, len(scores) - at)[len(scores) - at]
+    above, level = scores > least, scores == least
+    places = at - np.count_nonzero(above)
+    hits = np.count_nonzero(right & above) + places * right[level].mean()
+    return float(hits / at)
+
+
 def _scores(models: list[LinearModel], codes: CodeArray) -> NDArray[np.float32]:
     return np.stack([model.scores(codes) for model in models], axis=1)
 
@@ -219,8 +234,17 @@ def _accuracy(scores: NDArray[np.float32], y: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _weights(values: float | Sequence[float]) -> list[float]:
-    found = np.unique(np.asarray(values, dtype=np.float64))
-    if not found.size or not (found > 0).all() or not np.isfinite(found).all():
+    try:
+        given = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"weights must be numbers, got {values!r}") from None
+    found = np.unique(given)
+    if (
+        given.ndim > 1
+        or not found.size
+        or not (found > 0).all()
+        or not np.isfinite(found).all()
+    ):
         raise ArgumentError(f"weights must be above 0 and finite, got {values}")
     return [float(value) for value in found]
 

@@ -24,7 +24,12 @@ from fewbits.learners._dbc_rows import sort_by_class
 from fewbits.learners._dbc_svm import Hyperplanes, train
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import one_class_each
-from fewbits.learners._parameters import check_choice, check_n_bits, check_number
+from fewbits.learners._parameters import (
+    check_choice,
+    check_flag,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners._rows import Rows
 
 
@@ -124,7 +129,7 @@ class DBC(IterativeLearner):
     Eq. (1) has a separate term for each bit. Nothing keeps two bits from being the same
     but where they started.
 
-    The rows are held in memory, in 12 bytes per feature. Neither the order of rows nor
+    The rows are held in memory, in 16 bytes per feature. Neither the order of rows nor
     the names of classes change anything. A score of exactly 0 gives a 0. y may be
     one-hot.
 
@@ -183,6 +188,7 @@ class DBC(IterativeLearner):
         check_number("gamma", self.gamma, 0, above=True)
         check_number("lambda1", self.lambda1, 0, above=True)
         check_number("lambda2", self.lambda2, 0)
+        check_flag("balanced", self.balanced)
         check_choice("codes", self.codes, ("image", "category"))
         check_choice("b_step", self.b_step, ("sequential", "simultaneous"))
         check_choice("init", self.init, ("pca", "random"))

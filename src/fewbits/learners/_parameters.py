@@ -39,6 +39,13 @@ def check_number(
     return float(value)
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool when it is one."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_seed(value: Any) -> None:
     """Refuse a `random_state` that seeds nothing."""
     try:

@@ -11,6 +11,7 @@ from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
+    check_flag,
     check_integer,
     check_n_bits,
     check_number,
@@ -133,6 +134,7 @@ class PiCoDes(IterativeLearner):
         check_n_bits(self.n_bits)
         check_number("lam", self.lam, 0, above=True)
         check_number("cost", self.cost, 0, above=True)
+        check_flag("line_search", self.line_search)
         check_choice("init", self.init, STARTS)
         if self.n_components is not None:
             check_integer("n_components", self.n_components, 1)

@@ -12,8 +12,9 @@ def best_between(
 
     Along ``(1 - t) old + t new``, both of length 1, the score of an example is linear
     in t and changes sign once at most. So eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``,
-    changes only where an example crosses over, and sums over those, in the order of
-    their t, find its least value on the whole way.
+    changes only where examples cross over, and sums over those, in the order of their
+    t, find its least value on the whole way. Places where all examples share the bit do
+    not count.
 
     Returns
     -------
@@ -29,11 +30,16 @@ def best_between(
     at = s0[crossing] / (s0[crossing] - s1[crossing])
     order = np.argsort(at, kind="stable")
     at, crossing = at[order], crossing[order]
-    costs = np.cumsum(np.where(s1[crossing] > 0, 1, -1) * deltas[crossing])
+    turn = np.where(s1[crossing] > 0, 1, -1)
+    ones = np.count_nonzero(s0 > 0) + np.cumsum(turn)
+    following = np.append(at[1:], 1.0)
+    # Examples that cross together cannot be parted.
+    allowed = (at < following) & (ones > 0) & (ones < len(X))
+    costs = np.where(allowed, np.cumsum(turn * deltas[crossing]), np.inf)
     best = int(costs.argmin())
     if costs[best] >= 0:
         return old
-    t = (at[best] + np.append(at, 1.0)[best + 1]) / 2  # halfway to the next crossing
+    t = (at[best] + following[best]) / 2
     return (1 - t) * w0 + t * w1, float((1 - t) * b0 + t * b1)
 
 

@@ -7,6 +7,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from fewbits.errors import ArgumentError
 from fewbits.learners._picodes_steps import (
     Problem,
     State,
@@ -94,6 +95,11 @@ def epochs(
             adam.step(gradients(problem, parameters, rows, temperature), learning_rate)
         hardened = learn_classifiers(problem, harden(problem, parameters))
         value = objective(problem, hardened)
+        if not np.isfinite(value):
+            raise ArgumentError(
+                "the objective is not finite; take a smaller lam or learning_rate, or "
+                "a larger temperature"
+            )
         if value < least:
             state, least = hardened, value
         yield state, value
