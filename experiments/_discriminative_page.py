@@ -58,7 +58,8 @@ def write() -> None:
         parts += [f"## {TITLES[name]}", seeds_of(chosen), claims(chosen)]
         parts += [section(chosen, name, each) for each in SIZES[name][1]]
         parts += [against_examples(chosen, name), objective(chosen, name)]
-    (RESULTS / "discriminative.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+    text = "\n\n".join(part for part in parts if part)
+    (RESULTS / "discriminative.md").write_text(text + "\n", "utf-8")
 
 
 def section(cells: list[Cell], name: str, each: int) -> str:
@@ -75,15 +76,16 @@ def section(cells: list[Cell], name: str, each: int) -> str:
     }
     floats = [cell for cell in chosen if not cell["cell"]["bits"]]
     parts = [f"### {each} items per class", controls(floats)]
-    for i, (title, table) in enumerate(tables.items()):
+    measured = {title: table for title, table in tables.items() if table}
+    for i, (title, table) in enumerate(measured.items()):
         if i < 2:
             image = IMAGES / f"discriminative_{name}_{each}_{'ns'[i]}.svg"
             draw = curves_of(table)
             line_plot(image, draw, x="bits", y=f"accuracy, {title}", x_ticks=LENGTHS)
             parts.append(f"![accuracy by {title}](../images/{image.name})")
-        parts += [f"**{title.capitalize()}**", grid(table, "{} bits")]
+        parts += [f"**{title[0].upper()}{title[1:]}**", grid(table, "{} bits")]
     parts.append(precision_recall(codes, name, each))
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def controls(cells: list[Cell]) -> str:
@@ -139,6 +141,8 @@ def against_examples(cells: list[Cell], name: str) -> str:
         "DBC-L1": by_method(chosen, figure("selected_precision"), "each").get("DBC", {})
     }
     table = {method: found for method, found in table.items() if found}
+    if len(table) < 2:
+        return ""
     image = IMAGES / f"discriminative_{name}_each.svg"
     ticks = SIZES[name][1]
     x, y = "items per class", f"precision, {CURVES_AT} bits"
