@@ -44,8 +44,8 @@ def write() -> None:
     for name in names:
         chosen = [cell for cell in cells if cell["cell"]["data"] == name]
         parts += [f"## {TITLES[name]}", seeds_of(chosen), costs(chosen, name)]
-        for bits in LENGTHS:
-            parts.append(section(chosen, name, bits))
+        measured = {cell["cell"]["bits"] for cell in chosen}
+        parts += [section(chosen, name, bits) for bits in LENGTHS if bits in measured]
     (RESULTS / "class_search.md").write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
