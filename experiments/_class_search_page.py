@@ -1,15 +1,14 @@
 """The page on finding the members of novel classes."""
 
-from experiments._cells import RESULTS, Cell, Cells
+from experiments._cells import Cell
+from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
-from experiments._sparse_page import IMAGES, TITLES
 from experiments._summary import (
     by_method,
     curves_of,
     grid,
     markdown,
     medians,
-    seeds_of,
 )
 from experiments.class_search import (
     EXAMPLES,
@@ -36,17 +35,14 @@ bit for each class."""
 
 def write() -> None:
     """Write the page, if anything was measured."""
-    cells = list(Cells("class_search"))
-    names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
-    if not names:
-        return
-    parts = [INTRODUCTION]
-    for name in names:
-        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        parts += [f"## {TITLES[name]}", seeds_of(chosen), costs(chosen, name)]
-        measured = {cell["cell"]["bits"] for cell in chosen}
-        parts += [section(chosen, name, bits) for bits in LENGTHS if bits in measured]
-    (RESULTS / "class_search.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+    write_page("class_search", [INTRODUCTION], sections)
+
+
+def sections(cells: list[Cell], name: str) -> list[str]:
+    """Return the costs, and a part for each length that was measured."""
+    measured = {cell["cell"]["bits"] for cell in cells}
+    parts = [section(cells, name, bits) for bits in LENGTHS if bits in measured]
+    return [costs(cells, name), *parts]
 
 
 def section(cells: list[Cell], name: str, bits: int) -> str:

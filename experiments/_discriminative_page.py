@@ -3,17 +3,16 @@
 import math
 from collections.abc import Callable, Sequence
 
-from experiments._cells import RESULTS, Cell, Cells
+from experiments._cells import Cell
+from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._sparse_claims import said
-from experiments._sparse_page import IMAGES, TITLES
 from experiments._summary import (
     by_method,
     curves_of,
     grid,
     markdown,
     mean_and_error,
-    seeds_of,
     shown,
 )
 from experiments.discriminative import CURVES_AT, LENGTHS, RANKS, SIZES
@@ -48,18 +47,18 @@ def figure(name: str) -> Pick:
 
 def write() -> None:
     """Write the page, if anything was measured."""
-    cells = list(Cells("discriminative"))
-    names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
-    if not names:
-        return
-    parts = [INTRODUCTION]
-    for name in names:
-        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        parts += [f"## {TITLES[name]}", seeds_of(chosen), claims(chosen)]
-        parts += [section(chosen, name, each) for each in SIZES[name][1]]
-        parts += [against_examples(chosen, name), objective(chosen, name)]
-    text = "\n\n".join(part for part in parts if part)
-    (RESULTS / "discriminative.md").write_text(text + "\n", "utf-8")
+    write_page("discriminative", [INTRODUCTION], sections)
+
+
+def sections(cells: list[Cell], name: str) -> list[str]:
+    """Return the parts on one set of features."""
+    parts = [section(cells, name, each) for each in SIZES[name][1]]
+    return [
+        claims(cells),
+        *parts,
+        against_examples(cells, name),
+        objective(cells, name),
+    ]
 
 
 def section(cells: list[Cell], name: str, each: int) -> str:

@@ -1,9 +1,9 @@
 """The page on classes that nobody trained on."""
 
-from experiments._cells import RESULTS, Cell, Cells
+from experiments._cells import Cell
+from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
-from experiments._sparse_page import IMAGES, TITLES
-from experiments._summary import by_method, curves_of, grid, seeds_of, shown
+from experiments._summary import by_method, curves_of, grid, shown
 from experiments.novel_classes import N_LEARN, N_NOVEL, N_TEST, N_TRAIN
 
 INTRODUCTION = f"""# Classes that nobody trained on
@@ -29,18 +29,10 @@ from 32 bits on (the paper on DBC claims the opposite)."""
 
 def write() -> None:
     """Write the page, if anything was measured."""
-    cells = list(Cells("novel_classes"))
-    names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
-    if not names:
-        return
-    parts = [INTRODUCTION, FOUND]
-    for name in names:
-        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        parts += [f"## {TITLES[name]}", seeds_of(chosen), section(chosen, name)]
-    (RESULTS / "novel_classes.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+    write_page("novel_classes", [INTRODUCTION, FOUND], section)
 
 
-def section(cells: list[Cell], name: str) -> str:
+def section(cells: list[Cell], name: str) -> list[str]:
     """Return plot and tables of one set of features."""
     codes = [cell for cell in cells if cell["cell"]["bits"]]
     accuracy = by_method(codes, lambda found: found["accuracy"], "bits")
@@ -61,4 +53,4 @@ def section(cells: list[Cell], name: str) -> str:
     )
     parts += ["**Linear SVM**", grid(accuracy, "{} bits")]
     parts += ["**Nearest neighbour**", grid(nearest, "{} bits")]
-    return "\n\n".join(parts)
+    return parts

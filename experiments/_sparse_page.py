@@ -3,18 +3,13 @@
 from typing import Any
 
 from experiments._cells import RESULTS, Cell, Cells
+from experiments._pages import IMAGES, TITLES
 from experiments._plots import line_plot
 from experiments._sparse_claims import claims
 from experiments._summary import decimal, markdown, medians, over_seeds, shown
 from experiments.sparse_projections import DENSITIES, N_ITER
 
-IMAGES = RESULTS.parent / "images"
 METHODS = ("LSH", "ITQ", *(f"SP {density:.0%}" for density in DENSITIES))
-TITLES = {
-    "icd10": "ICD-10-CM, WordLlama, 256-d",
-    "caltech101-1280": "Caltech-101, EfficientNet-Lite0, 1280-d",
-    "caltech101-5120": "Caltech-101, EfficientNet-Lite0 2x2, 5120-d",
-}
 WIDTHS = {"icd10": 256, "caltech101-1280": 1280, "caltech101-5120": 5120}
 Table = dict[tuple[str, int, str], tuple[float, float, int]]
 Texts = dict[tuple[str, int, str], str]

@@ -10,7 +10,7 @@ and everything that was not learnt from is ranked by a linear SVM on the codes.
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._features import load_features
+from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.novel_classes import COMPONENTS, tuned_on
 from fewbits.decoding import best_scores, learn_class
 from fewbits.decoding._linear import linear_svm
@@ -32,20 +33,14 @@ N_NEGATIVES = 1000
 FLOAT_COST = 100.0  # as codes have it
 
 
-def main(
-    data: Annotated[list[str], typer.Option(help="Feature sets.")],
-    seeds: Annotated[int, typer.Option()] = 3,
-    bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
-) -> None:
+def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("class_search")
     for name in data:
         for seed in range(seeds):
             problem = Problem(name, seed)
             for cell, learner in lineup(name, seed):
-                wanted = not only or cell["method"] in only
-                if wanted and (not bits or cell["bits"] in (0, *bits)):
+                if wanted(cell, only, bits):
                     cells.measure(cell, partial(problem.figures, learner))
 
 
@@ -87,11 +82,11 @@ class Problem:
         precision, seconds = {}, []
         for n in EXAMPLES:
             found = []
-            for wanted in self.novel:
+            for name in self.novel:
                 start = time.perf_counter()
-                best = search(self.examples[wanted][:n])
+                best = search(self.examples[name][:n])
                 seconds.append(time.perf_counter() - start)
-                hits = np.cumsum(self.y[self.collection[best]] == wanted)
+                hits = np.cumsum(self.y[self.collection[best]] == name)
                 found.append([hits[k - 1] / k for k in RANKS])
             precision[n] = np.mean(found, axis=0).tolist()
         return {

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._features import load_features
+from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._product_quantization import nearest_labels
 from experiments.novel_classes import COMPONENTS
 from fewbits.evaluation import (
@@ -38,11 +39,11 @@ CURVES_AT = 256
 
 
 def main(
-    data: Annotated[list[str], typer.Option(help="Feature sets.")],
-    seeds: Annotated[int, typer.Option()] = 3,
-    bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
+    data: Data,
+    seeds: Seeds = 3,
+    bits: Bits = None,
     each: Annotated[list[int] | None, typer.Option(help="Items per class.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
+    only: Only = None,
 ) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("discriminative")
@@ -52,8 +53,7 @@ def main(
             for n_each in each or sizes:
                 problem = draw(name, n_each, n_test, seed)
                 for cell, measure in lineup(problem):
-                    wanted = not only or cell["method"] in only
-                    if wanted and (not bits or cell["bits"] in (0, *bits)):
+                    if wanted(cell, only, bits):
                         found = {"data": name, "each": n_each, **cell, "seed": seed}
                         cells.measure(found, measure)
 

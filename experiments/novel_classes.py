@@ -9,7 +9,7 @@ weight of errors chosen by cross-validation on them, and tested on up to 25 othe
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._features import load_features
+from experiments._options import Bits, Data, Only, Seeds, wanted
 from fewbits.evaluation import knn_accuracy, svm_accuracy
 from fewbits.learners import (
     BRE,
@@ -42,20 +43,14 @@ COMPONENTS = 128
 CLASSEME_COST = 0.001
 
 
-def main(
-    data: Annotated[list[str], typer.Option(help="Feature sets.")],
-    seeds: Annotated[int, typer.Option()] = 3,
-    bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
-) -> None:
+def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("novel_classes")
     for name in data:
         for seed in range(seeds):
             problem = Problem(name, seed)
             for cell, learner in lineup(name, seed, len(problem.known)):
-                wanted = not only or cell["method"] in only
-                if wanted and (not bits or cell["bits"] in (0, *bits)):
+                if wanted(cell, only, bits):
                     cells.measure(cell, partial(problem.figures, learner))
 
 

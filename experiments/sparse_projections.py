@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
+from experiments._options import Bits, Data, Only, wanted
 from experiments._shared_steps import SharedSteps, shared_steps
 from experiments._table2 import svm_figures
 from fewbits import _kernels
@@ -45,10 +46,10 @@ TABLE_2 = ("float", "threshold", "LSH", "ITQ", "SP 5%")
 
 
 def main(
-    data: Annotated[list[str], typer.Option(help="Feature sets.")],
+    data: Data,
     seed: Annotated[list[int] | None, typer.Option(help="0 to 2 if not given.")] = None,
-    bits: Annotated[list[int] | None, typer.Option(help="Lengths.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Methods.")] = None,
+    bits: Bits = None,
+    only: Only = None,
 ) -> None:
     """Measure every cell that is not measured yet."""
     for name in data:
@@ -58,11 +59,6 @@ def main(
                 for cell, learner in lineup(name, features.database.shape[1], number):
                     if wanted(cell, only, bits):
                         measure(cell, features, Fit(learner, features, steps))
-
-
-def wanted(cell: Cell, only: list[str] | None, bits: list[int] | None) -> bool:
-    """Whether the command line asks for a cell."""
-    return (not only or cell["method"] in only) and (not bits or cell["bits"] in bits)
 
 
 def lineup(

@@ -3,20 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sklearn.utils import check_random_state
-
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._iterative import IterativeLearner
-from fewbits.learners._labels import one_class_each
-from fewbits.learners._parameters import (
-    check_choice,
-    check_flag,
-    check_integer,
-    check_n_bits,
-    check_number,
-)
-from fewbits.learners._picodes_start import STARTS, components, first_projectors
+from fewbits.learners._parameters import check_flag
+from fewbits.learners._picodes_base import PiCoDesLearner
 from fewbits.learners._picodes_steps import (
     Problem,
     State,
@@ -27,7 +17,7 @@ from fewbits.learners._picodes_steps import (
 )
 
 
-class PiCoDes(IterativeLearner):
+class PiCoDes(PiCoDesLearner):
     """Learn bits for linear classifiers: compact codes for recognising new classes.
 
     Any number of bits, whatever the number of classes. The classes of the training data
@@ -131,31 +121,14 @@ class PiCoDes(IterativeLearner):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_n_bits(self.n_bits)
-        check_number("lam", self.lam, 0, above=True)
-        check_number("cost", self.cost, 0, above=True)
         check_flag("line_search", self.line_search)
-        check_choice("init", self.init, STARTS)
-        if self.n_components is not None:
-            check_integer("n_components", self.n_components, 1)
-        self._check_iterations()
+        super()._check_parameters()
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
-        self.classes_, numbers = one_class_each(y, X, "PiCoDes")
-        rng = check_random_state(self.random_state)
-        x = components(X, self.n_components)
-        problem = Problem(
-            x.rows,
-            numbers,
-            len(self.classes_),
-            self.lam,
-            self.cost,
-            seed=int(rng.randint(2**31 - 1)),
-            line_search=bool(self.line_search),
-        )
-        first = first_projectors(problem, self.n_bits, self.init, rng)
-        state = self._run(descent(problem, start(problem, *first)))
-        return x.encoder(state.A, state.a0)
+        first = self._start(X, y, line_search=bool(self.line_search))
+        state = start(first.problem, first.A, first.a0)
+        state = self._run(descent(first.problem, state))
+        return first.x.encoder(state.A, state.a0)
 
 
 def descent(problem: Problem, state: State) -> Iterator[tuple[State, float]]:

@@ -1,0 +1,36 @@
+"""Pages of results with a part for each set of features."""
+
+from collections.abc import Callable, Iterable
+
+from experiments._cells import RESULTS, Cell, Cells
+from experiments._summary import seeds_of
+
+IMAGES = RESULTS.parent / "images"
+TITLES = {
+    "icd10": "ICD-10-CM, WordLlama, 256-d",
+    "caltech101-1280": "Caltech-101, EfficientNet-Lite0, 1280-d",
+    "caltech101-5120": "Caltech-101, EfficientNet-Lite0 2x2, 5120-d",
+}
+
+
+def write_page(
+    experiment: str,
+    introduction: list[str],
+    section: Callable[[list[Cell], str], Iterable[str]],
+) -> None:
+    """Write the page of an experiment, if anything was measured.
+
+    Parameters
+    ----------
+    section : callable
+        Takes the cells and the name of a set of features; empty parts are left out.
+    """
+    cells = list(Cells(experiment))
+    parts = list(introduction)
+    for name, title in TITLES.items():
+        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
+        if chosen:
+            parts += [f"## {title}", seeds_of(chosen), *section(chosen, name)]
+    if cells:
+        text = "\n\n".join(part for part in parts if part)
+        (RESULTS / f"{experiment}.md").write_text(text + "\n", "utf-8")

@@ -1,0 +1,69 @@
+"""What PiCoDes and their relaxation share: parameters, and where they start."""
+
+from typing import Any, NamedTuple
+
+from numpy.random import RandomState
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array
+from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._labels import one_class_each
+from fewbits.learners._parameters import (
+    check_choice,
+    check_integer,
+    check_n_bits,
+    check_number,
+)
+from fewbits.learners._picodes_start import (
+    STARTS,
+    Components,
+    components,
+    first_projectors,
+)
+from fewbits.learners._picodes_steps import Float64Array, Problem
+
+
+class Start(NamedTuple):
+    """Components, the problem that they pose, and first projectors."""
+
+    x: Components
+    problem: Problem
+    A: Float64Array
+    a0: Float64Array
+    rng: RandomState
+
+
+class PiCoDesLearner(IterativeLearner):
+    """A learner of projectors for linear classifiers."""
+
+    n_bits: int
+    lam: float
+    cost: float
+    init: str
+    n_components: int | None
+    random_state: Any
+
+    def _check_parameters(self) -> None:
+        check_n_bits(self.n_bits)
+        check_number("lam", self.lam, 0, above=True)
+        check_number("cost", self.cost, 0, above=True)
+        check_choice("init", self.init, STARTS)
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components, 1)
+        self._check_iterations()
+
+    def _start(self, X: Array, y: Any, *, line_search: bool = True) -> Start:
+        self.classes_, numbers = one_class_each(y, X, type(self).__name__)
+        rng = check_random_state(self.random_state)
+        x = components(X, self.n_components)
+        problem = Problem(
+            x.rows,
+            numbers,
+            len(self.classes_),
+            self.lam,
+            self.cost,
+            seed=int(rng.randint(2**31 - 1)),
+            line_search=line_search,
+        )
+        A, a0 = first_projectors(problem, self.n_bits, self.init, rng)
+        return Start(x, problem, A, a0, rng)
