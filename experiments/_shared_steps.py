@@ -5,6 +5,7 @@ methods asks for the same ones again and again: the principal axes, the random r
 to start from, and the first rotation that sparse projections find from there.
 """
 
+import pickle
 import time
 import zlib
 from collections.abc import Callable, Hashable, Iterator
@@ -43,8 +44,7 @@ class SharedSteps:
 
     def rotation(self, k: int, b: int, rng: RandomState) -> Any:
         """Return a random rotation; `rng` is used for nothing else."""
-        state: Any = rng.get_state()
-        seed = zlib.crc32(state[1])
+        seed = zlib.crc32(pickle.dumps(rng.get_state()))
         return self._once("start", (k, b, seed), lambda: random_rotation(k, b, rng))
 
     def first_polar(self, C: Any) -> Any:
