@@ -18,6 +18,7 @@ from fewbits.encoders import (
     EigenfunctionEncoder,
     KernelMapEncoder,
     LinearEncoder,
+    MLPEncoder,
     SparseEncoder,
     load,
 )
@@ -29,6 +30,7 @@ _WEIGHTS = _rng.normal(size=(N_FEATURES, 37)).astype(np.float32)
 _BIAS = _rng.normal(size=37).astype(np.float32) * 20
 _FEW = np.where(_rng.random(_WEIGHTS.shape) < 0.15, _WEIGHTS, 0)
 _MAPPED = _rng.normal(size=(3 * N_FEATURES, 37))
+_SMALL = [_rng.normal(size=shape) / 30 for shape in ((N_FEATURES, 3), (3, 37))]
 
 ENCODERS = [
     LinearEncoder(_WEIGHTS, _BIAS),
@@ -50,6 +52,8 @@ ENCODERS = [
         "chi2",
         signed=True,
     ),
+    MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000]),
+    MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000], zero_bit=1),
 ]
 
 
@@ -91,6 +95,9 @@ def at_the_threshold(encoder, rows):
 def without_bias(encoder):
     if isinstance(encoder, KernelMapEncoder):
         return KernelMapEncoder(without_bias(encoder.inner), **asdict(encoder.map))
+    if isinstance(encoder, MLPEncoder):
+        biases = map(np.zeros_like, encoder.biases)
+        return MLPEncoder(encoder.weights, list(biases), zero_bit=encoder.zero_bit)
     tensors = {**encoder.tensors(), "bias": np.zeros(encoder.n_bits)}
     return type(encoder)(**tensors, zero_bit=encoder.zero_bit)
 

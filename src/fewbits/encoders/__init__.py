@@ -6,6 +6,7 @@ from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._io import load
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
+from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Encoder",
     "KernelMapEncoder",
     "LinearEncoder",
+    "MLPEncoder",
     "SparseEncoder",
     "as_features",
     "feature_blocks",

@@ -1,7 +1,5 @@
 """What every encoder can do."""
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from safetensors.numpy import save
 
+from fewbits._artefacts import checksum
 from fewbits._files import atomic_write
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
@@ -158,11 +157,7 @@ class Encoder(ABC):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of everything that decides the codes; bundles keep it beside them."""
-        digest = hashlib.sha256(json.dumps([self.kind, self.zero_bit]).encode())
-        for name, tensor in sorted(self.tensors().items()):
-            digest.update(json.dumps([name, tensor.dtype.str, tensor.shape]).encode())
-            digest.update(np.ascontiguousarray(tensor).data)
-        return digest.hexdigest()
+        return checksum([self.kind, self.zero_bit], self.tensors())
 
     def save(self, path: str | Path) -> None:
         """Write the encoder to a ``.safetensors`` file, all of it or nothing.

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
+from fewbits._artefacts import read_tensors
 from fewbits.encoders._base import Encoder, Tensors
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
+from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._sparse import SparseEncoder
 from fewbits.errors import ArtefactError, FewbitsError
 
@@ -28,7 +29,7 @@ def _behind_kernel_map(*, zero_bit: int, **tensors: Any) -> KernelMapEncoder:
 
 _PLAIN_KINDS: dict[str, Any] = {
     cls.kind: cls for cls in (EigenfunctionEncoder, LinearEncoder, SparseEncoder)
-}
+} | {MLPEncoder.kind: MLPEncoder.from_tensors}
 _KINDS = _PLAIN_KINDS | {KernelMapEncoder.kind: _behind_kernel_map}
 _FORMAT = "fewbits-encoder-1"
 
@@ -52,9 +53,8 @@ def load(path: str | Path) -> Encoder:
     OSError
         When there is no such file, or it may not be read.
     """
-    with open(path, "rb"):  # the errors of the system, rather than those of safetensors
-        pass
-    metadata, tensors = _read(path)
+    metadata, tensors = read_tensors(path, "encoder", _FORMAT)
+    _check_kind(path, metadata.get("kind"))
     try:
         with np.errstate(all="ignore"):
             zero_bit = int(metadata["zero_bit"])
@@ -66,28 +66,9 @@ def load(path: str | Path) -> Encoder:
     return encoder
 
 
-def _read(path: str | Path) -> tuple[dict[str, str], dict[str, Any]]:
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            _check_format(path, metadata)
-            names = file.keys()
-            return metadata, {name: file.get_tensor(name) for name in names}
-    except FewbitsError:
-        raise
-    except Exception as error:  # whatever safetensors and NumPy make of broken headers
-        raise ArtefactError(f"{path} is no encoder file: {error}") from error
-
-
-def _check_format(path: str | Path, metadata: dict[str, str]) -> None:
-    found = metadata.get("format", "none")
-    if found != _FORMAT:
+def _check_kind(path: str | Path, kind: str | None) -> None:
+    if kind not in _KINDS:
         raise ArtefactError(
-            f"{path} holds no encoder that this version reads: its format is "
-            f"{found!r}, expected {_FORMAT!r}"
-        )
-    if metadata.get("kind") not in _KINDS:
-        raise ArtefactError(
-            f"{path} holds an encoder of kind {metadata.get('kind')!r}, this version "
-            f"knows {sorted(_KINDS)}"
+            f"{path} holds an encoder of kind {kind!r}, this version knows "
+            f"{sorted(_KINDS)}"
         )

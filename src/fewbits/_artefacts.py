@@ -1,0 +1,66 @@
+"""Tensors in files that say what they are, with a checksum of what they hold."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+
+from fewbits.errors import ArtefactError, FewbitsError
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def checksum(header: object, tensors: Mapping[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 of a header that JSON can hold, and of named tensors."""
+    digest = hashlib.sha256(json.dumps(header).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(json.dumps([name, tensor.dtype.str, tensor.shape]).encode())
+        digest.update(np.ascontiguousarray(tensor).data)
+    return digest.hexdigest()
+
+
+def read_tensors(
+    path: str | Path, noun: str, expected: str
+) -> tuple[dict[str, str], Tensors]:
+    """Return the metadata and the tensors of a ``.safetensors`` file.
+
+    Parameters
+    ----------
+    path : str or Path
+    noun : str
+        What the file should hold, for errors.
+    expected : str
+        What its metadata must give as its format.
+
+    Raises
+    ------
+    ArtefactError
+        When the file holds something else, or its structure is damaged.
+    OSError
+        When there is no such file, or it may not be read.
+    """
+    with open(path, "rb"):  # the errors of the system, rather than those of safetensors
+        pass
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            _check_format(path, noun, metadata.get("format", "none"), expected)
+            names = file.keys()
+            return metadata, {name: file.get_tensor(name) for name in names}
+    except FewbitsError:
+        raise
+    except Exception as error:  # whatever safetensors and NumPy make of broken headers
+        raise ArtefactError(f"{path} is no {noun} file: {error}") from error
+
+
+def _check_format(path: str | Path, noun: str, found: str, expected: str) -> None:
+    if found != expected:
+        raise ArtefactError(
+            f"{path} holds no {noun} that this version reads: its format is "
+            f"{found!r}, expected {expected!r}"
+        )
