@@ -11,6 +11,7 @@ from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 SOURCE = Path(__file__).parents[1] / "src" / "fewbits"
 SERVING = ["codes", "encoders", "index", "bundle", "decoding", "inputs"]
+SERVING += ["integrations.onnx"]
 
 
 def test_layers():

@@ -10,6 +10,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     InputPath,
+    check_output,
     print_json,
     progress_bar,
     read_for,
@@ -38,13 +39,10 @@ def encode(
 
     from fewbits._files import atomic_write
     from fewbits.bundle import Bundle
-    from fewbits.errors import ArgumentError
 
-    if not output.absolute().parent.is_dir():
-        raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
-    if output.is_dir():
-        raise ArgumentError(f"{output} is a folder; name a file")
-    _check_output(output, items)
+    check_output(output, ".npy", "codes")
+    if output.exists() and Path(items).exists() and output.samefile(items):
+        raise ArgumentError(f"{output} is the input; its codes need another file")
     loaded = Bundle.load(bundle)
     source = read_for(loaded, items, column)
     with progress_bar("encoding") as progress:
@@ -55,19 +53,3 @@ def encode(
         print_json({"codes": str(output), "shape": codes.shape})
     else:
         typer.echo(f"{output}: {len(codes):,} codes of {codes.shape[1]} bytes")
-
-
-def _check_output(output: Path, items: str) -> None:
-    """Refuse a file that cannot be written, or whose loss nobody wants."""
-    if not output.absolute().parent.is_dir():
-        raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
-    if output.is_dir():
-        raise ArgumentError(f"{output} is a folder; name a file")
-    if output.exists() and not output.is_file():
-        return  # a device or a pipe
-    if output.suffix != ".npy":
-        raise ArgumentError(f"codes are written to a .npy file, got {output}")
-    if output.exists() and Path(items).exists() and output.samefile(items):
-        raise ArgumentError(f"{output} is the input; its codes need another file")
-    if (output.absolute().parent / "bundle.json").exists():
-        raise ArgumentError(f"{output.parent} is a bundle; write codes elsewhere")
