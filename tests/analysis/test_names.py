@@ -148,6 +148,19 @@ def test_nothing_to_tell_apart(texts, side):
     assert found.bits[0].names == ("", "")
 
 
+def test_words_of_short_texts_are_no_names_where_fewer_items_carry_them():
+    rng = np.random.default_rng(0)
+    side = np.arange(2000) % 2
+    texts = []
+    for s in side:  # x is a larger part of the short texts of side 0
+        words = [f"w{i}" for i in rng.choice(200, 12 if s else 3, replace=False)]
+        texts.append(words + ["x"] * int(rng.random() < (0.36 if s else 0.3)))
+    found = propose_names(texts, pack(side[:, None]), 1, n_words=9)
+    assert "x" not in {word.word for word in found.bits[0].zeros}
+    for proposed in found.bits[0]:
+        assert all(word.share > word.other_share for word in proposed)
+
+
 def test_rare_words_are_not_tested():
     side = np.arange(40) % 2
     texts = ["common", "usual"] * 20

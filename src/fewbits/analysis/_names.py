@@ -139,6 +139,10 @@ def propose_names(
     about a tenth finds most: a word that is on one side only has a variance of
     ``1 / a_w`` on the other, however frequent it is.
 
+    These are odds among words. A word that is proposed for a side is also carried by a
+    larger share of its items, which need not follow where texts of the sides differ in
+    length.
+
     P values are two-sided and normal, times the number of words and bits (Bonferroni).
     They take items as independent: near-duplicates make them too small.
 
@@ -272,9 +276,11 @@ def _best(
     """Return the most significant words of a side, ties in alphabetical order."""
     z = contrast.z[:, column] * (1 if side else -1)
     p_values = contrast.p_values[:, column]
-    candidates = np.flatnonzero((z > 0) & (p_values <= significance))
-    order = candidates[np.argsort(-z[candidates], kind="stable")][:n_words]
     shares, others = contrast.shares[side], contrast.shares[1 - side]
+    # Odds are among words: where texts are short, all words have higher ones.
+    more = (z > 0) & (shares[:, column] > others[:, column])
+    candidates = np.flatnonzero(more & (p_values <= significance))
+    order = candidates[np.argsort(-z[candidates], kind="stable")][:n_words]
     return tuple(
         Word(
             words[i],

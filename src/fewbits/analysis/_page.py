@@ -4,25 +4,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fewbits._files import atomic_write
 from fewbits.analysis._checks import check_bits
+from fewbits.analysis._document import write_document
 from fewbits.analysis._extremes import Extremes
-from fewbits.analysis._html import Html, element, text
+from fewbits.analysis._html import element
 from fewbits.analysis._map_chart import map_section
 from fewbits.analysis._maps import CodeMap
 from fewbits.analysis._names import Proposals, name_bits
 from fewbits.analysis._ranking import BitRanking
 from fewbits.analysis._report import BitReport
 from fewbits.analysis._sheet import Sheet, bit_section, overview
-from fewbits.analysis._style import STYLE
 from fewbits.analysis._summary import report_section
 from fewbits.errors import ArgumentError
 
 KINDS = ("texts", "images", "vectors")
 _SHOWN = 32
-
-# Even if a text broke out of its place, it could load and run nothing.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def write_page(
@@ -113,40 +109,18 @@ def write_page(
     sheet = Sheet(report, extremes, items, kind, captions, names, proposals, ranking)
     groups = None if classes is None else [str(name) for name in classes]
     drawings = map_section(maps, items, kind, captions, groups)
-    page = _page(title, sheet, chosen, drawings)
-    with atomic_write(path) as file:
-        # A text may hold halves of characters, which UTF-8 has no bytes for.
-        file.write(page.encode("utf-8", "replace"))
-
-
-def _page(title: str, sheet: Sheet, bits: Sequence[int], maps: Html) -> str:
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Html(STYLE)),
+    write_document(
+        path,
+        title,
+        _lead(sheet),
+        report_section(sheet.report),
+        drawings,
+        element("h2", "Bits at a glance"),
+        overview(sheet, chosen),
+        element("h2", "Bit by bit"),
+        element("p", _legend(sheet), class_="soft"),
+        *(bit_section(sheet, bit) for bit in chosen),
     )
-    body = element(
-        "body",
-        element(
-            "header",
-            element("h1", text(title)),
-            element("p", _lead(sheet), class_="soft"),
-        ),
-        element(
-            "main",
-            report_section(sheet.report),
-            maps,
-            element("h2", "Bits at a glance"),
-            overview(sheet, bits),
-            element("h2", "Bit by bit"),
-            element("p", _legend(sheet), class_="soft"),
-            *(bit_section(sheet, bit) for bit in bits),
-        ),
-    )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
 def _lead(sheet: Sheet) -> str:

@@ -1,6 +1,6 @@
 """The look of the page: one column of cards, in the reader's light or dark."""
 
-STYLE = """
+COLOURS = """
 :root {
   color-scheme: light dark;
   --page: #f6f5f2; --card: #ffffff; --ink: #1d2126; --soft: #5b6470; --line: #dcdad4;
@@ -12,6 +12,28 @@ STYLE = """
     --zero: #f0a36b; --one: #86b8f2; --warn: #33290f; --warn-line: #d9a520;
   }
 }
+"""
+
+# Drawings look the same on a page and in a file of their own.
+DRAWINGS = """
+.axis { stroke: var(--soft); fill: none; }
+.branch { stroke: var(--one); stroke-width: 1.2; fill: none; }
+.frame { stroke: var(--line); fill: none; }
+.pixels { image-rendering: pixelated; }
+svg text { fill: var(--soft); font-size: 13px; }
+svg .leaf { fill: var(--ink); font-size: 12px; }
+.dot { fill: var(--soft); opacity: .8; }
+.dot.class-0 { fill: #2f6fb3; }
+.dot.class-1 { fill: #c9651b; }
+.dot.class-2 { fill: #3c8d40; }
+.dot.class-3 { fill: #a9478f; }
+.dot.class-4 { fill: #8a7a1f; }
+.dot.class-5 { fill: #2b9a9a; }
+"""
+
+STYLE = (
+    f"{COLOURS}{DRAWINGS}"
+    """
 * { box-sizing: border-box; }
 body {
   margin: 0; padding: 2rem 1rem 4rem; background: var(--page); color: var(--ink);
@@ -40,9 +62,7 @@ dd { margin: 0; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
 }
 figure { margin: 0; }
 svg { display: block; width: 100%; height: auto; margin-top: .5rem; }
-svg text { fill: var(--soft); font-size: 13px; }
 .charts .card { margin: 0; }
-.axis { stroke: var(--soft); fill: none; }
 .area { fill: var(--one); stroke: none; opacity: .55; }
 .line { fill: none; stroke: var(--zero); stroke-width: 2; }
 .key { display: inline-block; margin-left: .75rem; }
@@ -52,13 +72,12 @@ svg text { fill: var(--soft); font-size: 13px; }
 }
 .key.series-1::before { height: .2em; background: var(--zero); vertical-align: .25em; }
 .maps { grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); }
-.dot { fill: var(--soft); opacity: .8; }
-.key.class-0::before, .dot.class-0 { background: #2f6fb3; fill: #2f6fb3; }
-.key.class-1::before, .dot.class-1 { background: #c9651b; fill: #c9651b; }
-.key.class-2::before, .dot.class-2 { background: #3c8d40; fill: #3c8d40; }
-.key.class-3::before, .dot.class-3 { background: #a9478f; fill: #a9478f; }
-.key.class-4::before, .dot.class-4 { background: #8a7a1f; fill: #8a7a1f; }
-.key.class-5::before, .dot.class-5 { background: #2b9a9a; fill: #2b9a9a; }
+.key.class-0::before { background: #2f6fb3; }
+.key.class-1::before { background: #c9651b; }
+.key.class-2::before { background: #3c8d40; }
+.key.class-3::before { background: #a9478f; }
+.key.class-4::before { background: #8a7a1f; }
+.key.class-5::before { background: #2b9a9a; }
 .scroll { overflow-x: auto; overflow-wrap: break-word; }
 table { border-collapse: collapse; width: 100%; }
 th, td {
@@ -85,3 +104,4 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 @media (max-width: 40rem) { .sides { grid-template-columns: minmax(0, 1fr); } }
 @media print { .card { break-inside: avoid; } }
 """
+)

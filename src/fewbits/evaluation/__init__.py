@@ -14,6 +14,7 @@ from fewbits.evaluation._average_precision import (
     average_precision,
     mean_average_precision,
 )
+from fewbits.evaluation._calibration import CalibrationError, calibration_error
 from fewbits.evaluation._categories import CategoryScores, category_scores
 from fewbits.evaluation._classification import (
     Accuracy,
@@ -23,6 +24,9 @@ from fewbits.evaluation._classification import (
 )
 from fewbits.evaluation._comparison import Comparison, compare_encoders
 from fewbits.evaluation._curve import Curve
+from fewbits.evaluation._decoding import decoding_accuracy, matching_bits
+from fewbits.evaluation._detection import Detection, detection
+from fewbits.evaluation._mixture import MixtureResult, tune_threshold, wrong_mixture
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
     exact_neighbours,
@@ -30,6 +34,14 @@ from fewbits.evaluation._neighbours import (
     search_recall,
 )
 from fewbits.evaluation._novel import novel_class_score
+from fewbits.evaluation._ood import OodScores, ood_scores
+from fewbits.evaluation._ood_scores import (
+    code_neighbour_score,
+    energy,
+    max_logit,
+    max_softmax,
+    neighbour_score,
+)
 from fewbits.evaluation._radius import RadiusScores, radius_curve, radius_scores
 from fewbits.evaluation._ranking import (
     precision_at,
@@ -48,10 +60,14 @@ from fewbits.evaluation._summary import Summary, format_mean, summarize
 
 __all__ = [
     "Accuracy",
+    "CalibrationError",
     "CategoryScores",
     "Comparison",
     "Curve",
+    "Detection",
     "FloatNeighbours",
+    "MixtureResult",
+    "OodScores",
     "RadiusScores",
     "Relevance",
     "Score",
@@ -59,18 +75,28 @@ __all__ = [
     "Summary",
     "ann_mean_average_precision",
     "average_precision",
+    "calibration_error",
     "category_scores",
+    "code_neighbour_score",
     "compare_encoders",
+    "decoding_accuracy",
+    "detection",
+    "energy",
     "exact_neighbours",
     "format_mean",
     "knn_accuracy",
     "knn_predict",
     "listed",
+    "matching_bits",
+    "max_logit",
+    "max_softmax",
     "mean_average_precision",
     "neighbour_recall",
+    "neighbour_score",
     "neighbour_threshold",
     "novel_class_score",
     "novel_class_split",
+    "ood_scores",
     "per_class_split",
     "precision_at",
     "precision_recall_curve",
@@ -82,5 +108,7 @@ __all__ = [
     "standard_split",
     "summarize",
     "svm_accuracy",
+    "tune_threshold",
     "within_distance",
+    "wrong_mixture",
 ]

@@ -1,0 +1,66 @@
+"""Checks of the codes that classes get."""
+
+import numpy as np
+
+from fewbits._typing import CodeArray
+from fewbits.codes import as_codes
+from fewbits.codes._arguments import whole_number
+from fewbits.errors import ArgumentError, CodeError
+
+
+def bits_needed(n_classes: int) -> int:
+    """Return the shortest length that has a code for each class.
+
+    Examples
+    --------
+    >>> bits_needed(1000), bits_needed(1025)
+    (10, 11)
+    """
+    n_classes = whole_number(n_classes, "n_classes")
+    if n_classes < 1:
+        raise ArgumentError(f"n_classes must be at least 1, got {n_classes}")
+    return max(1, (n_classes - 1).bit_length())
+
+
+def check_capacity(n_classes: int, n_bits: int) -> None:
+    """Refuse more classes than there are codes.
+
+    Raises
+    ------
+    ArgumentError
+        With the number of bits that would do.
+
+    Examples
+    --------
+    >>> check_capacity(1000, 10)
+    >>> check_capacity(1000, 8)
+    Traceback (most recent call last):
+    fewbits.errors.ArgumentError: 1000 classes need at least 10 bits to get codes of \
+their own, got 8
+    """
+    needed = bits_needed(n_classes)
+    if needed > whole_number(n_bits, "n_bits"):
+        raise ArgumentError(
+            f"{n_classes} classes need at least {needed} bits to get codes of their "
+            f"own, got {n_bits}"
+        )
+
+
+def class_codes(codes: CodeArray, n_bits: int) -> CodeArray:
+    """Return a read-only copy of codes that are fit for classes."""
+    array = as_codes(codes, n_bits=n_bits).copy()
+    if not len(array):
+        raise ArgumentError("a codebook needs at least one class, got none")
+    check_unused(array, n_bits, "class codes")
+    array.flags.writeable = False
+    return array
+
+
+def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
+    """Refuse codes with a bit set beyond the last that counts."""
+    unused = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
+    wrong = np.flatnonzero(codes[:, -1] & unused)
+    if wrong.size:
+        raise CodeError(
+            f"{what} must be zero beyond their {n_bits} bits, row {wrong[0]} is not"
+        )

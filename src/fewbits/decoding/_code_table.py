@@ -1,0 +1,167 @@
+"""A hash table of codes that answers many look-ups at once."""
+
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray, IdArray
+from fewbits.codes import n_bytes
+
+KeyArray = NDArray[np.uint64]
+
+BLOCK = 1 << 15  # look-ups at a time: more would leave the cache
+_WORD = 64  # bits of a key
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplying by it loses nothing
+_SPARE = 3  # bits of a bucket's number beyond those that count the codes
+
+
+class Buckets(NamedTuple):
+    """Keys sorted by their products with a constant, in buckets by the first bits."""
+
+    products: KeyArray
+    starts: NDArray[np.int32]
+    taken: NDArray[np.bool_]
+    shift: np.uint64
+
+
+@final
+class CodeTable:
+    """Distinct codes, each under a key that is linear in its bits.
+
+    Each bit has a word of 64 bits, and the key of a code is the XOR of the words of
+    its bits. So the key of a code with some bits flipped is the XOR of its key and the
+    words of these bits: whole balls of codes are looked up without making them. Up to
+    64 bits the words are unit vectors and the key is the code. Beyond, different codes
+    may have the same key: a code that was found must be compared.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        At least one; those that repeat are kept once.
+    n_bits : int
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_unique,), dtype int64
+        For each distinct code the first row that has it.
+    counts : ndarray of shape (n_unique,), dtype int64
+        How many rows have it.
+    words : ndarray of shape (n_bits,), dtype uint64
+    is_exact : bool
+        Whether equal keys mean equal codes.
+    """
+
+    def __init__(self, codes: CodeArray, n_bits: int) -> None:
+        self.is_exact = n_bits <= _WORD
+        self._n_bytes = n_bytes(n_bits)
+        n_distinct = len(np.unique(codes, axis=0)) if not self.is_exact else 0
+        for seed in range(1 << 16):  # a second seed is hardly ever needed
+            self.words = _unit_words(n_bits) if self.is_exact else _words(n_bits, seed)
+            self._bytes = None if self.is_exact else _byte_words(self.words)
+            products = self.keys(codes) * _FACTOR
+            unique, rows, counts = np.unique(
+                products, return_index=True, return_counts=True
+            )
+            if self.is_exact or len(unique) == n_distinct:
+                break
+        self.rows: IdArray = rows.astype(np.int64)
+        self.counts: IdArray = counts.astype(np.int64)
+        self._buckets = _buckets(unique)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def keys(self, codes: CodeArray) -> KeyArray:
+        """Return the key of each code, a number."""
+        if self._bytes is None:
+            padded = np.zeros((len(codes), _WORD // 8), np.uint8)
+            padded[:, : self._n_bytes] = codes
+            return padded.view(">u8")[:, 0].astype(np.uint64)
+        keys = np.zeros(len(codes), np.uint64)
+        for column, words in zip(codes.T, self._bytes, strict=True):
+            keys ^= words[column]
+        return keys
+
+    def find(self, keys: KeyArray) -> IdArray:
+        """Return which of the distinct codes has each key, -1 where none has.
+
+        Parameters
+        ----------
+        keys : ndarray of any shape, dtype uint64
+
+        Returns
+        -------
+        ndarray of the same shape, dtype int64
+        """
+        hits, entries = self.hits(keys)
+        found = np.full(keys.size, -1, np.int64)
+        found[hits] = entries
+        return found.reshape(keys.shape)
+
+    def hits(self, keys: KeyArray) -> tuple[IdArray, IdArray]:
+        """Return which places in ``keys.ravel()`` hold keys of which codes.
+
+        Parameters
+        ----------
+        keys : ndarray of any shape, dtype uint64
+
+        Returns
+        -------
+        places, entries : ndarray of shape (n_hits,), dtype int64
+            In no particular order; entries are places in `rows`.
+        """
+        flat = keys.ravel()
+        parts = [
+            self._hits(flat[start : start + BLOCK] * _FACTOR, start)
+            for start in range(0, max(1, len(flat)), BLOCK)
+        ]
+        places, entries = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return places, entries
+
+    def _hits(self, products: KeyArray, offset: int) -> tuple[IdArray, IdArray]:
+        """Walk through the buckets of some keys; most are empty, and cost one byte."""
+        table, starts, taken, shift = self._buckets
+        buckets = (products >> shift).view(np.int64)
+        open_ = np.flatnonzero(taken[buckets])
+        wanted, buckets = products[open_], buckets[open_]
+        entries, ends = starts[buckets].astype(np.int64), starts[buckets + 1]
+        found = np.full(len(open_), -1, np.int64)
+        walking = np.arange(len(open_))
+        while walking.size:
+            same = table[entries[walking]] == wanted[walking]
+            found[walking[same]] = entries[walking[same]]
+            walking = walking[~same]
+            entries[walking] += 1
+            walking = walking[entries[walking] < ends[walking]]
+        hit = found >= 0
+        return open_[hit] + offset, found[hit]
+
+
+def _unit_words(n_bits: int) -> KeyArray:
+    return np.uint64(1) << np.arange(_WORD - 1, _WORD - 1 - n_bits, -1, dtype=np.uint64)
+
+
+def _words(n_bits: int, seed: int) -> KeyArray:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 1 << _WORD, n_bits, dtype=np.uint64)
+
+
+def _byte_words(words: KeyArray) -> KeyArray:
+    """Return the keys of all values of each byte, shape (n_bytes, 256)."""
+    padded = np.zeros(8 * n_bytes(len(words)), np.uint64)
+    padded[: len(words)] = words
+    values = np.zeros((len(padded) // 8, 256), np.uint64)
+    for bit in range(8):
+        is_set = np.arange(256) >> (7 - bit) & 1 == 1
+        values[:, is_set] ^= padded[bit::8, None]
+    return values
+
+
+def _buckets(products: KeyArray) -> Buckets:
+    n_bits = len(products).bit_length() + _SPARE
+    shift = np.uint64(_WORD - n_bits)
+    firsts = np.arange(1 << n_bits, dtype=np.uint64) << shift
+    starts = np.append(np.searchsorted(products, firsts), len(products))
+    starts = starts.astype(np.int32)
+    return Buckets(products, starts, starts[1:] > starts[:-1], shift)

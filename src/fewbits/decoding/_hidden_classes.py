@@ -1,0 +1,181 @@
+"""Known classes play foreign ones, to see how often those would be accepted."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._typing import CodeArray, IdArray
+from fewbits.codes import as_codes, hamming_distances
+from fewbits.codes._arguments import whole_number
+from fewbits.decoding._coverage import distinct_codes
+from fewbits.decoding._known_region import KnownRegion
+from fewbits.errors import ArgumentError
+
+FloatArray = NDArray[np.float64]
+
+_PAIRS = 1 << 22  # distances held at once
+
+
+class HiddenRates(NamedTuple):
+    """How often items are accepted when the code of their own class is hidden.
+
+    Attributes
+    ----------
+    rates : ndarray of shape (n_bits + 1,), dtype float64
+        Share that lies within the radius 0, 1, ..., n_bits of another class's code; the
+        mean over the classes, each counting the same.
+    standard_errors : ndarray of shape (n_bits + 1,), dtype float64
+        Of these means, the classes being a sample; NaN with one class.
+    """
+
+    rates: FloatArray
+    standard_errors: FloatArray
+
+
+def hidden_class_rates(
+    class_codes: CodeArray, n_bits: int, codes: CodeArray, classes: ArrayLike
+) -> HiddenRates:
+    """Estimate how often foreign items are accepted, from known ones.
+
+    Each class is hidden in turn, and its items play foreign ones. No foreign item is
+    needed. Bits of real codes depend on each other, which random codes do not: where
+    `predicted_region` is wrong by a factor, this is of the right size.
+
+    Parameters
+    ----------
+    class_codes : ndarray of shape (n_classes, n_bytes), dtype uint8
+        Packed; from two classes on.
+    n_bits : int
+        Length of the codes.
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Of known items, best of such that nothing was learnt from.
+    classes : array-like of shape (n,), dtype int
+        Row in `class_codes` of the class of each item.
+
+    Returns
+    -------
+    HiddenRates
+
+    Raises
+    ------
+    CodeError
+        When codes are not packed codes of `n_bits` bits.
+    ArgumentError
+        When there are fewer than two classes, or `classes` are not one row per code.
+
+    Notes
+    -----
+    Pessimistic where classes come in pairs that are hard to tell apart, since one is
+    near when the other is hidden; optimistic where foreign things are odder mixtures of
+    known ones than any class is.
+
+    Examples
+    --------
+    >>> class_codes = np.array([[0b0000], [0b0001], [0b1111]], np.uint8) << 4
+    >>> hidden_class_rates(class_codes, 4, class_codes, [0, 1, 2]).rates.round(2)
+    array([0.  , 0.67, 0.67, 1.  , 1.  ])
+    """
+    n_bits = whole_number(n_bits, "n_bits")
+    class_codes = as_codes(class_codes, n_bits=n_bits)
+    codes = as_codes(codes, n_bits=n_bits)
+    distinct_codes(class_codes, n_bits)
+    if len(class_codes) < 2:
+        raise ArgumentError("hiding a class needs at least 2, got 1")
+    own = _own(classes, len(codes), len(class_codes))
+    counts = np.zeros((len(class_codes), n_bits + 1))
+    np.add.at(counts, (own, _nearest_other(class_codes, codes, own, n_bits)), 1)
+    present = counts[counts.any(axis=1)]
+    shares = np.cumsum(present, axis=1) / present.sum(axis=1, keepdims=True)
+    errors = np.full(n_bits + 1, np.nan)
+    if len(shares) > 1:
+        errors = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+    return HiddenRates(shares.mean(axis=0), errors)
+
+
+def hidden_class_region(
+    class_codes: CodeArray,
+    n_bits: int,
+    rate: float,
+    codes: CodeArray,
+    classes: ArrayLike,
+) -> KnownRegion:
+    """Accept within the largest radius at which few enough hidden items would be.
+
+    Parameters
+    ----------
+    class_codes, n_bits, codes, classes
+        As in `hidden_class_rates`.
+    rate : float
+        Share of foreign items that may be accepted, between 0 and 1.
+
+    Returns
+    -------
+    KnownRegion
+
+    Raises
+    ------
+    CodeError
+        When codes are not packed codes of `n_bits` bits.
+    ArgumentError
+        As for `hidden_class_rates`; also when `rate` is out of range, or more items
+        than that have the very code of another class.
+
+    Examples
+    --------
+    >>> class_codes = np.array([[0b0000], [0b0111], [0b1111]], np.uint8) << 4
+    >>> region = hidden_class_region(class_codes, 4, 0.7, class_codes, [0, 1, 2])
+    >>> region.radius, round(region.predicted_rate, 2)
+    (2, 0.67)
+    """
+    check_rate(rate)
+    rates, errors = hidden_class_rates(class_codes, n_bits, codes, classes)
+    radius = int(np.searchsorted(rates, rate, side="right")) - 1
+    if radius < 0:
+        raise ArgumentError(
+            f"{rates[0]:.3g} of the items have the code of another class, more than "
+            f"the rate {rate:.3g}: longer codes are needed"
+        )
+    return KnownRegion(
+        distinct_codes(class_codes, n_bits),
+        n_bits,
+        radius,
+        float(rates[radius]),
+        float(errors[radius]),
+        "hidden classes",
+    )
+
+
+def check_rate(rate: float) -> None:
+    """Refuse a share that is not between 0 and 1."""
+    if not 0 < rate < 1:
+        raise ArgumentError(f"rate must lie between 0 and 1, got {rate}")
+
+
+def _nearest_other(
+    class_codes: CodeArray, codes: CodeArray, own: IdArray, n_bits: int
+) -> IdArray:
+    """Return the distance of each item to the nearest code of another class."""
+    nearest = np.empty(len(codes), np.int64)
+    step = max(1, _PAIRS // len(class_codes))
+    for start in range(0, len(codes), step):
+        span = slice(start, start + step)
+        distances = hamming_distances(codes[span], class_codes)
+        distances[np.arange(len(distances)), own[span]] = n_bits
+        nearest[span] = distances.min(axis=1)
+    return nearest
+
+
+def _own(classes: ArrayLike, n: int, n_classes: int) -> IdArray:
+    rows = np.asarray(classes)
+    if rows.shape != (n,) or not n or rows.dtype.kind not in "iu":
+        raise ArgumentError(
+            f"need a row of class_codes for each of {n} codes, got {rows.dtype} of "
+            f"shape {rows.shape}"
+        )
+    if rows.min() < 0 or rows.max() >= n_classes:
+        raise ArgumentError(
+            f"classes must lie between 0 and {n_classes - 1}, got {rows.min()} to "
+            f"{rows.max()}"
+        )
+    return rows.astype(np.int64)

@@ -1,0 +1,73 @@
+"""What is accepted as known: everything near enough to a class code."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray, DistanceArray
+from fewbits.codes import as_codes, hamming_topk
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class KnownRegion:
+    """Codes near a class code; all others are foreign.
+
+    Attributes
+    ----------
+    class_codes : ndarray of shape (n_classes, n_bytes), dtype uint8
+        Different ones only.
+    n_bits : int
+    radius : int
+        The largest Hamming distance from the nearest class code that is accepted.
+    predicted_rate : float
+        Share of foreign items that is expected to be accepted, according to `model`.
+    standard_error : float
+        Of that share; 0 where it is exact.
+    model : {"uniform", "independent bits", "hidden classes"}
+        What foreign items are thought to be like.
+    """
+
+    class_codes: CodeArray = field(repr=False)
+    n_bits: int
+    radius: int
+    predicted_rate: float
+    standard_error: float
+    model: str
+
+    def distances(self, codes: CodeArray) -> DistanceArray:
+        """Return the distance of each code to the nearest class code.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype int32
+
+        Raises
+        ------
+        CodeError
+            When the codes are not packed codes of `n_bits` bits.
+        """
+        codes = as_codes(codes, n_bits=self.n_bits)
+        return hamming_topk(codes, self.class_codes, 1).distances[:, 0]
+
+    def accepts(self, codes: CodeArray) -> NDArray[np.bool_]:
+        """Return which codes are those of known things.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype bool
+
+        Raises
+        ------
+        CodeError
+            When the codes are not packed codes of `n_bits` bits.
+        """
+        return np.asarray(self.distances(codes) <= self.radius)

@@ -1,0 +1,122 @@
+"""How good a decision between known and foreign is, for any mixture of the two."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.errors import ArgumentError
+
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A decision rule on a mixture of known and foreign items.
+
+    Attributes
+    ----------
+    known_accepted, foreign_accepted : float
+        Share of the known items, and of the foreign ones, that the rule accepts.
+    foreign_share : float
+        Share of the foreign items among all, between 0 and 1.
+    """
+
+    known_accepted: float
+    foreign_accepted: float
+    foreign_share: float
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean of the shares of both sides that are right; whatever the mixture."""
+        return (self.known_accepted + 1 - self.foreign_accepted) / 2
+
+    @property
+    def accuracy(self) -> float:
+        """Share of all items that are right."""
+        known = (1 - self.foreign_share) * self.known_accepted
+        return known + self.foreign_share * (1 - self.foreign_accepted)
+
+    @property
+    def f1_known(self) -> float:
+        """F1 with known items as what is to be found."""
+        return f1(self.known_accepted, self.foreign_accepted, 1 - self.foreign_share)
+
+    @property
+    def f1_foreign(self) -> float:
+        """F1 with foreign items as what is to be found."""
+        found, false = 1 - self.foreign_accepted, 1 - self.known_accepted
+        return f1(found, false, self.foreign_share)
+
+
+def detection(
+    known_accepted: ArrayLike,
+    foreign_accepted: ArrayLike,
+    *,
+    foreign_share: float | None = None,
+) -> Detection:
+    """Measure a decision rule.
+
+    Parameters
+    ----------
+    known_accepted, foreign_accepted : array-like of bool of shape (n,)
+        Which items of either side the rule takes for known, such as from
+        `fewbits.decoding.KnownRegion.accepts`.
+    foreign_share : float, default=None
+        Share of foreign items where the rule is used, between 0 and 1. None takes that
+        of the arrays; accuracy and F1 depend on it.
+
+    Returns
+    -------
+    Detection
+
+    Raises
+    ------
+    ArgumentError
+        When a side is empty or not boolean, or the share is out of range.
+
+    Examples
+    --------
+    >>> found = detection([True, True, False], [False, False, False, True])
+    >>> round(found.balanced_accuracy, 3), found.f1_foreign
+    (0.708, 0.75)
+    """
+    inside = as_decisions(known_accepted, "known")
+    outside = as_decisions(foreign_accepted, "foreign")
+    if foreign_share is None:
+        foreign_share = len(outside) / (len(inside) + len(outside))
+    share = check_mixture(foreign_share)
+    return Detection(float(inside.mean()), float(outside.mean()), share)
+
+
+def check_mixture(foreign_share: float) -> float:
+    """Return a share of foreign items that leaves some of both."""
+    if not 0 < foreign_share < 1:
+        raise ArgumentError(
+            f"the share of foreign items must lie between 0 and 1, got {foreign_share}"
+        )
+    return float(foreign_share)
+
+
+def as_decisions(accepted: ArrayLike, name: str) -> NDArray[np.bool_]:
+    """Return for some items whether they are accepted."""
+    values = np.asarray(accepted)
+    if values.ndim != 1 or not len(values) or values.dtype != np.bool_:
+        raise ArgumentError(
+            f"need a list of decisions on {name} items, True or False, at least one, "
+            f"got {values.dtype} of shape {values.shape}"
+        )
+    return values
+
+
+def f1(found: Number, false: Number, share: float) -> Number:
+    """Return F1 of what is a `share` of all items.
+
+    Parameters
+    ----------
+    found, false : float or ndarray
+        Shares that are taken for it: of what it is, and of what it is not.
+    """
+    hits = share * found
+    return 2 * hits / (hits + (1 - share) * false + share)

@@ -1,0 +1,234 @@
+"""A threshold tuned on one mixture of known and foreign items, used on another."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation._checks import (
+    check_choice,
+    check_count,
+    check_lengths,
+    generator,
+)
+from fewbits.evaluation._detection import (
+    Detection,
+    as_decisions,
+    check_mixture,
+    f1,
+)
+from fewbits.evaluation._ood import as_scores
+from fewbits.evaluation._summary import Summary, summarize
+
+FloatArray = NDArray[np.float64]
+
+_SIDES = ("foreign", "known")
+_MEASURES: dict[str, Callable[[Detection], float]] = {
+    "balanced accuracy": lambda found: found.balanced_accuracy,
+    "accuracy": lambda found: found.accuracy,
+    "F1 (foreign)": lambda found: found.f1_foreign,
+    "F1 (known)": lambda found: found.f1_known,
+}
+
+
+def tune_threshold(
+    known: ArrayLike, foreign: ArrayLike, *, positive: str = "foreign"
+) -> float:
+    """Return the score from which on items are accepted, so that F1 is highest.
+
+    Parameters
+    ----------
+    known, foreign : array-like of shape (n,)
+        Scores of validation items, high for what looks known; finite.
+    positive : {"foreign", "known"}, default="foreign"
+        What is to be found; the other side are the negatives of F1.
+
+    Returns
+    -------
+    float
+        The smallest of several equally good. It is a score of one of the items, or
+        just above the highest where everything is best rejected.
+
+    Raises
+    ------
+    ArgumentError
+        When a side is empty or not finite.
+
+    Examples
+    --------
+    >>> tune_threshold(known=[3, 4, 5], foreign=[1, 2, 4])
+    3.0
+    """
+    inside, outside = as_scores(known, "known"), as_scores(foreign, "foreign")
+    check_choice(positive, "positive", _SIDES)
+    levels = np.unique(np.concatenate([inside, outside]))
+    levels = np.append(levels, np.nextafter(levels[-1], np.inf))
+    share = len(outside) / (len(inside) + len(outside))
+    known_accepted, foreign_accepted = (
+        1 - np.searchsorted(np.sort(scores), levels, side="left") / len(scores)
+        for scores in (inside, outside)
+    )
+    if positive == "foreign":
+        values = f1(1 - foreign_accepted, 1 - known_accepted, share)
+    else:
+        values = f1(known_accepted, foreign_accepted, 1 - share)
+    return float(levels[np.argmax(values)])
+
+
+class MixtureResult(NamedTuple):
+    """A tuned threshold and an untuned rule on one mixture; see `wrong_mixture`.
+
+    Attributes
+    ----------
+    validation_share, deployment_share : float
+        Share of foreign items where the threshold was tuned, and where it is used.
+    tuned, untuned : dict of str to Summary
+        "balanced accuracy", "accuracy", "F1 (foreign)" and "F1 (known)" over the draws.
+    """
+
+    validation_share: float
+    deployment_share: float
+    tuned: dict[str, Summary]
+    untuned: dict[str, Summary]
+
+
+def wrong_mixture(
+    known: ArrayLike,
+    foreign: ArrayLike,
+    known_accepted: ArrayLike,
+    foreign_accepted: ArrayLike,
+    *,
+    validation_shares: Sequence[float] = (0.1, 0.5, 0.9),
+    deployment_shares: Sequence[float] = (0.1, 0.5, 0.9),
+    n_validation: int = 3000,
+    n_draws: int = 20,
+    positive: str = "foreign",
+    random_state: Any = 0,
+) -> list[MixtureResult]:
+    """Compare a threshold that is tuned on some mixture with a rule that is not tuned.
+
+    Items of both sides are split in halves at random. From the first, `n_validation`
+    items are drawn in the share of foreign ones that the developers expect, and the
+    threshold of best F1 is taken. Both rules are then measured on the second halves,
+    for the shares of foreign ones that they really meet.
+
+    Parameters
+    ----------
+    known, foreign : array-like of shape (n,)
+        Scores of known and of foreign items, high for what looks known; finite, at
+        least two of each.
+    known_accepted, foreign_accepted : array-like of bool of shape (n,)
+        What the untuned rule accepts of the same items.
+    validation_shares, deployment_shares : sequence of float
+        Shares of foreign items, between 0 and 1; all pairs of them are compared.
+    n_validation : int, default=3000
+        As in the paper. Drawn with replacement from a side that has fewer items.
+    n_draws : int, default=20
+        Times that all of this is done. The standard errors are over draws of the same
+        items, so they do not cover what other items would change.
+    positive : {"foreign", "known"}, default="foreign"
+        What F1 is about when the threshold is tuned.
+    random_state : int, Generator or None, default=0
+
+    Returns
+    -------
+    list of MixtureResult
+
+    Raises
+    ------
+    ArgumentError
+        When lengths differ, a side has fewer than two items, or a number is out of
+        range.
+
+    References
+    ----------
+    Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
+    NeurIPS 2021, section 4.3; the shares are not stated there.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> known, foreign = rng.normal(2, 1, 500), rng.normal(0, 1, 500)
+    >>> found = wrong_mixture(
+    ...     known, foreign, known > 1, foreign > 1,
+    ...     validation_shares=[0.02], deployment_shares=[0.5],
+    ... )
+    >>> found[0].tuned["F1 (foreign)"].mean < found[0].untuned["F1 (foreign)"].mean
+    True
+    """
+    sides = (
+        _side(known, known_accepted, "known"),
+        _side(foreign, foreign_accepted, "foreign"),
+    )
+    shares = [check_mixture(share) for share in validation_shares]
+    used = [check_mixture(share) for share in deployment_shares]
+    n_validation = check_count(n_validation, "n_validation", 2)
+    check_choice(positive, "positive", _SIDES)
+    rng = generator(random_state)
+    tuned: dict[float, list[Rates]] = {share: [] for share in shares}
+    untuned: list[Rates] = []
+    for _ in range(check_count(n_draws, "n_draws")):
+        halves = [side.halves(rng) for side in sides]
+        untuned.append(_rates(half.accepted for _, half in halves))
+        for share, rates in tuned.items():
+            sample = _sample(halves, n_validation, share, rng)
+            threshold = tune_threshold(*sample, positive=positive)
+            rates.append(_rates(half.scores >= threshold for _, half in halves))
+    return [
+        MixtureResult(a, b, _summaries(tuned[a], b), _summaries(untuned, b))
+        for a in shares
+        for b in used
+    ]
+
+
+class _Side(NamedTuple):
+    """Scores of known or of foreign items, and what an untuned rule accepts."""
+
+    scores: FloatArray
+    accepted: NDArray[np.bool_]
+
+    def halves(self, rng: np.random.Generator) -> "tuple[_Side, _Side]":
+        rows = rng.permutation(len(self.scores))
+        first, second = np.array_split(rows, 2)
+        return (
+            _Side(self.scores[first], self.accepted[first]),
+            _Side(self.scores[second], self.accepted[second]),
+        )
+
+
+Halves = list[tuple[_Side, _Side]]
+Rates = tuple[float, float]
+
+
+def _side(scores: ArrayLike, accepted: ArrayLike, name: str) -> _Side:
+    side = _Side(as_scores(scores, name), as_decisions(accepted, name))
+    check_lengths(scores=side.scores, decisions=side.accepted)
+    if len(side.scores) < 2:
+        raise ArgumentError(f"halves need at least 2 {name} items, got 1")
+    return side
+
+
+def _rates(accepted: Iterable[NDArray[np.bool_]]) -> Rates:
+    known, foreign = (float(decisions.mean()) for decisions in accepted)
+    return known, foreign
+
+
+def _sample(
+    halves: Halves, n: int, foreign_share: float, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Draw scores of known and of foreign items, at least one of each."""
+    n_foreign = min(max(round(n * foreign_share), 1), n - 1)
+    return [
+        rng.choice(half.scores, size, replace=size > len(half.scores))
+        for (half, _), size in zip(halves, (n - n_foreign, n_foreign), strict=True)
+    ]
+
+
+def _summaries(rates: list[Rates], foreign_share: float) -> dict[str, Summary]:
+    found = [Detection(known, foreign, foreign_share) for known, foreign in rates]
+    return {
+        name: summarize(measure(each) for each in found)
+        for name, measure in _MEASURES.items()
+    }

@@ -1,0 +1,411 @@
+"""Distances between and within classes, by brute force, and what they bound."""
+
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.datasets import load_digits
+
+from fewbits.analysis import (
+    ap_lower_bound,
+    bound_regression,
+    code_bound,
+    misranks,
+)
+from fewbits.codes import hamming_distances, pack, unpack
+from fewbits.errors import ArgumentError, CodeError
+from fewbits.evaluation import (
+    average_precision,
+    mean_average_precision,
+    share_label,
+)
+from fewbits.learners import CCAITQ, PCAH
+
+
+def clusters(n_classes, n_each, n_bits, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = rng.random((n_classes, n_bits)) < 0.5
+    bits = centres.repeat(n_each, axis=0)
+    bits ^= rng.random(bits.shape) < noise
+    return pack(bits), np.arange(n_classes).repeat(n_each)
+
+
+def by_hand(codes, n_bits, members):
+    """Centres, D_inter and D_intra from lists of items, class by class."""
+    bits = unpack(codes, n_bits).astype(int)
+    centres = np.array([bits[rows].mean(axis=0) >= 0.5 for rows in members])
+    inter = [
+        int((a != b).sum()) for i, a in enumerate(centres) for b in centres[i + 1 :]
+    ]
+    intra = [
+        int((bits[row] != centre).sum())
+        for rows, centre in zip(members, centres, strict=True)
+        for row in rows
+    ]
+    return centres, inter, intra
+
+
+def test_distances_by_brute_force():
+    codes, labels = clusters(7, 9, 21, 0.2)
+    order = np.random.default_rng(1).permutation(len(codes))
+    codes, labels = codes[order], labels[order]
+    bound = code_bound(codes, 21, labels)
+    members = [np.flatnonzero(labels == c) for c in range(7)]
+    centres, inter, intra = by_hand(codes, 21, members)
+    assert (unpack(bound.centres, 21) == centres).all()
+    assert (bound.inter.counts == np.bincount(inter, minlength=22)).all()
+    assert (bound.intra.counts == np.bincount(intra, minlength=22)).all()
+    assert (bound.min_inter, bound.max_intra) == (min(inter), max(intra))
+    assert bound.strict_ratio == min(inter) / max(intra)
+    assert bound.widths.max() == max(intra)
+    assert bound.sizes.tolist() == [9] * 7
+    distances = hamming_distances(bound.centres, bound.centres) + 99 * np.eye(7)
+    assert (bound.gaps == distances.min(axis=1)).all()
+    assert (bound.nearest == distances.argmin(axis=1)).all()
+
+
+def test_several_labels_for_an_item():
+    rng = np.random.default_rng(0)
+    codes = pack(rng.random((40, 12)) < 0.5)
+    labels = (rng.random((40, 6)) < 0.3).astype(int)
+    labels[:, 2] = 0  # a label that no item has
+    bound = code_bound(codes, 12, labels)
+    assert bound.classes.tolist() == [0, 1, 3, 4, 5]
+    members = [np.flatnonzero(labels[:, c]) for c in bound.classes]
+    centres, inter, intra = by_hand(codes, 12, members)
+    assert (unpack(bound.centres, 12) == centres).all()
+    assert bound.intra.n_pairs == labels.sum() == len(intra)
+    assert (bound.intra.counts == np.bincount(intra, minlength=13)).all()
+    assert (bound.inter.counts == np.bincount(inter, minlength=13)).all()
+
+
+def test_one_hot_labels_are_labels():
+    codes, labels = clusters(4, 5, 16, 0.2)
+    assert (
+        code_bound(codes, 16, np.eye(4)[labels]).summary()
+        == code_bound(codes, 16, labels).summary()
+    )
+
+
+def test_percentiles_leave_out_one_in_a_thousand():
+    near = np.zeros((999, 64), bool)
+    far = np.arange(64) < 9
+    apart = np.arange(64) >= 32
+    bits = np.vstack([near, far, np.repeat(apart[None], 1000, axis=0)])
+    labels = np.repeat(["a", "b"], 1000)
+    bound = code_bound(pack(bits), 64, labels)
+    assert (bound.max_intra, bound.high_intra) == (9, 0)
+    assert (bound.strict_ratio, bound.ratio) == (32 / 9, 32.0)  # at least 1 below
+    strict = code_bound(pack(bits), 64, labels, coverage=0.9999)
+    assert strict.high_intra == 9
+
+
+@given(
+    st.lists(st.integers(0, 8), min_size=1, max_size=300), st.sampled_from([0.5, 0.99])
+)
+def test_percentiles_are_the_inverse_of_the_distribution(distances, coverage):
+    rows = np.arange(8) < np.array(distances)[:, None]
+    zero = np.zeros((2 * len(rows) + 1, 8), bool)  # keeps the centre at zero
+    bits = np.vstack([rows, zero, np.ones((1, 8), bool)])
+    labels = [0] * (len(bits) - 1) + [1]
+    bound = code_bound(pack(bits), 8, labels, coverage=coverage)
+    intra = [*distances, *[0] * (len(zero) + 1)]
+    assert bound.high_intra == np.quantile(intra, coverage, method="inverted_cdf")
+
+
+def test_ties_of_the_majority_become_ones():
+    bound = code_bound(pack([[0, 1], [1, 0], [0, 0]]), 2, ["a", "a", "b"])
+    assert unpack(bound.centres, 2).tolist() == [[1, 1], [0, 0]]
+
+
+@given(st.integers(0, 1000))
+def test_no_code_is_nearer_to_a_class_than_its_centre(seed):
+    rng = np.random.default_rng(seed)
+    codes = pack(rng.random((7, 5)) < 0.5)
+    bound = code_bound(codes, 5, [0, 0, 0, 0, 0, 0, 1])
+    every = pack((np.arange(32)[:, None] >> np.arange(5)) & 1)
+    sums = hamming_distances(every, codes[:6]).sum(axis=1)
+    assert hamming_distances(bound.centres[:1], codes[:6]).sum() == sums.min()
+
+
+def test_classes_of_one_item_have_no_width():
+    codes, _ = clusters(6, 1, 32, 0.0)
+    bound = code_bound(codes, 32, list("abcdef"))
+    assert (bound.centres == codes).all()
+    assert bound.max_intra == 0
+    assert bound.strict_ratio == bound.min_inter
+    assert bound.is_perfect
+    summary = bound.summary()
+    assert set(summary["closest_classes"]) < set("abcdef")
+    assert summary["widest_class"] == "a"
+
+
+def test_a_million_items_of_a_thousand_classes():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (1_000_000, 8), np.uint8)
+    labels = rng.integers(0, 1000, 1_000_000)
+    start = time.perf_counter()
+    bound = code_bound(codes, 64, labels)
+    assert time.perf_counter() - start < 30
+    assert bound.inter.n_pairs == 499_500
+    assert bound.intra.counts.sum() == 1_000_000
+
+
+def test_mistakes_in_labels():
+    codes, labels = clusters(3, 4, 8, 0.1)
+    cases = [
+        (labels[:5], "one label for each of 12 items"),
+        (np.zeros(12), "at least 2 with items, got 1"),
+        (np.zeros((12, 3)), "no item has a label"),
+        (np.eye(12)[:, :1], "at least 2 with items, got 1"),
+        (np.ones((11, 3)), "a row of labels for each of 12 items"),
+        (np.full((12, 2), 2), "must be all 0 or 1"),
+    ]
+    for wrong, message in cases:
+        with pytest.raises(ArgumentError, match=message):
+            code_bound(codes, 8, wrong)
+    with pytest.raises(ArgumentError, match=r"between 0 and 1, got 99\.9"):
+        code_bound(codes, 8, labels, coverage=99.9)
+    with pytest.raises(CodeError, match="beyond the 5"):
+        code_bound(codes, 5, labels)
+
+
+def real_ap(query, label, codes, labels, ties="pessimistic"):
+    """AP of one query, over labels or rows of 0 and 1."""
+    label, labels = np.asarray(label), np.asarray(labels)
+    relevant = labels == label if labels.ndim == 1 else (labels & label).any(axis=1)
+    distances = hamming_distances(query[None], codes)[0]
+    return average_precision(distances, relevant, ties=ties)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    noise=st.sampled_from([0.02, 0.1, 0.3]),
+    n_labels=st.sampled_from([None, 3, 6]),
+)
+def test_average_precision_is_never_below_its_bounds(seed, noise, n_labels):
+    codes, labels = clusters(4, 6, 24, noise, seed)
+    rng = np.random.default_rng(seed)
+    if n_labels is not None:
+        labels = (rng.random((24, n_labels)) < 0.4).astype(int)
+        labels[0] = 1
+    queries, query_labels = codes[::5], labels[::5]
+    queries = queries ^ (rng.random(queries.shape) < 0.1).astype(np.uint8)
+    real = [
+        real_ap(q, y, codes, labels) for q, y in zip(queries, query_labels, strict=True)
+    ]
+    bounds = {
+        knowing: ap_lower_bound(
+            queries, query_labels, codes, labels, 24, knowing=knowing
+        )
+        for knowing in ("query", "classes", "extremes")
+    }
+    assert (np.isnan(real) == np.isnan(bounds["query"])).all()
+    known = ~np.isnan(real)
+    chain = [real, bounds["query"], bounds["classes"], bounds["extremes"]]
+    for larger, smaller in pairwise(chain):
+        assert (np.asarray(larger)[known] >= smaller[known] - 1e-12).all()
+
+
+@pytest.mark.parametrize("learner", [PCAH(n_bits=16), CCAITQ(32, random_state=0)])
+def test_real_codes_keep_the_bounds(learner):
+    X, y = load_digits(return_X_y=True)
+    codes = learner.fit(X[300:], y[300:]).encode(X)
+    queries, base = codes[:300], codes[300:]
+    real = mean_average_precision(
+        queries, base, share_label(y[:300], y[300:]), ties="pessimistic"
+    )
+    arguments = queries, y[:300], base, y[300:], learner.n_bits
+    bounds = [real.per_query]
+    for knowing in ("query", "classes", "extremes"):
+        bounds.append(ap_lower_bound(*arguments, knowing=knowing))
+    for larger, smaller in pairwise(bounds):
+        assert (larger >= smaller - 1e-12).all()
+    assert bounds[2].mean() > bounds[3].mean()
+
+
+def test_bounds_tell_more_than_the_numbers_of_items():
+    codes, labels = clusters(10, 50, 64, 0.08)
+    least = np.mean(np.arange(1, 51) / (450 + np.arange(1, 51)))
+    arguments = codes[::7], labels[::7], codes, labels, 64
+    assert ap_lower_bound(*arguments, knowing="extremes").mean() == pytest.approx(least)
+    assert ap_lower_bound(*arguments, knowing="classes").mean() > 0.3
+    assert ap_lower_bound(*arguments, knowing="query").mean() > 0.4
+
+
+@given(seed=st.integers(0, 10_000))
+def test_a_ratio_above_four_makes_retrieval_perfect(seed):
+    codes, labels = clusters(4, 8, 64, 0.03, seed)
+    bound = code_bound(codes, 64, labels)
+    if not bound.is_perfect:
+        assert bound.strict_ratio <= 4
+        return
+    assert bound.strict_ratio > 4
+    bounds = ap_lower_bound(codes, labels, codes, labels, 64, knowing="extremes")
+    assert (bounds == 1).all()
+
+
+def test_a_ratio_of_four_does_not():
+    """Classes of width 1 around 0000 0000 and 1111 0000 meet in the middle."""
+    a, b, query = "00000000", "11110000", "10000000"
+    away, towards = "00000001", "10110000"
+    codes = pack([[int(bit) for bit in c] for c in (a, a, b, b, query, towards, away)])
+    labels = np.array([0, 0, 1, 1, 0, 1, 0])
+    bound = code_bound(codes, 8, labels)
+    assert bound.strict_ratio == bound.min_inter == 4
+    assert not bound.is_perfect
+    assert hamming_distances(codes[4:5], codes[5:]).tolist() == [[2, 2]]
+    assert real_ap(codes[4], 0, codes, labels) < 1
+
+
+def test_below_four_the_worst_ranking_is_possible():
+    """All five true positives are farther than all five false ones: ratio 7 / 2."""
+    bits = np.zeros((10, 20), int)
+    for i in range(5):
+        bits[i, 10 + 2 * i : 12 + 2 * i] = 1  # 2 from the centre, away from class 1
+        bits[5 + i, :7] = 1
+        bits[5 + i, [2 + i, 2 + (i + 1) % 5]] = 0  # 2 from the centre, towards class 0
+    query = pack(np.arange(20)[None] < 2)
+    codes, labels = pack(bits), np.repeat([0, 1], 5)
+    bound = code_bound(codes, 20, labels)
+    assert (bound.min_inter, bound.max_intra) == (7, 2)
+    worst = np.mean(np.arange(1, 6) / np.arange(6, 11))
+    limits = ap_lower_bound(query, [0], codes, labels, 20, knowing="extremes")
+    assert limits == pytest.approx(worst)
+    assert real_ap(query[0], 0, codes, labels, "optimistic") == pytest.approx(worst)
+
+
+def test_the_proposition_has_no_constant():
+    """The ratio of class distances is 2, and a false positive shares the query's code.
+
+    The paper: min d(q, fp) / max d(q, tp) >= const min D_inter / max D_intra.
+    """
+    a, b, middle = [0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0]
+    codes = pack([a, a, a, b, b, b, middle, middle])
+    labels = [0, 0, 0, 1, 1, 1, 0, 1]
+    assert code_bound(codes, 4, labels).strict_ratio == 2
+    to_items = hamming_distances(codes[6:7], codes)[0]
+    assert to_items[7] == 0  # d(q, fp): the left side is 0, whatever the constant
+
+
+def test_quality_may_fall_while_the_ratio_of_extremes_rises():
+    """The paper: AP is proportional to min d(q, fp) / max d(q, tp)."""
+    relevant = [True, True, False]
+    lower = average_precision([1, 10, 5], relevant)  # 5 / 10
+    higher = average_precision([10, 10, 6], relevant)  # 6 / 10
+    assert higher < lower
+
+
+def test_a_better_ratio_may_come_with_worse_retrieval():
+    """Extremes say nothing of how many items are extreme."""
+    rng = np.random.default_rng(0)
+
+    def made(noise, outliers):
+        bits = np.vstack([np.zeros((40, 32)), np.ones((40, 32))]).astype(int)
+        bits[:, 20:] = 0
+        bits ^= rng.random(bits.shape) < noise
+        bits[outliers] = 1 - bits[outliers]
+        return pack(bits), np.repeat([0, 1], 40)
+
+    def figures(codes, labels):
+        aps = [
+            real_ap(q, y, codes, labels, "expected")
+            for q, y in zip(codes, labels, strict=True)
+        ]
+        return code_bound(codes, 32, labels).strict_ratio, np.mean(aps)
+
+    ratio, quality = figures(*made(0.0, [0]))  # one item is far off
+    noisy_ratio, noisy_quality = figures(*made(0.22, []))
+    assert noisy_ratio > ratio
+    assert noisy_quality < quality
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=12),
+)
+def test_misranks_give_the_optimistic_average_precision(items):
+    distances, relevant = (np.array(values) for values in zip(*items, strict=True))
+    found = misranks(distances, relevant)
+    expected = [(distances[~relevant] < d).sum() for d in np.sort(distances[relevant])]
+    assert found.tolist() == expected
+    places = np.arange(1, len(found) + 1)
+    if len(found):
+        assert np.mean(places / (places + found)) == pytest.approx(
+            average_precision(distances, relevant, ties="optimistic")
+        )
+
+
+def test_queries_without_a_true_positive_have_no_bound():
+    codes, labels = clusters(3, 4, 16, 0.1)
+    bounds = ap_lower_bound(codes[:2], [7, 1], codes, labels, 16)
+    assert np.isnan(bounds).tolist() == [True, False]
+    rows = np.eye(4)[labels]
+    bounds = ap_lower_bound(codes[:2], [[0, 0, 0, 1], [0, 1, 0, 0]], codes, rows, 16)
+    assert np.isnan(bounds).tolist() == [True, False]
+
+
+def test_mistakes_in_queries():
+    codes, labels = clusters(3, 4, 16, 0.1)
+    with pytest.raises(ArgumentError, match="same form"):
+        ap_lower_bound(codes, np.eye(3)[labels], codes, labels, 16)
+    with pytest.raises(ArgumentError, match="2 label columns, items 3"):
+        ap_lower_bound(codes, np.zeros((12, 2)), codes, np.eye(3)[labels], 16)
+    with pytest.raises(ArgumentError, match="labels of queries are <U1, of items int"):
+        ap_lower_bound(codes[:1], ["a"], codes, labels, 16)
+    with pytest.raises(ArgumentError, match="knowing must be one of query, classes"):
+        ap_lower_bound(codes, labels, codes, labels, 16, knowing="all")
+    with pytest.raises(ArgumentError, match="one distance and one truth"):
+        misranks([1, 2], [True])
+    with pytest.raises(ArgumentError, match="one distance and one truth"):
+        misranks([1, 2], [1, 0])
+
+
+def test_regression_against_scipy():
+    rng = np.random.default_rng(0)
+    x = rng.random(12) * 2
+    y = 0.3 + 0.2 * x + rng.normal(0, 0.05, 12)
+    fit, expected = bound_regression(x, y), stats.linregress(x, y)
+    assert fit.slope == pytest.approx(expected.slope)
+    assert fit.intercept == pytest.approx(expected.intercept)
+    assert (fit.pearson, fit.pearson_p) == pytest.approx(
+        (expected.rvalue, expected.pvalue)
+    )
+    assert fit.spearman == pytest.approx(stats.spearmanr(x, y).statistic)
+    low, high = fit.band([0.0])
+    half = stats.t.ppf(0.975, 10) * expected.intercept_stderr
+    assert (fit.line([0.0]) - low, high - fit.line([0.0])) == pytest.approx(
+        (half, half)
+    )
+
+
+def test_the_band_covers_the_true_line_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 2, 8)
+    inside = 0
+    for _ in range(300):
+        y = 0.3 + 0.2 * x + rng.normal(0, 0.1, 8)
+        low, high = bound_regression(x, y, confidence=0.9).band([1.7])
+        inside += low[0] <= 0.3 + 0.2 * 1.7 <= high[0]
+    assert inside / 300 == pytest.approx(0.9, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "maps", "message"),
+    [
+        ([1, 2], [1, 2], "3 points, got 2"),
+        ([1, 2, 3], [1, 2], "one mAP for each ratio"),
+        ([1, 1, 1], [1, 2, 3], "all ratios are equal"),
+        ([1, 2, 3], [1, 1, 1], "all mAPs are equal"),
+        ([1, 2, np.nan], [1, 2, 3], "must be finite"),
+        (["a", "b", "c"], [1, 2, 3], "must be numbers"),
+    ],
+)
+def test_mistakes_in_regression(ratios, maps, message):
+    with pytest.raises(ArgumentError, match=message):
+        bound_regression(ratios, maps)
+    with pytest.raises(ArgumentError, match="confidence"):
+        bound_regression([1, 2, 3], [1, 2, 4], confidence=95)

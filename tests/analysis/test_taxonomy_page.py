@@ -1,0 +1,403 @@
+"""Trees as texts and drawings, codebooks as pictures, and the page with all of them."""
+
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from html.parser import HTMLParser
+from io import BytesIO
+from itertools import combinations
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.spatial.distance import squareform
+
+from fewbits.analysis import (
+    classes_per_bit,
+    code_heat_map,
+    codebook_picture,
+    dendrogram,
+    taxonomy,
+    to_newick,
+    to_outline,
+    vector_heat_map,
+    vector_taxonomy,
+    write_taxonomy_page,
+)
+from fewbits.analysis._dendrogram import _ticks
+from fewbits.analysis._png import encode_png
+from fewbits.codes import hamming_distances, pack, unpack
+from fewbits.errors import ArgumentError, CodeError, FeatureError
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><image href=x onerror=alert(1)>',
+    "]]> --> <!-- x\x00y",
+    "it's (a, b):1; [c]",
+    "\u202eright to left",
+    "half a pair \ud800",
+    "&lt;already&gt; &amp;",
+    "two\nlines",
+]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def random_codes(n, n_bits, seed=0):
+    return pack(np.random.default_rng(seed).random((n, n_bits)) < 0.5)
+
+
+def read_newick(source):
+    """Return (name, length) or (children, length) for the node that the text is."""
+    place = 0
+
+    def node():
+        nonlocal place
+        if source[place] == "(":
+            content = []
+            while source[place] in "(,":
+                place += 1
+                content.append(node())
+            place += 1
+        else:
+            found = re.compile(r"'((?:[^']|'')*)'").match(source, place)
+            content, place = found[1].replace("''", "'"), found.end()
+        found = re.compile(r":([-+.e\d]+)").match(source, place)
+        if found is None:
+            return content, 0.0
+        place = found.end()
+        return content, float(found[1])
+
+    root = node()
+    assert source[place:] == ";"
+    return root
+
+
+def ways(node):
+    """Return the way from each leaf below a node to the end of its branch."""
+    content, length = node
+    if isinstance(content, str):
+        return {content: length}, {}
+    found = [ways(child) for child in content]
+    pairs = {}
+    for (first, _), (second, _) in combinations(found, 2):
+        for a in first:
+            for b in second:
+                pairs[frozenset((a, b))] = first[a] + second[b]
+    for _, below in found:
+        pairs |= below
+    leaves = {a: way + length for first, _ in found for a, way in first.items()}
+    return leaves, pairs
+
+
+def test_newick_keeps_every_distance():
+    names = [f"class {i}" for i in range(12)]
+    tree = taxonomy(random_codes(12, 16), 16, names)
+    _, pairs = ways(read_newick(to_newick(tree)))
+    meetings = squareform(tree.cophenetic)
+    for i, j in combinations(range(12), 2):
+        way = pairs[frozenset((names[i], names[j]))]
+        assert way == pytest.approx(meetings[i, j], rel=1e-4)
+
+
+def test_newick_keeps_strange_names():
+    tree = taxonomy(random_codes(len(HOSTILE), 16), 16, HOSTILE)
+    leaves, _ = ways(read_newick(to_newick(tree)))
+    assert set(leaves) == {" ".join(name.split()) for name in HOSTILE}
+
+
+def test_outline_names_each_class_once():
+    names = [f"class {i}" for i in range(30)]
+    tree = taxonomy(random_codes(30, 16), 16, names)
+    words = [line.strip() for line in to_outline(tree).splitlines()]
+    assert words[0] == f"{tree.linkage[-1, 2]:.4g}"
+    leaves = [word for word in words if word.startswith("class")]
+    assert leaves == [names[i] for i in tree.order]
+
+
+def test_outline_joins_merges_at_one_height():
+    codes = pack(np.eye(4, dtype=int))
+    tree = taxonomy(codes, 4, list("abcd"))
+    lines = to_outline(tree).splitlines()
+    assert lines[0] == "2"
+    assert sorted(lines[1:]) == ["  a", "  b", "  c", "  d"]
+
+
+def test_a_chain_of_merges_needs_no_recursion(tmp_path):
+    angles = np.cumsum(np.arange(500, 2000) * 1e-6)
+    vectors = np.column_stack([np.cos(angles), np.sin(angles)])
+    tree = vector_taxonomy(vectors, linkage="single")
+    lines = to_outline(tree).splitlines()
+    depth = max(len(line) - len(line.lstrip()) for line in lines) // 2
+    assert depth > 1100 > sys.getrecursionlimit()
+    assert to_newick(tree).count("(") == 1499
+    dendrogram(tree).save(tmp_path / "chain.svg")
+    assert read_svg(tmp_path / "chain.svg").tag == f"{SVG}svg"
+
+
+def read_svg(path):
+    return ElementTree.parse(path).getroot()
+
+
+def test_dendrogram_has_leaves_in_order_and_a_branch_for_each_merge(tmp_path):
+    names = [f"class {i}" for i in range(100)]
+    tree = taxonomy(random_codes(100, 24), 24, names)
+    dendrogram(tree, ["a", "b"] * 50).save(tmp_path / "tree.svg")
+    root = read_svg(tmp_path / "tree.svg")
+    leaves = [t for t in root.iter(f"{SVG}text") if t.get("class") == "leaf"]
+    height = {t[0].tail: float(t.get("y")) for t in leaves}
+    assert sorted(names, key=height.get) == [names[i] for i in tree.order]
+    gaps = np.diff(sorted(height.values()))
+    assert (gaps == 16).all()
+    branches = [p for p in root.iter(f"{SVG}path") if p.get("class") == "branch"]
+    assert len(branches) == 99
+    assert {t[0].text for t in leaves} == {
+        f"class {i}, {'ab'[i % 2]}" for i in range(100)
+    }
+    colours = [c.get("class") for c in root.iter(f"{SVG}circle")]
+    assert colours.count("dot class-0") == colours.count("dot class-1") == 51
+    width, whole = (float(root.get(side)) for side in ("width", "height"))
+    assert whole == pytest.approx(1700, abs=50)
+    assert max(float(t.get("x")) for t in leaves) < width - 200
+
+
+def test_heights_are_drawn_to_scale(tmp_path):
+    tree = taxonomy(np.array([[0], [1], [127]], np.uint8), 8)
+    dendrogram(tree).save(tmp_path / "tree.svg")
+    source = (tmp_path / "tree.svg").read_text()
+    low, high = re.findall(r'd="M([\d.]+) [\d.]+H([\d.]+)V', source)
+    leaf = float(low[0])
+    root, inner = float(high[1]), float(low[1])
+    ratio = tree.linkage[0, 2] / tree.linkage[1, 2]
+    assert (leaf - inner) / (leaf - root) == pytest.approx(ratio, abs=0.001)
+
+
+def test_hostile_names_in_a_file(tmp_path):
+    tree = taxonomy(random_codes(len(HOSTILE), 16), 16, HOSTILE)
+    dendrogram(tree, HOSTILE).save(tmp_path / "tree.svg")
+    root = read_svg(tmp_path / "tree.svg")
+    known = {"svg", "style", "path", "text", "title", "circle"}
+    assert {e.tag.removeprefix(SVG) for e in root.iter()} == known
+    assert HOSTILE[0] in "".join(root.itertext())
+
+
+def test_equal_codes_have_a_tree(tmp_path):
+    tree = taxonomy(np.zeros((5, 1), np.uint8), 8)
+    dendrogram(tree).save(tmp_path / "tree.svg")
+    assert "nan" not in (tmp_path / "tree.svg").read_text()
+
+
+@pytest.mark.parametrize("highest", [1e-6, 0.37, 1, 3.5, 9.9, 10, 64, 65_536])
+def test_ticks_are_few_and_round(highest):
+    ticks = _ticks(highest)
+    assert 3 <= len(ticks) <= 6
+    assert ticks[0] == 0
+    assert highest - (ticks[1] - ticks[0]) < ticks[-1] <= highest
+
+
+def test_png_is_read_by_another_program():
+    pixels = np.arange(12, dtype=np.uint8).reshape(3, 4) % 5
+    palette = np.random.default_rng(0).integers(0, 256, (5, 3), np.uint8)
+    image = Image.open(BytesIO(encode_png(pixels, palette)))
+    image.load()
+    assert (np.asarray(image.convert("RGB")) == palette[pixels]).all()
+
+
+def pixels_of(drawing, n_rows, n_columns):
+    """Return one brightness for each cell of the first picture of a drawing."""
+    found = re.search(r"data:image/png;base64,([^\"]+)", drawing.inline())
+    image = Image.open(BytesIO(b64decode(found[1]))).convert("L")
+    pixels = np.asarray(image).astype(int)
+    down, across = pixels.shape[0] // n_rows, pixels.shape[1] // n_columns
+    assert pixels.shape == (n_rows * down, n_columns * across)
+    cells = pixels.reshape(n_rows, down, n_columns, across)
+    assert (cells == cells[:, :1, :, :1]).all()
+    return cells[:, 0, :, 0]
+
+
+def test_heat_map_shows_distances_in_the_order_given():
+    codes = random_codes(30, 24)
+    order = np.random.default_rng(1).permutation(30)
+    drawing = code_heat_map(codes, 24, order=order)
+    cells = pixels_of(drawing, 30, 30)
+    distances = hamming_distances(codes[order], codes[order])
+    by_distance = [cells[distances == d] for d in np.unique(distances)]
+    assert all(len(np.unique(shades)) == 1 for shades in by_distance)
+    shades = [values[0] for values in by_distance]
+    assert shades == sorted(shades)  # dark is alike
+    assert (np.diag(cells) == cells.min()).all()
+
+
+def test_heat_map_of_vectors_shows_angles():
+    vectors = np.array([[1.0, 0.0], [0.9, 0.1], [-1.0, 0.0], [0.0, 3.0]])
+    cells = pixels_of(vector_heat_map(vectors), 4, 4)
+    assert cells[0, 1] < cells[0, 3] < cells[0, 2]
+    assert (cells == cells.T).all()
+    equal = vector_heat_map(np.ones((3, 2)))
+    assert "from 1.00 to 1.00" in equal.description
+
+
+def test_names_are_shown_where_there_is_room():
+    few, many = random_codes(70, 64), random_codes(71, 64)
+    assert code_heat_map(few, 64).inline().count('class="leaf"') == 70
+    assert code_heat_map(many, 64).inline().count('class="leaf"') == 0
+    few, many = random_codes(150, 64), random_codes(151, 64)
+    assert codebook_picture(few, 64).inline().count('class="leaf"') == 150
+    assert codebook_picture(many, 64).inline().count('class="leaf"') == 0
+
+
+@pytest.mark.parametrize(("n", "n_bits"), [(2, 1), (20, 13), (500, 64), (3, 5000)])
+def test_codebook_shows_every_bit(n, n_bits):
+    codes = random_codes(n, n_bits)
+    order = np.random.default_rng(1).permutation(n)
+    drawing = codebook_picture(codes, n_bits, order=order)
+    cells = pixels_of(drawing, n, n_bits)
+    assert ((cells < 150) == unpack(codes[order], n_bits)).all()
+
+
+def test_classes_of_each_bit():
+    codes = random_codes(10, 12)
+    names = [f"c{i}" for i in range(10)]
+    bits = unpack(codes, 12)
+    for found in classes_per_bit(codes, 12, names):
+        assert found.on == tuple(np.array(names)[bits[:, found.bit] == 1])
+        assert sorted(found.on + found.off) == names
+        assert found.balance == bits[:, found.bit].mean()
+
+
+class Reader(HTMLParser):
+    """Collect tags, attributes and texts; complain about what is not closed."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self._open = [], [], [], []
+        self.feed(source)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag != "meta":
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_page_with_everything(tmp_path):
+    codes = random_codes(24, 20)
+    codes[1] = codes[0]
+    paths = [("animals", "birds") if i < 9 else ("things", i % 3) for i in range(24)]
+    vectors = np.random.default_rng(0).normal(size=(24, 40))
+    write_taxonomy_page(
+        tmp_path / "page.html",
+        codes,
+        20,
+        [f"class {i}" for i in range(24)],
+        paths=paths,
+        vectors=vectors,
+        n_permutations=19,
+        title="My classes",
+    )
+    found = Reader((tmp_path / "page.html").read_text("utf-8"))
+    texts = " ".join(found.texts)
+    for expected in (
+        "My classes",
+        "24 classes, 20 bits each",
+        "class 0 and class 1 share a code",
+        "known tree: purity, 2 groups of 24 classes",
+        "known tree: purity, 4 groups of 24 classes",
+        "classifiers: cophenetic correlation",
+        "Cosines of 24 class vectors",
+        "Newick",
+    ):
+        assert expected in texts
+    assert found.tags.count("svg") == 4
+    assert found.tags.count("tr") == 1 + 6 + 1 + 20
+    assert "animals" in texts
+
+
+def test_page_with_codes_only(tmp_path):
+    codes = random_codes(20, 8)
+    codes[:, 0] &= 0x7F
+    write_taxonomy_page(tmp_path / "page.html", codes, 8)
+    found = Reader((tmp_path / "page.html").read_text("utf-8"))
+    assert "1 of 8 bits are the same in all classes: 0" in found.texts
+    assert "Agreement" not in found.texts
+    assert found.tags.count("svg") == 3
+
+
+def test_hostile_names_on_the_page(tmp_path):
+    codes = random_codes(8, 16)
+    for name, names in {"hostile": HOSTILE, "harmless": list("abcdefgh")}.items():
+        paths = [[text] for text in names[:4]] + [["x"], ["x"], ["y"], ["y"]]
+        write_taxonomy_page(
+            tmp_path / f"{name}.html", codes, 16, names, paths=paths, title=names[0]
+        )
+    pages = [
+        Reader((tmp_path / f"{name}.html").read_text("utf-8"))
+        for name in ("hostile", "harmless")
+    ]
+    assert pages[0].tags == pages[1].tags
+    assert not {name for name, _ in pages[0].attributes if name.startswith("on")}
+    assert HOSTILE[0] in "".join(pages[0].texts)
+
+
+def test_page_loads_nothing(tmp_path):
+    write_taxonomy_page(tmp_path / "page.html", random_codes(9, 16), 16)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    found = Reader(page)
+    links = [value for name, value in found.attributes if name in {"src", "href"}]
+    assert links
+    assert all(value.startswith(("#", "data:")) for value in links)
+    assert "script" not in found.tags
+    assert "url(" not in page
+    policies = [value for name, value in found.attributes if name == "content"]
+    assert policies[0].startswith("default-src 'none'")
+
+
+def test_page_needs_no_library_for_pictures(tmp_path):
+    script = (
+        "import sys, numpy as np; from fewbits.analysis import write_taxonomy_page\n"
+        f"path = {str(tmp_path / 'page.html')!r}\n"
+        "codes = np.arange(9, dtype=np.uint8)[:, None]\n"
+        "write_taxonomy_page(path, codes, 8, vectors=np.eye(9), n_permutations=9)\n"
+        "print(sorted(set(sys.modules) & {'sklearn', 'torch', 'PIL', 'matplotlib'}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
+
+
+def test_mistakes_leave_the_old_page(tmp_path):
+    path, codes = tmp_path / "page.html", random_codes(6, 8)
+    path.write_text("old")
+    with pytest.raises(ArgumentError, match="a name for each of 6 classes, got 1"):
+        write_taxonomy_page(path, codes, 8, ["a"])
+    with pytest.raises(ArgumentError, match="a path for each of 6 classes, got 1"):
+        write_taxonomy_page(path, codes, 8, paths=[["a"]])
+    with pytest.raises(ArgumentError, match="a vector for each of 6 classes, got 5"):
+        write_taxonomy_page(path, codes, 8, vectors=np.eye(5))
+    vectors = np.where(np.eye(6)[2][:, None], np.inf, np.eye(6))
+    with pytest.raises(FeatureError, match="finite, row 2 is not"):
+        write_taxonomy_page(path, codes, 8, vectors=vectors)
+    with pytest.raises(CodeError, match="beyond the 3"):
+        write_taxonomy_page(path, codes, 3)
+    assert path.read_text() == "old"
+
+
+def test_mistakes_in_drawings():
+    codes = random_codes(4, 8)
+    for order in ([0, 1, 2], [0, 1, 2, 2], [0.0, 1, 2, 3], [[0, 1, 2, 3]]):
+        with pytest.raises(ArgumentError, match="each of 4 classes once"):
+            code_heat_map(codes, 8, order=order)
+    with pytest.raises(ArgumentError, match="a group for each of 4 classes, got 2"):
+        dendrogram(taxonomy(codes, 8), ["a", "b"])
+    with pytest.raises(ArgumentError, match="a name for each of 4 classes"):
+        classes_per_bit(codes, 8, ["a"])

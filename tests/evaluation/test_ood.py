@@ -1,0 +1,296 @@
+"""Measures of known against foreign, beside scikit-learn's and beside counting."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from scipy.special import log_softmax, logsumexp
+from sklearn import metrics
+
+from fewbits.codes import hamming_distances, pack
+from fewbits.decoding import known_region
+from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.evaluation import (
+    Detection,
+    code_neighbour_score,
+    detection,
+    energy,
+    max_logit,
+    max_softmax,
+    neighbour_score,
+    ood_scores,
+    tune_threshold,
+    wrong_mixture,
+)
+
+few = st.lists(st.integers(0, 6), min_size=1, max_size=30)  # with many ties
+
+
+@given(known=few, foreign=few)
+def test_areas_are_those_of_scikit_learn(known, foreign):
+    found = ood_scores(known, foreign)
+    truth = np.repeat([1, 0], [len(known), len(foreign)])
+    scores = np.array([*known, *foreign])
+    assert found.auroc == pytest.approx(metrics.roc_auc_score(truth, scores))
+    assert found.aupr_known == pytest.approx(
+        metrics.average_precision_score(truth, scores)
+    )
+    assert found.aupr_foreign == pytest.approx(
+        metrics.average_precision_score(1 - truth, -scores)
+    )
+
+
+@given(known=few, foreign=few)
+def test_auroc_counts_pairs(known, foreign):
+    pairs = [(a > b) + (a == b) / 2 for a in known for b in foreign]
+    assert ood_scores(known, foreign).auroc == pytest.approx(np.mean(pairs))
+
+
+@given(known=few, foreign=few, tpr=st.sampled_from([0.05, 0.5, 0.8, 0.95, 1.0]))
+def test_false_positive_rate_by_trying_every_threshold(known, foreign, tpr):
+    found = ood_scores(known, foreign, tpr=tpr)
+    known, foreign = np.array(known), np.array(foreign)
+    enough = [t for t in known if (known >= t).mean() >= tpr - 1e-9]
+    assert found.threshold == max(enough)
+    assert found.fpr == (foreign >= max(enough)).mean()
+    assert found.reached == (known >= max(enough)).mean() >= tpr - 1e-9
+
+
+def test_a_share_that_binary_numbers_miss():
+    known = np.arange(1000)
+    for tpr in (0.95, 0.9, 0.7, 0.1, 0.3):
+        assert ood_scores(known, [0], tpr=tpr).reached == pytest.approx(tpr)
+
+
+def test_perfect_and_hopeless():
+    perfect = ood_scores([3, 4], [1, 2])
+    assert (perfect.auroc, perfect.fpr, perfect.aupr_known) == (1, 0, 1)
+    assert perfect.aupr_foreign == 1
+    assert ood_scores([1, 2], [3, 4]).auroc == 0
+    equal = ood_scores([1, 1], [1, 1, 1, 1])
+    assert (equal.auroc, equal.fpr) == (0.5, 1)
+    assert equal.aupr_known == pytest.approx(1 / 3)  # the share of known items
+    assert "false positive rate 1.0000 at true positive rate 1.0000" in str(equal)
+
+
+@pytest.mark.parametrize(
+    ("known", "foreign", "message"),
+    [
+        ([], [1], "a list of known scores, at least one"),
+        ([1], [[1]], "a list of foreign scores, at least one"),
+        ([1, np.nan], [1], "known scores must be finite"),
+        ([1], ["a"], "foreign scores must be numbers"),
+    ],
+)
+def test_mistakes_in_scores(known, foreign, message):
+    with pytest.raises(ArgumentError, match=message):
+        ood_scores(known, foreign)
+    with pytest.raises(ArgumentError, match=message):
+        tune_threshold(known, foreign)
+    with pytest.raises(ArgumentError, match="tpr must be above 0 and at most 1"):
+        ood_scores([1], [1], tpr=95)
+
+
+def test_logit_scores_beside_scipy():
+    logits = np.random.default_rng(0).normal(0, 5, (50, 7))
+    assert max_softmax(logits) == pytest.approx(
+        np.exp(log_softmax(logits, axis=1)).max(axis=1)
+    )
+    assert (max_logit(logits) == logits.max(axis=1)).all()
+    assert energy(logits) == pytest.approx(logsumexp(logits, axis=1))
+    cool = energy(logits, temperature=0.5)
+    assert cool == pytest.approx(0.5 * logsumexp(logits / 0.5, axis=1))
+    assert energy(logits, temperature=1e-6) == pytest.approx(max_logit(logits))
+    warm = max_softmax(logits, temperature=1e9)
+    assert warm == pytest.approx(1 / 7)
+    huge = np.array([[1e30, -1e30], [1000.0, 1000.0]], np.float32)
+    assert max_softmax(huge).tolist() == [1, 0.5]
+    assert np.isfinite(energy(huge)).all()
+
+
+def test_neighbour_scores_beside_scipy():
+    rng = np.random.default_rng(0)
+    known, items = rng.normal(size=(60, 5)), rng.normal(size=(20, 5))
+
+    def unit(X):
+        return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+    distances = np.sort(cdist(unit(items), unit(known)), axis=1)
+    assert neighbour_score(items, known, k=7) == pytest.approx(-distances[:, 6])
+    assert neighbour_score(items * 9, known) == pytest.approx(-distances[:, 49])
+    codes, others = pack(known > 0), pack(items > 0)
+    nearest = np.sort(hamming_distances(others, codes), axis=1)
+    for k in (1, 60):
+        assert (code_neighbour_score(others, codes, k) == -nearest[:, k - 1]).all()
+
+
+def test_the_code_rule_is_a_threshold_on_its_score():
+    rng = np.random.default_rng(0)
+    class_codes, codes = (
+        pack(rng.random((9, 16)) < 0.5),
+        pack(rng.random((99, 16)) < 0.5),
+    )
+    for radius in range(4):
+        accepted = known_region(class_codes, 16, radius).accepts(codes)
+        scores = code_neighbour_score(codes, class_codes)
+        assert (accepted == (scores >= -radius)).all()
+
+
+def test_mistakes_in_what_is_scored():
+    for score in (max_softmax, max_logit, energy):
+        with pytest.raises(FeatureError, match="logits must be finite, got NaN"):
+            score([[1.0, np.nan]])
+        with pytest.raises(FeatureError, match="logits must have 2 dimensions"):
+            score([1.0, 2.0])
+    with pytest.raises(ArgumentError, match="softmax is always 1"):
+        max_softmax([[1.0]])
+    for score in (max_softmax, energy):
+        for temperature in (0, -1, float("inf"), float("nan")):
+            with pytest.raises(ArgumentError, match="temperature must be above 0"):
+                score([[1.0, 2.0]], temperature=temperature)
+    with pytest.raises(FeatureError, match="known features must have 2 features"):
+        neighbour_score(np.ones((4, 2)), np.ones((4, 3)))
+    with pytest.raises(ArgumentError, match=r"k.*50|50.*4"):
+        neighbour_score(np.ones((4, 2)), np.ones((4, 2)))
+    codes = np.zeros((4, 1), np.uint8)
+    for k in (0, 5):
+        with pytest.raises(ArgumentError):
+            code_neighbour_score(codes, codes, k)
+    with pytest.raises(CodeError, match="bytes per code"):
+        code_neighbour_score(codes, np.zeros((4, 2), np.uint8))
+
+
+decisions = st.lists(st.booleans(), min_size=1, max_size=20)
+
+
+@given(known=decisions, foreign=decisions)
+def test_decisions_beside_scikit_learn(known, foreign):
+    found = detection(known, foreign)
+    truth = np.repeat([1, 0], [len(known), len(foreign)])
+    said = np.array([*known, *foreign]).astype(int)
+    assert found.accuracy == pytest.approx(metrics.accuracy_score(truth, said))
+    assert found.balanced_accuracy == pytest.approx(
+        metrics.balanced_accuracy_score(truth, said)
+    )
+    assert found.f1_known == pytest.approx(metrics.f1_score(truth, said))
+    assert found.f1_foreign == pytest.approx(metrics.f1_score(truth, said, pos_label=0))
+
+
+def test_another_mixture_is_as_if_items_came_in_it():
+    known, foreign = [True, True, False], [False, True]
+    found = detection(known, foreign, foreign_share=0.8)
+    repeated = detection(known * 2, foreign * 12)
+    assert repeated.foreign_share == 0.8
+    for name in ("accuracy", "balanced_accuracy", "f1_known", "f1_foreign"):
+        assert getattr(found, name) == pytest.approx(getattr(repeated, name))
+
+
+def test_mistakes_in_decisions():
+    with pytest.raises(ArgumentError, match="on known items, True or False, at least"):
+        detection([], [True])
+    with pytest.raises(ArgumentError, match=r"on foreign items, True or False.*int64"):
+        detection([True], [1])
+    for share in (0, 1, 50):
+        with pytest.raises(ArgumentError, match="must lie between 0 and 1"):
+            detection([True], [True], foreign_share=share)
+
+
+@given(known=few, foreign=few, positive=st.sampled_from(["known", "foreign"]))
+def test_tuned_threshold_by_trying_every_one(known, foreign, positive):
+    known, foreign = np.array(known), np.array(foreign)
+
+    def quality(threshold):
+        found = detection(known >= threshold, foreign >= threshold)
+        return found.f1_known if positive == "known" else found.f1_foreign
+
+    best = max(quality(t) for t in [*known, *foreign, 99])
+    threshold = tune_threshold(known, foreign, positive=positive)
+    assert quality(threshold) == pytest.approx(best)
+    smaller = [t for t in {*known, *foreign} if t < threshold]
+    assert all(quality(t) < best + 1e-12 for t in smaller)
+
+
+def test_everything_may_be_rejected():
+    threshold = tune_threshold([1, 2], [9.0] * 50)
+    assert 9 < threshold < 9.0000001
+
+
+@pytest.fixture
+def normal():
+    rng = np.random.default_rng(0)
+    return rng.normal(2, 1, 2000), rng.normal(0, 1, 1000)
+
+
+def test_tuning_on_the_right_mixture_is_best_for_it(normal):
+    known, foreign = normal
+    found = wrong_mixture(known, foreign, known > 1, foreign > 1, n_draws=10)
+    assert len(found) == 9
+    table = {
+        (r.validation_share, r.deployment_share): r.tuned["F1 (foreign)"] for r in found
+    }
+    for deployed in (0.1, 0.5, 0.9):
+        best = max((0.1, 0.5, 0.9), key=lambda share: table[share, deployed].mean)
+        assert best == deployed
+    worst = table[0.9, 0.1]
+    assert worst.mean < table[0.1, 0.1].mean - 0.2
+    assert worst.n == 10
+
+
+def test_balanced_accuracy_does_not_depend_on_the_deployment(normal):
+    known, foreign = normal
+    found = wrong_mixture(known, foreign, known > 1, foreign > 1, n_draws=5)
+    for first, second in zip(found[::3], found[1::3], strict=True):
+        a, b = (r.tuned["balanced accuracy"] for r in (first, second))
+        assert a == pytest.approx(b)
+        assert first.tuned["accuracy"] != second.tuned["accuracy"]
+    untuned = found[0].untuned["balanced accuracy"]
+    assert untuned.mean == pytest.approx(
+        detection(known > 1, foreign > 1).balanced_accuracy, abs=0.01
+    )
+
+
+def test_untuned_rule_is_measured_on_the_same_items(normal):
+    """A rule that is the tuned threshold's own gets the same figures."""
+    known, foreign = normal
+    threshold = tune_threshold(known, foreign)
+    rows = [known >= threshold, foreign >= threshold]
+    same = wrong_mixture(known, foreign, *rows, validation_shares=[1 / 3], n_draws=5)
+    for result in same:
+        for name, tuned in result.tuned.items():
+            assert tuned.mean == pytest.approx(result.untuned[name].mean, abs=0.05)
+
+
+def test_mixtures_are_reproducible(normal):
+    known, foreign = normal
+    arguments = known, foreign, known > 1, foreign > 1
+    options = {"n_draws": 3, "positive": "known", "random_state": 5}
+    assert wrong_mixture(*arguments, **options) == wrong_mixture(*arguments, **options)
+
+
+def test_few_items_are_drawn_again():
+    found = wrong_mixture([3, 4], [1, 2], [True, True], [False, False], n_draws=2)
+    assert found[0].untuned["accuracy"].mean == 1
+
+
+def test_mistakes_in_mixtures(normal):
+    known, foreign = normal
+    right = known, foreign, known > 1, foreign > 1
+    with pytest.raises(ArgumentError, match="2000 scores, 1000 decisions"):
+        wrong_mixture(known, foreign, foreign > 1, foreign > 1)
+    with pytest.raises(ArgumentError, match="at least 2 foreign items, got 1"):
+        wrong_mixture(known, [1.0], known > 1, [True])
+    with pytest.raises(ArgumentError, match="between 0 and 1, got 1"):
+        wrong_mixture(*right, validation_shares=[1])
+    with pytest.raises(ArgumentError, match="between 0 and 1, got 0"):
+        wrong_mixture(*right, deployment_shares=[0])
+    with pytest.raises(ArgumentError, match="n_validation must be at least 2"):
+        wrong_mixture(*right, n_validation=1)
+    with pytest.raises(ArgumentError, match="positive must be one of foreign, known"):
+        wrong_mixture(*right, positive="both")
+
+
+def test_detection_is_plain_arithmetic():
+    found = Detection(known_accepted=0.9, foreign_accepted=0.2, foreign_share=0.25)
+    assert found.balanced_accuracy == pytest.approx(0.85)
+    assert found.accuracy == pytest.approx(0.75 * 0.9 + 0.25 * 0.8)
