@@ -18,19 +18,20 @@ from experiments.class_search import (
     N_TARGETS,
     RANKS,
 )
+from experiments.novel_classes import MOST_KNOWN
 
 INTRODUCTION = f"""# Finding the members of a class nobody knows
 
 Made by `python -m experiments.pages` from `class_search.jsonl`, which
 `python -m experiments.class_search` writes. Figures 5 and 6 of the PiCoDes paper on
-other data: {N_NOVEL} classes are held out, codes are learnt from up to {N_LEARN} items
-of each other class. A held-out class is given by a few items, a linear SVM tells their
-codes from those of random training items, and a collection with {N_TARGETS} members of
-each held-out class and everything that was not learnt from is ranked by it. Precision
-is the share of members among the first answers; means over classes, then over seeds
-± one standard error; a seed draws the classes, the items and the starting points.
-`class` is the code of the known class that a linear SVM on the features predicts, one
-bit for each class."""
+other data: {N_NOVEL} classes are held out, and codes are learnt from up to {N_LEARN}
+items of each other class, of {MOST_KNOWN} classes at most. A held-out class is given by
+a few items, a linear SVM tells their codes from those of random training items, and a
+collection with {N_TARGETS} members of each held-out class and everything else that was
+not learnt from is ranked by it. Precision is the share of members among the first
+answers; means over classes, then over seeds ± one standard error; a seed draws the
+classes, the items and the starting points. `class` is the code of the known class that
+a linear SVM on the features predicts, one bit for each class."""
 
 
 def write() -> None:

@@ -9,6 +9,7 @@ IMAGES = RESULTS.parent / "images"
 TITLES = {
     "icd10": "ICD-10-CM, WordLlama, 256-d",
     "caltech101-1280": "Caltech-101, EfficientNet-Lite0, 1280-d",
+    "caltech101-classic": "Caltech-101, classic descriptors, 22,860-d",
     "caltech101-5120": "Caltech-101, EfficientNet-Lite0 2x2, 5120-d",
 }
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from experiments._cells import Cell
-from experiments._summary import markdown, mean_and_error, shown
+from experiments._summary import markdown, mean_and_error
+from experiments._verdicts import said
 
 CLAIMS = """## What holds
 
@@ -97,15 +98,3 @@ def difference(
     """Return mean, error and number of the differences between the same seeds."""
     seeds: Iterable[int] = sorted(set(table[one]) & set(table[other]))
     return mean_and_error([table[one][seed] - table[other][seed] for seed in seeds])
-
-
-def said(gap: tuple[float, float, int], excess: float) -> str:
-    """Return a difference and whether it lies within its margin."""
-    mean, error, _ = gap
-    spread = 0.0 if error != error else 2 * error
-    if excess <= 0:
-        word = "holds"
-    else:
-        word = "not decided" if excess <= spread else "**does not hold**"
-    sign = "+" if mean >= 0 else "-"
-    return f"{word}: {sign}{shown(abs(mean), error)}"

@@ -46,6 +46,11 @@ def medians(cells: Iterable[Cell], figure: str) -> dict[tuple[Any, ...], float]:
 Pick = Callable[[Cell], float | None]
 
 
+def figure(name: str) -> Pick:
+    """Return a function that picks a figure, where a cell has it."""
+    return lambda found: found.get(name)
+
+
 def by_method(
     cells: Iterable[Cell], pick: Pick, column: str
 ) -> dict[str, dict[Any, tuple[float, float, int]]]:

@@ -1,15 +1,17 @@
 """Figures 5 and 6 of the PiCoDes paper: finding the members of a class nobody knows.
 
     python -m experiments.class_search --data caltech101-1280
+    python -m experiments.class_search --data caltech101-classic
     python -m experiments.class_search --data icd10
 
-Codes are learnt on known classes. A novel class is then given by a few of its items,
-and everything that was not learnt from is ranked by a linear SVM on the codes.
+Codes are learnt on known classes, at most 100 of them. A novel class is then given by
+a few of its items, and everything that was not learnt from is ranked by a linear SVM on
+the codes.
 """
 
 import time
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,8 @@ from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments.novel_classes import COMPONENTS, tuned_on
+from experiments._preparation import prepared
+from experiments.novel_classes import COMPONENTS, MOST_KNOWN, N_TRAIN, drawn, tuned_on
 from fewbits.decoding import best_scores, learn_class
 from fewbits.decoding._linear import linear_svm
 from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
@@ -48,25 +51,29 @@ class Problem:
     """Items of known classes to learn from, and a collection with novel ones in it."""
 
     def __init__(self, name: str, seed: int) -> None:
-        features = load_features(name, 0)
-        self.X = np.concatenate([features.database, features.queries])
-        self.y = np.concatenate([features.database_labels, features.query_labels])
-        self.seed = seed
+        self.name, self.seed = name, seed
+        self.raw, self.y = load_features(name, 0).joined()
         rng = np.random.default_rng(seed)
         classes, counts = np.unique(self.y, return_counts=True)
         large = counts >= max(EXAMPLES) + N_TARGETS
-        enough = classes[large & ~np.isin(classes, tuned_on(classes))]
+        enough = classes[large & ~np.isin(classes, tuned_on(name, classes))]
         self.novel = rng.permutation(enough)[:N_NOVEL]
         rows = {c: rng.permutation(np.flatnonzero(self.y == c)) for c in classes}
-        known = np.setdiff1d(classes, self.novel)
-        self.learn = np.concatenate([rows[c][:N_LEARN] for c in known])
+        others = np.setdiff1d(classes, self.novel)
+        known = drawn(np.setdiff1d(others, classes[counts < N_TRAIN]), MOST_KNOWN, seed)
+        n_learn = {c: N_LEARN if c in known else 0 for c in others}
+        self.learn = np.concatenate([rows[c][: n_learn[c]] for c in others])
         self.examples = {c: rows[c][: max(EXAMPLES)] for c in self.novel}
         targets = [rows[c][max(EXAMPLES) :][:N_TARGETS] for c in self.novel]
-        others = [rows[c][N_LEARN:] for c in known]
-        self.collection = np.concatenate([*targets, *others])
+        unseen = [rows[c][n_learn[c] :] for c in others]
         self.negatives = rng.permutation(self.learn)[:N_NEGATIVES]
         # Items with equal scores are ranked by their place: in no order.
-        self.collection = rng.permutation(self.collection)
+        self.collection = rng.permutation(np.concatenate([*targets, *unseen]))
+
+    @cached_property
+    def X(self) -> NDArray[np.float32]:
+        """What learners see of each item."""
+        return prepared(self.name, self.raw, self.learn)
 
     def figures(self, learner: Any) -> Cell:
         """Learn codes; search the collection for every novel class."""

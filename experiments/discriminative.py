@@ -1,6 +1,8 @@
 """Figures 2 to 5 of the DBC paper: codes for classes that were trained on.
 
     python -m experiments.discriminative --data caltech101-1280
+    python -m experiments.discriminative --data caltech101-classic
+    python -m experiments.discriminative --data icd10
 
 From a few items of each class, codes are learnt, and classifiers on the codes: the
 nearest neighbours, a linear SVM for each class, and one on bits selected for the class.
@@ -9,7 +11,7 @@ Beside them stand the features themselves and the code of the predicted class.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,8 +19,11 @@ import typer
 from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
+from experiments._classic_features import is_classic
 from experiments._features import load_features
+from experiments._lp_beta_figures import lp_beta_accuracy, mean_over_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._preparation import prepared
 from experiments._product_quantization import nearest_labels
 from experiments.novel_classes import COMPONENTS
 from fewbits.evaluation import (
@@ -31,7 +36,17 @@ from fewbits.evaluation import (
 from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
 
 #: Test items of each class, and how many of each there are to learn from.
-SIZES = {"caltech101-1280": (10, (5, 10, 20)), "icd10": (25, (5, 20, 50))}
+CALTECH = (10, (5, 10, 20, 30))
+SIZES = {
+    "caltech101-1280": CALTECH,
+    "caltech101-classic": CALTECH,
+    "icd10": (25, (5, 20, 50)),
+}
+#: Classes, drawn by the seed where more are large enough.
+MOST_CLASSES = 100
+ALL = 1 << 30  # queries: items of both sides of the split are drawn from
+#: Items of each class up to which LP-beta is affordable.
+LP_BETA_UP_TO = 10
 LENGTHS = (32, 64, 128, 256, 512)
 RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
 #: Lengths of the precision-recall curves.
@@ -52,7 +67,7 @@ def main(
         for seed in range(seeds):
             for n_each in each or sizes:
                 problem = draw(name, n_each, n_test, seed)
-                for cell, measure in lineup(problem):
+                for cell, measure in lineup(problem, n_each):
                     if wanted(cell, only, bits):
                         found = {"data": name, "each": n_each, **cell, "seed": seed}
                         cells.measure(found, measure)
@@ -60,35 +75,62 @@ def main(
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Features and classes to learn from, and to test on."""
+    """Items to learn from, and others to test on.
 
-    X: NDArray[np.float32]
+    Attributes
+    ----------
+    name : str
+        Of the set of features.
+    raw : ndarray of shape (n + n_test, n_features)
+        First the rows to learn from.
+    y : ndarray of shape (n,)
+    truth : ndarray of shape (n_test,)
+    seed : int
+    """
+
+    name: str
+    raw: NDArray[np.float32]
     y: NDArray[Any]
-    X_test: NDArray[np.float32]
     truth: NDArray[Any]
     seed: int
+
+    @property
+    def X(self) -> NDArray[np.float32]:
+        """What learners see, and learn from."""
+        return self._prepared[: len(self.y)]
+
+    @property
+    def X_test(self) -> NDArray[np.float32]:
+        """The same of the test items."""
+        return self._prepared[len(self.y) :]
+
+    @cached_property
+    def _prepared(self) -> NDArray[np.float32]:
+        return prepared(self.name, self.raw, np.arange(len(self.y)))
 
 
 def draw(name: str, n_each: int, n_test: int, seed: int) -> Problem:
     """Draw the same number of items from every class that has enough of them."""
-    features = load_features(name, 0)
-    X = np.concatenate([features.database, features.queries])
-    y = np.concatenate([features.database_labels, features.query_labels])
+    X, y = load_features(name, 0, ALL).joined()
     rng = np.random.default_rng(seed)
-    train, test = [], []
+    classes, counts = np.unique(y, return_counts=True)
     most = max(SIZES[name][1])  # the same classes for every number of items
-    for each, count in zip(*np.unique(y, return_counts=True), strict=True):
+    large = classes[counts >= n_test + most]
+    train, test = [], []
+    for each in np.sort(rng.permutation(large)[:MOST_CLASSES]):
         rows = rng.permutation(np.flatnonzero(y == each))
-        if count >= n_test + most:
-            test.append(rows[:n_test])
-            train.append(rows[n_test : n_test + n_each])
+        test.append(rows[:n_test])
+        train.append(rows[n_test : n_test + n_each])
     learn, check = np.concatenate(train), np.concatenate(test)
-    return Problem(X[learn], y[learn], X[check], y[check], seed)
+    rows = np.concatenate([learn, check])
+    return Problem(name, X[rows], y[learn], y[check], seed)
 
 
-def lineup(problem: Problem) -> Iterator[tuple[Cell, Any]]:
+def lineup(problem: Problem, n_each: int) -> Iterator[tuple[Cell, Any]]:
     """Yield a cell, and the function that measures it."""
     yield {"bits": 0, "method": "float"}, partial(float_figures, problem)
+    if is_classic(problem.name) and n_each <= LP_BETA_UP_TO:
+        yield {"bits": 0, "method": "LP-beta"}, partial(lp_beta_figures, problem)
     for n_bits in LENGTHS:
         both: dict[str, Any] = {"n_bits": n_bits, "random_state": problem.seed}
         learners: dict[str, Learner] = {
@@ -151,6 +193,12 @@ def float_figures(problem: Problem) -> Cell:
     }
 
 
+def lp_beta_figures(problem: Problem) -> Cell:
+    """Classify by LP-beta on the kinds of descriptors."""
+    learn, test = np.split(problem.raw, [len(problem.y)])
+    return {"accuracy": lp_beta_accuracy(learn, problem.y, test, problem.truth)}
+
+
 def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> float:
     """Return the expected precision where all a code says is the predicted class.
 
@@ -172,11 +220,7 @@ def pq_figures(problem: Problem, n_bits: int) -> Cell:
     predictions = nearest_labels(
         problem.X, problem.y, problem.X_test, n_bits // 8, problem.seed
     )
-    classes = np.unique(problem.truth)
-    right = predictions == problem.truth
-    return {
-        "nearest": float(np.mean([right[problem.truth == c].mean() for c in classes]))
-    }
+    return {"nearest": mean_over_classes(problem.truth, predictions)}
 
 
 if __name__ == "__main__":

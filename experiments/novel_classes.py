@@ -1,14 +1,17 @@
 """Figure 3 of the PiCoDes paper: classes that nobody trained on, told apart by codes.
 
     python -m experiments.novel_classes --data caltech101-1280
+    python -m experiments.novel_classes --data caltech101-classic
+    python -m experiments.novel_classes --data icd10
 
 The classes are divided by the seed. Learners see up to 30 items of each training class;
 a linear SVM on the codes is then trained on 10 items of each of 25 novel classes, its
 weight of errors chosen by cross-validation on them, and tested on up to 25 others.
 """
 
-from collections.abc import Iterator
-from functools import partial
+import time
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +20,11 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
+from experiments._classic_features import is_classic
 from experiments._features import load_features
+from experiments._lp_beta_figures import lp_beta_accuracy
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._preparation import prepared
 from fewbits.evaluation import knn_accuracy, svm_accuracy
 from fewbits.learners import (
     BRE,
@@ -34,8 +40,14 @@ from fewbits.learners import (
 )
 
 N_NOVEL, N_LEARN, N_TRAIN, N_TEST = 25, 30, 10, 25
+#: Known classes to learn from, where there are more: what PiCoDes can afford.
+MOST_KNOWN = 100
 SVM_COSTS = [0.001, 0.01, 0.1, 1.0]
-LENGTHS = (16, 32, 64, 128, 256)
+#: The longest code for which these are tried; rows of longer ones are longer, too.
+COSTS_UP_TO = 256
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
+#: The longest codes of PiCoDes that are learnt in other ways than the best.
+ABLATED_UP_TO = 256
 #: Of PiCoDes. Chosen, like its default costs, on the classes of `tuned_on`, which are
 #: training classes here and never novel ones.
 COMPONENTS = 128
@@ -48,30 +60,49 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
     cells = Cells("novel_classes")
     for name in data:
         for seed in range(seeds):
-            problem = Problem(name, seed)
-            for cell, learner in lineup(name, seed, len(problem.known)):
+            for cell, measure in lineup(Problem(name, seed)):
                 if wanted(cell, only, bits):
-                    cells.measure(cell, partial(problem.figures, learner))
+                    cells.measure(cell, measure)
 
 
-def tuned_on(classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes on which parameters were chosen."""
+def tuned_on(name: str, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes on which parameters were chosen: some of Caltech-101's."""
+    if not name.startswith("caltech101-"):
+        return classes[:0]
     return np.random.default_rng(5).permutation(classes)[50:75]
 
 
-class Problem:
-    """Items of known classes to learn from, and of novel ones to score by."""
+def drawn(classes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
+    """Return at most so many of the classes; fewer of them are among more of them."""
+    # Of a generator of its own, so that everything else is drawn as without a limit.
+    return np.random.default_rng([seed, 1]).permutation(classes)[:most]
 
-    def __init__(self, name: str, seed: int) -> None:
-        features = load_features(name, 0)
-        self.X = np.concatenate([features.database, features.queries])
-        self.y = np.concatenate([features.database_labels, features.query_labels])
+
+class Problem:
+    """Items of known classes to learn from, and of novel ones to score by.
+
+    Parameters
+    ----------
+    name : str
+        Of a set of features.
+    seed : int
+        Draws classes and items.
+    n_known : int, default=MOST_KNOWN
+        Most known classes to learn from. The items of each, and all of the novel
+        classes, are the same whatever it is.
+    """
+
+    def __init__(self, name: str, seed: int, n_known: int = MOST_KNOWN) -> None:
+        self.name, self.seed = name, seed
+        self.raw, self.y = load_features(name, 0).joined()
         rng = np.random.default_rng(seed)
         classes, counts = np.unique(self.y, return_counts=True)
-        fit_for_test = (counts >= N_LEARN) & ~np.isin(classes, tuned_on(classes))
+        fit_for_test = (counts >= N_LEARN) & ~np.isin(classes, tuned_on(name, classes))
         self.novel = rng.permutation(classes[fit_for_test])[:N_NOVEL]
-        self.known = np.setdiff1d(classes, self.novel)
-        self.learn = self._rows(self.known, rng, 0, N_LEARN)
+        others = np.setdiff1d(classes[counts >= N_TRAIN], self.novel)
+        learn = self._rows(others, rng, 0, N_LEARN)
+        self.known = drawn(others, n_known, seed)
+        self.learn = learn[np.isin(self.y[learn], self.known)]
         state = rng.bit_generator.state
         self.train = self._rows(self.novel, rng, 0, N_TRAIN)
         rng.bit_generator.state = state  # the same order again
@@ -83,50 +114,99 @@ class Problem:
         each = [rng.permutation(np.flatnonzero(self.y == c)) for c in classes]
         return np.concatenate([rows[start:stop] for rows in each])
 
+    @cached_property
+    def X(self) -> NDArray[np.float32]:
+        """What learners see of each item, made without the novel classes."""
+        return prepared(self.name, self.raw, self.learn)
+
     def figures(self, learner: Any) -> Cell:
         """Learn on known classes; score a linear SVM and 1-NN on novel ones."""
-        if learner is None:
-            found = svm_accuracy(*self._sides(self.X), C=[*SVM_COSTS, 10.0])
-            return {"accuracy": found.per_class_mean}
-        learner.fit(self.X[self.learn], self.y[self.learn])
-        sides = self._sides(learner.encoder_.encode(self.X))
-        n_bits = learner.encoder_.n_bits
-        svm = svm_accuracy(*sides, n_bits=n_bits, C=SVM_COSTS)
+        X = self.X
+        start = time.process_time()  # other processes do not count
+        encoder = learner.fit(X[self.learn], self.y[self.learn]).encoder_
+        seconds = time.process_time() - start
+        sides = self._sides(encoder.encode(X))
+        costs = svm_costs(encoder.n_bits)
+        svm = svm_accuracy(*sides, n_bits=encoder.n_bits, C=costs)
         nearest = knn_accuracy(*sides)
-        return {"accuracy": svm.per_class_mean, "nearest": nearest.per_class_mean}
+        return {
+            "accuracy": svm.per_class_mean,
+            "nearest": nearest.per_class_mean,
+            "fit_seconds": round(seconds, 2),
+        }
+
+    def float_figures(self) -> Cell:
+        """Score a linear SVM on the features."""
+        costs = float_costs(self.X[self.train])
+        return {"accuracy": svm_accuracy(*self._sides(self.X), C=costs).per_class_mean}
+
+    def lp_beta_figures(self) -> Cell:
+        """Score LP-beta on the kinds of descriptors."""
+        return {"accuracy": lp_beta_accuracy(*self._sides(self.raw))}
 
     def _sides(self, Z: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         train, test = self.train, self.test
         return Z[train], self.y[train], Z[test], self.y[test]
 
 
-def lineup(name: str, seed: int, n_known: int) -> Iterator[tuple[Cell, Any]]:
-    """Yield a cell and its untrained learner; None stands for the float features."""
-    yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
-    yield {"data": name, "bits": 0, "method": "class", "seed": seed}, PredictedClass()
+def svm_costs(n_bits: int) -> list[float]:
+    """Return the weights of errors that are tried on codes of a length."""
+    return [cost * min(1.0, COSTS_UP_TO / n_bits) for cost in SVM_COSTS]
+
+
+def float_costs(X: NDArray[np.float32]) -> list[float]:
+    """Return powers of ten, in the same range whatever the units of the features.
+
+    From about 0.1 to 100 for rows of a mean squared length of 1.
+    """
+    decade = round(float(np.log10(np.mean(np.sum(X**2, axis=1)))))
+    return [10.0 ** (power - decade) for power in range(-1, 3)]
+
+
+def lineup(problem: Problem) -> Iterator[tuple[Cell, Callable[[], Cell]]]:
+    """Yield a cell, and the function that measures it."""
+
+    def cell(method: str, n_bits: int = 0) -> Cell:
+        key = {"data": problem.name, "bits": n_bits, "method": method}
+        return {**key, "seed": problem.seed}
+
+    yield cell("float"), problem.float_figures
+    yield cell("class"), partial(problem.figures, PredictedClass())
+    if is_classic(problem.name):
+        yield cell("LP-beta"), problem.lp_beta_figures
     for n_bits in LENGTHS:
-        both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
-        learners: dict[str, Learner] = {
-            "LSH": LSH(**both),
-            "SH": SpectralHashing(n_bits),
-            "BRE": BRE(**both),
-            "ITQ": ITQ(**both),
-            "CCA-ITQ": CCAITQ(**both),
-            "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
-            "PiCoDes, random start": PiCoDes(
-                **both, n_components=COMPONENTS, init="random"
-            ),
-            "PiCoDes, whole steps": PiCoDes(
-                **both, n_components=COMPONENTS, line_search=False
-            ),
-            "relaxed PiCoDes": RelaxedPiCoDes(**both, n_components=COMPONENTS),
-            "DBC": DBC(**both, codes="category"),
-        }
-        if n_bits <= n_known:
-            learners["classemes + RFE"] = Classemes(**both, cost=CLASSEME_COST)
-        for method, learner in learners.items():
-            cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
-            yield cell, learner
+        for method, learner in learners(n_bits, problem.seed).items():
+            if method != CLASSEMES or n_bits <= len(problem.known):
+                yield cell(method, n_bits), partial(problem.figures, learner)
+
+
+CLASSEMES = "classemes + RFE"
+
+
+def learners(n_bits: int, seed: int) -> dict[str, Learner]:
+    """Return the learners of a length, by name."""
+    both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
+    found: dict[str, Learner] = {
+        "LSH": LSH(**both),
+        "SH": SpectralHashing(n_bits),
+        "BRE": BRE(**both),
+        "ITQ": ITQ(**both),
+        "CCA-ITQ": CCAITQ(**both),
+        "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
+        "DBC": DBC(**both, codes="category"),
+        CLASSEMES: Classemes(**both, cost=CLASSEME_COST),
+    }
+    return found | (ablations(both) if n_bits <= ABLATED_UP_TO else {})
+
+
+def ablations(both: dict[str, Any]) -> dict[str, Learner]:
+    """Return PiCoDes that start or go on otherwise."""
+    both = {**both, "n_components": COMPONENTS}
+    return {
+        "PiCoDes, random start": PiCoDes(**both, init="random"),
+        "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
+        "relaxed PiCoDes": RelaxedPiCoDes(**both),
+    }
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Build the pages of docs/results: ``python -m experiments.pages``."""
 
 from experiments import (
+    _attributes_page,
     _benchmark_page,
+    _claims_page,
     _class_search_page,
     _discriminative_page,
+    _known_page,
     _novel_page,
     _sparse_page,
     _training_cost_page,
@@ -14,8 +17,11 @@ def main() -> None:
     """Write every page whose measurements are there."""
     _sparse_page.write()
     _novel_page.write()
+    _known_page.write()
     _class_search_page.write()
     _discriminative_page.write()
+    _claims_page.write()
+    _attributes_page.write()
     _training_cost_page.write()
     _benchmark_page.write()
 

@@ -1,0 +1,73 @@
+"""The page on what holds of the papers on PiCoDes and DBC."""
+
+from experiments._cells import RESULTS, Cells
+from experiments._claims import MUCH, Claim, Measured
+from experiments._pages import TITLES
+from experiments._stated_claims import DBC, PICODES
+from experiments._summary import markdown, seeds_of
+from experiments._verdicts import named, over_seeds, overall, said, signed, word
+
+EXPERIMENTS = ("novel_classes", "known_classes", "class_search", "discriminative")
+NOT_MEASURED = "not measured"
+
+INTRODUCTION = f"""# What holds of PiCoDes and DBC
+
+Made by `python -m experiments.pages` from the measurements behind
+[novel classes](novel_classes.md), [known classes](known_classes.md),
+[search by example](class_search.md) and
+[codes for known classes](discriminative.md). Each claim is a difference that should not
+be below 0 (for "much worse", not below {MUCH}; the papers give no such margin), paired
+by seed, mean ± standard error: its mean over all settings, and in the setting where the
+claim fares worst. The verdict is on the worst setting: the claim holds if the
+difference is large enough there; short of it by less than two standard errors, it is
+not decided. Many settings have their worst one by chance, so the number of settings in
+which the claim holds stands beside it. The reasons are our reading of how the methods
+work; no measurement proves them."""
+
+HEADER = ["", "claim", "compared", "mean", "where it fares worst", "holds in", "why"]
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    every = {name: list(Cells(name)) for name in EXPERIMENTS}
+    parts = []
+    for name, title in TITLES.items():
+        measured = {
+            experiment: [cell for cell in cells if cell["cell"]["data"] == name]
+            for experiment, cells in every.items()
+        }
+        cells = [cell for each in measured.values() for cell in each]
+        if cells:
+            parts += [f"## {title}", seeds_of(cells), *tables(measured)]
+    if parts:
+        text = "\n\n".join([INTRODUCTION, *parts])
+        (RESULTS / "discriminative_claims.md").write_text(text + "\n", "utf-8")
+
+
+def tables(measured: Measured) -> list[str]:
+    """Return a table of the claims of each paper."""
+    papers = {"PiCoDes": PICODES, "DBC": DBC}
+    return [
+        f"**{paper}**\n\n"
+        + markdown(HEADER, [row(claim, measured) for claim in claims])
+        for paper, claims in papers.items()
+    ]
+
+
+def row(claim: Claim, measured: Measured) -> list[str]:
+    """Return what is known of a claim, in the order of `HEADER`."""
+    stated = [claim.code, claim.text, claim.compared]
+    gaps = claim.gaps(measured)
+    if not gaps:
+        return [*stated, "", NOT_MEASURED, "", ""]
+    found, average = over_seeds(gaps), overall(gaps)
+    at = min(found, key=lambda at: found[at][0])
+    excess = claim.margin - found[at][0]
+    reasons = {"holds": claim.why, "not decided": "too few seeds to tell"}
+    return [
+        *stated,
+        signed(average) if average else "",
+        f"{said(found[at], excess)} at {named(at)}",
+        f"{sum(gap[0] >= claim.margin for gap in found.values())} of {len(found)}",
+        reasons.get(word(found[at], excess), claim.why_not),
+    ]

@@ -1,0 +1,153 @@
+"""Differences between measurements, paired by seed, and what they say of a claim."""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from experiments._cells import Cell
+from experiments._summary import Pick, mean_and_error, shown
+
+Gap = tuple[float, float, int]  # mean, standard error, number of seeds
+#: What a measurement was made with, other than data, method and seed, by name.
+Setting = tuple[tuple[str, Any], ...]
+#: Of each setting, by seed.
+Values = dict[Setting, dict[int, float]]
+
+APART = ("data", "method", "seed")
+LABELS = {
+    "bits": "{} bits",
+    "each": "{} per class",
+    "examples": "{} examples",
+    "known": "{} known classes",
+}
+
+
+def values_of(cells: Iterable[Cell], method: str, pick: Pick) -> Values:
+    """Return what `pick` takes from the figures of a method, where it does."""
+    found: Values = {}
+    for cell in cells:
+        value = pick(cell["figures"])
+        if cell["cell"]["method"] == method and value is not None:
+            kept = {k: v for k, v in cell["cell"].items() if k not in APART}
+            seed = cell["cell"]["seed"]
+            found.setdefault(tuple(sorted(kept.items())), {})[seed] = value
+    return found
+
+
+def tagged(values: Values, **more: Any) -> Values:
+    """Return the values with more said about their settings."""
+    return {
+        tuple(sorted({**dict(at), **more}.items())): found
+        for at, found in values.items()
+    }
+
+
+def only(values: Values, **wanted: Any) -> Values:
+    """Return the values of some settings."""
+    return {
+        at: found
+        for at, found in values.items()
+        if all(dict(at).get(name) == value for name, value in wanted.items())
+    }
+
+
+def minus(one: Values, other: Values) -> Values:
+    """Return differences of the same settings and seeds.
+
+    What has no length stands beside every length.
+    """
+    found: Values = {}
+    for at, mine in one.items():
+        peers = other.get(at) or other.get(_without_length(at), {})
+        seeds = sorted(set(mine) & set(peers))
+        both = {seed: mine[seed] - peers[seed] for seed in seeds}
+        if both:
+            found[at] = both
+    return found
+
+
+def _without_length(at: Setting) -> Setting:
+    return tuple(sorted({**dict(at), "bits": 0}.items()))
+
+
+def steps(values: Values, over: str) -> Values:
+    """Return what each step to a larger `over` adds, named by the larger one."""
+    found: Values = {}
+    for line in _lines(values, over):
+        for (_, less), (at, more) in pairwise(line):
+            found |= minus({at: more}, {at: less})
+    return found
+
+
+def ends(values: Values, over: str) -> Values:
+    """Return what the largest `over` has beyond the smallest."""
+    found: Values = {}
+    for line in _lines(values, over):
+        at, more = line[-1]
+        if len(line) > 1:
+            found |= minus({at: more}, {at: line[0][1]})
+    return found
+
+
+def _lines(values: Values, over: str) -> list[list[tuple[Setting, dict[int, float]]]]:
+    """Return settings that differ in `over` only, rising."""
+    lines: dict[Setting, list[tuple[Setting, dict[int, float]]]] = {}
+    for at, found in sorted(values.items(), key=lambda item: dict(item[0])[over]):
+        rest = tuple(pair for pair in at if pair[0] != over)
+        lines.setdefault(rest, []).append((at, found))
+    return list(lines.values())
+
+
+def over_seeds(gaps: Values) -> dict[Setting, Gap]:
+    """Return mean and error of each setting."""
+    return {at: mean_and_error(list(each.values())) for at, each in gaps.items()}
+
+
+def overall(gaps: Values) -> Gap | None:
+    """Return mean and error of the means over settings; None if no seed has all."""
+    seeds = set.intersection(*(set(each) for each in gaps.values()))
+    if not seeds:
+        return None
+    return mean_and_error(
+        [
+            sum(each[seed] for each in gaps.values()) / len(gaps)
+            for seed in sorted(seeds)
+        ]
+    )
+
+
+def named(at: Setting) -> str:
+    """Return ``64 bits, 20 per class``."""
+    return ", ".join(_labels(at))
+
+
+def _labels(at: Setting) -> Iterator[str]:
+    for name, value in at:
+        if value:  # a control has 0 bits
+            yield LABELS.get(name, "{}").format(value)
+
+
+def said(gap: Gap, excess: float) -> str:
+    """Return a difference and whether it lies within its margin.
+
+    Parameters
+    ----------
+    excess : float
+        By how much it misses the margin.
+    """
+    return f"{word(gap, excess)}: {signed(gap)}"
+
+
+def word(gap: Gap, excess: float) -> str:
+    """Return whether a claim holds: not decided if two standard errors may do it."""
+    error = gap[1]
+    spread = 0.0 if error != error else 2 * error
+    if excess <= 0:
+        return "holds"
+    return "not decided" if excess <= spread else "**does not hold**"
+
+
+def signed(gap: Gap) -> str:
+    """Return ``+.005 ± .002``."""
+    mean, error, _ = gap
+    return f"{'+' if mean >= 0 else '-'}{shown(abs(mean), error)}"

@@ -1,0 +1,207 @@
+"""Verdicts on claims, from made-up measurements."""
+
+import math
+
+import pytest
+
+from experiments import _claims_page
+from experiments._claims import MUCH, Claim
+from experiments._claims_page import NOT_MEASURED, row, tables, write
+from experiments._stated_claims import DBC, PICODES
+from experiments._summary import figure
+from experiments._verdicts import (
+    ends,
+    minus,
+    named,
+    only,
+    over_seeds,
+    overall,
+    steps,
+    tagged,
+    values_of,
+)
+
+
+def cell(method, seed, figures, **setting):
+    key = {"data": "icd10", "method": method, "seed": seed, **setting}
+    return {"cell": key, "figures": figures}
+
+
+def line(method, *values, bits=64):
+    """Return a cell for each seed."""
+    return [
+        cell(method, seed, {"accuracy": value}, bits=bits)
+        for seed, value in enumerate(values)
+    ]
+
+
+def accuracies(cells, method):
+    return values_of(cells, method, figure("accuracy"))
+
+
+def test_differences_are_of_the_same_settings_and_seeds():
+    cells = [*line("A", 0.5, 0.7), *line("A", 0.9, bits=32), *line("B", 0.4, 0.4, 0.9)]
+    gaps = minus(accuracies(cells, "A"), accuracies(cells, "B"))
+    assert list(gaps) == [(("bits", 64),)]
+    assert gaps[(("bits", 64),)] == pytest.approx({0: 0.1, 1: 0.3})
+
+
+def test_controls_stand_beside_every_length():
+    cells = [*line("A", 0.5), *line("A", 0.9, bits=32), *line("float", 0.6, bits=0)]
+    gaps = minus(accuracies(cells, "A"), accuracies(cells, "float"))
+    found = {dict(at)["bits"]: gap[0] for at, gap in over_seeds(gaps).items()}
+    assert found == pytest.approx({32: 0.3, 64: -0.1})
+    assert len(only(gaps, bits=32)) == 1
+
+
+def test_steps_and_ends_over_a_part_of_the_setting():
+    cells = [
+        c for b, v in ((128, 0.9), (32, 0.3), (64, 0.5)) for c in line("A", v, bits=b)
+    ]
+    values = accuracies(cells, "A")
+    found = {dict(at)["bits"]: each[0] for at, each in steps(values, "bits").items()}
+    assert found == pytest.approx({64: 0.2, 128: 0.4})
+    assert ends(values, "bits") == {(("bits", 128),): {0: pytest.approx(0.6)}}
+    assert ends(only(values, bits=32), "bits") == {}
+
+
+def test_the_overall_mean_is_over_seeds_that_have_every_setting():
+    gaps = {
+        (("bits", 32),): {0: 0.1, 1: 0.3, 2: 9.0},
+        (("bits", 64),): {0: 0.3, 1: 0.3},
+    }
+    mean, error, n = overall(gaps)
+    assert (mean, error, n) == pytest.approx((0.25, 0.05, 2))
+    assert overall({(): {0: 1.0}, (("bits", 1),): {1: 1.0}}) is None
+
+
+def test_names_of_settings():
+    (at,) = tagged({(("bits", 64),): {}}, examples=5, by="linear SVM")
+    assert named(at) == "64 bits, linear SVM, 5 examples"
+    assert named((("bits", 0), ("each", 5))) == "5 per class"
+
+
+def judged(gaps, margin=0.0):
+    claim = Claim("X", "text", "compared", lambda _: gaps, "yes", "no", margin)
+    return row(claim, {})[3:]
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "why"),
+    [
+        ((0.01, 0.03), "holds: +.020 ± .010", "yes"),
+        ((-0.03, 0.01), "not decided: -.010 ± .020", "too few seeds to tell"),
+        ((-0.03, -0.02), "**does not hold**: -.025 ± .005", "no"),
+    ],
+)
+def test_verdicts_and_their_reasons(values, verdict, why):
+    gaps = {(("bits", 64),): dict(enumerate(values)), (("bits", 32),): {0: 0.5, 1: 0.5}}
+    _, worst, count, reason = judged(gaps)
+    assert worst == f"{verdict} at 64 bits"
+    assert count == ("2 of 2" if why == "yes" else "1 of 2")
+    assert reason == why
+
+
+def test_what_is_much_needs_a_margin():
+    gaps = {(("bits", 64),): {0: MUCH / 2, 1: MUCH / 2}}
+    assert judged(gaps)[1].startswith("holds")
+    assert judged(gaps, margin=MUCH)[1].startswith("**does not hold**")
+
+
+def test_claims_without_measurements_say_so():
+    nothing = {name: [] for name in _claims_page.EXPERIMENTS}
+    for claim in (*PICODES, *DBC):
+        assert row(claim, nothing)[4] == NOT_MEASURED
+
+
+def test_every_claim_of_the_papers_is_there():
+    codes = {claim.code for claim in (*PICODES, *DBC)}
+    assert codes >= {"P1", "P2", "P3", "D1", "D2", "D3", "D4", "D5"}
+
+
+def dbc(seed):
+    """Return a run of DBC in which the slack rises."""
+    terms = {"intra": [0.3, 0.1], "inter": [0.4, 0.45], "slack": [0.1, 0.2]}
+    terms["regulariser"] = [0.5, 0.5]
+    figures = {"svm": 0.8, "nearest": 0.7, "selected": 0.79, "objective": [1.0, 0.9]}
+    return cell("DBC", seed, {**figures, "terms": terms}, bits=128, each=5)
+
+
+def search(seed, seconds, items):
+    figures = {
+        "precision": {str(n): [0.5] * 9 for n in (1, 2, 5, 10, 20)},
+        "search_seconds": seconds,
+        "items": items,
+        "bytes": 256 * items,
+    }
+    return cell("PiCoDes", seed, figures, bits=2048)
+
+
+def measured():
+    known = [
+        cell("PiCoDes", seed, {"accuracy": 0.01 * n}, bits=128, known=n)
+        for seed in (0, 1)
+        for n in (10, 25)
+    ]
+    return {
+        "novel_classes": [*line("PiCoDes", 0.5, 0.6), *line("LSH", 0.4, 0.4)],
+        "known_classes": known,
+        "class_search": [search(seed, 0.2, 70_000) for seed in (0, 1)],
+        "discriminative": [dbc(seed) for seed in (0, 1)],
+    }
+
+
+def verdicts():
+    found = {}
+    for claim in (*PICODES, *DBC):
+        found[claim.code, claim.text] = row(claim, measured())[4]
+    return {key: text for key, text in found.items() if text != NOT_MEASURED}
+
+
+def test_claims_on_made_up_measurements():
+    found = {text: verdict for (_, text), verdict in verdicts().items()}
+    holds = {text for text, verdict in found.items() if verdict.startswith("holds")}
+    assert holds == {
+        "PiCoDes are above LSH at every length",
+        "more known classes make better codes",
+        "an item takes 256 bytes",
+        "a search of 150,000 items takes 1 s, learning included",
+        "the objective never rises",
+        "labels of a class agree more",
+        "labels of classes differ more",
+        "the hyperplanes' norms fall",
+    }
+    assert set(found) - holds == {
+        "DBC-L1 is no worse than DBC",
+        "the errors of the hyperplanes fall",
+    }
+    assert found["more known classes make better codes"].endswith(
+        "+.150 ± .000 at 128 bits, 25 known classes"
+    )
+    # 1 - 0.2 * 150 / 70
+    assert found["a search of 150,000 items takes 1 s, learning included"] == (
+        "holds: +.571 ± .000 at 2048 bits"
+    )
+
+
+def test_small_collections_say_nothing_of_large_ones():
+    found = measured()
+    found["class_search"] = [search(0, 0.01, 3_000)]
+    (claim,) = (claim for claim in PICODES if "learning included" in claim.text)
+    assert row(claim, found)[4] == NOT_MEASURED
+
+
+def test_the_page_has_a_table_for_each_set_of_features(tmp_path, monkeypatch):
+    monkeypatch.setattr(_claims_page, "RESULTS", tmp_path)
+    monkeypatch.setattr(_claims_page, "Cells", lambda name: measured()[name])
+    write()
+    text = (tmp_path / "discriminative_claims.md").read_text("utf-8")
+    assert text.count("\n## ") == 1
+    assert "## ICD-10-CM" in text
+    assert text.count("| P1 |") == sum(claim.code == "P1" for claim in PICODES)
+    assert "nan" not in text
+    assert len(tables(measured())) == 2
+
+
+def test_one_seed_has_no_error():
+    assert math.isnan(overall({(): {0: 1.0}})[1])
