@@ -42,7 +42,13 @@ def on_progress(listener: Listener) -> Iterator[None]:
 
 
 def report(
-    name: str, done: int, total: int, objective: float, *, verbose: bool
+    name: str,
+    done: int,
+    total: int,
+    objective: float,
+    *,
+    verbose: bool,
+    note: str = "",
 ) -> None:
     """Tell the listener, if there is one, and standard error, if `verbose`."""
     listener = _LISTENER.get()
@@ -50,5 +56,6 @@ def report(
         listener(done, total, objective)
     if verbose:
         end = "\n" if done == total else ""
-        sys.stderr.write(f"\r{name}: {done}/{total}, objective {objective:.6g}{end}")
+        told = f"objective {objective:.6g}{note}"
+        sys.stderr.write(f"\r{name}: {done}/{total}, {told}{end}")
         sys.stderr.flush()

@@ -1,0 +1,29 @@
+"""Deep codes: networks trained so that their signs rank and classify. Needs torch."""
+
+from fewbits.errors import MissingExtraError
+
+try:
+    import torch  # noqa: F401
+except ImportError:
+    raise MissingExtraError(
+        "deep codes need torch: pip install 'fewbits[deep]'"
+    ) from None
+
+from fewbits.learners.deep._callbacks import MLflow, TensorBoard
+from fewbits.learners.deep._export import export_backbone
+from fewbits.learners.deep._hash import DeepHash
+from fewbits.learners.deep._llc import LLC
+from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
+from fewbits.learners.deep._trainer import DivergedError
+
+__all__ = [
+    "LLC",
+    "CentreControl",
+    "Control",
+    "DeepHash",
+    "DivergedError",
+    "MLflow",
+    "PosteriorControl",
+    "TensorBoard",
+    "export_backbone",
+]

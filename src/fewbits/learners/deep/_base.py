@@ -1,0 +1,350 @@
+"""What learners of deep codes have in common."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from fewbits._typing import Array, CodeArray
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._labels import indicator
+from fewbits.learners._parameters import (
+    check_flag,
+    check_integer,
+    check_number,
+)
+from fewbits.learners._progress import report
+from fewbits.learners.deep._data import ArrayItems, parts_of
+from fewbits.learners.deep._monitor import Monitor, split_off
+from fewbits.learners.deep._network import (
+    HashNetwork,
+    Head,
+    Standardize,
+    learn_standardize,
+)
+from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep._targets import Targets
+from fewbits.learners.deep._torch import as_device, memory_advice, reproducible
+from fewbits.learners.deep._trainer import Callback, Objective, Plan, Record, Trainer
+from fewbits.learners.deep.losses import Loss, Setting
+
+_NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
+
+
+class Problem(NamedTuple):
+    """What is trained on, split into the rows for it and those kept aside."""
+
+    items: ArrayItems
+    labels: NDArray[Any]
+    train: NDArray[np.int64]
+    targets: Targets
+    monitor: Monitor
+    seed: int
+    checksum: str
+
+
+class DeepLearner(IterativeLearner):
+    """A learner that trains a network by gradients; `n_iter` counts epochs.
+
+    See `DeepHash` for the parameters that all share.
+    """
+
+    hidden: Sequence[int]
+    dropout: float
+    backbone: nn.Module | None
+    _item_shape: tuple[int, ...]
+    trainable: int | None
+    backbone_rate: float
+    standardize: bool
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    validation: float
+    patience: int | None
+    device: str
+    mixed_precision: bool
+    checkpoint: Any
+    callbacks: Sequence[Callback]
+    random_state: Any
+
+    classes_: NDArray[Any]
+    history_: list[Record]
+    network_: HashNetwork
+
+    def extract(self, X: ArrayLike) -> NDArray[np.float32]:
+        """Return what the encoder is given: the features of the trained backbone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+            Items; features themselves when there is no backbone.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features), dtype float32
+        """
+        check_is_fitted(self)
+        items = self._features(X, reset=False)
+        if self.backbone is None:
+            return np.asarray(items, np.float32)
+        rows, device = ArrayItems(items), as_device(self.device)
+        self.network_.to(device).eval()
+        numbers = parts_of(torch.arange(len(items)), 4 * self.batch_size)
+        with torch.inference_mode(), memory_advice(self.batch_size):
+            parts = [
+                self.network_.features(rows[part].to(device)).float().cpu().numpy()
+                for part in numbers
+            ]
+        features: NDArray[np.float32] = np.concatenate(parts)
+        return features
+
+    def encode(self, X: ArrayLike) -> CodeArray:
+        """Return packed codes: what an index stores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+            What `fit` took: features, or items for the backbone.
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        if self.backbone is None:
+            return super().encode(X)
+        return self.encoder_.encode(self.extract(X))
+
+    def _check_training(self) -> None:
+        self._check_iterations()
+        for width in self.hidden:
+            check_integer("hidden", width, 1)
+        check_number("dropout", self.dropout, 0, 0.99)
+        check_integer("batch_size", self.batch_size, 2)
+        check_number("learning_rate", self.learning_rate, 0, above=True)
+        check_number("backbone_rate", self.backbone_rate, 0)
+        check_number("weight_decay", self.weight_decay, 0)
+        check_number("validation", self.validation, 0, 0.9)
+        if self.patience is not None:
+            check_integer("patience", self.patience, 1)
+        if self.trainable is not None:
+            check_integer("trainable", self.trainable, 0)
+        check_flag("standardize", self.standardize)
+        check_flag("mixed_precision", self.mixed_precision)
+        as_device(self.device)
+        if self.backbone is not None and not isinstance(self.backbone, nn.Module):
+            raise ArgumentError(
+                f"backbone must be a torch module or None, got {self.backbone!r}"
+            )
+
+    def _features(self, X: ArrayLike, **options: Any) -> Array:
+        if self.backbone is None:
+            return super()._features(X, **options)
+        items: Array = X if isinstance(X, np.ndarray) else np.asarray(X)
+        if items.ndim < 2 or items.dtype.kind not in "biuf":
+            raise FeatureError(
+                f"items must be numbers (n, ...), got shape {items.shape} and dtype "
+                f"{items.dtype}"
+            )
+        if not options.get("reset"):
+            if items.shape[1:] != self._item_shape:
+                raise FeatureError(
+                    f"items have shape {items.shape[1:]}, but {self._item_shape} were "
+                    "learnt from"
+                )
+        else:
+            self._item_shape = items.shape[1:]
+            self.n_features_in_ = int(np.prod(items.shape[1:]))
+        return items.reshape(len(items), -1) if options.get("reset") else items
+
+    def _problem(self, X: Array, y: Any) -> Problem:
+        """Check the labels, and set a share of the items aside."""
+        self.classes_, Y = indicator(y, X, type(self).__name__)
+        single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
+        all_targets = Targets.from_indicator(Y, single)
+        labels = all_targets.numpy()
+        self._check_present(Y)
+        rng = check_random_state(self.random_state)
+        train, aside = split_off(labels, self.validation, rng)
+        monitor = Monitor(labels, train, aside, rng)
+        if self.backbone is not None:
+            X = X.reshape(len(X), *self._item_shape)
+        return Problem(
+            ArrayItems(X),
+            labels,
+            train,
+            all_targets.subset(train),
+            monitor,
+            int(rng.randint(2**31 - 1)),
+            checksum(X, labels),
+        )
+
+    def _check_present(self, Y: Any) -> None:
+        counts = np.asarray(Y.sum(axis=0)).ravel()
+        if (counts == 0).any():
+            column = int(np.argmax(counts == 0))
+            raise ArgumentError(
+                f"class {self.classes_[column]} has no item; leave it out"
+            )
+
+    def _network(self, problem: Problem, n_outputs: int, **options: Any) -> HashNetwork:
+        """Return a network whose weights depend on the seed only."""
+        probe = torch.from_numpy(problem.train[:2])
+        with reproducible(problem.seed):
+            width, standardize = self._width(problem.items[probe]), None
+            if self.standardize and self.backbone is None:
+                standardize = self._standardize(problem)
+            sizes = [width, *self.hidden, n_outputs]
+            head = Head(sizes, standardize, dropout=self.dropout, **options)
+            return HashNetwork(head, self.backbone, self.trainable)
+
+    def _standardize(self, problem: Problem) -> Standardize:
+        return learn_standardize(problem.items.X[problem.train])
+
+    def _width(self, items: torch.Tensor) -> int:
+        if self.backbone is None:
+            return int(items.shape[1])
+        self.backbone.eval()
+        try:
+            with torch.inference_mode():
+                features = self.backbone(items.to(_device_of(self.backbone)))
+        except (RuntimeError, ValueError, TypeError) as error:
+            told = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise FeatureError(
+                f"the backbone refuses items of shape {tuple(items.shape[1:])}: {told}"
+            ) from error
+        if not isinstance(features, torch.Tensor) or len(features) != len(items):
+            raise FeatureError(
+                f"the backbone must give one row of features for each of {len(items)} "
+                f"items, got {_shown(features)}"
+            )
+        return int(features.flatten(start_dim=1).shape[1])
+
+    def _train(
+        self,
+        problem: Problem,
+        network: HashNetwork,
+        loss: Loss,
+        control: Control | None = None,
+        *,
+        n_epochs: int | None = None,
+        phase: str = "",
+    ) -> Trainer:
+        """Train; keep the epoch with the best mAP on the items kept aside."""
+        setting = Setting(network.head.n_outputs, problem.targets, problem.seed)
+        for part in (loss, control):
+            if part is not None:
+                part.start(setting)
+        trainer = Trainer(
+            network,
+            Objective(loss, control),
+            problem.items,
+            problem.targets,
+            problem.train,
+            problem.monitor,
+            self._plan(problem, n_epochs or self.n_iter, phase),
+            self._identity(problem, phase),
+        )
+        self._run(self._heard(trainer), start=())
+        trainer.restore_best()
+        self.history_ = trainer.history
+        self.objective_ = np.array([record["loss"] for record in self.history_])
+        self.n_iter_ = len(self.history_)
+        return trainer
+
+    def _heard(self, trainer: Trainer) -> Iterator[tuple[Any, float]]:
+        """Tell the callbacks of every epoch."""
+        self._trainer = trainer
+        for record in trainer.epochs():
+            for callback in self.callbacks:
+                callback(record)
+            yield (), record["loss"]
+
+    def _report(self, objective: list[float]) -> None:
+        history = self._trainer.history
+        record, total = history[-1], self._trainer.plan.n_epochs
+        note = "".join(
+            f", {title} {record[key]:.3f}"
+            for key, title in (("map", "mAP"), ("bound", "bound"))
+            if key in record
+        )
+        name = type(self).__name__
+        verbose = self.verbose
+        report(name, len(history), total, objective[-1], verbose=verbose, note=note)
+
+    def _plan(self, problem: Problem, n_epochs: int, phase: str) -> Plan:
+        path = self.checkpoint
+        return Plan(
+            n_epochs=n_epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            backbone_rate=self.backbone_rate,
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+            device=as_device(self.device),
+            mixed_precision=self.mixed_precision,
+            seed=problem.seed,
+            checkpoint=f"{path}{phase}" if path is not None else None,
+        )
+
+    def _identity(self, problem: Problem, phase: str) -> dict[str, Any]:
+        """Return what the training depends on."""
+        parameters = self.get_params(deep=False).items()
+        chosen = {k: described(v) for k, v in parameters if k not in _NOT_IDENTITY}
+        return {
+            "learner": type(self).__name__ + phase,
+            **chosen,
+            "seed": problem.seed,
+            "data": problem.checksum,
+        }
+
+    def _deploy(self, network: HashNetwork) -> Encoder:
+        self.network_ = network.cpu().eval()
+        return network.head.encoder()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def described(value: Any) -> Any:
+    """Return what tells two parameters apart, for JSON."""
+    if isinstance(value, nn.Module):
+        numbers = {
+            k: described(v)
+            for k, v in vars(value).items()
+            if isinstance(v, bool | int | float | str | np.ndarray | list | tuple)
+        }
+        return [type(value).__name__, numbers]
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
+    if isinstance(value, list | tuple):
+        return [described(each) for each in value]
+    return value if isinstance(value, bool | int | float | str) else repr(value)
+
+
+def checksum(X: Array, labels: NDArray[Any]) -> str:
+    """Return a checksum of the labels and of a sample of the items."""
+    digest = hashlib.sha256(repr((X.shape, str(X.dtype), labels.shape)).encode())
+    digest.update(np.ascontiguousarray(labels).data)
+    step = max(1, len(X) // 256)
+    digest.update(np.ascontiguousarray(X[::step]).data)
+    return digest.hexdigest()
+
+
+def _device_of(module: nn.Module) -> torch.device:
+    parameter = next(module.parameters(), None)
+    return torch.device("cpu") if parameter is None else parameter.device
+
+
+def _shown(value: Any) -> str:
+    is_tensor = isinstance(value, torch.Tensor)
+    return f"shape {tuple(value.shape)}" if is_tensor else type(value).__name__

@@ -1,0 +1,67 @@
+"""Files from which an interrupted training goes on as if nothing had happened."""
+
+import json
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fewbits._files import atomic_write
+from fewbits.errors import ArtefactError
+
+_FORMAT = b"fewbits-training-1\n"
+_HEAD = len(_FORMAT) + 32  # and a checksum of what follows
+
+
+def save(path: str | Path, identity: dict[str, Any], state: dict[str, Any]) -> None:
+    """Replace the file by this state, all of it or nothing.
+
+    Parameters
+    ----------
+    identity : dict
+        What training depends on: another training refuses the file.
+    state : dict
+        Tensors, numbers, strings, lists and dicts.
+    """
+    buffer = BytesIO()
+    torch.save({"identity": json.dumps(identity), "state": state}, buffer)
+    content = buffer.getvalue()
+    with atomic_write(path) as file:
+        file.write(_FORMAT + sha256(content).digest() + content)
+
+
+def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the state in a file, or None when there is no file yet.
+
+    Raises
+    ------
+    ArtefactError
+        When the file is damaged, or belongs to another training; nothing in it is run.
+    """
+    path = Path(path)
+    if not path.exists():
+        return None
+    whole = path.read_bytes()
+    head, content = whole[:_HEAD], whole[_HEAD:]
+    damaged = f"{path} is no checkpoint of a training, or damaged: delete it"
+    if head != _FORMAT + sha256(content).digest():
+        raise ArtefactError(damaged)
+    try:
+        found = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # of many kinds, for what it refuses to make
+        raise ArtefactError(damaged) from error
+    then, state = json.loads(found["identity"]), found["state"]
+    _check_identity(path, then, json.loads(json.dumps(identity)))
+    return dict(state)
+
+
+def _check_identity(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
+    if other:
+        key = other[0]
+        raise ArtefactError(
+            f"{path} belongs to another training: {key} was {then.get(key)!r}, now "
+            f"{now.get(key)!r}; delete it to start anew"
+        )

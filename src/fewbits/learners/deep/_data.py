@@ -1,0 +1,52 @@
+"""Items to train on, a batch at a time."""
+
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fewbits.errors import FeatureError
+
+_KEPT = 1 << 31  # bytes that are copied at once rather than batch by batch
+
+
+class Items(Protocol):
+    """What gives a batch for the numbers of its rows."""
+
+    def __getitem__(self, rows: Tensor) -> Tensor: ...
+
+
+class ArrayItems:
+    """Rows of an array: kept as a tensor, or read as needed when it is large.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, ...)
+        Features, or images (n, channels, height, width); whole numbers from 0 to 255
+        become 0 to 1.
+    """
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.X = X
+        whole = X.size * 4 <= _KEPT and not isinstance(X, np.memmap)
+        self._tensor = _as_float(np.asarray(X)) if whole else None
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        if self._tensor is not None:
+            return self._tensor[rows]
+        return _as_float(self.X[rows.numpy()])
+
+
+def parts_of(rows: Tensor, size: int) -> list[Tensor]:
+    """Cut numbers of rows into parts of a size, the last perhaps smaller."""
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _as_float(X: NDArray[Any]) -> Tensor:
+    if X.dtype == np.uint8:
+        return torch.from_numpy(np.array(X)).float() / 255
+    if X.dtype.kind not in "biuf":
+        raise FeatureError(f"items must be numbers, got dtype {X.dtype}")
+    return torch.from_numpy(np.array(X, np.float32))

@@ -1,0 +1,219 @@
+"""A backbone that was trained with torch, written down so that none is needed."""
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from copy import deepcopy
+from importlib.util import find_spec
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from fewbits.backbones import OnnxImages, pixels
+from fewbits.backbones._onnx_files import keep_network
+from fewbits.backbones._onnx_images import FORMAT
+from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
+from fewbits.learners._parameters import check_integer
+
+_OPSET = 18  # the one that torch's exporter writes; others would be converted
+_TOLERANCE = 1e-4  # of the largest feature
+_N_CHECKED = 4
+
+
+def export_backbone(
+    module: nn.Module,
+    *,
+    size: int,
+    mean: Sequence[float] = (0.0, 0.0, 0.0),
+    std: Sequence[float] = (1.0, 1.0, 1.0),
+) -> str:
+    """Keep a network for images as a backbone that needs no torch; return its id.
+
+    The id is the beginning of the checksum of the file, an ONNX model in the folder
+    that the environment variable ``FEWBITS_CACHE`` names, by default the user's cache
+    folder. `fewbits.backbones.load`, bundles and the command line find it there. Keep a
+    copy of ``<id>.onnx`` elsewhere, since caches are deleted, and put it into that
+    folder on other machines.
+
+    An image is squeezed into `size` x `size` pixels (`fewbits.backbones.pixels`), which
+    are divided by 255, less `mean`, over `std`.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        From float32 (n, 3, size, size) to features, which are flattened. It is taken as
+        it is in evaluation, and left unchanged.
+    size : int
+        Pixels on each side.
+    mean, std : sequence of 3 float, default=(0, 0, 0) and (1, 1, 1)
+        Of red, green and blue from 0 to 1, when the items that the module was trained
+        on were normalised by them. Nothing when the module does so itself, or when it
+        was trained on uint8 images, which the learners only divide by 255.
+
+    Returns
+    -------
+    str
+        ``onnx-`` and 8 digits.
+
+    Raises
+    ------
+    ArgumentError
+        When a parameter lies outside its range, or torch cannot write the module as
+        ONNX.
+    FeatureError
+        When the module refuses such images, or its features and those of the file
+        differ by more than 1e-4 of the largest. Nothing is kept then.
+    MissingExtraError
+        When the packages of the extras ``deep`` and ``vision`` are not installed.
+    OSError
+        When the cache folder cannot be written to.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from fewbits import backbones
+    >>> from fewbits.learners.deep import export_backbone
+    >>> name = export_backbone(nn.Conv2d(3, 4, kernel_size=8), size=8)
+    >>> backbones.load(name).n_features
+    4
+    """
+    if find_spec("onnxscript") is None:
+        raise MissingExtraError(
+            "exporting a network needs onnxscript: pip install 'fewbits[deep]'"
+        )
+    _check(module, size)
+    served = _Served(module, _channels("mean", mean), _channels("std", std, least=0))
+    images = _noise(size)
+    expected = _features(served, images)
+    network = _as_onnx(served, size)
+    backbone = OnnxImages(network)
+    _compare(backbone, images, expected)
+    keep_network(network)
+    return backbone.id
+
+
+class _Served(nn.Module):
+    """A copy of a module, from images of 0 to 1 to flat features."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, module: nn.Module, mean: Tensor, std: Tensor) -> None:
+        super().__init__()
+        self.module = deepcopy(module)
+        self.register_buffer("mean", mean)
+        self.register_buffer("std", std)
+        self.cpu().float().eval()
+
+    def forward(self, image: Tensor) -> Tensor:
+        features: Tensor = self.module((image - self.mean) / self.std)
+        return features.flatten(start_dim=1)
+
+
+def _check(module: Any, size: int) -> None:
+    if not isinstance(module, nn.Module):
+        raise ArgumentError(f"module must be a torch module, got {module!r}")
+    check_integer("size", size, 1)
+
+
+def _channels(name: str, values: Any, least: float = -np.inf) -> Tensor:
+    wanted = f"{name} must be 3 numbers, for red, green and blue"
+    try:
+        array = np.array(values, np.float32)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{wanted}, got {values!r}") from None
+    if array.shape != (3,) or not np.isfinite(array).all() or (array <= least).any():
+        above = "" if np.isinf(least) else f" and above {least:g}"
+        raise ArgumentError(f"{wanted}{above}, got {values!r}")
+    return torch.from_numpy(array).reshape(1, 3, 1, 1)
+
+
+def _noise(size: int) -> list[NDArray[np.uint8]]:
+    rng = np.random.default_rng(0)
+    return list(rng.integers(0, 256, (_N_CHECKED, size, size, 3), np.uint8))
+
+
+def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any]:
+    """Return what torch makes of images, all in one batch."""
+    batch = torch.from_numpy(pixels(images, len(images[0]))).float() / 255
+    try:
+        with torch.inference_mode():
+            features: Tensor = served(batch)
+    except Exception as error:  # whatever the user's module raises
+        raise FeatureError(
+            f"the module makes no features of images {tuple(batch.shape)}: "
+            f"{_told(error)}"
+        ) from error
+    return features.numpy()
+
+
+def _as_onnx(served: nn.Module, size: int) -> bytes:
+    from onnx_ir.passes.common import ClearMetadataAndDocStringPass
+
+    try:
+        with _quiet():
+            program: Any = torch.onnx.export(
+                served,
+                (torch.rand(2, 3, size, size),),
+                dynamo=True,
+                opset_version=_OPSET,
+                input_names=["image"],
+                output_names=["features"],
+                dynamic_shapes=({0: torch.export.Dim("n")},),
+                verbose=False,
+            )
+    except Exception as error:  # torch's exporter raises many kinds
+        cause = error.__cause__ or error
+        raise ArgumentError(
+            f"torch cannot write this module as ONNX: {_told(cause)}"
+        ) from error
+    # Paths and lines of source, which would make the id depend on the machine.
+    ClearMetadataAndDocStringPass()(program.model)
+    program.model.metadata_props["format"] = FORMAT
+    network: bytes = program.model_proto.SerializeToString(deterministic=True)
+    return network
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what torch logs, warns of and prints from users: one line will tell them."""
+    logger = logging.getLogger("torch")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(StringIO()),
+            redirect_stderr(StringIO()),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _compare(
+    backbone: OnnxImages, images: list[NDArray[np.uint8]], expected: NDArray[Any]
+) -> None:
+    """Refuse a network whose features, one image at a time, are not torch's."""
+    if backbone.n_features != expected.shape[1]:
+        raise FeatureError(
+            f"the module has {expected.shape[1]} features in torch, but "
+            f"{backbone.n_features} in ONNX"
+        )
+    largest = np.abs(expected).max(initial=0)
+    gap = np.abs(backbone.extract(images) - expected).max(initial=0)
+    if not gap <= _TOLERANCE * largest:  # also when either is not a number
+        raise FeatureError(
+            f"the features of the module differ by {gap:.2g} between torch and ONNX, "
+            f"where the largest is {largest:.2g}"
+        )
+
+
+def _told(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,181 @@
+"""Deep supervised hashing with any of the losses."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from fewbits._typing import Array
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError
+from fewbits.learners._parameters import check_n_bits
+from fewbits.learners.deep._base import DeepLearner
+from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep.losses import LOSSES, Loss
+
+
+class DeepHash(DeepLearner):
+    """Train a network so that its signs are codes that rank by class.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536.
+    loss : str or Loss, default="csq"
+        "hashnet", "dbdh", "dsdh", "dch", "greedyhash", "csq", "orthohash", or an
+        instance from `fewbits.learners.deep.losses` with other settings.
+    control : Control or None, default=None
+        `PosteriorControl` or `CentreControl`, beside the loss or in its place.
+    hidden : sequence of int, default=()
+        Widths of hidden layers between features and bits; none makes a linear map.
+    dropout : float, default=0.0
+        In front of each layer but the first.
+    backbone : torch.nn.Module or None, default=None
+        Makes features of items; None takes X as features. It is trained in place. Of
+        images as uint8 (n, 3, h, w), such as `fewbits.backbones.pixels` gives, it sees
+        numbers from 0 to 1. Normalise them inside of it, or give normalised float32 X
+        and the same ``mean`` and ``std`` to `export_backbone` afterwards, which keeps
+        it as a backbone that needs no torch.
+    trainable : int or None, default=None
+        How many of the backbone's last layers with parameters are trained: 0 keeps it
+        as it is, None trains all.
+    backbone_rate : float, default=0.1
+        Learning rate of the backbone as a share of the head's.
+    standardize : bool, default=True
+        Scale features to mean 0 and variance 1 first; folded into the encoder. A
+        backbone's features are taken as they are.
+    n_iter : int, default=100
+        Number of epochs.
+    batch_size : int, default=64
+    learning_rate : float, default=1e-3
+        Of AdamW, falling to 0 along half a cosine.
+    weight_decay : float, default=0.0
+    validation : float, default=0.1
+        Share of every class that is kept aside. Their mAP, as queries to the items
+        trained on, decides which epoch is kept; 0 keeps the last.
+    patience : int or None, default=None
+        Epochs without a better mAP before training stops.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for a GPU if there is one.
+    mixed_precision : bool, default=False
+    checkpoint : path or None, default=None
+        File that is renewed after every epoch. When it is there, `fit` goes on from it
+        and ends with the same result as without the interruption.
+    callbacks : sequence of callable, default=()
+        Called with a dict of the figures of every epoch; see
+        `fewbits.learners.deep.TensorBoard` and `MLflow`.
+    tol : float, default=0.0
+        Stop when an epoch lowers the loss by no more than this share of it.
+    verbose : bool, default=False
+        Show progress with loss, mAP and the bound ratio; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds weights, batches and the split. On one kind of machine and number of
+        threads, the same seed gives the same network.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder or MLPEncoder
+        The head without torch; save this. With a backbone it takes the features that
+        `extract` returns, or those of what `export_backbone` keeps.
+    network_ : torch.nn.Module
+        The trained network.
+    history_ : list of dict
+        For each epoch: ``loss``, ``seconds``, ``bound`` (min D_inter / max D_intra) and
+        ``map`` on the items kept aside.
+    classes_ : ndarray of shape (n_classes,)
+    classifier_ : ndarray of shape (n_classes, n_bits) or None
+        The classifier that GreedyHash and DSDH learn beside the codes.
+    objective_ : ndarray of shape (n_iter_,)
+        The mean loss of each epoch.
+    n_iter_ : int
+        Epochs that were done; the best of them is kept.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners.deep import DeepHash
+    >>> y = np.repeat([0, 1, 2], 40)
+    >>> X = np.eye(3, 16)[y] * 4 + np.random.default_rng(0).normal(size=(120, 16))
+    >>> learner = DeepHash(n_bits=8, n_iter=5, random_state=0).fit(X, y)
+    >>> learner.encoder_
+    LinearEncoder(16 -> 8 bits)
+    """
+
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        loss: str | Loss = "csq",
+        control: Control | None = None,
+        hidden: Sequence[int] = (),
+        dropout: float = 0.0,
+        backbone: Any = None,
+        trainable: int | None = None,
+        backbone_rate: float = 0.1,
+        standardize: bool = True,
+        n_iter: int = 100,
+        batch_size: int = 64,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        validation: float = 0.1,
+        patience: int | None = None,
+        device: str = "auto",
+        mixed_precision: bool = False,
+        checkpoint: Any = None,
+        callbacks: Sequence[Any] = (),
+        tol: float = 0.0,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.loss = loss
+        self.control = control
+        self.hidden = hidden
+        self.dropout = dropout
+        self.backbone = backbone
+        self.trainable = trainable
+        self.backbone_rate = backbone_rate
+        self.standardize = standardize
+        self.n_iter = n_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.device = device
+        self.mixed_precision = mixed_precision
+        self.checkpoint = checkpoint
+        self.callbacks = callbacks
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_n_bits(self.n_bits)
+        self._check_training()
+        as_loss(self.loss)
+        if self.control is not None and not isinstance(self.control, Control):
+            raise ArgumentError(
+                "control must be PosteriorControl, CentreControl or None, got "
+                f"{self.control!r}"
+            )
+
+    def _learn(self, X: Array, y: Any) -> Encoder:
+        problem = self._problem(X, y)
+        loss, control = as_loss(self.loss), deepcopy(self.control)
+        network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
+        self._train(problem, network, loss, control)
+        found = loss.classifier
+        self.classifier_ = None if found is None else found.cpu().numpy()
+        return self._deploy(network)
+
+
+def as_loss(loss: Any) -> Loss:
+    """Return a loss that training may change."""
+    if isinstance(loss, Loss):
+        return deepcopy(loss)
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise ArgumentError(
+            f"loss must be a Loss or one of {', '.join(LOSSES)}, got {loss!r}"
+        )
+    return LOSSES[loss]()

@@ -1,0 +1,277 @@
+"""LLC: codes for classes, then codes for items."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fewbits._typing import Array
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError
+from fewbits.learners._parameters import check_integer, check_n_bits, check_number
+from fewbits.learners.deep import codebooks
+from fewbits.learners.deep._base import DeepLearner, Problem
+from fewbits.learners.deep._data import parts_of
+from fewbits.learners.deep._network import HashNetwork
+from fewbits.learners.deep._torch import reproducible
+from fewbits.learners.deep.centres._checks import check_sizes
+from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
+
+CODEBOOKS = ("learnt", "random", "svd", "cca")
+STARTS = ("svd", "cca")
+_CLASSIFIER_EPOCHS = 20
+
+
+class LLC(DeepLearner):
+    """Learn a short binary code for each class, then a network that gives it to items.
+
+    Phase 1 learns the codes by classifying with them, straight-through; phase 2 trains
+    the network of phase 1 to give each item the code of its class, bit by bit. Items
+    are classified by decoding their code: `fewbits.decoding.Codebook`.
+
+    Parameters
+    ----------
+    n_bits : int, default=None
+        Length of the code; None takes that of a given codebook, or else twice what
+        numbers the classes, ``2 ceil(log2(n_classes))``.
+    codebook : str or array-like of shape (n_classes, n_bits), default="learnt"
+        "learnt" does phase 1. "random", "svd" (of a linear classifier) and "cca" are
+        the baselines of the paper. An array of -1 and 1 is taken as it is: a codebook
+        learnt elsewhere, on part of the data, by a small network or for another
+        modality, or one from attributes or a known hierarchy
+        (`fewbits.learners.deep.centres.semantic_centres`).
+    start : {"svd", "cca"} or None, default=None
+        Where phase 1 starts the codebook; None draws it.
+    nested : sequence of int, default=()
+        Lengths at which the first bits are a codebook, too.
+    codebook_epochs : int, default=50
+        Epochs of phase 1.
+    codebook_rate : float, default=1e-2
+        Learning rate of the codebook itself.
+    label_smoothing : float, default=0.1
+        In phase 1.
+    reg : float, default=1.0
+        Of CCA, in units of the mean variance.
+    n_iter : int, default=100
+        Epochs of phase 2.
+    hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,
+    learning_rate, weight_decay, validation, patience, device, mixed_precision,
+    checkpoint, callbacks, tol, verbose, random_state
+        As in `DeepHash`.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder or MLPEncoder
+    codebook_ : ndarray of shape (n_classes, n_bits), dtype int8
+        The codes of the classes, -1 and 1, in the order of `classes_`; all different,
+        unless an array was given.
+    n_repaired_ : int
+        Classes whose code had to be changed because it was another's.
+    n_turned_ : int
+        Bits of the codebook that phase 1 turned.
+    codebook_history_ : list of dict
+        The figures of the epochs of phase 1.
+    classes_, history_, network_, objective_, n_iter_, n_features_in_
+        As in `DeepHash`; of phase 2.
+
+    Notes
+    -----
+    The codebook of the paper needs no bias and has none in the projection; features are
+    centred before it instead (`standardize`). Phase 1 as published turns hardly any bit
+    on small data, as its learning rate is made for long training; `codebook_rate` is
+    the codebook's own.
+
+    References
+    ----------
+    Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
+    NeurIPS 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners.deep import LLC
+    >>> y = np.repeat(["ant", "bee", "cat"], 40)
+    >>> centres = np.repeat(np.eye(3, 16), 40, axis=0) * 4
+    >>> X = centres + np.random.default_rng(0).normal(size=(120, 16))
+    >>> llc = LLC(codebook_epochs=5, n_iter=5, random_state=0).fit(X, y)
+    >>> llc.codebook_.shape, len(np.unique(llc.codebook_, axis=0))
+    ((3, 4), 3)
+    """
+
+    def __init__(
+        self,
+        n_bits: int | None = None,
+        *,
+        codebook: Any = "learnt",
+        start: str | None = None,
+        nested: Sequence[int] = (),
+        codebook_epochs: int = 50,
+        codebook_rate: float = 1e-2,
+        label_smoothing: float = 0.1,
+        reg: float = 1.0,
+        hidden: Sequence[int] = (),
+        dropout: float = 0.0,
+        backbone: Any = None,
+        trainable: int | None = None,
+        backbone_rate: float = 0.1,
+        standardize: bool = True,
+        n_iter: int = 100,
+        batch_size: int = 64,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        validation: float = 0.1,
+        patience: int | None = None,
+        device: str = "auto",
+        mixed_precision: bool = False,
+        checkpoint: Any = None,
+        callbacks: Sequence[Any] = (),
+        tol: float = 0.0,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.codebook = codebook
+        self.start = start
+        self.nested = nested
+        self.codebook_epochs = codebook_epochs
+        self.codebook_rate = codebook_rate
+        self.label_smoothing = label_smoothing
+        self.reg = reg
+        self.hidden = hidden
+        self.dropout = dropout
+        self.backbone = backbone
+        self.trainable = trainable
+        self.backbone_rate = backbone_rate
+        self.standardize = standardize
+        self.n_iter = n_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.device = device
+        self.mixed_precision = mixed_precision
+        self.checkpoint = checkpoint
+        self.callbacks = callbacks
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if self.n_bits is not None:
+            check_n_bits(self.n_bits)
+        self._check_training()
+        check_integer("codebook_epochs", self.codebook_epochs, 1)
+        check_number("codebook_rate", self.codebook_rate, 0, above=True)
+        check_number("label_smoothing", self.label_smoothing, 0, 0.99)
+        check_number("reg", self.reg, 0)
+        if isinstance(self.codebook, str) and self.codebook not in CODEBOOKS:
+            raise ArgumentError(
+                f"codebook must be an array or one of {', '.join(CODEBOOKS)}, got "
+                f"{self.codebook!r}"
+            )
+        if not isinstance(self.codebook, str) and self.n_bits is not None:
+            shape = np.shape(self.codebook)
+            if len(shape) != 2 or shape[1] != self.n_bits:
+                raise ArgumentError(
+                    f"n_bits={self.n_bits}, but the codebook has shape {shape}"
+                )
+        if self.start is not None and self.start not in STARTS:
+            raise ArgumentError(
+                f"start must be 'svd', 'cca' or None, got {self.start!r}"
+            )
+
+    def _learn(self, X: Array, y: Any) -> Encoder:
+        problem = self._problem(X, y)
+        n_classes = problem.targets.n_classes
+        self._n_bits = self._length(n_classes)
+        if isinstance(self.codebook, str):
+            check_sizes(n_classes, self._n_bits)
+        network = self._network(problem, self._n_bits, bias=False)
+        self.codebook_history_: list[dict[str, float]] = []
+        self.n_repaired_, self.n_turned_ = 0, 0
+        self.codebook_ = self._codebook(problem, network)
+        self._train(problem, network, CodeLoss(self.codebook_), phase=".items")
+        return self._deploy(network)
+
+    def _length(self, n_classes: int) -> int:
+        if not isinstance(self.codebook, str):
+            return int(np.shape(self.codebook)[-1])
+        if self.n_bits is None:
+            return 2 * max(1, (n_classes - 1).bit_length())
+        return self.n_bits
+
+    def _codebook(self, problem: Problem, network: HashNetwork) -> NDArray[np.int8]:
+        """Return a code for each class; learning one trains the network, too."""
+        if not isinstance(self.codebook, str):
+            return np.asarray(self.codebook)
+        if self.codebook == "learnt":
+            C = self._learnt(problem, network)
+        else:
+            C = self._made(problem, self.codebook)
+        found = codebooks.unique(C)
+        self.n_repaired_ = found.n_changed
+        return found.codes
+
+    def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
+        """Phase 1, eq. (2)."""
+        start = None if self.start is None else self._made(problem, self.start)
+        loss = CodebookLoss(
+            start, self.codebook_rate, self.label_smoothing, self.nested
+        )
+        self._train(
+            problem, network, loss, n_epochs=self.codebook_epochs, phase=".codebook"
+        )
+        self.codebook_history_ = self.history_
+        C = loss.C.detach().cpu().numpy()
+        self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
+        return np.asarray(C, np.float64)
+
+    def _made(self, problem: Problem, kind: str) -> NDArray[np.float64]:
+        """Return a codebook that is not learnt, before its signs are taken."""
+        if kind == "random":
+            n_classes = problem.targets.n_classes
+            return codebooks.random_codebook(
+                n_classes, self._n_bits, random_state=problem.seed
+            )
+        if kind == "svd":
+            return codebooks.svd_codebook(self._classifier(problem), self._n_bits)
+        F, Y = self._class_features(problem), problem.labels[problem.train]
+        if Y.ndim == 1:
+            Y = np.eye(problem.targets.n_classes)[Y]
+        counts = Y.sum(axis=0)
+        means = Y.T @ F / np.maximum(counts, 1)[:, None]
+        return codebooks.cca_codebook(
+            means, counts, np.cov(F, rowvar=False), self._n_bits, self.reg
+        )
+
+    def _classifier(self, problem: Problem) -> NDArray[np.float64]:
+        """Train a linear classifier on the features, and return its rows."""
+        hidden, self.hidden = self.hidden, ()
+        try:
+            network = self._network(problem, problem.targets.n_classes)
+        finally:
+            self.hidden = hidden
+        self._train(
+            problem,
+            network,
+            ClassLoss(),
+            n_epochs=_CLASSIFIER_EPOCHS,
+            phase=".classifier",
+        )
+        weights: NDArray[np.float64] = network.head.encoder().tensors()["weights"]
+        return np.asarray(weights, np.float64).T
+
+    def _class_features(self, problem: Problem) -> NDArray[np.float64]:
+        """Return standardised features of the training items."""
+        with reproducible(problem.seed), torch.inference_mode():
+            network = self._network(problem, 1).eval()
+            parts = [
+                network.head.standardize(network.features(problem.items[rows]))
+                for rows in parts_of(
+                    torch.from_numpy(problem.train), 4 * self.batch_size
+                )
+            ]
+        return torch.cat(parts).double().numpy()

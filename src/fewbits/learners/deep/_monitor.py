@@ -1,0 +1,91 @@
+"""How good codes are while they are trained: on items kept aside, never on queries."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.analysis import code_bound
+from fewbits.codes import pack
+from fewbits.evaluation import mean_average_precision, share_label
+
+_MOST_QUERIES, _MOST_ITEMS = 1000, 20_000
+
+Scores = NDArray[np.float32]
+
+
+def split_off(
+    labels: NDArray[Any], share: float, rng: np.random.RandomState
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows to train on, and rows kept aside: this share of every class.
+
+    A class of one item is trained on. Items with several labels are drawn without
+    regard to them.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,) or (n, n_classes)
+    share : float
+        At least 0 and below 1.
+    """
+    n = len(labels)
+    order = rng.permutation(n)
+    if labels.ndim == 2:
+        aside = order[: round(share * n)]
+    else:
+        place = _place_in_class(labels[order])
+        size = np.bincount(labels)[labels[order]]
+        aside = order[(place < np.round(share * size)) & (place < size - 1)]
+    return np.setdiff1d(np.arange(n), aside), np.sort(aside)
+
+
+def _place_in_class(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how many items of the same class come before each."""
+    grouped = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[grouped], labels[grouped])
+    place = np.empty(len(labels), np.int64)
+    place[grouped] = np.arange(len(labels)) - starts
+    return place
+
+
+class Monitor:
+    """Rank some training items for those kept aside.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,) or (n, n_classes)
+        Of all items.
+    train, aside : ndarray of int
+        Rows that are trained on, and rows kept aside; at most 20,000 and 1,000 drawn
+        from them are looked at.
+    rng : RandomState
+
+    Attributes
+    ----------
+    items, queries : ndarray of int
+        The rows whose scores are needed.
+    """
+
+    def __init__(
+        self,
+        labels: NDArray[Any],
+        train: NDArray[np.int64],
+        aside: NDArray[np.int64],
+        rng: np.random.RandomState,
+    ) -> None:
+        self.items = rng.permutation(train)[:_MOST_ITEMS]
+        self.queries = rng.permutation(aside)[:_MOST_QUERIES]
+        self._labels = labels[self.items]
+        self._relevant = (
+            share_label(labels[self.queries], self._labels) if len(aside) else None
+        )
+
+    def figures(self, items: Scores, queries: Scores) -> dict[str, float]:
+        """Return ``bound``, and ``map`` if there are queries, from the scores."""
+        codes = pack(items >= 0)
+        bound = code_bound(codes, items.shape[1], self._labels)
+        found = {"bound": float(bound.ratio)}
+        if self._relevant is not None:
+            ranking = pack(queries >= 0), codes, self._relevant
+            found["map"] = mean_average_precision(*ranking).value
+        return found

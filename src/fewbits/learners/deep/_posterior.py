@@ -1,0 +1,234 @@
+"""Posterior control: the lower bound of LBHash as a term beside any loss.
+
+Zhu et al., "A Lower Bound of Hash Codes' Performance", NeurIPS 2022. Codes rank well
+when the centres of classes are far apart and codes are near their centres. A surrogate
+network for each block of bits estimates the joint distribution of the block given the
+scores, and the scores are trained to make the blocks of their centre likely.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
+
+from fewbits.learners._parameters import check_choice, check_integer, check_number
+from fewbits.learners.deep._surrogate import Picks, Surrogate
+from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep.losses._base import Setting
+from fewbits.learners.deep.losses._centres import centre_loss, make_centres
+
+
+class Terms(NamedTuple):
+    """What a control adds: a term for the codes, and one for its own networks."""
+
+    codes: Tensor
+    own: Tensor
+
+
+class Control(nn.Module, ABC):
+    """A term beside a loss.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits)
+        -1 and 1, or "hadamard", "balanced", "separated".
+    weight : float
+        Of the term for the codes, against the loss.
+    mode : {"add", "replace"}
+        Whether it is added to the loss, or takes its place.
+    """
+
+    centres: Tensor
+
+    def __init__(self, centres: Any, weight: float, mode: str) -> None:
+        super().__init__()
+        check_choice("mode", mode, ("add", "replace"))
+        check_number("weight", weight, 0)
+        self.kind, self.weight, self.mode = centres, weight, mode
+
+    def start(self, setting: Setting) -> None:
+        """Make centres and networks for this problem."""
+        self.register_buffer("centres", make_centres(self.kind, setting))
+
+    def start_epoch(self, epoch: int) -> None:
+        """Do what is done once an epoch, counted from 0."""
+
+    @abstractmethod
+    def forward(self, scores: Tensor, batch: Batch) -> Terms:
+        """Return the terms of a batch; `own` reaches no score."""
+
+
+class CentreControl(Control):
+    """Each bit by itself: binary cross-entropy with the bits of the centres.
+
+    The control experiment that the paper lacks: the targets of `PosteriorControl`
+    without its posterior. It is a mean over bits, `PosteriorControl` a sum over blocks,
+    so that their weights are not to be compared.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+    weight : float, default=1.0
+    mode : {"add", "replace"}, default="add"
+    """
+
+    def __init__(
+        self, centres: Any = "hadamard", weight: float = 1.0, mode: str = "add"
+    ) -> None:
+        super().__init__(centres, weight, mode)
+
+    def forward(self, scores: Tensor, batch: Batch) -> Terms:
+        codes = centre_loss(2 * scores, self.centres, batch)
+        return Terms(codes, torch.zeros_like(codes))
+
+
+class PosteriorControl(Control):
+    """Train codes by the likelihood of their class's centre, block by block.
+
+    For each block of 8 bits a small network is given the scores. It learns to tell
+    which of the 256 values the block's own signs make (the scores are constants then),
+    and the scores learn to make it tell the block of their class's centre (the network
+    is constant then). The sum over blocks is the term.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        -1 and 1, or "hadamard", "balanced", "separated".
+    weight : float, default=1.0
+        Of the term against the loss. It decides much; choose it on validation data.
+    mode : {"add", "replace"}, default="add"
+        Whether it is added to the loss, or takes its place. The paper does not say.
+    n_hidden : int, default=256
+    dropout : float, default=0.5
+    block : int, default=8
+        Bits in a block at most, up to 12; as few blocks as do, of nearly equal sizes.
+    n_flips : int, default=0
+        Bits of a code that are flipped at random in what the network learns from.
+    permute_every : int, default=0
+        Epochs after which bits are dealt to blocks anew; 0 keeps neighbours together.
+    train : bool, default=True
+        False keeps the networks as they are at first: a control experiment.
+    frozen : bool, default=True
+        Whether the term for the codes leaves the networks alone, as in Algorithm 1 of
+        the paper; the authors' code trains them by both terms.
+    reduction : {"sum", "mean"}, default="sum"
+        Over the centres of an item with several labels: the paper's sum, or the mean
+        of the authors' code.
+
+    Notes
+    -----
+    The value of a block is ``sum_k 1[b_k > 0] 2^(k - 1)``, the first bit lowest. Both
+    terms come from one pass, as in Algorithm 1, with all blocks in grouped products.
+
+    References
+    ----------
+    Zhu et al., "A Lower Bound of Hash Codes' Performance", NeurIPS 2022.
+    """
+
+    places: Tensor
+    values: Tensor
+
+    def __init__(
+        self,
+        centres: Any = "hadamard",
+        weight: float = 1.0,
+        mode: str = "add",
+        *,
+        n_hidden: int = 256,
+        dropout: float = 0.5,
+        block: int = 8,
+        n_flips: int = 0,
+        permute_every: int = 0,
+        train: bool = True,
+        frozen: bool = True,
+        reduction: str = "sum",
+    ) -> None:
+        super().__init__(centres, weight, mode)
+        check_choice("reduction", reduction, ("sum", "mean"))
+        check_integer("n_hidden", n_hidden, 1)
+        check_integer("block", block, 1, 12)
+        check_integer("n_flips", n_flips, 0)
+        check_integer("permute_every", permute_every, 0)
+        check_number("dropout", dropout, 0, 0.99)
+        self.n_hidden, self.dropout, self.block = n_hidden, dropout, block
+        self.n_flips, self.permute_every = n_flips, permute_every
+        self.learns, self.frozen, self.reduction = train, frozen, reduction
+
+    def start(self, setting: Setting) -> None:
+        super().start(setting)
+        self.n_bits, self._seed = setting.n_bits, setting.seed
+        self.register_buffer("places", self._deal(torch.arange(self.n_bits)))
+        self.register_buffer("values", self._values(self.centres > 0))
+        sizes = (self.places < self.n_bits).sum(dim=1)
+        self.surrogate = Surrogate(sizes, self.n_hidden, self.dropout)
+        self.surrogate.reset(setting.generator())
+        self.surrogate.requires_grad_(self.learns)
+
+    def start_epoch(self, epoch: int) -> None:
+        if self.permute_every and epoch % self.permute_every == 0:
+            generator = torch.Generator().manual_seed(self._seed + epoch)
+            order = torch.randperm(self.n_bits, generator=generator)
+            self.places.copy_(self._deal(order))
+            self.values.copy_(self._values(self.centres > 0))
+
+    def forward(self, scores: Tensor, batch: Batch) -> Terms:
+        own, learns = None, self.learns and self.training
+        if learns and not self.n_flips:
+            own = Picks.one_each(self._values(scores >= 0))
+        codes, taught = self.surrogate.losses(
+            self._blocks(scores), self._centres_of(batch), own, self.frozen
+        )
+        if learns and self.n_flips:
+            taught = self._taught_by_flips(scores.detach())
+        return Terms(codes, taught)
+
+    def _taught_by_flips(self, scores: Tensor) -> Tensor:
+        """Return how badly the networks tell codes of which some bits are flipped."""
+        flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
+        seen = self._blocks(torch.where(flipped, -scores, scores))
+        own = Picks.one_each(self._values((scores >= 0) ^ flipped))
+        return self.surrogate.losses(seen, None, own, self.frozen)[1]
+
+    def log_posterior(self, scores: Tensor) -> Tensor:
+        """Return what the networks take the values of the blocks for.
+
+        Parameters
+        ----------
+        scores : Tensor of shape (b, n_bits)
+
+        Returns
+        -------
+        Tensor of shape (b, n_blocks, 2**block)
+            Logarithms of probabilities.
+        """
+        log_p: Tensor = self.surrogate(self._blocks(scores))
+        return log_p.transpose(0, 1)
+
+    def _centres_of(self, batch: Batch) -> Picks:
+        """Return the values of the blocks of each item's centres."""
+        if batch.classes is not None:
+            return Picks.one_each(self.values[batch.classes])
+        labels = batch.labels
+        most = max(1, int(labels.sum(dim=1).max()))
+        weights, classes = labels.topk(most, dim=1)
+        if self.reduction == "mean":
+            weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
+        return Picks(self.values[classes].permute(2, 0, 1), weights)
+
+    def _blocks(self, scores: Tensor) -> Tensor:
+        """Return scores by blocks, (n_blocks, b, block), 0 where one is shorter."""
+        dealt = pad(scores, (0, 1)).index_select(1, self.places.flatten())
+        return dealt.view(-1, *self.places.shape).transpose(0, 1)
+
+    def _values(self, bits: Tensor) -> Tensor:
+        """Return the number that each block's bits make, (b, n_blocks)."""
+        powers = 1 << torch.arange(self.places.shape[1], device=bits.device)
+        return (pad(bits, (0, 1))[:, self.places] * powers).sum(dim=2)
+
+    def _deal(self, order: Tensor) -> Tensor:
+        """Return which bits are in which block, n_bits where one is shorter."""
+        parts = list(order.tensor_split(-(-self.n_bits // self.block)))
+        return pad_sequence(parts, batch_first=True, padding_value=self.n_bits)

@@ -1,0 +1,217 @@
+"""Small networks that tell the values of blocks of bits, all in grouped products."""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import log_softmax, silu
+
+_NEVER = -1e30  # log-odds of values that a shorter block cannot have
+
+
+class Picks(NamedTuple):
+    """Values of blocks that are to be likely, k for each item.
+
+    Attributes
+    ----------
+    values : Tensor of shape (n_blocks, b, k), int64
+    weights : Tensor of shape (b, k)
+        0 for items with fewer of them.
+    """
+
+    values: Tensor
+    weights: Tensor
+
+    @classmethod
+    def one_each(cls, values: Tensor) -> "Picks":
+        """Return those of items that have one value for each block, (b, n_blocks)."""
+        return cls(values.T[..., None], torch.ones_like(values[:, :1]))
+
+    def times(self, factor: Tensor) -> "Picks":
+        """Return them with other weights."""
+        return self._replace(weights=self.weights.to(factor.dtype) * factor)
+
+    def joined(self, other: "Picks") -> "Picks":
+        """Return all of both."""
+        values = torch.cat([self.values, other.values], dim=2)
+        return Picks(values, torch.cat([self.weights, other.weights], dim=1))
+
+
+class Units(NamedTuple):
+    """The weights of hidden units, `scale` times as strong as they are."""
+
+    W1: Tensor  # (n_blocks, n_hidden, block)
+    b1: Tensor  # (n_blocks, n_hidden)
+    W2: Tensor  # (n_blocks, n_hidden, 2**block)
+    scale: float
+
+
+class Surrogate(nn.Module):
+    """One small network for each block of bits.
+
+    Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
+
+    Parameters
+    ----------
+    sizes : Tensor of shape (n_blocks,), int64
+        Bits of each block; shorter ones are filled up with scores of 0, and the values
+        that they cannot have get no probability.
+    n_hidden : int
+    dropout : float
+        Share of the units that are left out of each step, the same for all items of a
+        batch: the products get smaller by as much (Graham, Reizenstein and Robinson,
+        "Efficient batchwise dropout training using submatrices", 2015).
+    """
+
+    never: Tensor
+
+    def __init__(self, sizes: Tensor, n_hidden: int, dropout: float) -> None:
+        super().__init__()
+        n_blocks, block = len(sizes), int(sizes.max())
+        self.dropout = dropout
+        self.W1 = nn.Parameter(torch.empty(n_blocks, n_hidden, block))
+        self.b1 = nn.Parameter(torch.empty(n_blocks, n_hidden))
+        self.W2 = nn.Parameter(torch.empty(n_blocks, n_hidden, 2**block))
+        self.b2 = nn.Parameter(torch.empty(n_blocks, 1, 2**block))
+        beyond = torch.arange(2**block) >= (1 << sizes[:, None])
+        self.register_buffer("never", _NEVER * beyond.float()[:, None])
+
+    def reset(self, generator: torch.Generator) -> None:
+        """Draw the weights as torch does for linear layers."""
+        _, n_hidden, block = self.W1.shape
+        with torch.no_grad():
+            for parameter, n_inputs in (
+                (self.W1, block),
+                (self.b1, block),
+                (self.W2, n_hidden),
+                (self.b2, n_hidden),
+            ):
+                bound = n_inputs**-0.5
+                parameter.uniform_(-bound, bound, generator=generator)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return log-probabilities of values, (n_blocks, b, 2**block).
+
+        Parameters
+        ----------
+        scores : Tensor of shape (n_blocks, b, block)
+        """
+        units = self.units()
+        hidden = silu(torch.baddbmm(units.b1[:, None], scores, units.W1.mT))
+        logits = torch.baddbmm(self.b2, hidden * units.scale, units.W2) + self.never
+        return log_softmax(logits, dim=2)
+
+    def losses(
+        self, scores: Tensor, codes: Picks | None, own: Picks | None, frozen: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Return how unlikely two sets of values are, from one pass.
+
+        The gradient of the first reaches the scores, and these weights only where they
+        are not `frozen`; that of the second reaches these weights, and no score.
+        """
+        losses: tuple[Tensor, Tensor] = _Losses.apply(  # type: ignore[no-untyped-call]
+            scores, *self.units(), self.b2 + self.never, codes, own, frozen
+        )
+        return losses
+
+    def units(self) -> Units:
+        """Return those of this step."""
+        if not (self.training and self.dropout):
+            return Units(self.W1, self.b1, self.W2, 1.0)
+        n_blocks, n_hidden, _ = self.W1.shape
+        n_kept = max(1, round((1 - self.dropout) * n_hidden))
+        kept = torch.rand_like(self.b1).topk(n_kept, sorted=False).indices
+        kept += n_hidden * torch.arange(n_blocks, device=kept.device)[:, None]
+        W1, b1, W2 = (
+            p.flatten(0, 1)
+            .index_select(0, kept.flatten())
+            .view(*kept.shape, *p.shape[2:])
+            for p in (self.W1, self.b1, self.W2)
+        )
+        return Units(W1, b1, W2, n_hidden / n_kept)
+
+
+class _Losses(torch.autograd.Function):
+    """`Surrogate.losses`, and the gradients of both in one pass backwards.
+
+    An item's loss has the gradient ``(p - 1[value]) W2'`` towards its hidden layer, p
+    being the probabilities: ``p W2'`` is the same for both losses, and what is taken
+    off are columns of W2.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        W1: Tensor,
+        b1: Tensor,
+        W2: Tensor,
+        scale: float,
+        b2: Tensor,
+        codes: Picks | None,
+        own: Picks | None,
+        frozen: bool,
+    ) -> tuple[Tensor, Tensor]:
+        z = torch.baddbmm(b1[:, None], x, W1.mT)
+        gate = torch.sigmoid(z)
+        hidden = (z * gate).mul_(scale)
+        log_p = log_softmax(torch.baddbmm(b2, hidden, W2), dim=2)
+        ctx.save_for_backward(x, W1, W2, z, gate, hidden, log_p)
+        ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
+        return _unlikeliness(log_p, codes), _unlikeliness(log_p, own)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        x, W1, W2, z, gate, hidden, log_p = ctx.saved_tensors
+        codes, own = (
+            picks and picks.times(gradient / x.shape[1])
+            for picks, gradient in zip((ctx.codes, ctx.own), gradients, strict=True)
+        )
+        p = log_p.exp()
+        expected = p @ W2.mT
+        slope = (1 - gate).mul_(z).add_(1).mul_(gate).mul_(ctx.scale)
+        dx = None
+        if codes is not None and ctx.needs_input_grad[0]:
+            dx = _less_columns(expected, W2, codes).mul_(slope) @ W1
+        if codes is not None and not ctx.frozen:
+            own = codes if own is None else own.joined(codes)
+        if own is None or not ctx.needs_input_grad[1]:
+            return dx, *[None] * 8
+        dz = _less_columns(expected, W2, own).mul_(slope)
+        dlogits = _less_ones(p, own)
+        return (
+            dx,
+            dz.mT @ x,
+            dz.sum(dim=1),
+            hidden.mT @ dlogits,
+            None,
+            dlogits.sum(dim=1, keepdim=True),
+            *[None] * 3,
+        )
+
+
+def _unlikeliness(log_p: Tensor, picks: Picks | None) -> Tensor:
+    """Return minus the mean over items of the log-probabilities of their values."""
+    if picks is None:
+        return log_p.new_zeros(())
+    return -(log_p.gather(2, picks.values) * picks.weights).sum() / log_p.shape[1]
+
+
+def _less_columns(expected: Tensor, W2: Tensor, picks: Picks) -> Tensor:
+    """Return ``weight (p - 1[value]) W2'``, summed over the values of each item."""
+    n_blocks, b, k = picks.values.shape
+    which = picks.values.reshape(n_blocks, b * k, 1).expand(-1, -1, W2.shape[1])
+    columns = W2.mT.gather(1, which).view(n_blocks, b, k, -1)
+    less = columns.mul_(-picks.weights[..., None]).sum(dim=2)
+    return less.addcmul_(expected, _total(picks))
+
+
+def _less_ones(p: Tensor, picks: Picks) -> Tensor:
+    """Return ``weight (p - 1[value])``, summed over the values of each item."""
+    less = (-picks.weights).expand(picks.values.shape)
+    return (p * _total(picks)).scatter_add_(2, picks.values, less)
+
+
+def _total(picks: Picks) -> Tensor:
+    """Return the sum of the weights of each item, shape (b, 1)."""
+    return picks.weights.sum(dim=1, keepdim=True)

@@ -1,0 +1,69 @@
+"""What torch is asked for in more than one place."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from fewbits.errors import ArgumentError, FewbitsError
+
+
+class SignSTE(torch.autograd.Function):
+    """Sign with 0 -> 1 forwards, the identity backwards (straight-through)."""
+
+    @staticmethod
+    def forward(ctx: object, scores: Tensor) -> Tensor:
+        return signs(scores)
+
+    @staticmethod
+    def backward(ctx: object, *gradients: Tensor) -> Tensor:
+        return gradients[0]
+
+
+def straight_through(scores: Tensor) -> Tensor:
+    """Return the signs of scores; gradients pass unchanged."""
+    result: Tensor = SignSTE.apply(scores)  # type: ignore[no-untyped-call]
+    return result
+
+
+def signs(scores: Tensor) -> Tensor:
+    """Return -1 and 1; 0 gives 1, as ``torch.sign`` does not."""
+    return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
+
+
+def as_device(name: str) -> torch.device:
+    """Return the device of this name; "auto" takes a GPU if there is one."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError):
+        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError(f"device={name!r}, but torch finds no GPU here")
+    return device
+
+
+@contextmanager
+def memory_advice(batch_size: int) -> Iterator[None]:
+    """Turn an error for want of memory into one that says what to do."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        told = str(error)
+        if not isinstance(error, MemoryError) and "memory" not in told.lower():
+            raise
+        raise FewbitsError(
+            f"out of memory with batch_size={batch_size}: halve it, train fewer layers "
+            "of the backbone (trainable=0 keeps it as it is), or set "
+            "mixed_precision=True"
+        ) from error
+
+
+@contextmanager
+def reproducible(seed: int) -> Iterator[None]:
+    """Seed torch inside the block, and leave its generators as they were outside."""
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        yield

@@ -1,0 +1,307 @@
+"""The loop: epochs of batches, what is kept of them, and when it ends."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from fewbits.errors import FewbitsError
+from fewbits.learners.deep import _checkpoint
+from fewbits.learners.deep._data import Items, parts_of
+from fewbits.learners.deep._diagnosis import where_not_finite
+from fewbits.learners.deep._monitor import Monitor
+from fewbits.learners.deep._network import HashNetwork
+from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep._targets import Batch, Targets
+from fewbits.learners.deep._torch import memory_advice, reproducible
+from fewbits.learners.deep.losses import Loss
+
+Record = dict[str, float]
+#: Called after each epoch with its figures: epoch, loss, seconds, bound, map.
+Callback = Callable[[Record], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How training is done.
+
+    Attributes
+    ----------
+    n_epochs, batch_size : int
+    learning_rate : float
+        Of the head; it falls to 0 along half a cosine.
+    backbone_rate : float
+        Learning rate of the backbone, as a share of that.
+    weight_decay : float
+    patience : int or None
+        Epochs without a better mAP on the items kept aside before it stops.
+    device : torch.device
+    mixed_precision : bool
+    seed : int
+    checkpoint : path or None
+        File that is renewed after each epoch.
+    """
+
+    n_epochs: int
+    batch_size: int
+    learning_rate: float
+    backbone_rate: float
+    weight_decay: float
+    patience: int | None
+    device: torch.device
+    mixed_precision: bool
+    seed: int
+    checkpoint: str | Path | None = None
+
+
+class Objective(nn.Module):
+    """A loss, and a control beside it or in its place."""
+
+    def __init__(self, loss: Loss, control: Control | None) -> None:
+        super().__init__()
+        self.loss, self.control = loss, control
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        if self.control is None:
+            value: Tensor = self.loss(scores, batch)
+            return value
+        terms = self.control(scores, batch)
+        total: Tensor = self.control.weight * terms.codes + terms.own
+        if self.control.mode == "add":
+            total = total + self.loss(scores, batch)
+        return total
+
+
+class Trainer:
+    """Train a network on items.
+
+    Parameters
+    ----------
+    network : HashNetwork
+    objective : Objective
+        Already started.
+    items : Items
+        Of all rows.
+    targets : Targets
+        The labels of the rows in `train`.
+    train : ndarray of int
+        Rows to train on.
+    monitor : Monitor or None
+    plan : Plan
+    identity : dict
+        What the training depends on, for its checkpoint.
+
+    Attributes
+    ----------
+    history : list of dict
+        The figures of each epoch.
+    """
+
+    def __init__(
+        self,
+        network: HashNetwork,
+        objective: Objective,
+        items: Items,
+        targets: Targets,
+        train: NDArray[np.int64],
+        monitor: Monitor | None,
+        plan: Plan,
+        identity: dict[str, Any],
+    ) -> None:
+        device = plan.device
+        self.network, self.objective = network.to(device), objective.to(device)
+        self.items, self.targets = items, targets.to(device)
+        self.train = torch.from_numpy(train)
+        self.monitor, self.plan, self.identity = monitor, plan, identity
+        self.optimizer = make_optimizer(network, objective, plan)
+        n_steps = plan.n_epochs * len(self._batches(0))
+        self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+            self.optimizer, max(n_steps, 1)
+        )
+        self.scaler = torch.amp.GradScaler(
+            device.type, enabled=plan.mixed_precision and device.type == "cuda"
+        )
+        self.history: list[Record] = []
+        self._best: tuple[float, dict[str, Tensor]] | None = None
+
+    def epochs(self) -> Iterator[Record]:
+        """Train, and yield the figures of each epoch; go on where a checkpoint ends."""
+        with reproducible(self.plan.seed), memory_advice(self.plan.batch_size):
+            self._resume()
+            for epoch in range(len(self.history), self.plan.n_epochs):
+                if self._exhausted():
+                    return
+                record = self._epoch(epoch)
+                self.history.append(record)
+                self._keep_best(record)
+                self._save()
+                yield record
+
+    def restore_best(self) -> None:
+        """Go back to the epoch with the best mAP on the items kept aside."""
+        if self._best is not None:
+            self.network.load_state_dict(self._best[1])
+        self.network.eval()
+
+    def score(self, rows: NDArray[np.int64]) -> Tensor:
+        """Return the scores of some rows, (n, n_bits), without gradients."""
+        self.network.eval()
+        with torch.inference_mode():
+            parts = [
+                self.network(self.items[part].to(self.plan.device)).float()
+                for part in parts_of(torch.from_numpy(rows), self.plan.batch_size * 4)
+            ]
+        self.network.train()
+        return torch.cat(parts) if parts else torch.empty(0)
+
+    def _epoch(self, epoch: int) -> Record:
+        start = time.perf_counter()
+        good = copy_of(self.network)
+        self.network.train()
+        self.objective.train()
+        self.objective.loss.start_epoch(epoch, lambda: self.score(self.train.numpy()))
+        if self.objective.control is not None:
+            self.objective.control.start_epoch(epoch)
+        batches = self._batches(epoch)
+        total = 0.0
+        for rows in batches:
+            loss = self._step(rows)
+            if not np.isfinite(loss):
+                self._give_up(rows, epoch, good)
+            total += loss
+        record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
+        record["seconds"] = time.perf_counter() - start
+        if self.monitor is not None:
+            scores = (
+                self.score(rows).cpu().numpy()
+                for rows in (self.monitor.items, self.monitor.queries)
+            )
+            record |= self.monitor.figures(*scores)
+        return record
+
+    def _step(self, rows: Tensor) -> float:
+        """Make a step on the training items of these numbers, and return the loss.
+
+        No step is made when it is not finite.
+        """
+        X = self.items[self.train[rows]].to(self.plan.device)
+        with torch.autocast(self.plan.device.type, enabled=self.plan.mixed_precision):
+            scores = self.network(X)
+        value: Tensor = self.objective(
+            scores.float(), self.targets[rows.to(self.plan.device)]
+        )
+        loss = float(value.detach())
+        if not np.isfinite(loss):
+            return loss
+        self.optimizer.zero_grad(set_to_none=True)
+        self.scaler.scale(value).backward()  # type: ignore[no-untyped-call]
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.schedule.step()
+        return loss
+
+    def _batches(self, epoch: int) -> list[Tensor]:
+        """Return the shuffled numbers of training items; a rest of one is left out."""
+        seed = self.plan.seed * 1_000_003 + epoch
+        generator = torch.Generator().manual_seed(seed % 2**63)
+        order = torch.randperm(len(self.train), generator=generator)
+        batches = parts_of(order, self.plan.batch_size)
+        if len(batches) > 1 and len(batches[-1]) == 1:
+            batches.pop()
+        return batches
+
+    def _give_up(self, rows: Tensor, epoch: int, good: dict[str, Tensor]) -> None:
+        """Go back to the last good epoch and say where numbers ceased to be finite."""
+        X = self.items[self.train[rows]].to(self.plan.device)
+        place = where_not_finite(self.network, self.objective, X)
+        self.network.load_state_dict(good)
+        raise DivergedError(
+            f"the loss is not finite in epoch {epoch + 1}, first in {place}; the "
+            f"network is back at epoch {epoch}. Lower learning_rate "
+            f"({self.plan.learning_rate:g}), or standardize the features"
+        )
+
+    def _keep_best(self, record: Record) -> None:
+        if "map" in record and (self._best is None or record["map"] > self._best[0]):
+            self._best = record["map"], copy_of(self.network)
+
+    def _exhausted(self) -> bool:
+        """Whether the best epoch is too long ago."""
+        maps = [record["map"] for record in self.history if "map" in record]
+        if self.plan.patience is None or not maps:
+            return False
+        return len(maps) - 1 - int(np.argmax(maps)) >= self.plan.patience
+
+    def _save(self) -> None:
+        if self.plan.checkpoint is None:
+            return
+        state = {
+            "network": self.network.state_dict(),
+            "objective": self.objective.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "scaler": self.scaler.state_dict(),
+            "random": random_state(),
+            "history": self.history,
+            "best": self._best and list(self._best),
+        }
+        _checkpoint.save(self.plan.checkpoint, self.identity, state)
+
+    def _resume(self) -> None:
+        if self.plan.checkpoint is None:
+            return
+        state = _checkpoint.load(self.plan.checkpoint, self.identity)
+        if state is None:
+            return
+        for name in ("network", "objective", "optimizer", "schedule", "scaler"):
+            getattr(self, name).load_state_dict(state[name])
+        self.history = state["history"]
+        self._best = state["best"] and (state["best"][0], state["best"][1])
+        set_random_state(state["random"])
+
+
+class DivergedError(FewbitsError, ArithmeticError):
+    """Training met numbers that are not finite."""
+
+
+def make_optimizer(
+    network: HashNetwork, objective: Objective, plan: Plan
+) -> torch.optim.Optimizer:
+    """Return AdamW over head, backbone, loss and control, each at its own rate."""
+    groups: list[dict[str, Any]] = [
+        {"params": list(network.head.parameters()), "lr": plan.learning_rate}
+    ]
+    if network.backbone is not None:
+        trained = [p for p in network.backbone.parameters() if p.requires_grad]
+        rate = plan.learning_rate * plan.backbone_rate
+        groups.append({"params": trained, "lr": rate})
+    groups += objective.loss.parameter_groups(plan.learning_rate)
+    if objective.control is not None:
+        own = [p for p in objective.control.parameters() if p.requires_grad]
+        groups.append({"params": own, "lr": plan.learning_rate})
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(groups, weight_decay=plan.weight_decay, fused=True)
+
+
+def copy_of(module: nn.Module) -> dict[str, Tensor]:
+    """Return a copy of a module's state."""
+    return {name: value.clone() for name, value in module.state_dict().items()}
+
+
+def random_state() -> dict[str, Any]:
+    """Return the states of torch's generators."""
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    return {"cpu": torch.get_rng_state(), "cuda": cuda}
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Go back to a state."""
+    torch.set_rng_state(state["cpu"])
+    if state["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["cuda"])

@@ -1,0 +1,14 @@
+"""A binary code for each class, to train towards: arrays of -1 and 1, without torch."""
+
+from fewbits.learners.deep.centres._balanced import balanced_centres
+from fewbits.learners.deep.centres._hadamard import hadamard_centres, hadamard_matrix
+from fewbits.learners.deep.centres._semantic import semantic_centres
+from fewbits.learners.deep.centres._separated import separated_centres
+
+__all__ = [
+    "balanced_centres",
+    "hadamard_centres",
+    "hadamard_matrix",
+    "semantic_centres",
+    "separated_centres",
+]

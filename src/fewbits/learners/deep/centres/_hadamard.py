@@ -1,0 +1,118 @@
+"""Centres that differ in half of their bits: rows of a Hadamard matrix."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from fewbits.learners.deep.centres._checks import (
+    Centres,
+    all_live,
+    check_sizes,
+    opposed,
+)
+from fewbits.learners.deep.centres._separated import separated_centres
+
+_TRIES = 100
+
+
+def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
+    """Return rows of a Hadamard matrix, and of its negative, as CSQ does.
+
+    Any two differ in half of their bits, or in all. Rows get signs at random, which
+    changes no such distance: as they are, the first column of Sylvester's matrix is
+    constant, and its bit would tell nothing. For a few classes no signs help, and the
+    last gets the opposite of the first. Where no matrix of this order is known or there
+    are more than ``2 * n_bits`` classes, `separated_centres` takes its place; CSQ draws
+    those at random.
+
+    Parameters
+    ----------
+    n_classes, n_bits : int
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_bits), dtype int8
+        -1 and 1; no column is constant if there are two classes or more.
+
+    Raises
+    ------
+    ArgumentError
+        When there are more classes than codes; the message says how many bits do.
+
+    References
+    ----------
+    Yuan et al., "Central Similarity Quantization for Efficient Image and Video
+    Retrieval", CVPR 2020.
+
+    Examples
+    --------
+    >>> centres = hadamard_centres(10, 16)
+    >>> np.unique(centres @ centres.T)
+    array([ 0, 16], dtype=int8)
+    """
+    check_sizes(n_classes, n_bits)
+    H = hadamard_matrix(n_bits)
+    if H is None or n_classes > 2 * n_bits:
+        return separated_centres(n_classes, n_bits, random_state=random_state)
+    rng = check_random_state(random_state)
+    rows = np.concatenate([rng.permutation(n_bits), rng.permutation(n_bits)])
+    chosen = H[rows[:n_classes]]
+    for _ in range(_TRIES):
+        first = rng.choice([-1, 1], n_bits).astype(np.int8)
+        signs = np.concatenate([first[rows[:n_bits]], -first[rows[n_bits:]]])
+        centres: Centres = chosen * signs[:n_classes, None]
+        if all_live(centres):
+            return centres
+    return opposed(centres)
+
+
+def hadamard_matrix(order: int) -> Centres | None:
+    """Return a Hadamard matrix by Sylvester's and Paley's constructions, if they reach.
+
+    Parameters
+    ----------
+    order : int
+        1, 2, or a multiple of 4: all multiples up to 88 but 52 are reached.
+
+    Returns
+    -------
+    ndarray of shape (order, order), dtype int8, or None
+
+    Examples
+    --------
+    >>> H = hadamard_matrix(12)
+    >>> bool((H @ H.T == 12 * np.eye(12)).all())
+    True
+    """
+    if order == 1:
+        return np.ones((1, 1), np.int8)
+    if order % 4 == 0 and _is_prime(order - 1):
+        S = _conference(order - 1)
+        return S + np.eye(order, dtype=np.int8)
+    if order % 8 == 4 and _is_prime(order // 2 - 1):
+        S, eye = _conference(order // 2 - 1), np.eye(order // 2, dtype=np.int8)
+        return np.block([[S + eye, S - eye], [S - eye, -S - eye]])
+    half = hadamard_matrix(order // 2) if order % 2 == 0 else None
+    if half is None:
+        return None
+    return np.kron(np.array([[1, 1], [1, -1]], np.int8), half)
+
+
+def _conference(q: int) -> Centres:
+    """Return Paley's S of order ``q + 1`` for an odd prime q: ``S S' = q I``.
+
+    It is symmetric for ``q = 1 (mod 4)``, and ``S' = -S`` for ``q = 3 (mod 4)``.
+    """
+    residues = np.full(q, -1, np.int8)
+    residues[np.unique(np.arange(1, q) ** 2 % q)] = 1
+    residues[0] = 0
+    Q = residues[(np.arange(q)[:, None] - np.arange(q)) % q]
+    S = np.zeros((q + 1, q + 1), np.int8)
+    S[0, 1:], S[1:, 0], S[1:, 1:] = 1, 1 if q % 4 == 1 else -1, Q
+    return S
+
+
+def _is_prime(n: int) -> bool:
+    return n > 1 and all(n % i for i in range(2, int(n**0.5) + 1))

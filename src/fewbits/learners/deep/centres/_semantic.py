@@ -1,0 +1,124 @@
+"""Centres that are near each other where their classes are alike."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist, squareform
+from sklearn.utils import check_random_state
+
+from fewbits.errors import ArgumentError
+from fewbits.learners._parameters import check_integer
+from fewbits.learners.deep.centres._checks import Centres, check_sizes
+from fewbits.learners.deep.centres._separated import separated_centres
+
+Matrix = NDArray[np.float64]
+_SWEEPS = 50
+
+
+def semantic_centres(
+    vectors: ArrayLike, n_bits: int, *, choice: int = 4, random_state: Any = 0
+) -> Centres:
+    """Return separated centres, given to classes so that like ones get near ones.
+
+    There are more codes to choose from than classes, those of `separated_centres`, so
+    that none comes too close to another. Which class gets which is improved, one class
+    or an exchange of two at a time, as long as the distances of codes come to fit those
+    of classes better.
+
+    Parameters
+    ----------
+    vectors : array-like of shape (n_classes, d)
+        What stands for the classes: means of their features, attributes, or rows of a
+        linear classifier. They are compared by the cosine.
+    n_bits : int
+    choice : int, default=4
+        Codes to choose from for each class, if there are as many: more fit better, and
+        are nearer to one another. Of 1, all are nearly equally far.
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_bits), dtype int8
+
+    Raises
+    ------
+    ArgumentError
+        When a vector is zero or not finite, or there are more classes than codes.
+
+    Notes
+    -----
+    It has the aim of semantic hash centres (arXiv 2507.08404), class similarity from
+    data and a minimum distance, by a simpler way.
+
+    Examples
+    --------
+    >>> centres = semantic_centres([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], 6)
+    >>> distances = 3 - centres.astype(int) @ centres.T // 2
+    >>> bool(distances[0, 1] < distances[0, 2:].min())
+    True
+    """
+    wanted = _distances_between(vectors)
+    check_sizes(len(wanted), n_bits)
+    check_integer("choice", choice, 1)
+    rng = check_random_state(random_state)
+    n_codes = min(choice * len(wanted), 2 ** min(n_bits, 30))
+    codes = separated_centres(n_codes, n_bits, random_state=rng)
+    signs = codes.astype(np.float64)
+    given = (n_bits - signs @ signs.T) / 2
+    return codes[_assign(_scaled(wanted, given), given, rng)]
+
+
+def _distances_between(vectors: ArrayLike) -> Matrix:
+    V = np.asarray(vectors, np.float64)
+    norms = np.linalg.norm(V, axis=1) if V.ndim == 2 else np.zeros(1)
+    if not (np.isfinite(norms).all() and (norms > 0).all()):
+        raise ArgumentError(
+            "classes need a vector each, finite and not zero, as rows of a matrix"
+        )
+    distances: Matrix = squareform(pdist(V / norms[:, None]))
+    return distances
+
+
+def _scaled(wanted: Matrix, given: Matrix) -> Matrix:
+    """Return distances with the mean and the variance of others, 0 on the diagonal."""
+    if len(wanted) < 2:
+        return wanted
+    values, others = squareform(wanted, checks=False), squareform(given)
+    scale = others.std() / (values.std() or 1.0)
+    scaled = others.mean() + scale * (values - values.mean())
+    return np.asarray(squareform(scaled), np.float64)
+
+
+def _assign(T: Matrix, D: Matrix, rng: Any) -> NDArray[np.int64]:
+    """Return codes p that make ``sum_ij (T_ij - D_p(i)p(j))^2`` small, step by step."""
+    p: NDArray[np.int64] = rng.permutation(len(D))[: len(T)]
+    given = D[p]
+    for _ in range(_SWEEPS):
+        before = p.copy()
+        for i in rng.permutation(len(T)):
+            gains = _gains(T, given, p, i)
+            code = int(gains.argmax())
+            if gains[code] > 1e-9:
+                p[p == code] = p[i]
+                p[i] = code
+                given = D[p]
+        if (p == before).all():
+            break
+    return p
+
+
+def _gains(T: Matrix, given: Matrix, p: NDArray[np.int64], i: int) -> Matrix:
+    """Return by how much half the sum falls if i takes a code, in exchange if it must.
+
+    `given` are the distances of the codes p from all codes.
+    """
+    errors = np.einsum("ij,ij->j", given, given) - given[i] ** 2 - 2 * T[i] @ given
+    gains: Matrix = errors[p[i]] - errors
+    G = given[:, p]
+    fit = np.einsum("ij,ij->i", T, G)
+    crossed = G @ T[i] + T @ G[i]
+    # The pair (i, j) itself keeps its distance: leave it out of both sides.
+    gains[p] = 2 * (crossed - fit - fit[i] + 2 * T[i] * G[i])
+    gains[p[i]] = 0.0
+    return gains

@@ -1,0 +1,163 @@
+"""Centres whose smallest distance is as large as a search can make it."""
+
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from fewbits.codes import n_bytes, unpack
+from fewbits.learners.deep.centres._checks import Centres, bits_needed, check_sizes
+
+Words = NDArray[np.uint64]  # packed codes, filled up with zeros
+#: Candidates for each word of the basis before the distance is given up.
+_CANDIDATES = 4096
+_CELLS = 1 << 22
+
+
+def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
+    """Return centres that all differ in at least so many bits, and say how many.
+
+    A greedy linear code: words are added to a basis as long as they and all sums with
+    it keep the distance, for the largest distance with which enough are found. The
+    bound of Gilbert and Varshamov promises no more than random centres often have; a
+    linear code does better (100 classes at 16 bits: 5 or 6, where CSQ's random centres
+    have 2). The code is shifted by a random word, which keeps all distances.
+
+    Parameters
+    ----------
+    n_classes, n_bits : int
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_bits), dtype int8
+        -1 and 1; no column is constant if there are two classes or more.
+
+    Raises
+    ------
+    ArgumentError
+        When there are more classes than codes.
+
+    References
+    ----------
+    Wang et al., "Deep Hashing with Minimal-Distance-Separated Hash Centers", CVPR 2023,
+    has the aim; the construction here is Varshamov's.
+
+    Examples
+    --------
+    >>> centres = separated_centres(100, 16).astype(int)
+    >>> distances = (16 - centres @ centres.T) // 2
+    >>> int(distances[np.triu_indices(100, 1)].min())
+    6
+    """
+    check_sizes(n_classes, n_bits)
+    rng = check_random_state(random_state)
+    words = _linear_code(bits_needed(n_classes), n_bits, rng)
+    packed = words.view(np.uint8)[:, : n_bytes(n_bits)]
+    bits = _revived(unpack(packed, n_bits), rng) ^ rng.randint(0, 2, n_bits)
+    chosen = rng.permutation(len(bits))[:n_classes]
+    centres: Centres = (2 * bits[chosen] - 1).astype(np.int8)
+    return centres
+
+
+def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
+    """Return the ``2**dimension`` words of a code with a large minimum distance."""
+    for distance in range(_most(dimension, n_bits), 1, -1):
+        words = _greedy(dimension, n_bits, distance, rng)
+        if words is not None:
+            return words
+    # Distance 1: the words of the first bits, and parities to fill the others.
+    numbers = np.arange(2**dimension)
+    bits = numbers[:, None] >> np.arange(dimension) & 1
+    return _packed(bits[:, np.arange(n_bits) % dimension])
+
+
+def _packed(bits: NDArray[Any]) -> Words:
+    packed = np.packbits(bits.astype(np.uint8), axis=1)
+    return np.pad(packed, [(0, 0), (0, -packed.shape[1] % 8)]).view(np.uint64)
+
+
+def _revived(bits: NDArray[np.uint8], rng: RandomState) -> NDArray[np.uint8]:
+    """Copy other bits to those that are the same in all words: nothing comes nearer."""
+    live = bits.any(axis=0)
+    source = np.arange(bits.shape[1])
+    if live.any():
+        source[~live] = rng.choice(np.flatnonzero(live), int(np.sum(~live)))
+    return bits[:, source]
+
+
+def _most(dimension: int, n_bits: int) -> int:
+    """Return the largest distance that Griesmer's bound leaves open."""
+    distance = n_bits
+    while sum(-(-distance // 2**i) for i in range(dimension)) > n_bits:
+        distance -= 1
+    return max(1, distance)
+
+
+def _greedy(
+    dimension: int, n_bits: int, distance: int, rng: RandomState
+) -> Words | None:
+    """Return a code with this distance, or None when the candidates do not do."""
+    words = _packed(np.zeros((1, n_bits)))
+    for _ in range(dimension):
+        found = _far_from(words, n_bits, distance, rng)
+        if found is None:
+            return None
+        words = np.concatenate([words, words ^ found])
+    return words
+
+
+def _far_from(
+    words: Words, n_bits: int, distance: int, rng: RandomState
+) -> Words | None:
+    """Return a word at least `distance` from all, the nearest such, or None.
+
+    The nearest leaves the most room for those to come.
+    """
+    candidates = _candidates(n_bits, distance, rng)
+    nearest = np.full(len(candidates), n_bits)
+    step = max(1, _CELLS // (len(candidates) * words.shape[1]))
+    for start in range(0, len(words), step):
+        distances = _distances(candidates, words[start : start + step])
+        np.minimum(nearest, distances.min(axis=1), out=nearest)
+        keep = nearest >= distance
+        candidates, nearest = candidates[keep], nearest[keep]
+        if not len(candidates):
+            return None
+    found: Words = candidates[nearest.argmin()]
+    return found
+
+
+def _distances(A: Words, B: Words) -> NDArray[Any]:
+    differing: NDArray[Any] = np.bitwise_count(A[:, None, 0] ^ B[:, 0])
+    for i in range(1, A.shape[1]):
+        differing = differing + np.bitwise_count(A[:, None, i] ^ B[:, i]).astype(int)
+    return differing
+
+
+def _candidates(n_bits: int, distance: int, rng: RandomState) -> Words:
+    """Return all words if they are few, or random ones, never too light for a code."""
+    if 2**n_bits <= 16 * _CANDIDATES:
+        numbers = np.arange(2**n_bits)
+        bits = numbers[:, None] >> np.arange(n_bits)[::-1] & 1
+    else:
+        bits = rng.randint(0, 2, (_CANDIDATES, n_bits))
+    return _packed(bits[bits.sum(axis=1) >= distance])
+
+
+def gilbert_varshamov(n_classes: int, n_bits: int) -> int:
+    """Return a distance that some code of `n_classes` words surely has.
+
+    Examples
+    --------
+    >>> gilbert_varshamov(100, 16)
+    3
+    """
+    volume, distance = 1, 1
+    while n_classes * volume <= 2**n_bits and distance <= n_bits:
+        volume += comb(n_bits, distance)
+        distance += 1
+    return distance - 1

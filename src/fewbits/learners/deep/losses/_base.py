@@ -1,0 +1,82 @@
+"""The contract between a loss and the trainer."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from fewbits.learners.deep._targets import Batch, Targets
+
+#: Computes the scores of all training items, (n, n_bits), without gradients.
+ScoreAll = Callable[[], Tensor]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a loss is told before training.
+
+    Attributes
+    ----------
+    n_bits : int
+    targets : Targets
+        The labels of all training items.
+    seed : int
+    """
+
+    n_bits: int
+    targets: Targets
+    seed: int
+
+    @property
+    def n_classes(self) -> int:
+        return self.targets.n_classes
+
+    def generator(self) -> torch.Generator:
+        """Return a generator of random numbers for what a loss starts with."""
+        return torch.Generator().manual_seed(self.seed)
+
+
+class Loss(nn.Module, ABC):
+    """A loss on the scores of a batch; its constructor takes numbers only.
+
+    A new loss implements `forward`, and the other methods as far as it needs them.
+    """
+
+    #: Whether the network ends in a batch normalisation, which deployment folds in.
+    batch_norm: ClassVar[bool] = False
+
+    def start(self, setting: Setting) -> None:
+        """Make parameters and buffers for this problem; a repeated call starts anew."""
+
+    def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
+        """Do what is done once an epoch, counted from 0."""
+
+    @abstractmethod
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        """Return the loss of a batch.
+
+        Parameters
+        ----------
+        scores : Tensor of shape (b, n_bits)
+            What the network gives, before any activation.
+        batch : Batch
+            The labels of the same items.
+
+        Returns
+        -------
+        Tensor
+            A scalar.
+        """
+
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """Return the parameters of the loss itself for the optimiser."""
+        parameters = [p for p in self.parameters() if p.requires_grad]
+        return [{"params": parameters, "lr": learning_rate}] if parameters else []
+
+    @property
+    def classifier(self) -> Tensor | None:
+        """Weights (n_classes, n_bits) that score classes by codes, if there are any."""
+        return None

@@ -1,0 +1,57 @@
+"""Centres for a loss: named, or the user's own."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from fewbits.errors import ArgumentError
+from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep.centres import (
+    balanced_centres,
+    hadamard_centres,
+    separated_centres,
+)
+from fewbits.learners.deep.losses._base import Setting
+
+GENERATORS = {
+    "hadamard": hadamard_centres,
+    "balanced": balanced_centres,
+    "separated": separated_centres,
+}
+
+
+def centre_loss(logits: Tensor, centres: Tensor, batch: Batch) -> Tensor:
+    """Return the mean binary cross-entropy with the bits of the centres of classes.
+
+    The target of an item of several labels is the mean of their bits; one without a
+    label counts nothing.
+    """
+    bits = (centres + 1) / 2
+    if batch.classes is not None:
+        return binary_cross_entropy_with_logits(logits, bits[batch.classes])
+    labels = batch.labels.to(bits.dtype)
+    target = labels @ bits / labels.sum(dim=1, keepdim=True).clamp(min=1)
+    return binary_cross_entropy_with_logits(logits, target, weight=batch.labelled)
+
+
+def make_centres(kind: Any, setting: Setting) -> Tensor:
+    """Return centres as float32, (n_classes, n_bits), from a name or an array."""
+    sizes = setting.n_classes, setting.n_bits
+    if isinstance(kind, str):
+        if kind not in GENERATORS:
+            raise ArgumentError(
+                f"centres must be an array or one of {', '.join(GENERATORS)}, "
+                f"got {kind!r}"
+            )
+        found = GENERATORS[kind](*sizes, random_state=setting.seed % 2**32)
+    else:
+        found = np.asarray(kind)
+        if found.shape != sizes or not np.isin(found, (-1, 1)).all():
+            raise ArgumentError(
+                f"centres must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
+                f"shape {found.shape}"
+            )
+    return torch.from_numpy(np.ascontiguousarray(found, np.float32))

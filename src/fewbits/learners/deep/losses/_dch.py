@@ -1,0 +1,74 @@
+"""Deep Cauchy hashing."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._pairs import (
+    SHORTEST,
+    balancing_weights,
+    mean_over,
+    off_diagonal,
+    share_of_similar,
+)
+
+_NEAREST = 1e-3  # bits; the loss of a dissimilar pair at distance 0 is infinite
+
+
+class DCH(Loss):
+    """Cauchy likelihood of pairs: similar ones within a small Hamming distance.
+
+    ``sum w_ij (s_ij log(d_ij / g) + log(1 + g / d_ij))`` with HashNet's weights but for
+    the overlap of labels, and
+    ``q sum log(1 + d(|h_i|, 1) / g)``, with ``d`` the Hamming distance that the cosine
+    of ``h = tanh(u)`` stands for, ``n_bits / 2 (1 - cos)``.
+
+    Parameters
+    ----------
+    gamma : float, default=20.0
+        Scale ``g`` of the Cauchy distribution, in bits.
+    quantization : float, default=0.1
+        Weight ``q`` of the second term.
+
+    Notes
+    -----
+    For ``s = 1`` the two logarithms add up to ``log(1 + d / g)``, which is safe at
+    ``d = 0``. Pairs of an item with itself are left out. The authors' code takes other
+    distances (squared Euclidean) and no quantization term; this is the paper.
+
+    References
+    ----------
+    Cao, Long, Liu and Wang, "Deep Cauchy Hashing for Hamming Space Retrieval",
+    CVPR 2018.
+    """
+
+    def __init__(self, gamma: float = 20.0, quantization: float = 0.1) -> None:
+        super().__init__()
+        self.gamma, self.quantization = gamma, quantization
+
+    def start(self, setting: Setting) -> None:
+        self._share = share_of_similar(setting.targets, setting.generator())
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        h = torch.tanh(scores)
+        g, s = self.gamma, batch.similar()
+        unit = normalize(h, eps=SHORTEST)
+        distances = _hamming(unit @ unit.T, scores.shape[1])
+        likely = torch.log1p(distances / g)
+        unlikely = torch.log1p(g / distances.clamp(min=_NEAREST))
+        weights = balancing_weights(s, self._share)
+        pairs = weights * torch.where(s > 0, likely, unlikely)
+        corner = normalize(torch.ones_like(h))
+        quantized = _hamming(
+            (normalize(h.abs(), eps=SHORTEST) * corner).sum(dim=1), scores.shape[1]
+        )
+        return (
+            mean_over(pairs, off_diagonal(len(h), h.device))
+            + self.quantization * torch.log1p(quantized / g).mean()
+        )
+
+
+def _hamming(cosines: Tensor, n_bits: int) -> Tensor:
+    return (n_bits / 2 * (1 - cosines)).clamp(min=0)

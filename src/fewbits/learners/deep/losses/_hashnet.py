@@ -1,0 +1,71 @@
+"""HashNet."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._pairs import (
+    balancing_weights,
+    mean_over,
+    off_diagonal,
+    share_of_similar,
+)
+
+
+class HashNet(Loss):
+    """Weighted likelihood of pairs, and codes that harden during training.
+
+    ``sum w_ij (log(1 + exp(a <h_i, h_j>)) - a s_ij <h_i, h_j>)`` with
+    ``h = tanh(beta u)``. The weights make up for how rare similar pairs are; those of
+    similar pairs follow the overlap of labels (Jaccard) where items have several.
+
+    Parameters
+    ----------
+    alpha : float, default=None
+        The factor ``a``; None is ``10 / n_bits``, as the authors' code has it.
+    growth : float, default=0.005
+        ``beta = sqrt(1 + growth * step)``, renewed every 200 steps. The paper lets it
+        grow without an end; the authors' code ends at about 7.
+
+    References
+    ----------
+    Cao, Long, Wang and Yu, "HashNet: Deep Learning to Hash by Continuation", ICCV 2017.
+    """
+
+    _RENEWED = 200
+
+    def __init__(self, alpha: float | None = None, growth: float = 0.005) -> None:
+        super().__init__()
+        self.alpha, self.growth = alpha, growth
+        self.step = 0
+
+    def start(self, setting: Setting) -> None:
+        self.step = 0
+        self._share = share_of_similar(setting.targets, setting.generator())
+
+    @property
+    def beta(self) -> float:
+        """The present steepness of the activation."""
+        renewed = self.step // self._RENEWED * self._RENEWED
+        return float((1 + self.growth * renewed) ** 0.5)
+
+    def get_extra_state(self) -> int:
+        return self.step
+
+    def set_extra_state(self, state: int) -> None:
+        self.step = state
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        h = torch.tanh(self.beta * scores)
+        if self.training:
+            self.step += 1
+        s = batch.similar()
+        a = 10 / scores.shape[1] if self.alpha is None else self.alpha
+        products = a * (h @ h.T)
+        losses = softplus(products) - s * products
+        weights = balancing_weights(s, self._share)
+        if batch.classes is None:
+            weights = weights * torch.where(s > 0, batch.overlap(), 1.0)
+        return mean_over(weights * losses, off_diagonal(len(h), h.device))

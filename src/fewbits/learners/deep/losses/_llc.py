@@ -1,0 +1,118 @@
+"""The two phases of LLC."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fewbits.errors import ArgumentError
+from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep._torch import straight_through
+from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._centres import centre_loss, make_centres
+from fewbits.learners.deep.losses._greedy import class_loss
+
+
+class CodebookLoss(Loss):
+    """Phase 1: learn a binary code for each class by classifying with it.
+
+    Cross-entropy of ``B(C) u`` with the class, eq. (2): C is real, its signs are used,
+    and gradients pass them unchanged. The scores ``u = P F(x)`` are not signed.
+
+    Parameters
+    ----------
+    start : array-like of shape (n_classes, n_bits), default=None
+        Real numbers to start C from, such as an SVD or CCA codebook before its signs
+        are taken; they are scaled to the spread of a random start. None draws them.
+    learning_rate : float, default=1e-2
+        Of C. With that of the network, the published recipe turns hardly a bit on small
+        data, so that the codebook stays as it was drawn.
+    label_smoothing : float, default=0.1
+    nested : sequence of int, default=()
+        Lengths at which a prefix shall be a codebook, too: the losses are averaged.
+
+    References
+    ----------
+    Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
+    NeurIPS 2021.
+    """
+
+    first: Tensor
+
+    def __init__(
+        self,
+        start: Any = None,
+        learning_rate: float = 1e-2,
+        label_smoothing: float = 0.1,
+        nested: Sequence[int] = (),
+    ) -> None:
+        super().__init__()
+        self.initial, self.learning_rate = start, learning_rate
+        self.label_smoothing, self.nested = label_smoothing, tuple(nested)
+
+    def start(self, setting: Setting) -> None:
+        shape = setting.n_classes, setting.n_bits
+        if any(not 1 <= length <= setting.n_bits for length in self.nested):
+            raise ArgumentError(
+                f"nested must hold lengths of 1 to {setting.n_bits} bits, got "
+                f"{self.nested}"
+            )
+        deviation = (2 / setting.n_bits) ** 0.5  # Kaiming's, as for a layer with ReLU
+        if self.initial is None:
+            C = torch.randn(shape, generator=setting.generator())
+        else:
+            C = torch.as_tensor(self.initial, dtype=torch.float32)
+            if tuple(C.shape) != shape or not torch.isfinite(C).all():
+                raise ArgumentError(
+                    f"start must hold finite numbers in shape {shape}, got "
+                    f"{tuple(C.shape)}"
+                )
+            C = C / C.square().mean().sqrt().clamp(min=1e-12)
+        self.C = nn.Parameter(C * deviation)
+        self.register_buffer("first", self.C.detach().clone())
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        B = straight_through(self.C)
+        lengths = sorted({*self.nested, scores.shape[1]})
+        losses = [
+            class_loss(scores[:, :m] @ B[:, :m].T, batch, self.label_smoothing)
+            for m in lengths
+        ]
+        return torch.stack(losses).mean()
+
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        return [{"params": [self.C], "lr": self.learning_rate}]
+
+
+class CodeLoss(Loss):
+    """Phase 2: each bit a binary classification with the bit of the class's code.
+
+    The mean over bits of eq. (3), whose sum would only change the learning rate. An
+    item of several labels has the mean of their codes as target, one without a label
+    none.
+
+    Parameters
+    ----------
+    codebook : array-like of shape (n_classes, n_bits)
+        -1 and 1.
+    """
+
+    codes: Tensor
+
+    def __init__(self, codebook: Any) -> None:
+        super().__init__()
+        self.codebook = codebook
+
+    def start(self, setting: Setting) -> None:
+        self.register_buffer("codes", make_centres(self.codebook, setting))
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        return centre_loss(scores, self.codes, batch)
+
+
+class ClassLoss(Loss):
+    """Plain cross-entropy of a linear classifier: one output for each class."""
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        return class_loss(scores, batch)

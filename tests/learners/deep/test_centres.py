@@ -1,0 +1,261 @@
+"""Centres: what distances they promise, that all bits tell something, and bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.errors import ArgumentError
+from fewbits.learners.deep.centres import (
+    balanced_centres,
+    hadamard_centres,
+    hadamard_matrix,
+    semantic_centres,
+    separated_centres,
+)
+from fewbits.learners.deep.centres._checks import all_live, bits_needed, check_sizes
+from fewbits.learners.deep.centres._semantic import _assign, _gains
+from fewbits.learners.deep.centres._separated import gilbert_varshamov
+
+GENERATORS = [hadamard_centres, balanced_centres, separated_centres]
+SIZES = [
+    (1, 1), (1, 16), (2, 1), (2, 2), (2, 16), (3, 2), (3, 16), (4, 64), (5, 3), (10, 7),
+    (10, 16), (10, 64), (21, 48), (32, 16), (33, 16), (64, 32), (100, 12), (100, 20),
+    (100, 32), (128, 7), (300, 65),
+]  # fmt: skip
+every_size = pytest.mark.parametrize(("n_classes", "n_bits"), SIZES)
+every_generator = pytest.mark.parametrize("generator", GENERATORS)
+
+
+def distances(centres):
+    signs = centres.astype(int)
+    return ((signs.shape[1] - signs @ signs.T) // 2)[np.triu_indices(len(signs), 1)]
+
+
+def possible(generator, n_classes, n_bits):
+    """Tell whether there are surely enough balanced codes, by some margin."""
+    return generator is not balanced_centres or n_bits > 11 or n_classes <= n_bits // 3
+
+
+@every_generator
+@every_size
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_code_of_its_own_for_each_class(generator, n_classes, n_bits, seed):
+    if not possible(generator, n_classes, n_bits):
+        return
+    centres = generator(n_classes, n_bits, random_state=seed)
+    assert centres.shape == (n_classes, n_bits)
+    assert centres.dtype == np.int8
+    assert set(np.unique(centres)) <= {-1, 1}
+    assert len(np.unique(centres, axis=0)) == n_classes
+    again = generator(n_classes, n_bits, random_state=seed)
+    assert np.array_equal(centres, again)
+    if n_classes > 2 and n_bits > 3:
+        other = generator(n_classes, n_bits, random_state=seed + 7)
+        assert not np.array_equal(centres, other)
+
+
+@every_generator
+@every_size
+def test_no_bit_is_constant(generator, n_classes, n_bits):
+    if n_classes == 1 or not possible(generator, n_classes, n_bits):
+        return
+    if generator is balanced_centres and n_bits % 2:  # two odd codes share a bit
+        return
+    for seed in range(5):
+        assert all_live(generator(n_classes, n_bits, random_state=seed))
+
+
+class TestHadamard:
+    @pytest.mark.parametrize("n_bits", [2, 4, 12, 16, 20, 48, 64])
+    def test_half_of_the_bits_differ_or_all(self, n_bits):
+        for n_classes in {2, 3, n_bits, n_bits + 1, 2 * n_bits}:
+            if bits_needed(n_classes) <= n_bits:
+                found = distances(hadamard_centres(n_classes, n_bits))
+                assert set(found) <= {n_bits // 2, n_bits}
+
+    def test_all_of_the_matrix_and_its_negative(self):
+        centres = hadamard_centres(32, 16, random_state=3)
+        assert (distances(centres) == 16).sum() == 16
+        assert {row.tobytes() for row in centres} == {row.tobytes() for row in -centres}
+
+    @pytest.mark.parametrize(("n_classes", "n_bits"), [(33, 16), (10, 7), (10, 52)])
+    def test_elsewhere_separated(self, n_classes, n_bits):
+        sizes = {"n_classes": n_classes, "n_bits": n_bits, "random_state": 5}
+        assert np.array_equal(hadamard_centres(**sizes), separated_centres(**sizes))
+
+    def test_orders(self):
+        reached = set()
+        for order in range(1, 89):
+            H = hadamard_matrix(order)
+            if H is not None:
+                reached.add(order)
+                H = H.astype(int)
+                assert np.array_equal(H @ H.T, order * np.eye(order))
+        assert reached == {1, 2, *range(4, 89, 4)} - {52}
+
+
+class TestBalanced:
+    @pytest.mark.parametrize("n_bits", [16, 17, 64])
+    @pytest.mark.parametrize("n_classes", [1, 2, 3, 10, 100])
+    def test_half_of_the_bits_are_set(self, n_classes, n_bits):
+        centres = balanced_centres(n_classes, n_bits, random_state=1)
+        assert ((centres > 0).sum(axis=1) == n_bits // 2).all()
+
+    def test_all_that_there_are(self):
+        assert len(balanced_centres(20, 6)) == 20
+        with pytest.raises(ArgumentError, match="gave 20 balanced codes of 6 bits"):
+            balanced_centres(21, 6)
+
+
+class TestSeparated:
+    @every_size
+    def test_no_worse_than_the_bound(self, n_classes, n_bits):
+        if n_classes > 1:
+            found = distances(separated_centres(n_classes, n_bits))
+            assert found.min() >= gilbert_varshamov(n_classes, n_bits)
+
+    @pytest.mark.parametrize(
+        ("n_classes", "n_bits", "least"),
+        [(100, 16, 5), (100, 32, 11), (100, 64, 26), (1000, 32, 9), (16, 7, 3)],
+    )
+    def test_far_better_than_at_random(self, n_classes, n_bits, least):
+        for seed in range(3):
+            found = distances(separated_centres(n_classes, n_bits, random_state=seed))
+            assert found.min() >= least
+            random = balanced_centres if n_classes <= 100 and n_bits > 8 else None
+            if random:
+                other = distances(random(n_classes, n_bits, random_state=seed))
+                assert found.min() > other.min()
+
+    @pytest.mark.parametrize("n_bits", [64, 65, 300])
+    def test_long_codes(self, n_bits):
+        assert distances(separated_centres(20, n_bits)).min() > 0.4 * n_bits
+
+    @given(st.integers(1, 40), st.integers(1, 12))
+    def test_bound_of_gilbert_and_varshamov(self, n_classes, n_bits):
+        """Spheres of a smaller radius leave room, those of this one may not."""
+        if n_classes > 2**n_bits:
+            return
+        d = gilbert_varshamov(n_classes, n_bits)
+        numbers = np.arange(2**n_bits)
+        weights = np.bitwise_count(numbers)
+        assert n_classes * (weights < d).sum() <= 2**n_bits or d == 1
+        assert n_classes * (weights < d + 1).sum() > 2**n_bits or d == n_bits
+
+
+class TestSemantic:
+    vectors = np.repeat(np.eye(4), 4, axis=0) + 0.1 * np.random.default_rng(0).normal(
+        size=(16, 4)
+    )
+
+    @pytest.mark.parametrize("choice", [1, 3])
+    def test_from_separated_ones(self, choice):
+        for seed in range(3):
+            centres = semantic_centres(
+                self.vectors, 12, choice=choice, random_state=seed
+            )
+            plain = separated_centres(
+                16 * choice, 12, random_state=np.random.RandomState(seed)
+            )
+            rows = {row.tobytes() for row in centres}
+            assert len(rows) == 16
+            assert rows <= {row.tobytes() for row in plain}
+
+    def test_like_classes_are_nearer(self):
+        group = np.arange(16) // 4
+        same = (group[:, None] == group)[np.triu_indices(16, 1)]
+        for seed in range(5):
+            near = distances(semantic_centres(self.vectors, 12, random_state=seed))
+            assert near[same].mean() < near[~same].mean() - 1.5
+            assert near.min() >= 3
+
+    def test_choice_fits_better(self):
+        V = np.random.default_rng(0).normal(size=(40, 5))
+        V /= np.linalg.norm(V, axis=1, keepdims=True)
+        wanted = np.linalg.norm(V[:, None] - V, axis=2)[np.triu_indices(40, 1)]
+        fits = [
+            np.corrcoef(wanted, distances(semantic_centres(V, 16, choice=choice)))[0, 1]
+            for choice in (1, 4)
+        ]
+        assert fits[0] > 0.2
+        assert fits[1] > fits[0] + 0.1
+
+    @given(st.integers(2, 6), st.integers(0, 4), st.integers(0, 10_000))
+    def test_gains_are_those_of_the_step(self, n, n_free, seed):
+        rng = np.random.default_rng(seed)
+        A, D = (
+            np.abs(np.subtract.outer(x, x))
+            for x in (rng.normal(size=n), rng.normal(size=n + n_free))
+        )
+        p, i = rng.permutation(n + n_free)[:n], int(rng.integers(n))
+        gains = _gains(A, D[p], p, i)
+        for code in range(n + n_free):
+            q = p.copy()
+            q[q == code] = p[i]
+            q[i] = code
+            fall = [((A - D[np.ix_(r, r)]) ** 2).sum() / 2 for r in (p, q)]
+            assert gains[code] == pytest.approx(fall[0] - fall[1], abs=1e-9)
+
+    @given(st.integers(0, 10_000))
+    def test_no_step_is_left(self, seed):
+        rng = np.random.RandomState(seed)
+        A, D = (
+            np.abs(np.subtract.outer(x, x))
+            for x in (rng.random_sample(5), rng.random_sample(8))
+        )
+        p = _assign(A, D, rng)
+        assert len(set(p)) == 5
+        assert max(_gains(A, D[p], p, i).max() for i in range(5)) <= 1e-9
+
+    @pytest.mark.parametrize("n_classes", [1, 2, 3])
+    def test_few_classes(self, n_classes):
+        assert semantic_centres(np.eye(n_classes), 8).shape == (n_classes, 8)
+
+    def test_classes_that_are_all_alike(self):
+        assert len(np.unique(semantic_centres(np.ones((5, 2)), 8), axis=0)) == 5
+
+    @pytest.mark.parametrize(
+        "vectors", [np.zeros((3, 2)), [[1.0, np.nan]], [1.0, 2.0], [[1.0, np.inf]]]
+    )
+    def test_bad_vectors(self, vectors):
+        with pytest.raises(ArgumentError, match="classes need a vector each, finite"):
+            semantic_centres(vectors, 8)
+
+    def test_too_many_classes(self):
+        with pytest.raises(ArgumentError, match="9 classes need at least 4 bits"):
+            semantic_centres(np.eye(9), 3)
+        assert len(np.unique(semantic_centres(np.eye(8), 3), axis=0)) == 8
+
+    def test_bad_choice(self):
+        with pytest.raises(ArgumentError, match="choice must be an integer, 1 or more"):
+            semantic_centres(np.eye(9), 8, choice=0)
+
+
+class TestBadInput:
+    @every_generator
+    @pytest.mark.parametrize(
+        ("n_classes", "n_bits", "message"),
+        [
+            (5, 2, "5 classes need at least 3 bits to get codes of their own, got 2"),
+            (65_537, 16, "65537 classes need at least 17 bits"),
+            (0, 8, "n_classes must be an integer, 1 or more, got 0"),
+            (2.0, 8, "n_classes must be an integer"),
+            (True, 8, "n_classes must be an integer"),
+            (3, 0, "n_bits must be an integer, 1 to 65536, got 0"),
+            (3, 8.0, "n_bits must be an integer"),
+            (3, 65_537, "n_bits must be an integer, 1 to 65536"),
+        ],
+    )
+    def test_sizes(self, generator, n_classes, n_bits, message):
+        with pytest.raises(ArgumentError, match=message):
+            generator(n_classes, n_bits)
+
+    def test_the_longest_codes_have_room(self):
+        check_sizes(100_000, 65_536)
+
+    @given(st.integers(1, 2**20))
+    def test_bits_needed(self, n_classes):
+        n_bits = bits_needed(n_classes)
+        assert n_classes <= 2**n_bits
+        assert n_bits == 1 or n_classes > 2 ** (n_bits - 1)

@@ -1,0 +1,187 @@
+"""DeepHash as an estimator, and what it deploys."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from torch import nn
+
+from fewbits import encoders
+from fewbits.codes import pack
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.evaluation import knn_accuracy
+from fewbits.learners.deep import LLC, CentreControl, DeepHash, PosteriorControl
+from fewbits.learners.deep.losses import CSQ, LOSSES, OrthoHash
+
+y = np.repeat(np.arange(6), 30)
+rng = np.random.default_rng(0)
+X = (np.eye(6, 10)[y] * 8 + rng.normal(size=(180, 10))).astype(np.float32)
+images = rng.integers(0, 80, size=(180, 3, 8, 8), dtype=np.uint8)
+for label in range(6):
+    images[y == label, label % 3, label // 3 * 4 : label // 3 * 4 + 4] += 150
+
+
+def learner(**options):
+    return DeepHash(**({"n_bits": 16, "n_iter": 15, "random_state": 0} | options))
+
+
+@parametrize_with_checks(
+    [
+        DeepHash(n_bits=12, n_iter=3, random_state=0),
+        LLC(n_bits=12, codebook_epochs=2, n_iter=3, random_state=0),
+    ]
+)
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("hidden", [(), (20,), (20, 7)])
+@pytest.mark.parametrize("loss", ["csq", "orthohash"])
+def test_encoder_is_the_network(hidden, loss, tmp_path):
+    fitted = learner(hidden=hidden, loss=loss).fit(X, y)
+    with torch.inference_mode():
+        scores = fitted.network_(torch.from_numpy(X)).numpy()
+    np.testing.assert_allclose(fitted.encoder_.project(X), scores, rtol=1e-4, atol=1e-4)
+    clear = np.abs(scores).min(axis=1) > 1e-3
+    assert clear.mean() > 0.8
+    assert np.array_equal(fitted.encode(X)[clear], pack(scores >= 0)[clear])
+    fitted.encoder_.save(tmp_path / "encoder.safetensors")
+    loaded = encoders.load(tmp_path / "encoder.safetensors")
+    assert np.array_equal(loaded.encode(X), fitted.encode(X))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "control", [None, PosteriorControl(), CentreControl(mode="replace")]
+)
+def test_every_loss_learns_classes(loss, control):
+    fitted = learner(loss=loss, control=control, n_iter=40, learning_rate=0.02).fit(
+        X[::2], y[::2]
+    )
+    codes = fitted.encode(X)
+    sides = codes[::2], y[::2], codes[1::2], y[1::2]
+    assert knn_accuracy(*sides).per_class_mean > 0.8
+    assert (fitted.classifier_ is None) == (loss not in ("greedyhash", "dsdh"))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("control", [None, PosteriorControl()])
+def test_items_with_several_labels(loss, control):
+    Y = np.zeros((180, 6), np.int64)
+    Y[np.arange(180), y] = 1
+    Y[:, 5] |= rng.random(180) < 0.3
+    fitted = learner(loss=loss, control=control, n_iter=5).fit(X, Y)
+    assert np.isfinite(fitted.objective_).all()
+    assert "map" in fitted.history_[0]
+
+
+def backbone():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Conv2d(8, 12, 1),
+    )
+
+
+def test_backbone_is_trained_with_the_head():
+    net = backbone()
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    fitted = learner(
+        backbone=net, n_iter=30, backbone_rate=1.0, learning_rate=0.01
+    ).fit(images, y)
+    assert all(
+        not torch.equal(before[name], value) for name, value in net.named_parameters()
+    )
+    codes = fitted.encode(images)
+    assert knn_accuracy(codes[::2], y[::2], codes[1::2], y[1::2]).per_class_mean > 0.9
+    features = fitted.extract(images)
+    assert features.shape == (180, 48)
+    assert np.array_equal(codes, fitted.encoder_.encode(features))
+
+
+@pytest.mark.parametrize(
+    ("trainable", "changed"), [(0, set()), (1, {"4"}), (2, {"4", "1"})]
+)
+def test_only_the_last_layers_are_trained(trainable, changed):
+    net = backbone()
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    learner(backbone=net, trainable=trainable, n_iter=2).fit(images, y)
+    after = net.state_dict()
+    found = {
+        name.split(".")[0]
+        for name in before
+        if not torch.equal(before[name], after[name])
+    }
+    assert found == changed  # the statistics of frozen normalisation stay, too
+
+
+def test_clone_starts_anew():
+    fitted = learner(loss=CSQ("separated")).fit(X, y)
+    again = clone(fitted).fit(X, y)
+    assert fitted.encoder_.fingerprint == again.encoder_.fingerprint
+
+
+def test_memory_map(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    one, two = (learner().fit(features, y).encoder_ for features in (X, mapped))
+    assert one.fingerprint == two.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bits": 2}, "6 classes need at least 3 bits to get codes of their own"),
+        ({"n_bits": 0}, "n_bits must be an integer, 1 to 65536"),
+        ({"loss": "contrastive"}, "loss must be a Loss or one of hashnet, dbdh"),
+        (
+            {"loss": CSQ(np.ones((3, 16)))},
+            r"in shape \(n_classes, n_bits\) = \(6, 16\)",
+        ),
+        ({"loss": OrthoHash("best")}, "centres must be an array or one of hadamard"),
+        ({"control": "posterior"}, "control must be PosteriorControl"),
+        ({"hidden": (0,)}, "hidden must be an integer, 1 or more"),
+        ({"device": "tpu9"}, "no device 'tpu9'"),
+        ({"batch_size": 1}, "batch_size must be an integer, 2 or more"),
+        ({"backbone": "resnet"}, "backbone must be a torch module"),
+        ({"backbone": nn.Linear(10, 3), "trainable": 4}, "has 1 layers"),
+        ({"validation": 1}, "validation must be a number at least 0 and at most 0.9"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        learner(**options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "requires y"),
+        (np.zeros(180), "at least 2 classes"),
+        (y[:100], "inconsistent"),
+        (np.eye(7, dtype=int)[y], "class 6 has no item"),
+    ],
+)
+def test_bad_labels(labels, message):
+    with pytest.raises(ArgumentError, match=message):
+        learner().fit(X, labels)
+
+
+def test_backbone_of_the_wrong_width():
+    with pytest.raises(
+        FeatureError, match=r"the backbone refuses items of shape \(10,"
+    ):
+        learner(backbone=nn.Linear(7, 3)).fit(X, y)
+    flat = nn.Flatten(start_dim=0)
+    with pytest.raises(FeatureError, match="one row of features for each of 2 items"):
+        learner(backbone=flat).fit(X, y)
+
+
+def test_items_of_another_shape():
+    fitted = learner(backbone=backbone(), n_iter=1).fit(images, y)
+    with pytest.raises(FeatureError, match=r"items have shape \(3, 4, 8\)"):
+        fitted.encode(images[:, :, :4])

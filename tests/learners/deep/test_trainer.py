@@ -1,0 +1,242 @@
+"""Training that can be repeated, killed, resumed, watched and stopped."""
+
+import re
+from hashlib import sha256
+from io import BytesIO
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from fewbits.errors import ArtefactError, FewbitsError
+from fewbits.learners import on_progress
+from fewbits.learners.deep import (
+    LLC,
+    DeepHash,
+    DivergedError,
+    MLflow,
+    PosteriorControl,
+)
+from fewbits.learners.deep.losses import CSQ, LOSSES
+
+y = np.repeat(np.arange(5), 30)
+rng = np.random.default_rng(0)
+X = (np.eye(5, 12)[y] * 3 + rng.normal(size=(150, 12))).astype(np.float32)
+
+
+def learner(**options):
+    options = {"n_bits": 16, "n_iter": 6, "random_state": 0, "device": "cpu"} | options
+    return DeepHash(**options)
+
+
+class Killed(Exception):
+    pass
+
+
+def kill_at(epoch):
+    def callback(record):
+        if record["epoch"] == epoch:
+            raise Killed
+
+    return callback
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("control", [None, PosteriorControl()])
+def test_same_seed_same_network(loss, control):
+    one, two = (learner(loss=loss, control=control).fit(X, y) for _ in range(2))
+    assert one.encoder_.fingerprint == two.encoder_.fingerprint
+    assert one.objective_.tolist() == two.objective_.tolist()
+
+
+def test_torch_generator_of_the_caller_is_left_alone():
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    learner(dropout=0.5, hidden=(8,)).fit(X, y)
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_killed_training_resumes_to_the_same_result(loss, tmp_path):
+    options = {
+        "loss": loss,
+        "hidden": (8,),
+        "dropout": 0.3,
+        "control": PosteriorControl(permute_every=2),
+    }
+    whole = learner(**options).fit(X, y)
+    path = tmp_path / "training.pt"
+    with pytest.raises(Killed):
+        learner(**options, checkpoint=path, callbacks=[kill_at(3)]).fit(X, y)
+    resumed = learner(**options, checkpoint=path).fit(X, y)
+    assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
+    assert resumed.objective_.tolist() == whole.objective_.tolist()
+    again = learner(**options, checkpoint=path).fit(X, y)
+    assert again.encoder_.fingerprint == whole.encoder_.fingerprint
+
+
+def test_both_phases_of_llc_resume(tmp_path):
+    options = {"random_state": 0, "codebook_epochs": 4, "n_iter": 4, "device": "cpu"}
+    whole = LLC(**options).fit(X, y)
+    for n_seen in (2, 6):
+        path = tmp_path / f"{n_seen}.pt"
+        seen = []
+
+        def callback(record, seen=seen, n_seen=n_seen):
+            seen.append(record)
+            if len(seen) == n_seen:
+                raise Killed
+
+        with pytest.raises(Killed):
+            LLC(**options, checkpoint=path, callbacks=[callback]).fit(X, y)
+        resumed = LLC(**options, checkpoint=path).fit(X, y)
+        assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
+        assert np.array_equal(resumed.codebook_, whole.codebook_)
+        assert len(resumed.codebook_history_) == 4
+
+
+def test_checkpoint_of_another_training_is_refused(tmp_path):
+    path = tmp_path / "training.pt"
+    learner(checkpoint=path).fit(X, y)
+    with pytest.raises(ArtefactError, match=r"learning_rate was 0\.001, now 0\.01"):
+        learner(checkpoint=path, learning_rate=0.01).fit(X, y)
+    with pytest.raises(ArtefactError, match="data was"):
+        learner(checkpoint=path).fit(X + 1, y)
+    with pytest.raises(ArtefactError, match="loss was 'csq', now"):
+        learner(checkpoint=path, loss=CSQ(quantization=0.1)).fit(X, y)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "another format"])
+def test_damaged_checkpoint_is_refused(tmp_path, damage):
+    path = tmp_path / "training.pt"
+    learner(checkpoint=path).fit(X, y)
+    content = bytearray(path.read_bytes())
+    if damage == "truncated":
+        content = content[: len(content) // 2]
+    elif damage == "flipped":
+        middle = len(content) // 2
+        content[middle : middle + 64] = bytes(64)
+    else:
+        content = bytearray(b"no checkpoint")
+    path.write_bytes(content)
+    with pytest.raises(ArtefactError, match=re.escape(str(path))):
+        learner(checkpoint=path).fit(X, y)
+
+
+class Malicious:
+    def __reduce__(self):
+        return print, ("run",)
+
+
+def test_checkpoint_runs_no_code(tmp_path, capsys):
+    path = tmp_path / "training.pt"
+    buffer = BytesIO()
+    torch.save({"identity": "{}", "state": Malicious()}, buffer)
+    content = buffer.getvalue()
+    path.write_bytes(b"fewbits-training-1\n" + sha256(content).digest() + content)
+    with pytest.raises(ArtefactError, match="or damaged"):
+        learner(checkpoint=path).fit(X, y)
+    assert capsys.readouterr().out == ""
+
+
+def test_checkpoint_that_cannot_be_written(tmp_path):
+    with pytest.raises(OSError, match="nowhere"):
+        learner(checkpoint=tmp_path / "nowhere" / "training.pt").fit(X, y)
+
+
+def test_best_epoch_is_kept_and_patience_ends_training():
+    options = {"n_iter": 60, "learning_rate": 0.05, "validation": 0.3}
+    fitted = learner(**options, patience=3).fit(X, y)
+    maps = [record["map"] for record in fitted.history_]
+    assert len(maps) == int(np.argmax(maps)) + 4 < 60
+    best = learner(**options).fit(X, y)
+    reached = max(range(60), key=lambda i: best.history_[i]["map"])
+    assert best.history_[reached]["map"] >= max(maps)
+
+
+def test_nothing_is_kept_aside_when_nothing_shall_be():
+    history = learner(validation=0).fit(X, y).history_
+    assert "map" not in history[0]
+    assert history[0]["bound"] >= 0
+
+
+def test_interrupt_keeps_what_was_learnt():
+    def interrupt(record):
+        if record["epoch"] == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted after 1 of 6"):
+        fitted = learner(callbacks=[interrupt]).fit(X, y)
+    assert fitted.encode(X).shape == (150, 2)
+
+
+class Poison(nn.Module):
+    """Passes features on until it has seen so many batches."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.layer, self.left = nn.Linear(12, 12), after
+
+    def forward(self, features):
+        self.left -= self.training
+        poison = torch.nan if self.left < 0 else 0.0
+        return self.layer(features) + poison
+
+
+def test_nan_stops_training_and_names_the_layer():
+    backbone = nn.Sequential(nn.Linear(12, 12), Poison(after=7))
+    model = learner(backbone=backbone, n_iter=20)
+    with pytest.raises(DivergedError, match=r"not finite in epoch 3.*backbone\.1"):
+        model.fit(X, y)
+    assert all(torch.isfinite(p).all() for p in backbone.parameters())
+
+
+def test_learning_rate_that_explodes():
+    with pytest.raises(DivergedError, match="Lower learning_rate"):
+        learner(loss="greedyhash", learning_rate=1e30, hidden=(16,), validation=0).fit(
+            X, y
+        )
+
+
+class Hungry(nn.Module):
+    def forward(self, features):
+        if self.training:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
+        return features
+
+
+def test_advice_when_memory_is_too_small():
+    with pytest.raises(FewbitsError, match=r"batch_size=64: halve it.*trainable=0"):
+        learner(backbone=Hungry()).fit(X, y)
+
+
+def test_progress_is_shown(capsys):
+    told = []
+    with on_progress(lambda done, total, value: told.append((done, total))):
+        learner(n_iter=2, verbose=True).fit(X, y)
+    assert told == [(1, 2), (2, 2)]
+    shown = capsys.readouterr().err.split("\r")[-1]
+    assert re.match(
+        r"DeepHash: 2/2, objective [\d.]+, mAP [01]\.\d{3}, bound \d\.\d{3}\n", shown
+    )
+
+
+def test_figures_go_to_callbacks():
+    class Spy:
+        def __init__(self):
+            self.logged = []
+
+        def log_metrics(self, figures, step):
+            self.logged.append((step, sorted(figures)))
+
+    spy = Spy()
+    learner(n_iter=2, callbacks=[MLflow(spy)]).fit(X, y)
+    names = ["bound", "loss", "map", "seconds"]
+    assert spy.logged == [(1, names), (2, names)]
+
+
+def test_mixed_precision_learns_the_same_thing():
+    half = learner(mixed_precision=True, n_iter=20, learning_rate=0.02).fit(X, y)
+    assert half.history_[-1]["map"] > 0.8
