@@ -2,13 +2,25 @@
 
 from fewbits.bundle._attributes import report_of, write_attributes
 from fewbits.bundle._bundle import Bundle
+from fewbits.bundle._classes import (
+    DECODERS,
+    bound_of,
+    class_answers,
+    vote_answers,
+    write_taxonomy,
+)
 from fewbits.bundle._examples import ClassMembers
 from fewbits.bundle._items import Items
 
 __all__ = [
+    "DECODERS",
     "Bundle",
     "ClassMembers",
     "Items",
+    "bound_of",
+    "class_answers",
     "report_of",
+    "vote_answers",
     "write_attributes",
+    "write_taxonomy",
 ]

@@ -14,6 +14,7 @@ from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
 from fewbits.analysis import matching
 from fewbits.backbones import Backbone
+from fewbits.bundle._classes import decode
 from fewbits.bundle._examples import ClassMembers, Examples, rank_by_class
 from fewbits.bundle._folder import (
     check_target,
@@ -24,7 +25,12 @@ from fewbits.bundle._folder import (
 from fewbits.bundle._items import Items
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
-from fewbits.decoding import familiar_radius
+from fewbits.decoding import (
+    Codebook,
+    Decoded,
+    familiar_radius,
+    load_codebook,
+)
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
@@ -52,6 +58,8 @@ class Bundle:
         another one are refused.
     info : mapping, default={}
         How the encoder was learnt: method, parameters, number of training items.
+    codebook : Codebook, default=None
+        The codes of classes, for bundles that classify.
 
     Examples
     --------
@@ -69,6 +77,15 @@ class Bundle:
     backbone: str | None = None
     backbone_fingerprint: str | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
+    codebook: Codebook | None = None
+
+    def __post_init__(self) -> None:
+        book = self.codebook
+        if book is not None and book.n_bits != self.encoder.n_bits:
+            raise ArgumentError(
+                f"the codebook has {book.n_bits} bits, the encoder "
+                f"{self.encoder.n_bits}"
+            )
 
     def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return the features of raw items, or check them where they are the features.
@@ -284,6 +301,57 @@ class Bundle:
             allowed=self._allowed(where),
         )
 
+    def classify(
+        self,
+        items: ArrayLike | Sequence[Any],
+        *,
+        decoder: str = "nearest",
+        radius: int = 1,
+        budget: int = 1000,
+    ) -> Decoded:
+        """Return the class of each raw item, or that it is none of them.
+
+        Parameters
+        ----------
+        items : array-like of shape (n, n_features), or sequence
+            Vectors, or whatever the backbone takes.
+        decoder : str, default="nearest"
+            "nearest" class code; the same within "bounded" `radius` or not at all;
+            "exact"ly a class code or none; "soft", the nearest by reliability; or
+            "ordered", which guesses up to `budget` codes.
+        radius : int, default=1
+        budget : int, default=1000
+
+        Returns
+        -------
+        Decoded
+            ``rows`` of the codebook, -1 for none of its classes;
+            ``bundle.codebook.labels(rows, none="none")`` gives the names.
+
+        Raises
+        ------
+        ArgumentError
+            When the bundle has no codebook, or there is no such decoder.
+        """
+        features = self.features(items)
+        return decode(self.encoder, self.classes, features, decoder, radius, budget)
+
+    @property
+    def classes(self) -> Codebook:
+        """The codebook.
+
+        Raises
+        ------
+        ArgumentError
+            When the bundle has none.
+        """
+        if self.codebook is None:
+            raise ArgumentError(
+                "this bundle has no codes of classes; 'fewbits fit --method llc' "
+                "learns them from labels"
+            )
+        return self.codebook
+
     def _codes_of(self, items: ArrayLike | Sequence[Any]) -> CodeArray:
         if not len(items):  # type: ignore[arg-type]
             return np.empty((0, n_bytes(self.encoder.n_bits)), np.uint8)
@@ -368,6 +436,8 @@ class Bundle:
             "backbone": self.backbone,
             "n_items": 0 if self.items is None else len(self.items),
         }
+        if self.codebook is not None:
+            facts["n_classes"] = len(self.codebook)
         if self.items is not None:
             facts["bytes_per_code"] = self.items.codes.shape[1]
             facts["columns"] = self.items.columns
@@ -386,11 +456,15 @@ class Bundle:
         OSError
             When the folder cannot be written.
         """
+        encoder = self.encoder.to_bytes()
         files: dict[str, Callable[[IO[bytes]], None]] = {
-            "encoder.safetensors": lambda file: _write_encoder(file, self.encoder)
+            "encoder.safetensors": lambda file: _write(file, encoder)
         }
         if self.items is not None:
             files["items.arrow"] = self.items.write
+        if self.codebook is not None:
+            book = self.codebook.to_bytes()
+            files["codebook.safetensors"] = lambda file: _write(file, book)
         content = {
             "encoder": {
                 "kind": self.encoder.kind,
@@ -442,12 +516,19 @@ class Bundle:
             collection = Items.read(checked_path(folder, manifest, "items.arrow"))
             if collection.codes.shape[1] != n_bytes(encoder.n_bits):
                 raise ArtefactError(f"the items of {folder} are of another encoder")
+        codebook = None
+        if "codebook.safetensors" in manifest["files"]:
+            path = checked_path(folder, manifest, "codebook.safetensors")
+            codebook = load_codebook(path)
+            if codebook.n_bits != encoder.n_bits:
+                raise ArtefactError(f"the codebook of {folder} is of another encoder")
         return cls(
             encoder,
             collection,
             manifest["backbone"],
             manifest["backbone_fingerprint"],
             manifest["info"],
+            codebook,
         )
 
     @cached_property
@@ -498,5 +579,5 @@ def _from_numpy(value: Any) -> Any:
     raise TypeError(f"got {type(value).__name__}")
 
 
-def _write_encoder(file: IO[bytes], encoder: Encoder) -> None:
-    file.write(encoder.to_bytes())
+def _write(file: IO[bytes], content: bytes) -> None:
+    file.write(content)

@@ -12,10 +12,12 @@ from typer.core import TyperGroup
 import fewbits
 from fewbits.cli import (
     _build,
+    _classify,
     _data,
     _demo,
     _encode,
     _evaluate,
+    _export,
     _fit,
     _inspect,
     _novel,
@@ -63,7 +65,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (_demo, _fit, _encode, _build, _search, _novel, _evaluate, _inspect):
+for module in (
+    _demo,
+    _fit,
+    _encode,
+    _build,
+    _search,
+    _novel,
+    _classify,
+    _evaluate,
+    _inspect,
+    _export,
+):
     module.register(app)
 app.add_typer(_data.app, name="data")
 

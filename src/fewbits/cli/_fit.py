@@ -33,7 +33,8 @@ def fit(
             "--method",
             "-m",
             help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq, "
-            "classemes, picodes, picodes-relaxed or dbc.",
+            "classemes, picodes, picodes-relaxed or dbc; with labels and torch llc, "
+            "csq, dbdh, dch, dsdh, greedyhash, hashnet or orthohash.",
         ),
     ] = "itq",
     bits: Annotated[

@@ -8,10 +8,12 @@ import typer
 from fewbits.cli._options import (
     AsJson,
     BundlePath,
+    check_output,
     print_json,
     print_table,
     progress_bar,
 )
+from fewbits.errors import ArgumentError
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +29,17 @@ def inspect(
         Path | None,
         typer.Option(help="Write a page (.html) that shows what each bit means."),
     ] = None,
+    taxonomy: Annotated[
+        Path | None,
+        typer.Option(help="Write a page (.html) about the codes of the classes."),
+    ] = None,
+    bound: Annotated[
+        bool,
+        typer.Option(
+            "--bound",
+            help="Say how far apart and how wide the classes of --labels are.",
+        ),
+    ] = False,
     labels: Annotated[
         str | None, typer.Option(help="Column of the collection with classes.")
     ] = None,
@@ -40,9 +53,12 @@ def inspect(
     Example: fewbits inspect my-bundle
 
     Example: fewbits inspect my-bundle --bits --attributes bits.html
-    """
-    from fewbits.bundle import Bundle, report_of, write_attributes
 
+    Example: fewbits inspect my-bundle --taxonomy tree.html --bound --labels label
+    """
+    from fewbits.bundle import Bundle, report_of, write_attributes, write_taxonomy
+
+    _check(taxonomy, bound, labels)
     loaded = Bundle.load(bundle)
     summary = loaded.summary()
     report = report_of(loaded, labels) if bits else None
@@ -55,8 +71,13 @@ def inspect(
                 captions=captions,
                 progress=progress,
             )
+    if taxonomy is not None:
+        write_taxonomy(loaded, taxonomy)
+    distances = _bound_of(loaded, labels) if bound else None
     if as_json:
-        print_json(summary if report is None else {**summary, "bits": report.summary()})
+        bit_figures = {} if report is None else {"bits": report.summary()}
+        bound_figures = {} if distances is None else {"bound": distances}
+        print_json({**summary, **bit_figures, **bound_figures})
         return
     _print_values(str(bundle), summary)
     typer.echo("every file matches its checksum")
@@ -66,8 +87,27 @@ def inspect(
         _print_values("bits", figures)
         for warning in warnings:
             typer.echo(f"note: {warning}")
+    if distances is not None:
+        _print_values("bound", distances)
+    if taxonomy is not None:
+        typer.echo(f"how the classes are related: {taxonomy}")
     if attributes is not None:
         typer.echo(f"what the bits mean: {attributes}")
+
+
+def _check(taxonomy: Path | None, bound: bool, labels: str | None) -> None:
+    """Refuse before any work what would be refused after it."""
+    if taxonomy is not None:
+        check_output(taxonomy, ".html", "pages")
+    if bound and labels is None:
+        raise ArgumentError("--bound needs --labels, the column with the classes")
+
+
+def _bound_of(bundle: Any, labels: str | None) -> dict[str, Any]:
+    from fewbits.bundle import bound_of
+
+    assert labels is not None
+    return bound_of(bundle, labels).summary()
 
 
 def _print_values(title: str, values: dict[str, Any]) -> None:

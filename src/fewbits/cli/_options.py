@@ -75,6 +75,27 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
     return [Path(name) for name in typed]
 
 
+def item_label(items: Any, i: int, kind: str = "item") -> str:
+    """Return what was typed, or the number of a row."""
+    value = items[i]
+    return str(value) if isinstance(value, str | Path) else f"{kind} {i}"
+
+
+def check_output(output: Path, suffix: str, what: str) -> None:
+    """Refuse a file that cannot be written, or whose loss nobody wants."""
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
+    if output.is_dir():
+        raise ArgumentError(f"{output} is a folder; name a file")
+    if output.exists() and not output.is_file():
+        return  # a device or a pipe
+    if output.suffix != suffix:
+        raise ArgumentError(f"{what} are written to a {suffix} file, got {output}")
+    if (folder / "bundle.json").exists():
+        raise ArgumentError(f"{output.parent} is a bundle; write {what} elsewhere")
+
+
 def command_line(*words: Any, **options: Any) -> str:
     """Return a command to type next, called as this one was.
 

@@ -1,6 +1,5 @@
 """``fewbits search``."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     Where,
+    item_label,
     parse_bits,
     print_hits,
     print_json,
@@ -69,10 +69,10 @@ def search(
         comparable = not (rerank or conditions)
         foreign = _foreign(hits, loaded.familiar_radius if comparable else None)
         if as_json:
-            found = {"query": _label(asked, i), "hits": hits}
+            found = {"query": item_label(asked, i, "query"), "hits": hits}
             print_json(found if foreign is None else {**found, "foreign": foreign})
             continue
-        print_hits(_label(asked, i), hits)
+        print_hits(item_label(asked, i, "query"), hits)
         if foreign:
             typer.echo(
                 f"note: nothing like it is known: the nearest is more than "
@@ -85,8 +85,3 @@ def _foreign(hits: list[Any], radius: int | None) -> bool | None:
     if radius is None or not hits:
         return None
     return bool(hits[0]["distance"] > radius)
-
-
-def _label(asked: Any, i: int) -> str:
-    value = asked[i]
-    return str(value) if isinstance(value, str | Path) else f"query {i}"

@@ -1,33 +1,20 @@
 """Learn an encoder from items of any kind."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fewbits import backbones, learners
 from fewbits.bundle import Bundle
+from fewbits.codes import pack
+from fewbits.decoding import Codebook
 from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners import Learner
+from fewbits.training._methods import SUPERVISED, make_learner
 
 Progress = Callable[[int, int], None]
 
-METHODS: dict[str, type[Learner]] = {
-    "lsh": learners.LSH,
-    "pcah": learners.PCAH,
-    "threshold": learners.Thresholding,
-    "itq": learners.ITQ,
-    "cca-itq": learners.CCAITQ,
-    "sp": learners.SparseProjections,
-    "sh": learners.SpectralHashing,
-    "bre": learners.BRE,
-    "classemes": learners.Classemes,
-    "picodes": learners.PiCoDes,
-    "picodes-relaxed": learners.RelaxedPiCoDes,
-    "dbc": learners.DBC,
-}
-SUPERVISED = {"cca-itq", "classemes", "dbc", "picodes", "picodes-relaxed"}
 DEFAULT_BACKBONES = {
     "vectors": None,
     "texts": "wordllama-256",
@@ -57,7 +44,7 @@ def fit_bundle(
     source : Input
         Items to learn from; labels are used by methods that need them.
     method : str, default="itq"
-        A key of `METHODS`.
+        A key of `METHODS`, or of the deep ones in `DEEP_METHODS`, which need torch.
     n_bits : int, default=None
         Length of the codes; the method's own default when not given.
     backbone : str, default=None
@@ -107,49 +94,22 @@ def fit_bundle(
         backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
         info={**info, "trained_on": len(source)},
+        codebook=_codebook(learner),
     )
 
 
-def make_learner(
-    method: str,
-    n_bits: int | None,
-    random_state: int | None,
-    parameters: Mapping[str, Any],
-) -> Learner:
-    """Return an untrained learner from names that a person typed."""
-    if method not in METHODS:
-        raise ArgumentError(f"no method {method!r}; known are {', '.join(METHODS)}")
-    known = inspect.signature(METHODS[method]).parameters
-    wanted = dict(parameters)
-    if n_bits is not None:
-        if "n_bits" not in known:
-            raise ArgumentError(f"{method} decides the length itself, not {n_bits}")
-        if "n_bits" in wanted:
-            raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
-        wanted["n_bits"] = n_bits
-    if unknown := sorted(set(wanted) - set(known)):
-        raise ArgumentError(
-            f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known)}"
-        )
-    if "random_state" in known:
-        wanted.setdefault("random_state", random_state)
-        _check_seed(wanted["random_state"])
-    return METHODS[method](**wanted)
+def _codebook(learner: Any) -> Codebook | None:
+    """Return the codes of the classes, if the learner has made any."""
+    codes = getattr(learner, "codebook_", None)
+    if codes is None:
+        return None
+    return Codebook(pack(codes > 0), codes.shape[1], learner.classes_)
 
 
 def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
     if kernel not in KERNELS:
         raise ArgumentError(f"no kernel map {kernel!r}; known are {', '.join(KERNELS)}")
     return learners.KernelMapped(learner, kernel=kernel)
-
-
-def _check_seed(seed: Any) -> None:
-    if seed is not None and (
-        isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32
-    ):
-        raise ArgumentError(
-            f"random_state must be an integer from 0 to 2**32 - 1, got {seed!r}"
-        )
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

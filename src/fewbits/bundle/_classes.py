@@ -1,0 +1,166 @@
+"""The class of raw items, by the codebook of a bundle."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.analysis import CodeBound, code_bound, write_taxonomy_page
+from fewbits.codes import hamming_topk
+from fewbits.decoding import (
+    Codebook,
+    Decoded,
+    decode_bounded,
+    decode_exact,
+    decode_nearest,
+    decode_ordered,
+    decode_soft,
+    top_classes,
+    vote,
+)
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.bundle._bundle import Bundle
+
+_USUAL: dict[str, Any] = {"decoder": "nearest", "radius": 1, "budget": 1000}
+DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
+
+
+def decode(
+    encoder: Encoder,
+    book: Codebook,
+    features: NDArray[Any],
+    decoder: str,
+    radius: int,
+    budget: int,
+) -> Decoded:
+    """Return the classes of features by one of the decoders."""
+    zero = encoder.zero_bit
+    by_codes: dict[str, Callable[[Any], Decoded]] = {
+        "exact": lambda codes: decode_exact(book, codes),
+        "bounded": lambda codes: decode_bounded(book, codes, radius),
+        "nearest": lambda codes: decode_nearest(book, codes),
+    }
+    by_scores: dict[str, Callable[[Any], Decoded]] = {
+        "soft": lambda scores: decode_soft(book, scores, zero_bit=zero),
+        "ordered": lambda scores: decode_ordered(book, scores, budget, zero_bit=zero),
+    }
+    if decoder in by_codes:
+        return by_codes[decoder](encoder.encode(features))
+    if decoder in by_scores:
+        return by_scores[decoder](encoder.project(features))
+    raise ArgumentError(f"no decoder {decoder!r}; known are {', '.join(DECODERS)}")
+
+
+def class_answers(
+    bundle: "Bundle", items: Any, *, top: int = 0, **options: Any
+) -> list[dict[str, Any]]:
+    """Return the class of each raw item with what is known about it.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    items : array-like of shape (n, n_features), or sequence
+        Vectors, or whatever the backbone takes.
+    top : int, default=0
+        How many of the most probable classes to add.
+    **options
+        `decoder`, `radius` and `budget`, as in `Bundle.classify`.
+
+    Returns
+    -------
+    list of dict
+        ``class``, None for none of them, ``distance`` to its code, -1 for none, and
+        ``classes``, a list of ``class`` and ``probability``.
+    """
+    features, book = bundle.features(items), bundle.classes
+    found = decode(bundle.encoder, book, features, **{**_USUAL, **options})
+    answers: list[dict[str, Any]] = [
+        {"class": name, "distance": distance}
+        for name, distance in zip(
+            _names(book, found.rows), found.distances.tolist(), strict=True
+        )
+    ]
+    if top:
+        best = top_classes(book, bundle.encoder.project(features), min(top, len(book)))
+        for answer, rows, shares in zip(
+            answers, best.rows, best.probabilities.tolist(), strict=True
+        ):
+            answer["classes"] = [
+                {"class": name, "probability": share}
+                for name, share in zip(_names(book, rows), shares, strict=True)
+            ]
+    return answers
+
+
+def vote_answers(
+    bundle: "Bundle", items: Any, labels: str, k: int = 10
+) -> list[dict[str, Any]]:
+    """Return the class that most of the nearest items of the collection have.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    items : array-like of shape (n, n_features), or sequence
+        Vectors, or whatever the backbone takes.
+    labels : str
+        A column of the collection that holds classes.
+    k : int, default=10
+        Items that vote.
+
+    Returns
+    -------
+    list of dict
+        ``class`` and its ``share`` of the votes.
+    """
+    collection = bundle.collection
+    classes = np.asarray(collection.column(labels))
+    nearest = hamming_topk(bundle.encode(items), collection.codes, k)
+    found = vote(nearest, classes)
+    return [
+        {"class": name, "share": share}
+        for name, share in zip(
+            found.labels.tolist(), found.shares.tolist(), strict=True
+        )
+    ]
+
+
+def _names(book: Codebook, rows: NDArray[np.int64]) -> list[Any]:
+    names = book.names.tolist()
+    return [names[row] if row >= 0 else None for row in rows.tolist()]
+
+
+def bound_of(bundle: "Bundle", labels: str) -> CodeBound:
+    """Return the distances that bound what the codes of a collection can be worth.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    labels : str
+        A column of the collection that holds classes.
+    """
+    items = bundle.collection
+    return code_bound(items.codes, bundle.encoder.n_bits, items.column(labels))
+
+
+def write_taxonomy(bundle: "Bundle", path: str | Path) -> None:
+    """Write a page about the codes of the classes and the tree that they make.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    path : str or Path
+        Replaced when it exists; left as it is when anything goes wrong.
+
+    Raises
+    ------
+    ArgumentError
+        When the bundle has no codebook.
+    """
+    book = bundle.classes
+    names = [str(name) for name in book.names]
+    write_taxonomy_page(path, book.codes, book.n_bits, names)

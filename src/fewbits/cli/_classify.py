@@ -1,0 +1,103 @@
+"""``fewbits classify``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from fewbits.cli._options import (
+    AsJson,
+    BundlePath,
+    Column,
+    item_label,
+    print_json,
+    print_table,
+    read_for,
+    typed_items,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("classify")(classify)
+
+
+def classify(
+    bundle: BundlePath,
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ITEM", help="Texts, or paths of images."),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--input", "-i", help="Read the items from here instead."),
+    ] = None,
+    decoder: Annotated[
+        str,
+        typer.Option(
+            "--decoder",
+            "-d",
+            help="nearest; bounded or exact, which say when an item is of no class; "
+            "soft or ordered, which know how sure each bit is.",
+        ),
+    ] = "nearest",
+    radius: Annotated[
+        int, typer.Option(help="Bits that the bounded decoder forgives.")
+    ] = 1,
+    budget: Annotated[
+        int, typer.Option(help="Guesses that the ordered decoder makes.")
+    ] = 1000,
+    top: Annotated[
+        int, typer.Option(help="Show so many classes with their probabilities.")
+    ] = 0,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Classify by the votes of the nearest items instead: the column of "
+            "the collection with their classes."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Items that vote.")] = 10,
+    column: Column = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which class each item is of, or that it is of none.
+
+    By the codes of the classes, which 'fewbits fit --method llc' learns; or by the
+    votes of the nearest items of the collection.
+
+    Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
+
+    Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
+    """
+    from fewbits.bundle import Bundle, class_answers, vote_answers
+    from fewbits.errors import ArgumentError
+
+    if bool(items) == bool(source):
+        raise ArgumentError("give either items or --input")
+    if labels is not None and top:
+        raise ArgumentError("--top needs the codes of classes, --labels has votes")
+    loaded = Bundle.load(bundle, items=labels is not None)
+    asked: Any = typed_items(loaded, bundle, items or [])
+    if source:
+        asked = read_for(loaded, source, column).values
+    if labels is not None:
+        answers = vote_answers(loaded, asked, labels, k)
+    else:
+        answers = class_answers(
+            loaded, asked, decoder=decoder, radius=radius, budget=budget, top=top
+        )
+    rows = [{"item": item_label(asked, i), **each} for i, each in enumerate(answers)]
+    if as_json:
+        for row in rows:
+            print_json(row)
+        return
+    print_table(
+        "classes", list(rows[0]), [[*map(_shown, row.values())] for row in rows]
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(f"{each['class']} {each['probability']:.2f}" for each in value)
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return "none" if value is None else str(value)

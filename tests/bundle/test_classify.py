@@ -1,0 +1,111 @@
+"""A bundle that knows the codes of classes."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fewbits.bundle import Bundle, bound_of, class_answers, vote_answers, write_taxonomy
+from fewbits.codes import pack
+from fewbits.decoding import Codebook
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError, ArtefactError
+
+NAMES = ["ant", "bee", "cat"]
+SIGNS = np.array([[1, 1, 1, 1, 1, 1], [1, 1, -1, -1, -1, -1], [-1, -1, -1, -1, 1, 1]])
+#: The code of an ant, of a bee with one bit wrong, and of nothing.
+X = np.array([SIGNS[0], SIGNS[1], [1, -1, 1, -1, 1, -1]], np.float32)
+X[1, 5] = 0.1
+
+
+@pytest.fixture
+def bundle():
+    encoder = LinearEncoder(np.eye(6), np.zeros(6), zero_bit=1)
+    book = Codebook(pack(SIGNS > 0), 6, NAMES)
+    labels = np.repeat(NAMES, 4).tolist()
+    bundle = Bundle(encoder, codebook=book, info={"method": "llc"})
+    return bundle.with_items(np.repeat(SIGNS, 4, axis=0), columns={"label": labels})
+
+
+@pytest.mark.parametrize(
+    ("options", "classes"),
+    [
+        ({}, ["ant", "bee", "ant"]),
+        ({"decoder": "exact"}, ["ant", None, None]),
+        ({"decoder": "bounded", "radius": 1}, ["ant", "bee", None]),
+        ({"decoder": "bounded", "radius": 0}, ["ant", None, None]),
+        ({"decoder": "soft"}, ["ant", "bee", "ant"]),
+        ({"decoder": "ordered", "budget": 1}, ["ant", None, None]),
+        ({"decoder": "ordered", "budget": 2}, ["ant", "bee", None]),
+    ],
+)
+def test_decoders(bundle, options, classes):
+    assert [each["class"] for each in class_answers(bundle, X, **options)] == classes
+    rows = bundle.classify(X, **options).rows
+    named = bundle.classes.labels(rows, none="none").tolist()
+    assert named == [name or "none" for name in classes]
+
+
+def test_most_probable_classes(bundle):
+    answers = class_answers(bundle, X, top=5)
+    best = [each["classes"][0]["class"] for each in answers]
+    assert best[:2] == ["ant", "bee"]
+    for each in answers:
+        shares = [found["probability"] for found in each["classes"]]
+        assert len(shares) == 3
+        assert sum(shares) == pytest.approx(1)
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_votes(bundle):
+    found = vote_answers(bundle, X[:2], "label", k=4)
+    assert found == [{"class": "ant", "share": 1.0}, {"class": "bee", "share": 1.0}]
+
+
+def test_codebook_survives_the_disk(bundle, tmp_path):
+    bundle.save(tmp_path / "b")
+    loaded = Bundle.load(tmp_path / "b")
+    assert loaded.codebook.fingerprint == bundle.codebook.fingerprint
+    assert class_answers(loaded, X) == class_answers(bundle, X)
+    assert loaded.summary()["n_classes"] == 3
+    assert loaded.with_items(X).codebook is loaded.codebook
+
+
+def test_damaged_codebook_is_refused(bundle, tmp_path):
+    bundle.save(tmp_path / "b")
+    path = next((tmp_path / "b").glob("**/codebook*"))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ArtefactError):
+        Bundle.load(tmp_path / "b")
+
+
+def test_codebook_of_another_length_is_refused(bundle):
+    book = Codebook(np.array([[0], [128]], np.uint8), 3)
+    with pytest.raises(ArgumentError, match="the codebook has 3 bits, the encoder 6"):
+        Bundle(bundle.encoder, codebook=book)
+
+
+def test_bound_and_taxonomy(bundle, tmp_path):
+    figures = bound_of(bundle, "label").summary()
+    assert (figures["min_inter"], figures["max_intra"]) == (4, 0)
+    json.dumps(figures)
+    write_taxonomy(bundle, tmp_path / "tree.html")
+    page = (tmp_path / "tree.html").read_text("utf-8")
+    assert all(name in page for name in NAMES)
+
+
+def test_bundle_without_classes(bundle, tmp_path):
+    plain = Bundle(bundle.encoder)
+    for ask in (
+        lambda: plain.classify(X),
+        lambda: class_answers(plain, X),
+        lambda: write_taxonomy(plain, tmp_path / "tree.html"),
+    ):
+        with pytest.raises(ArgumentError, match="--method llc"):
+            ask()
+    with pytest.raises(ArgumentError, match="holds no items"):
+        vote_answers(plain, X, "label")
+    with pytest.raises(ArgumentError, match="no decoder 'best'; known are exact"):
+        bundle.classify(X, decoder="best")

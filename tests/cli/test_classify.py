@@ -1,0 +1,94 @@
+"""``fewbits classify`` and what ``inspect`` says about classes."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from fewbits.cli import app
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+rng = np.random.default_rng(0)
+y = np.repeat(np.arange(4), 25)
+X = (np.eye(4, 8)[y] * 8 + rng.normal(size=(100, 8))).astype(np.float32)
+SETTINGS = ["--set", "n_iter=20", "--set", "learning_rate=0.02"]
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, result.stderr
+    return result.stdout if code == 0 else result.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classify")
+    table = {"vector": list(X), "label": NAMES[y].tolist()}
+    pq.write_table(pa.table(table), folder / "t.parquet")
+    np.save(folder / "q.npy", X[::25])
+    table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
+    run("fit", *table, "-m", "llc", "-o", folder / "b", *SETTINGS)
+    run("build", folder / "b", *table)
+    return folder
+
+
+def test_classes_of_codes(folder):
+    lines = run("classify", folder / "b", "-i", folder / "q.npy", "--json")
+    answers = [json.loads(line) for line in lines.splitlines()]
+    assert [each["class"] for each in answers] == NAMES.tolist()
+    shown = run("classify", folder / "b", "-i", folder / "q.npy", "--top", 2)
+    assert "item 3" in shown
+    assert "dog" in shown
+
+
+def test_votes(folder):
+    options = ["-i", folder / "q.npy", "--labels", "label", "-k", 5, "--json"]
+    answers = map(json.loads, run("classify", folder / "b", *options).splitlines())
+    assert [each["class"] for each in answers] == NAMES.tolist()
+
+
+def test_inspect(folder):
+    page = folder / "tree.html"
+    options = ["--taxonomy", page, "--bound", "--labels", "label"]
+    found = json.loads(run("inspect", folder / "b", *options, "--json"))
+    assert found["n_classes"] == 4
+    assert found["bound"]["ratio"] > 0
+    assert "ant" in page.read_text("utf-8")
+    assert "how the classes are related" in run("inspect", folder / "b", *options)
+
+
+@pytest.mark.parametrize("method", ["csq", "hashnet"])
+def test_deep_methods(folder, tmp_path, method):
+    table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
+    run("fit", *table, "-m", method, "-b", 8, "-o", tmp_path / "b", *SETTINGS)
+    run("build", tmp_path / "b", *table)
+    options = ["-i", folder / "q.npy", "--labels", "label", "--json"]
+    answers = map(json.loads, run("classify", tmp_path / "b", *options).splitlines())
+    assert [each["class"] for each in answers] == NAMES.tolist()
+    told = run("classify", tmp_path / "b", "-i", folder / "q.npy", code=2)
+    assert "no codes of classes" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["classify", "b"], "give either items or --input"),
+        (["classify", "b", "-i", "q.npy", "-d", "best"], "no decoder 'best'"),
+        (["classify", "b", "-i", "q.npy", "-d", "ordered", "--budget", 0], "budget"),
+        (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
+        (["classify", "b", "-i", "q.npy", "--labels", "kind"], "kind"),
+        (["classify", "b", "-i", "q.npy", "--labels", "label", "--top", 1], "--top"),
+        (["classify", "b", "an ant"], "use --input"),
+        (["inspect", "b", "--bound"], "--bound needs --labels"),
+        (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
+        (["fit", "q.npy", "-m", "llc", "-o", "c"], "llc learns from labels"),
+    ],
+)
+def test_mistakes(folder, monkeypatch, arguments, message):
+    monkeypatch.chdir(folder)
+    told = run(*arguments, code=2)
+    assert message in told
+    assert told.count("\n") == 1
