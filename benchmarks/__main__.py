@@ -9,7 +9,7 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 def main() -> None:
     """Write each benchmark's figures next to the pages that are made from them."""
-    for name in ("import_time", "search", "encode", "novel"):
+    for name in ("import_time", "search", "encode", "novel", "decode", "training"):
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}"]
         subprocess.run(

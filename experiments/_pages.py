@@ -11,6 +11,9 @@ TITLES = {
     "caltech101-1280": "Caltech-101, EfficientNet-Lite0, 1280-d",
     "caltech101-classic": "Caltech-101, classic descriptors, 22,860-d",
     "caltech101-5120": "Caltech-101, EfficientNet-Lite0 2x2, 5120-d",
+    "caltech101": "Caltech-101, EfficientNet-Lite0, 1280-d",
+    "cifar10": "CIFAR-10, EfficientNet-Lite0 at 96 pixels, 1280-d",
+    "icd10-words": "ICD-10-CM with words as labels, WordLlama, 256-d",
 }
 
 

@@ -7,7 +7,9 @@ from experiments import (
     _class_search_page,
     _discriminative_page,
     _known_page,
+    _llc_page,
     _novel_page,
+    _posterior_page,
     _sparse_page,
     _training_cost_page,
 )
@@ -23,6 +25,8 @@ def main() -> None:
     _claims_page.write()
     _attributes_page.write()
     _training_cost_page.write()
+    _llc_page.write()
+    _posterior_page.write()
     _benchmark_page.write()
 
 

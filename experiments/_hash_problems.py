@@ -1,0 +1,86 @@
+"""Data of the deep-hashing experiments: what is trained on, asked, and ranked."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments._features import load_image_features
+from fewbits import backbones, datasets
+from fewbits.evaluation import standard_split
+
+NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
+N_EACH = 29
+#: Words of diagnoses that serve as labels, and how common they must be.
+N_WORDS, N_QUERIES, N_TRAIN = 24, 1000, 5000
+
+
+@dataclass(frozen=True, eq=False)
+class HashProblem:
+    """Features and labels of three parts; `at` is the length of a ranking."""
+
+    X: NDArray[np.float32]
+    labels: NDArray[Any]
+    train: NDArray[np.int64]
+    query: NDArray[np.int64]
+    base: NDArray[np.int64]
+    at: int | None
+
+
+@lru_cache(maxsize=1)
+def load_problem(name: str, seed: int) -> HashProblem:
+    """Return ``caltech101``, ``cifar10`` or ``icd10-words``.
+
+    Caltech-101: 29 images of each class to train, all test images as queries, all
+    training images ranked as far as 1,000. CIFAR-10: 500 of each class to train, 100 as
+    queries, 54,000 others ranked in full. ICD-10: the 24 most common content words of
+    the diagnoses as labels; 5,000 to train, 1,000 as queries, all others ranked as far
+    as 5,000. The seed draws what is not given by the data.
+    """
+    made = {"caltech101": _caltech101, "cifar10": _cifar10, "icd10-words": _icd10}
+    return made[name](np.random.default_rng(seed), seed)
+
+
+def _caltech101(rng: np.random.Generator, seed: int) -> HashProblem:
+    data, X = load_image_features("caltech101", "efficientnet-lite0-128")
+    labels = data.labels["class"]
+    wanted = ~np.isin(labels, NOT_CLASSES)
+    train, test = (
+        rows[wanted[rows]] for rows in (data.splits["train"], data.splits["test"])
+    )
+    shuffled = rng.permutation(train)
+    order = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    _, first = np.unique(labels[order], return_index=True)
+    place = np.arange(len(order)) - np.repeat(first, np.diff([*first, len(order)]))
+    return HashProblem(X, labels, np.sort(order[place < N_EACH]), test, train, 1000)
+
+
+def _cifar10(rng: np.random.Generator, seed: int) -> HashProblem:
+    data, X = load_image_features("cifar10", "efficientnet-lite0-96")
+    labels = data.labels["class"]
+    split = standard_split("cifar10", labels, random_state=seed)
+    return HashProblem(X, labels, split.train, split.query, split.database, None)
+
+
+def _icd10(rng: np.random.Generator, seed: int) -> HashProblem:
+    data = datasets.load_icd10()
+    X = backbones.load("wordllama-256").extract(data.items)
+    labels = word_labels(data.items)
+    order = rng.permutation(np.flatnonzero(labels.any(axis=1)))
+    query, train = order[:N_QUERIES], order[N_QUERIES : N_QUERIES + N_TRAIN]
+    return HashProblem(X, labels, train, query, order[N_QUERIES:], 5000)
+
+
+def word_labels(texts: list[str]) -> NDArray[np.int64]:
+    """Return 1 for each of the most common long words that a text has."""
+    words = [{word.strip(",.()[]") for word in text.lower().split()} for text in texts]
+    counts = Counter(word for found in words for word in found if len(word) > 4)
+    chosen = [word for word, _ in sorted(counts.items(), key=_rank)[:N_WORDS]]
+    return np.array([[word in found for word in chosen] for found in words], np.int64)
+
+
+def _rank(entry: tuple[str, int]) -> tuple[int, str]:
+    return -entry[1], entry[0]

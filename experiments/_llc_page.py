@@ -1,0 +1,116 @@
+"""The page on LLC."""
+
+from collections.abc import Iterator
+
+from experiments._cells import Cell
+from experiments._pages import IMAGES, TITLES, write_page
+from experiments._plots import line_plot
+from experiments._summary import by_method, figure, grid, mean_and_error
+from experiments.llc import BUDGETS, CODEBOOK_EPOCHS, N_ITER
+
+INTRODUCTION = f"""# Codes for classes, and how to decode them
+
+Made by `python -m experiments.pages` from `llc.jsonl`, which
+`python -m experiments.llc` writes. Tables 1 and 2 and the ablations of LLC (Kusupati et
+al., NeurIPS 2021) on frozen features and a linear head: {CODEBOOK_EPOCHS} epochs for
+the codebook, {N_ITER} for the items; the epoch that is kept is chosen on a tenth of the
+training items. *Exact* asks for the very code of the class, and counts classes that
+share one as wrong; *nearest* is the smallest Hamming distance, the first of equals;
+*soft* weighs bits by their scores. Means over seeds ± one standard error."""
+
+TABLES = {
+    "nearest": "Nearest code (MHD)",
+    "exact": "Exact (ED)",
+    "soft": "Soft",
+    "linear on scores": "A linear SVM on the scores",
+    "unique": "Different codes",
+    "turned": "Share of the codebook's bits that phase 1 turned",
+    "matching_bits": "Bits shared with the own class",
+}
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    write_page("llc", [INTRODUCTION], sections)
+
+
+def sections(cells: list[Cell], name: str) -> Iterator[str]:
+    """Yield the parts on one set of features."""
+    floats = by_method(cells, figure("accuracy"), "bits").get("float", {}).get(0)
+    if floats:
+        yield f"A linear SVM on the features: {floats[0]:.3f}."
+    for key, title in TABLES.items():
+        table = by_method(cells, figure(key), "bits")
+        if table:
+            yield f"**{title}**"
+            yield grid(table, "{} bits")
+    yield from nested(cells)
+    yield from decoders(cells, name)
+
+
+def nested(cells: list[Cell]) -> Iterator[str]:
+    """Yield how the prefixes of a nested codebook do beside codebooks of their own."""
+    chosen = [cell for cell in cells if cell["cell"]["method"] == "LLC, nested"]
+    lengths = sorted(
+        {
+            int(key.split()[1])
+            for cell in chosen
+            for key in cell["figures"]
+            if "at" in key
+        }
+    )
+    if not lengths:
+        return
+    prefixes = [
+        {
+            "cell": {
+                **cell["cell"],
+                "bits": length,
+                "method": "first bits of the nested",
+            },
+            "figures": cell["figures"][f"at {length}"],
+        }
+        for cell in chosen
+        for length in lengths
+    ]
+    own = [
+        cell
+        for cell in cells
+        if cell["cell"]["method"] == "LLC" and cell["cell"]["bits"] in lengths
+    ]
+    yield "**Nested and of its own, nearest code**"
+    yield grid(by_method([*own, *prefixes], figure("nearest"), "bits"), "{} bits")
+
+
+def decoders(cells: list[Cell], name: str) -> Iterator[str]:
+    """Draw accuracy against look-ups, from exact to beyond nearest."""
+    chosen = [cell for cell in cells if cell["cell"]["method"] == "LLC"]
+    for bits in sorted({cell["cell"]["bits"] for cell in chosen}):
+        runs = [c["figures"] for c in chosen if c["cell"]["bits"] == bits]
+        curves = {
+            "guessing": [
+                _point([run["guesses"][i] for run in runs], runs, "guessed", i)
+                for i in range(len(BUDGETS))
+            ],
+        }
+        for key in ("nearest", "soft", "exact"):
+            mean, error, n = mean_and_error([run[key] for run in runs])
+            spread = error if n > 1 else 0.0
+            ends = curves["guessing"][0][0], curves["guessing"][-1][0]
+            curves[key] = [(x, mean, spread) for x in ends]
+        image = IMAGES / f"llc_{name}_{bits}.svg"
+        line_plot(
+            image,
+            curves,
+            x="look-ups, mean",
+            y="accuracy",
+            title=f"{TITLES[name]}, {bits} bits",
+        )
+        yield f"![accuracy against look-ups](../images/{image.name})"
+
+
+def _point(
+    x: list[float], runs: list[Cell], key: str, i: int
+) -> tuple[float, float, float]:
+    mean, error, n = mean_and_error([run[key][i] for run in runs])
+    return sum(x) / len(x), mean, error if n > 1 else 0.0

@@ -1,0 +1,164 @@
+"""The page on posterior control."""
+
+from collections.abc import Iterator
+
+from experiments._cells import Cell
+from experiments._pages import IMAGES, TITLES, write_page
+from experiments._plots import line_plot
+from experiments._summary import by_method, decimal, figure, grid, markdown
+from experiments._verdicts import minus, only, over_seeds, values_of
+from experiments.posterior_control import CONTROLS, LENGTHS, N_ITER
+from fewbits.analysis import bound_regression
+
+INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
+
+Made by `python -m experiments.pages` from `posterior_control.jsonl`, which
+`python -m experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2 and 4
+of LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for
+{N_ITER} epochs by each loss alone, with the posterior control ("D"), with the targets
+of its centres but without the posterior ("centres"), and with a surrogate that stays as
+it was drawn ("frozen"). Learning rates and weights were chosen at 32 bits on a tenth of
+the training items, with a seed of its own; so is the epoch that is kept. mAP with
+expected ties, divided by what can be found; means over seeds ± one standard error, and
+differences paired by seed."""
+
+SHOWN = {"": "alone", "D": "+ D", "centres": "+ centres", "frozen": "+ frozen D"}
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    write_page("posterior_control", [INTRODUCTION], sections)
+
+
+def sections(cells: list[Cell], name: str) -> Iterator[str]:
+    """Yield the parts on one set of features."""
+    for head in sorted({cell["cell"]["head"] for cell in cells}):
+        chosen = [cell for cell in cells if cell["cell"]["head"] == head]
+        yield f"### {head} head"
+        for key, title in (("map", "mAP"), ("accuracy", "accuracy of 100 votes")):
+            table = by_method(labelled(chosen), figure(key), "bits")
+            if table:
+                yield f"**{title}**"
+                yield grid(table, "{} bits")
+        yield "**What each control adds to the mAP**"
+        yield added(chosen)
+        yield from convergence(chosen, name, head)
+        yield regression(chosen)
+        yield cost(chosen)
+
+
+def labelled(cells: list[Cell]) -> list[Cell]:
+    """Return the cells with the control in the name of the method."""
+    return [
+        {**cell, "cell": {**cell["cell"], "method": label(cell), "control": ""}}
+        for cell in sorted(cells, key=_order)
+    ]
+
+
+def label(cell: Cell) -> str:
+    """Return ``csq + D``."""
+    method, control = cell["cell"]["method"], cell["cell"]["control"]
+    return f"{method} {SHOWN[control]}" if control else method
+
+
+def _order(cell: Cell) -> tuple[str, int]:
+    return cell["cell"]["method"], list(CONTROLS).index(cell["cell"]["control"])
+
+
+def added(cells: list[Cell]) -> str:
+    """Return differences to the loss alone, paired by seed."""
+    rows = []
+    for method in sorted({cell["cell"]["method"] for cell in cells}):
+        values = values_of(cells, method, figure("map"))
+        for control in list(CONTROLS)[1:]:
+            gaps = over_seeds(
+                minus(
+                    _without(only(values, control=control)),
+                    _without(only(values, control="")),
+                )
+            )
+            found = {dict(at)["bits"]: gap for at, gap in gaps.items()}
+            if found:
+                rows.append([f"{method} {SHOWN[control]}", *_gaps(found)])
+    return markdown(["", *(f"{bits} bits" for bits in LENGTHS)], rows)
+
+
+def _gaps(found: dict[int, tuple[float, float, int]]) -> Iterator[str]:
+    for bits in LENGTHS:
+        mean, error, n = found.get(bits, (0.0, 0.0, 0))
+        yield (
+            f"{mean:+.3f} ± {decimal(error, 3)}" if n > 1 else f"{mean:+.3f}" * (n > 0)
+        )
+
+
+def _without(values: dict) -> dict:
+    """Leave the control out of settings, so that they can be compared."""
+    return {
+        tuple(pair for pair in at if pair[0] != "control"): found
+        for at, found in values.items()
+    }
+
+
+def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
+    """Draw the mAP on items kept aside over the epochs, 32 bits, seed 0 (figure 2)."""
+    curves = {
+        label(cell): [
+            (epoch + 1.0, value, 0.0)
+            for epoch, value in enumerate(cell["figures"]["history"]["map"])
+        ]
+        for cell in sorted(cells, key=_order)
+        if (cell["cell"]["bits"], cell["cell"]["seed"]) == (32, 0)
+        and cell["cell"]["control"] in ("", "D")
+    }
+    if curves:
+        image = IMAGES / f"posterior_{name}_{head}.svg"
+        y, title = "mAP on items kept aside", f"{TITLES[name]}, 32 bits"
+        line_plot(image, curves, x="epoch", y=y, title=title)
+        yield f"![mAP over the epochs](../images/{image.name})"
+
+
+def regression(cells: list[Cell]) -> str:
+    """Say how mAP and bound go together, over epochs and methods (figures 1, 4)."""
+    ends = [
+        (cell["figures"]["history"]["bound"][-1], cell["figures"]["map"])
+        for cell in cells
+    ]
+    parts = []
+    if len(ends) > 2:
+        found = bound_regression(*map(list, zip(*ends, strict=True)))
+        parts.append(f"{decimal(found.spearman, 2)} over {len(ends)} trained networks")
+    for method in ("csq", "hashnet"):
+        epochs = [
+            point
+            for cell in cells
+            if cell["cell"]["method"] == method and cell["cell"]["control"] == "D"
+            for point in zip(
+                cell["figures"]["history"]["bound"],
+                cell["figures"]["history"]["map"],
+                strict=True,
+            )
+        ]
+        if len(epochs) > 2:
+            found = bound_regression(*map(list, zip(*epochs, strict=True)))
+            parts.append(
+                f"{decimal(found.spearman, 2)} over the epochs of {method} + D"
+            )
+    return f"Spearman's correlation of mAP and bound: {'; '.join(parts)}."
+
+
+def cost(cells: list[Cell]) -> str:
+    """Say how long an epoch takes with the control, over one without."""
+    seconds = by_method(labelled(cells), figure("seconds_per_epoch"), "bits")
+    ratios = [
+        seconds[f"{method} + D"][bits][0] / found[bits][0]
+        for method, found in seconds.items()
+        if f"{method} + D" in seconds
+        for bits in found
+        if bits in seconds[f"{method} + D"]
+    ]
+    if not ratios:
+        return ""
+    return (
+        f"An epoch with the control takes {min(ratios):.1f} to {max(ratios):.1f} times "
+        "as long as without, on a busy machine."
+    )

@@ -1,0 +1,186 @@
+"""LLC's detection of foreign items, section 4.3, beside scores that need a threshold.
+
+    python -m experiments.llc_foreign --data caltech101
+
+Codes of classes accept what lies near them: within a radius of 0 or 1, as the paper has
+it, or within one whose rate of false acceptance is predicted, from the code space
+alone or from known classes that play foreign ones. Beside them stand scores of a linear
+classifier on the features, and distances to known items. Foreign are Caltech-101's
+background images, or a quarter of the classes, which nobody trained on.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from experiments._cells import Cell, Cells
+from experiments._features import load_image_features
+from experiments._hash_problems import load_problem
+from experiments._options import Bits, Data, Only, Seeds, wanted
+from fewbits.codes import pack
+from fewbits.decoding import (
+    hidden_class_region,
+    known_region,
+    predicted_region,
+)
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import (
+    code_neighbour_score,
+    detection,
+    energy,
+    max_logit,
+    max_softmax,
+    neighbour_score,
+    ood_scores,
+    wrong_mixture,
+)
+from fewbits.learners.deep import LLC
+
+FOREIGN = ("background", "held-out classes")
+LENGTHS = (10, 14, 20, 32, 64)
+RATES = (0.01, 0.05, 0.2)
+N_ITER, CODEBOOK_EPOCHS, COST = 100, 50, 0.01
+#: Shares of foreign items that a threshold is tuned on, and met in use.
+TUNED_ON, MET = (0.1, 0.5, 0.9), (0.1, 0.5, 0.9)
+
+
+def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
+    """Measure every cell that is not measured yet."""
+    cells = Cells("llc_foreign")
+    for name in data:
+        for seed in range(seeds):
+            for method in FOREIGN:
+                problem = Problem(name, seed, method)
+                for n_bits in LENGTHS:
+                    cell = {"data": name, "bits": n_bits, "method": method}
+                    cell["seed"] = seed
+                    if wanted(cell, only, bits):
+                        cells.measure(cell, partial(problem.figures, n_bits))
+
+
+class Problem:
+    """Items of known classes to learn from, known and foreign ones to tell apart."""
+
+    def __init__(self, name: str, seed: int, foreign: str) -> None:
+        whole = load_problem(name, seed)
+        self.X, self.y, self.seed = whole.X, whole.labels, seed
+        classes = np.unique(self.y[whole.train])
+        rng = np.random.default_rng(seed)
+        if foreign == "background":
+            data, _ = load_image_features("caltech101", "efficientnet-lite0-128")
+            self.foreign = np.flatnonzero(data.labels["class"] == "BACKGROUND_Google")
+            self.train, self.known = whole.train, whole.query
+        else:
+            unseen = rng.permutation(classes)[: len(classes) // 4]
+            self.foreign = whole.query[np.isin(self.y[whole.query], unseen)]
+            self.train, self.known = (
+                rows[~np.isin(self.y[rows], unseen)]
+                for rows in (whole.train, whole.query)
+            )
+
+    def figures(self, n_bits: int) -> Cell:
+        """Learn codes; accept by them, and by scores."""
+        learner = LLC(
+            n_bits,
+            codebook_epochs=CODEBOOK_EPOCHS,
+            n_iter=N_ITER,
+            random_state=self.seed,
+        ).fit(self.X[self.train], self.y[self.train])
+        train, known, foreign = (
+            learner.encode(self.X[rows])
+            for rows in (self.train, self.known, self.foreign)
+        )
+        scores = self.scores(known, foreign, train)
+        found: Cell = {"scores": {}, "rules": {}}
+        for name, (inside, outside) in scores.items():
+            measured = ood_scores(inside, outside)
+            found["scores"][name] = {"auroc": measured.auroc, "fpr95": measured.fpr}
+        book = pack(learner.codebook_ > 0)
+        for name, region in self.regions(book, n_bits, train).items():
+            sides = region.accepts(known), region.accepts(foreign)
+            found["rules"][name] = rule(region, *sides, scores["max logit"], self.seed)
+        return found
+
+    def scores(
+        self, known: Any, foreign: Any, train: Any
+    ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Return scores of known and foreign items, high for what looks known."""
+        X, y = self.X[self.train], self.y[self.train]
+        linear = LogisticRegression(C=COST, max_iter=300)
+        classifier = make_pipeline(StandardScaler(), linear).fit(X, y)
+        sides = self.X[self.known], self.X[self.foreign]
+        logits = [classifier.decision_function(side) for side in sides]
+        return {
+            "max softmax": tuple(map(max_softmax, logits)),
+            "max logit": tuple(map(max_logit, logits)),
+            "energy": tuple(map(energy, logits)),
+            "features' neighbours": tuple(neighbour_score(s, X, 10) for s in sides),
+            "codes' neighbours": tuple(
+                code_neighbour_score(codes, train, 1) for codes in (known, foreign)
+            ),
+        }
+
+    def regions(self, book: Any, n_bits: int, train: Any) -> dict[str, Any]:
+        """Return the rules; those that a rate leaves no room for are left out."""
+        rows = np.searchsorted(np.unique(self.y[self.train]), self.y[self.train])
+        made: dict[str, Any] = {
+            "radius 0": known_region(book, n_bits, 0),
+            "radius 1": known_region(book, n_bits, 1),
+        }
+        for rate in RATES:
+            for name, make in (
+                ("predicted", partial(predicted_region, book, n_bits, rate)),
+                (
+                    "hidden classes",
+                    partial(hidden_class_region, book, n_bits, rate, train, rows),
+                ),
+            ):
+                try:
+                    made[f"{name}, {rate:g}"] = make()
+                except ArgumentError:
+                    continue
+        return made
+
+
+def rule(
+    region: Any,
+    known: NDArray[np.bool_],
+    foreign: NDArray[np.bool_],
+    logits: tuple[NDArray[np.float64], NDArray[np.float64]],
+    seed: int,
+) -> Cell:
+    """Return what a rule accepts, and what a threshold tuned on a mixture would."""
+    mixtures = wrong_mixture(
+        *logits,
+        known,
+        foreign,
+        validation_shares=TUNED_ON,
+        deployment_shares=MET,
+        random_state=seed,
+    )
+    return {
+        "radius": region.radius,
+        "predicted_rate": region.predicted_rate,
+        "balanced": detection(known, foreign).balanced_accuracy,
+        "known_accepted": float(known.mean()),
+        "foreign_accepted": float(foreign.mean()),
+        "mixtures": [
+            {
+                "tuned_on": each.validation_share,
+                "met": each.deployment_share,
+                "tuned": {k: v.mean for k, v in each.tuned.items()},
+                "rule": {k: v.mean for k, v in each.untuned.items()},
+            }
+            for each in mixtures
+        ],
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,97 @@
+"""Experiments on deep codes: what is drawn, chosen and shown."""
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments import (
+    _cells,
+    _hash_problems,
+    _llc_page,
+    _pages,
+    _posterior_page,
+    llc,
+    posterior_control,
+)
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    for module in (_cells, _pages):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
+    for module in (_llc_page, _posterior_page):
+        monkeypatch.setattr(module, "IMAGES", tmp_path)
+    return tmp_path
+
+
+def write_cells(path, cells):
+    lines = [json.dumps({"cell": cell, "figures": found}) for cell, found in cells]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def test_labels_are_the_common_long_words(monkeypatch):
+    monkeypatch.setattr(_hash_problems, "N_WORDS", 2)
+    texts = ["Fracture of femur, right", "fracture of tibia (right)", "burn of hand"]
+    labels = _hash_problems.word_labels(texts)
+    assert labels.tolist() == [[1, 1], [1, 1], [0, 0]]
+
+
+def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
+    def aside(data, head, loss, control, weight, rate):
+        return -abs(np.log10(rate) + 3) - (weight or 0) * (0.1 - (weight or 0))
+
+    monkeypatch.setattr(posterior_control, "aside", aside)
+    assert posterior_control.rate_of("any", "linear", "csq") == 1e-3
+    assert posterior_control.weight_of("any", "linear", "csq", "D") == 1.0
+
+
+def test_every_loss_has_every_control():
+    cells = list(posterior_control.lineup("caltech101", "linear", 0))
+    assert len(cells) == 7 * 3 * 4
+    assert len(list(posterior_control.lineup("caltech101", "linear", 4))) == 7 * 3 * 2
+
+
+def test_page_of_controls(results):
+    figures = {"map": 0.5, "accuracy": 0.6, "seconds_per_epoch": 1.0}
+    history = {"map": [0.1, 0.5], "bound": [0.2, 0.4]}
+    cells = [
+        (
+            cell,
+            {
+                **figures,
+                "map": 0.5 + 0.1 * (cell["control"] == "D") + 0.01 * seed,
+                "history": {**history, "bound": [0.2, 0.4 + 0.1 * seed]},
+                "seconds_per_epoch": 1.0 + 2 * (cell["control"] == "D"),
+            },
+        )
+        for seed in range(2)
+        for cell in posterior_control.lineup("caltech101", "linear", seed)
+    ]
+    write_cells(results / "posterior_control.jsonl", cells)
+    _posterior_page.write()
+    page = (results / "posterior_control.md").read_text("utf-8")
+    assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
+    assert "| csq + frozen D | +0.000 ± .000 |" in page
+    assert "3.0 to 3.0 times" in page
+    assert (results / "posterior_caltech101_linear.svg").exists()
+
+
+def test_page_of_codebooks(results):
+    found = {key: 0.5 for key in _llc_page.TABLES}
+    found["guessed"] = np.linspace(0.3, 0.6, len(llc.BUDGETS)).tolist()
+    found["guesses"] = list(range(1, len(llc.BUDGETS) + 1))
+    nested = {f"at {m}": {"nearest": 0.4} for m in (10, 14, 20, 24)}
+    cells = [
+        (
+            cell,
+            nested if "nested" in cell["method"] else {"accuracy": 0.9, **found},
+        )
+        for cell in llc.lineup("caltech101", 0, 100)
+    ]
+    write_cells(results / "llc.jsonl", cells)
+    _llc_page.write()
+    page = (results / "llc.md").read_text("utf-8")
+    assert "A linear SVM on the features: 0.900" in page
+    assert "| first bits of the nested | .400 | .400 | .400 | .400 |" in page
+    assert (results / "llc_caltech101_14.svg").exists()
