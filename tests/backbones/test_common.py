@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits import backbones
+from fewbits.backbones._onnx_files import id_of, keep_network
 from fewbits.errors import ArgumentError, FeatureError
 
 
@@ -18,53 +19,63 @@ EXAMPLES = {
     "efficientnet-lite0-128-2x2": pictures(5),
     "efficientnet-lite0-96": pictures(5),
     "classic": pictures(5),
+    "onnx": pictures(5),
 }
 
 
 @pytest.fixture(autouse=True, scope="module")
-def vocabulary(cache):
-    """Learn the only one, which `load("classic")` finds."""
-    return backbones.ClassicDescriptors.learn(pictures(1))
+def kept(cache, network):
+    """Keep one of each kind that is learnt; return their ids."""
+    keep_network(network)
+    learnt = backbones.ClassicDescriptors.learn(pictures(1))
+    return {"classic": learnt.id, "onnx": id_of(network)}
 
 
-def test_all_are_tested(vocabulary):
-    assert {*EXAMPLES, vocabulary.id} - {"classic"} == set(backbones.available())
+@pytest.fixture
+def backbone(name, kept):
+    return backbones.load(kept.get(name, name))
+
+
+def test_all_are_tested(kept):
+    assert {kept.get(name, name) for name in EXAMPLES} == set(backbones.available())
+
+
+def test_the_only_vocabulary_is_meant(kept):
+    assert backbones.load("classic").id == kept["classic"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 class TestBackboneContract:
-    def test_shape_and_type(self, name):
-        backbone = backbones.load(name)
+    def test_shape_and_type(self, name, backbone):
         features = backbone.extract(EXAMPLES[name])
         assert features.shape == (5, backbone.n_features)
         assert features.dtype == np.float32
         assert np.isfinite(features).all()
 
-    def test_alone_as_in_a_batch(self, name):
-        backbone, items = backbones.load(name), EXAMPLES[name]
+    def test_alone_as_in_a_batch(self, name, backbone):
+        items = EXAMPLES[name]
         together = backbone.extract(items)
         for row, item in enumerate(items):
             np.testing.assert_array_equal(backbone.extract([item])[0], together[row])
 
-    def test_no_items(self, name):
-        backbone = backbones.load(name)
+    def test_no_items(self, name, backbone):
         assert backbone.extract([]).shape == (0, backbone.n_features)
 
-    def test_progress(self, name):
+    def test_progress(self, name, backbone):
         seen = []
-        backbones.load(name).extract(
+        backbone.extract(
             EXAMPLES[name], progress=lambda done, total: seen.append((done, total))
         )
         assert seen[-1] == (5, 5)
 
-    def test_wrong_kind_of_item(self, name):
+    def test_wrong_kind_of_item(self, name, backbone):
         with pytest.raises(FeatureError):
-            backbones.load(name).extract([object()])
+            backbone.extract([object()])
 
 
-def test_fingerprints_differ():
-    prints = {backbones.load(name).fingerprint for name in EXAMPLES}
-    assert len(prints) == len(EXAMPLES)
+def test_fingerprints_differ(kept):
+    ids = [kept.get(name, name) for name in EXAMPLES]
+    assert len({backbones.load(name).fingerprint for name in ids}) == len(ids)
 
 
 def test_unknown_name():

@@ -17,7 +17,7 @@ class Backbone(ABC):
     them goes into the fingerprint, which travels with everything made from them.
     """
 
-    id: ClassVar[str]
+    id: str
     kind: ClassVar[str]
     n_features: int
 

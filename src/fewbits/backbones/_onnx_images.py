@@ -1,0 +1,82 @@
+"""Networks that were trained here and exported: images to features without torch."""
+
+import hashlib
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.backbones._network_images import NetworkImages, session_of
+from fewbits.backbones._onnx_files import id_of
+from fewbits.errors import ArtefactError, MissingExtraError
+
+#: What a file must say of itself: other models expect other pixels.
+FORMAT = "fewbits-onnx-images-1"
+_RULE = "RGB squeezed bilinearly, x / 255, version 1"
+_NEEDED = "images need Pillow and ONNX Runtime: pip install 'fewbits[vision]'"
+
+
+@final
+class OnnxImages(NetworkImages):
+    """Image to the features of a network that `learners.deep.export_backbone` wrote.
+
+    The network is a plain ONNX model from ``image``, float32 (n, 3, size, size) with
+    RGB from 0 to 1, to ``features`` (n, n_features).
+
+    Parameters
+    ----------
+    network : bytes
+        The content of the file; `fewbits.backbones.load` finds it by its id.
+
+    Attributes
+    ----------
+    id : str
+        ``onnx-`` and the first 8 digits of the file's checksum.
+    size : int
+        Pixels on each side of what the network sees.
+
+    Raises
+    ------
+    ArtefactError
+        When `network` is something else, or damaged.
+    MissingExtraError
+        When ONNX Runtime or Pillow is not installed.
+    """
+
+    def __init__(self, network: bytes) -> None:
+        self.id = id_of(network)
+        self._checksum = hashlib.sha256(network).hexdigest()
+        self._loaded = _loaded(network, self.id)
+        (image,), (features,) = self._loaded.get_inputs(), self._loaded.get_outputs()
+        self.size, self.n_features = image.shape[2], features.shape[1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(f"{_RULE} {self._checksum}".encode()).hexdigest()
+
+    @property
+    def _session(self) -> Any:
+        return self._loaded
+
+    def _row(self, session: Any, image: NDArray[np.float32]) -> NDArray[np.float32]:
+        (found,) = session.run(None, {"image": image / 255})
+        row: NDArray[np.float32] = found[0]
+        return row
+
+
+def _loaded(network: bytes, name: str) -> Any:
+    try:
+        session = session_of(network, _NEEDED)
+    except MissingExtraError:
+        raise
+    except Exception as error:  # ONNX Runtime has a class for each, without a base
+        told = str(error).splitlines()[0]
+        raise ArtefactError(f"{name} is no network: {told}") from error
+    found = session.get_modelmeta().custom_metadata_map.get("format", "none")
+    if found != FORMAT:
+        raise ArtefactError(
+            f"{name} is no network that this version reads: its format is {found!r}, "
+            f"expected {FORMAT!r}"
+        )
+    return session
