@@ -13,7 +13,7 @@ demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
 
 test: $(VENV)/dev.stamp native-test
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
 
 native-test: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \

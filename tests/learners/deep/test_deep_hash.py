@@ -136,6 +136,7 @@ def test_memory_map(tmp_path):
     ("options", "message"),
     [
         ({"n_bits": 2}, "6 classes need at least 3 bits to get codes of their own"),
+        ({"n_bits": 2, "loss": "hashnet"}, "6 classes need at least 3 bits"),
         ({"n_bits": 0}, "n_bits must be an integer, 1 to 65536"),
         ({"loss": "contrastive"}, "loss must be a Loss or one of hashnet, dbdh"),
         (

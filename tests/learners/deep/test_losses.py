@@ -262,6 +262,7 @@ EXTREMES = {
     "tiny": lambda u: 1e-20 * u,
     "large": lambda u: 1e4 * signs(u),
     "one large": lambda u: torch.where(torch.arange(B)[:, None] == 0, 1e4, u),
+    "one zero": lambda u: torch.where(torch.arange(B)[:, None] == 0, 0.0, u),
     "equal items": lambda u: u[:1].expand_as(u),
     "opposite items": lambda u: u[:1] * signs(u[:, :1]),
     "corners": lambda u: signs(u),

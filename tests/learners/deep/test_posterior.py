@@ -80,12 +80,16 @@ class TestBlocks:
 
     def test_first_bit_is_lowest(self):
         control, *_ = started(9)  # blocks of 5 and 4
-        bits = torch.zeros(1, 9, dtype=torch.bool)
+
+        def values(bits):
+            return control._values(control._blocks(bits)).T.tolist()
+
+        bits = -torch.ones(1, 9)
         for k, value in enumerate([[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1]]):
             one = bits.clone()
-            one[0, k] = True
-            assert control._values(one).tolist() == [value]
-        assert control._values(~bits).tolist() == [[31, 15]]
+            one[0, k] = 1
+            assert values(one) == [value]
+        assert values(-bits) == [[31, 15]]
 
     @every_length
     def test_probabilities(self, n_bits):
@@ -428,7 +432,7 @@ def test_toy_of_the_paper(seed, shown):
     order = torch.Generator().manual_seed(seed)
     for _ in range(300):
         rows = torch.randint(len(x), (500,), generator=order)
-        own = Picks.one_each(torch.from_numpy(values)[rows, None])
+        own = Picks.one_each(torch.from_numpy(values)[None, rows])
         _, loss = surrogate.losses(x[None, rows], None, own, True)
         optimizer.zero_grad()
         loss.backward()

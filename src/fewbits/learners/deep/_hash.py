@@ -10,6 +10,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners.deep._base import DeepLearner
 from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
 
@@ -162,6 +163,8 @@ class DeepHash(DeepLearner):
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         problem = self._problem(X, y)
+        if problem.targets.classes is not None:
+            check_sizes(problem.targets.n_classes, self.n_bits)
         loss, control = as_loss(self.loss), deepcopy(self.control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
         self._train(problem, network, loss, control)

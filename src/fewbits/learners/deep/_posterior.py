@@ -128,8 +128,9 @@ class PosteriorControl(Control):
     Zhu et al., "A Lower Bound of Hash Codes' Performance", NeurIPS 2022.
     """
 
-    places: Tensor
-    values: Tensor
+    places: Tensor  # of the bits of each block, n_bits where one is shorter
+    powers: Tensor  # what they add to its value
+    values: Tensor  # of the blocks of the centres
 
     def __init__(
         self,
@@ -161,9 +162,11 @@ class PosteriorControl(Control):
         super().start(setting)
         self.n_bits, self._seed = setting.n_bits, setting.seed
         self.register_buffer("places", self._deal(torch.arange(self.n_bits)))
-        self.register_buffer("values", self._values(self.centres > 0))
-        sizes = (self.places < self.n_bits).sum(dim=1)
-        self.surrogate = Surrogate(sizes, self.n_hidden, self.dropout)
+        used = self.places < self.n_bits
+        powers = used << torch.arange(used.shape[1])
+        self.register_buffer("powers", powers[:, None], persistent=False)
+        self.register_buffer("values", self._values(self._blocks(self.centres)))
+        self.surrogate = Surrogate(used.sum(dim=1), self.n_hidden, self.dropout)
         self.surrogate.reset(setting.generator())
         self.surrogate.requires_grad_(self.learns)
 
@@ -172,15 +175,14 @@ class PosteriorControl(Control):
             generator = torch.Generator().manual_seed(self._seed + epoch)
             order = torch.randperm(self.n_bits, generator=generator)
             self.places.copy_(self._deal(order))
-            self.values.copy_(self._values(self.centres > 0))
+            self.values.copy_(self._values(self._blocks(self.centres)))
 
     def forward(self, scores: Tensor, batch: Batch) -> Terms:
+        blocks, centres = self._blocks(scores), self._centres_of(batch)
         own, learns = None, self.learns and self.training
         if learns and not self.n_flips:
-            own = Picks.one_each(self._values(scores >= 0))
-        codes, taught = self.surrogate.losses(
-            self._blocks(scores), self._centres_of(batch), own, self.frozen
-        )
+            own = Picks.one_each(self._values(blocks))
+        codes, taught = self.surrogate.losses(blocks, centres, own, self.frozen)
         if learns and self.n_flips:
             taught = self._taught_by_flips(scores.detach())
         return Terms(codes, taught)
@@ -189,7 +191,7 @@ class PosteriorControl(Control):
         """Return how badly the networks tell codes of which some bits are flipped."""
         flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
         seen = self._blocks(torch.where(flipped, -scores, scores))
-        own = Picks.one_each(self._values((scores >= 0) ^ flipped))
+        own = Picks.one_each(self._values(seen))
         return self.surrogate.losses(seen, None, own, self.frozen)[1]
 
     def log_posterior(self, scores: Tensor) -> Tensor:
@@ -210,23 +212,22 @@ class PosteriorControl(Control):
     def _centres_of(self, batch: Batch) -> Picks:
         """Return the values of the blocks of each item's centres."""
         if batch.classes is not None:
-            return Picks.one_each(self.values[batch.classes])
+            return Picks.one_each(self.values[:, batch.classes])
         labels = batch.labels
         most = max(1, int(labels.sum(dim=1).max()))
         weights, classes = labels.topk(most, dim=1)
         if self.reduction == "mean":
             weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
-        return Picks(self.values[classes].permute(2, 0, 1), weights)
+        return Picks(self.values[:, classes], weights)
 
     def _blocks(self, scores: Tensor) -> Tensor:
         """Return scores by blocks, (n_blocks, b, block), 0 where one is shorter."""
         dealt = pad(scores, (0, 1)).index_select(1, self.places.flatten())
         return dealt.view(-1, *self.places.shape).transpose(0, 1)
 
-    def _values(self, bits: Tensor) -> Tensor:
-        """Return the number that each block's bits make, (b, n_blocks)."""
-        powers = 1 << torch.arange(self.places.shape[1], device=bits.device)
-        return (pad(bits, (0, 1))[:, self.places] * powers).sum(dim=2)
+    def _values(self, blocks: Tensor) -> Tensor:
+        """Return the number that each block's signs make, (n_blocks, b)."""
+        return ((blocks >= 0) * self.powers).sum(dim=2)
 
     def _deal(self, order: Tensor) -> Tensor:
         """Return which bits are in which block, n_bits where one is shorter."""

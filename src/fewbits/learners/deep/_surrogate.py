@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import log_softmax, silu
+from torch.nn.functional import log_softmax, silu, softmax
 
 _NEVER = -1e30  # log-odds of values that a shorter block cannot have
 
@@ -24,17 +24,8 @@ class Picks(NamedTuple):
 
     @classmethod
     def one_each(cls, values: Tensor) -> "Picks":
-        """Return those of items that have one value for each block, (b, n_blocks)."""
-        return cls(values.T[..., None], torch.ones_like(values[:, :1]))
-
-    def times(self, factor: Tensor) -> "Picks":
-        """Return them with other weights."""
-        return self._replace(weights=self.weights.to(factor.dtype) * factor)
-
-    def joined(self, other: "Picks") -> "Picks":
-        """Return all of both."""
-        values = torch.cat([self.values, other.values], dim=2)
-        return Picks(values, torch.cat([self.weights, other.weights], dim=1))
+        """Return those of items that have one value for each block, (n_blocks, b)."""
+        return cls(values[..., None], torch.ones_like(values[0, :, None]))
 
 
 class Units(NamedTuple):
@@ -134,9 +125,8 @@ class Surrogate(nn.Module):
 class _Losses(torch.autograd.Function):
     """`Surrogate.losses`, and the gradients of both in one pass backwards.
 
-    An item's loss has the gradient ``(p - 1[value]) W2'`` towards its hidden layer, p
-    being the probabilities: ``p W2'`` is the same for both losses, and what is taken
-    off are columns of W2.
+    Towards the logits an item's loss has the gradient ``p - 1[value]``, p being the
+    probabilities.
     """
 
     @staticmethod
@@ -155,39 +145,34 @@ class _Losses(torch.autograd.Function):
         z = torch.baddbmm(b1[:, None], x, W1.mT)
         gate = torch.sigmoid(z)
         hidden = (z * gate).mul_(scale)
-        log_p = log_softmax(torch.baddbmm(b2, hidden, W2), dim=2)
-        ctx.save_for_backward(x, W1, W2, z, gate, hidden, log_p)
+        logits = torch.baddbmm(b2, hidden, W2)
+        p = softmax(logits, dim=2)
+        ctx.save_for_backward(x, W1, W2, z, gate, hidden, p)
         ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
+        # The logarithm of the sum that softmax divides by, from the likeliest value.
+        log_sum = logits.amax(dim=2, keepdim=True) - p.amax(dim=2, keepdim=True).log()
+        log_p = logits.sub_(log_sum)
         return _unlikeliness(log_p, codes), _unlikeliness(log_p, own)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        x, W1, W2, z, gate, hidden, log_p = ctx.saved_tensors
+        x, W1, W2, z, gate, hidden, p = ctx.saved_tensors
+        slope = (1 - gate).mul_(z).add_(1).mul_(gate).mul_(ctx.scale)
         codes, own = (
-            picks and picks.times(gradient / x.shape[1])
+            None if picks is None else _residuals(p, picks, gradient / x.shape[1])
             for picks, gradient in zip((ctx.codes, ctx.own), gradients, strict=True)
         )
-        p = log_p.exp()
-        expected = p @ W2.mT
-        slope = (1 - gate).mul_(z).add_(1).mul_(gate).mul_(ctx.scale)
         dx = None
         if codes is not None and ctx.needs_input_grad[0]:
-            dx = _less_columns(expected, W2, codes).mul_(slope) @ W1
+            dx = (codes @ W2.mT).mul_(slope) @ W1
         if codes is not None and not ctx.frozen:
-            own = codes if own is None else own.joined(codes)
+            own = codes if own is None else own + codes
         if own is None or not ctx.needs_input_grad[1]:
             return dx, *[None] * 8
-        dz = _less_columns(expected, W2, own).mul_(slope)
-        dlogits = _less_ones(p, own)
-        return (
-            dx,
-            dz.mT @ x,
-            dz.sum(dim=1),
-            hidden.mT @ dlogits,
-            None,
-            dlogits.sum(dim=1, keepdim=True),
-            *[None] * 3,
-        )
+        dz = (own @ W2.mT).mul_(slope)
+        dW1, db1 = dz.mT @ x, dz.sum(dim=1)
+        dW2, db2 = hidden.mT @ own, own.sum(dim=1, keepdim=True)
+        return dx, dW1, db1, dW2, None, db2, *[None] * 3
 
 
 def _unlikeliness(log_p: Tensor, picks: Picks | None) -> Tensor:
@@ -197,21 +182,8 @@ def _unlikeliness(log_p: Tensor, picks: Picks | None) -> Tensor:
     return -(log_p.gather(2, picks.values) * picks.weights).sum() / log_p.shape[1]
 
 
-def _less_columns(expected: Tensor, W2: Tensor, picks: Picks) -> Tensor:
-    """Return ``weight (p - 1[value]) W2'``, summed over the values of each item."""
-    n_blocks, b, k = picks.values.shape
-    which = picks.values.reshape(n_blocks, b * k, 1).expand(-1, -1, W2.shape[1])
-    columns = W2.mT.gather(1, which).view(n_blocks, b, k, -1)
-    less = columns.mul_(-picks.weights[..., None]).sum(dim=2)
-    return less.addcmul_(expected, _total(picks))
-
-
-def _less_ones(p: Tensor, picks: Picks) -> Tensor:
-    """Return ``weight (p - 1[value])``, summed over the values of each item."""
-    less = (-picks.weights).expand(picks.values.shape)
-    return (p * _total(picks)).scatter_add_(2, picks.values, less)
-
-
-def _total(picks: Picks) -> Tensor:
-    """Return the sum of the weights of each item, shape (b, 1)."""
-    return picks.weights.sum(dim=1, keepdim=True)
+def _residuals(p: Tensor, picks: Picks, factor: Tensor) -> Tensor:
+    """Return ``factor weight (p - 1[value])``, summed over the values of each item."""
+    weights = picks.weights.to(factor.dtype) * factor
+    less = (-weights).expand(picks.values.shape)
+    return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, picks.values, less)
