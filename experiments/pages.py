@@ -7,6 +7,7 @@ from experiments import (
     _class_search_page,
     _discriminative_page,
     _known_page,
+    _llc_foreign_page,
     _llc_page,
     _novel_page,
     _posterior_page,
@@ -26,6 +27,7 @@ def main() -> None:
     _attributes_page.write()
     _training_cost_page.write()
     _llc_page.write()
+    _llc_foreign_page.write()
     _posterior_page.write()
     _benchmark_page.write()
 

@@ -8,6 +8,7 @@ import pytest
 from experiments import (
     _cells,
     _hash_problems,
+    _llc_foreign_page,
     _llc_page,
     _pages,
     _posterior_page,
@@ -95,3 +96,26 @@ def test_page_of_codebooks(results):
     assert "A linear SVM on the features: 0.900" in page
     assert "| first bits of the nested | .400 | .400 | .400 | .400 |" in page
     assert (results / "llc_caltech101_14.svg").exists()
+
+
+def test_page_of_foreign_items(results):
+    measured = {"accuracy": 0.9}
+    mixture = {"tuned_on": 0.1, "met": 0.5, "tuned": measured, "rule": measured}
+    rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
+    cells = [
+        (
+            {"data": "caltech101", "bits": 20, "method": kind, "seed": seed},
+            {
+                "scores": {"max logit": {"auroc": 0.9 + 0.02 * seed}},
+                "rules": {"radius 0": {**rule, "mixtures": [mixture]}},
+            },
+        )
+        for kind in ("background", "held-out classes")
+        for seed in range(2)
+    ]
+    write_cells(results / "llc_foreign.jsonl", cells)
+    _llc_foreign_page.write()
+    page = (results / "llc_foreign.md").read_text("utf-8")
+    assert "| max logit | .910 ± .010 |" in page
+    assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
+    assert "| 10% | 50% | .900 ± .000 | .900 ± .000 |" in page

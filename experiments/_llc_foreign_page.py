@@ -1,0 +1,100 @@
+"""The page on foreign items and the codes of classes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from experiments._cells import Cell
+from experiments._pages import write_page
+from experiments._summary import by_method, grid, markdown, mean_and_error, shown
+from experiments.llc_foreign import FOREIGN, LENGTHS
+
+INTRODUCTION = """# Is this of any class at all?
+
+Made by `python -m experiments.pages` from `llc_foreign.jsonl`, which
+`python -m experiments.llc_foreign` writes. Section 4.3 of LLC (Kusupati et al., NeurIPS
+2021) on frozen features and a linear head: foreign are Caltech-101's background images,
+or a quarter of the classes, which nobody trained on. A rule accepts what lies near a
+class's code: within 0 bits (section 4.3 of the paper), within 1 (its introduction), or
+within a radius at which the share of foreign items is predicted, from the code space
+alone ("predicted") or from known classes that play foreign ones ("hidden classes").
+Beside them stands the largest logit of a logistic regression on the features, with a
+threshold of best F1 on 3,000 items of a mixture. Means over seeds ± one standard
+error."""
+
+SCORES = "**AUROC of scores**, which need a threshold to decide"
+RULES = "**Balanced accuracy of rules**, none of which was tuned on foreign items"
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    write_page("llc_foreign", [INTRODUCTION], sections)
+
+
+def sections(cells: list[Cell], name: str) -> Iterator[str]:
+    """Yield the parts on one set of features."""
+    for kind in FOREIGN:
+        chosen = [cell for cell in cells if cell["cell"]["method"] == kind]
+        if chosen:
+            yield f"### Foreign: {kind}"
+            yield SCORES
+            yield grid(table(chosen, "scores", "auroc"), "{} bits")
+            yield RULES
+            yield grid(table(chosen, "rules", "balanced"), "{} bits")
+            yield "**Foreign items that the rules accept, and what was predicted**"
+            yield accepted(chosen)
+            yield "**A threshold tuned on one mixture and used on another**"
+            yield mixtures(chosen)
+
+
+def table(cells: list[Cell], part: str, key: str) -> dict[str, dict[Any, Any]]:
+    """Return a figure of each score or rule, by length."""
+    spread = [
+        {
+            "cell": {**cell["cell"], "method": name},
+            "figures": {key: found[key]},
+        }
+        for cell in cells
+        for name, found in cell["figures"][part].items()
+    ]
+    return by_method(spread, lambda found: found[key], "bits")
+
+
+def accepted(cells: list[Cell]) -> str:
+    """Return the rates of false acceptance beside their predictions."""
+    real = table(cells, "rules", "foreign_accepted")
+    told = table(cells, "rules", "predicted_rate")
+    lengths = sorted({bits for found in real.values() for bits in found})
+    rows = [
+        [
+            rule,
+            *(
+                f"{shown(*found[bits][:2])} ({shown(*told[rule][bits][:2])})"
+                if bits in found
+                else ""
+                for bits in lengths
+            ),
+        ]
+        for rule, found in real.items()
+    ]
+    return markdown(["", *(f"{bits} bits" for bits in lengths)], rows)
+
+
+def mixtures(cells: list[Cell]) -> str:
+    """Return the accuracy of tuned thresholds beside that of the best-known rules."""
+    longest = max(set(LENGTHS) & {cell["cell"]["bits"] for cell in cells})
+    chosen = [cell["figures"] for cell in cells if cell["cell"]["bits"] == longest]
+    rules = [name for name in chosen[0]["rules"] if _in_all(name, chosen)]
+    rows = []
+    for i, mixture in enumerate(chosen[0]["rules"][rules[0]]["mixtures"]):
+        values = [
+            [run["rules"][rule]["mixtures"][i][side]["accuracy"] for run in chosen]
+            for rule, side in [(rules[0], "tuned"), *((rule, "rule") for rule in rules)]
+        ]
+        shares = [f"{mixture['tuned_on']:.0%}", f"{mixture['met']:.0%}"]
+        rows.append([*shares, *(shown(*mean_and_error(each)[:2]) for each in values)])
+    header = ["foreign when tuned", "foreign in use", "max logit, tuned", *rules]
+    return f"Accuracy, {longest} bits.\n\n" + markdown(header, rows)
+
+
+def _in_all(rule: str, runs: list[Cell]) -> bool:
+    return all(rule in run["rules"] for run in runs)
