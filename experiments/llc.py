@@ -21,7 +21,6 @@ from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from fewbits.codes import pack
 from fewbits.decoding import (
-    Codebook,
     decode_bounded,
     decode_exact,
     decode_nearest,
@@ -119,7 +118,7 @@ def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
 
 def decoded(learner: LLC, problem: ClassProblem, n_bits: int) -> Cell:
     """Return the accuracy of every decoder with the first bits of the codes."""
-    book = Codebook(pack(learner.codebook_[:, :n_bits] > 0), n_bits, learner.classes_)
+    book = learner.codebook_of_classes().prefix(n_bits)
     scores = learner.encoder_.project(problem.X[problem.test])[:, :n_bits]
     scores = np.ascontiguousarray(scores)
     codes, truth = pack(scores >= 0), problem.y[problem.test]
@@ -146,22 +145,24 @@ def decoded(learner: LLC, problem: ClassProblem, n_bits: int) -> Cell:
 
 def separability(learner: LLC, problem: ClassProblem) -> Cell:
     """Return what a linear classifier makes of the scores, and of the codes."""
-    sides = []
-    for rows in (problem.train, problem.test):
-        sides += [learner.encoder_.project(problem.X[rows]), problem.y[rows]]
-    scale = float(np.mean(np.sum(sides[0] ** 2, axis=1)))
-    linear = svm_accuracy(*sides, C=[c / scale for c in (1.0, 10.0, 100.0)])
-    return {"linear on scores": linear.value}
+    scores = learner.encoder_.project(problem.X)
+    found = linear_accuracy(problem, scores, (1.0, 10.0, 100.0))
+    return {"linear on scores": found}
 
 
 def float_figures(problem: ClassProblem) -> Cell:
     """Return the accuracy of a linear classifier on the features."""
-    sides = []
-    for rows in (problem.train, problem.test):
-        sides += [problem.X[rows], problem.y[rows]]
-    scale = float(np.mean(np.sum(sides[0] ** 2, axis=1)))
-    found = svm_accuracy(*sides, C=[c / scale for c in (0.3, 1.0, 3.0, 10.0)])
-    return {"accuracy": found.value}
+    return {"accuracy": linear_accuracy(problem, problem.X, (0.3, 1.0, 3.0, 10.0))}
+
+
+def linear_accuracy(
+    problem: ClassProblem, Z: NDArray[np.float32], costs: tuple[float, ...]
+) -> float:
+    """Return the accuracy of a linear SVM, its cost chosen on the training items."""
+    train, test = problem.train, problem.test
+    scale = float(np.mean(np.sum(Z[train] ** 2, axis=1)))
+    sides = Z[train], problem.y[train], Z[test], problem.y[test]
+    return svm_accuracy(*sides, C=[cost / scale for cost in costs]).value
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from experiments._cells import Cell, Cells
 from experiments._features import load_image_features
 from experiments._hash_problems import load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from fewbits.codes import pack
 from fewbits.decoding import (
     hidden_class_region,
     known_region,
@@ -107,7 +106,7 @@ class Problem:
         for name, (inside, outside) in scores.items():
             measured = ood_scores(inside, outside)
             found["scores"][name] = {"auroc": measured.auroc, "fpr95": measured.fpr}
-        book = pack(learner.codebook_ > 0)
+        book = learner.codebook_of_classes().codes
         for name, region in self.regions(book, n_bits, aside).items():
             sides = region.accepts(known), region.accepts(foreign)
             found["rules"][name] = rule(region, *sides, scores["max logit"], self.seed)

@@ -26,7 +26,6 @@ from fewbits.analysis import (
     tree_agreement,
     vector_taxonomy,
 )
-from fewbits.codes import pack
 from fewbits.learners.deep import LLC
 
 CODEBOOKS = ("learnt", "random", "svd", "cca")
@@ -94,7 +93,8 @@ def code_tree(problem: ClassProblem, bits: int, codebook: str, seed: int) -> Tax
         n_iter=N_ITER,
         random_state=seed,
     ).fit(problem.X[problem.train], problem.y[problem.train])
-    return taxonomy(pack(learner.codebook_ > 0), bits, learner.classes_)
+    book = learner.codebook_of_classes()
+    return taxonomy(book.codes, bits, book.names)
 
 
 def class_means(problem: ClassProblem) -> NDArray[np.float64]:

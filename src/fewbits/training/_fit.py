@@ -5,7 +5,6 @@ from typing import Any
 
 from fewbits import backbones, learners
 from fewbits.bundle import Bundle
-from fewbits.codes import pack
 from fewbits.decoding import Codebook
 from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError
@@ -100,10 +99,8 @@ def fit_bundle(
 
 def _codebook(learner: Any) -> Codebook | None:
     """Return the codes of the classes, if the learner has made any."""
-    codes = getattr(learner, "codebook_", None)
-    if codes is None:
-        return None
-    return Codebook(pack(codes > 0), codes.shape[1], learner.classes_)
+    make = getattr(learner, "codebook_of_classes", None)
+    return None if make is None else make()
 
 
 def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:

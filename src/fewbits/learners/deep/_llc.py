@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
+from fewbits.codes import pack
+from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_integer, check_n_bits, check_number
@@ -29,7 +32,7 @@ class LLC(DeepLearner):
 
     Phase 1 learns the codes by classifying with them, straight-through; phase 2 trains
     the network of phase 1 to give each item the code of its class, bit by bit. Items
-    are classified by decoding their code: `fewbits.decoding.Codebook`.
+    are classified by decoding their code with `codebook_of_classes`.
 
     Parameters
     ----------
@@ -98,6 +101,8 @@ class LLC(DeepLearner):
     >>> llc = LLC(codebook_epochs=5, n_iter=5, random_state=0).fit(X, y)
     >>> llc.codebook_.shape, len(np.unique(llc.codebook_, axis=0))
     ((3, 4), 3)
+    >>> llc.codebook_of_classes()
+    Codebook(3 classes, 4 bits)
     """
 
     def __init__(
@@ -158,6 +163,17 @@ class LLC(DeepLearner):
         self.tol = tol
         self.verbose = verbose
         self.random_state = random_state
+
+    def codebook_of_classes(self) -> Codebook:
+        """Return the codes of the classes with their names, as decoders take them.
+
+        Returns
+        -------
+        fewbits.decoding.Codebook
+        """
+        check_is_fitted(self)
+        n_bits = self.codebook_.shape[1]
+        return Codebook(pack(self.codebook_ > 0), n_bits, self.classes_)
 
     def _check_parameters(self) -> None:
         if self.n_bits is not None:
