@@ -2,7 +2,6 @@
 
 import builtins
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -31,29 +30,6 @@ HOSTILE = [
 ]
 
 
-class Reader(HTMLParser):
-    """Collect tags and texts; complain about what is not closed in order."""
-
-    def __init__(self, source):
-        super().__init__()
-        self.tags, self.attributes, self.texts, self._open = [], [], [], []
-        self.feed(source)
-        self.close()
-        assert not self._open
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in {"meta", "img"}:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self._open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
 @pytest.fixture
 def scores():
     return np.random.default_rng(0).normal(size=(40, 5))
@@ -71,7 +47,7 @@ def written(tmp_path, scores):
     return write
 
 
-def test_texts_names_and_report(written, scores):
+def test_texts_names_and_report(written, scores, read_html):
     labels = np.where(scores[:, 2] > 0, "up", "down")
     page = written(
         [f"text {i}" for i in range(40)],
@@ -83,7 +59,7 @@ def test_texts_names_and_report(written, scores):
         bits=[2, 1, 2],
         title="My bits",
     )
-    found = Reader(page)
+    found = read_html(page)
     texts = " ".join(found.texts)
     headings = re.findall(r"Bit \d", texts)
     assert headings == ["Bit 2", "Bit 1"]
@@ -105,7 +81,7 @@ def test_warnings_are_shown(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["texts", "images"])
-def test_hostile_text_stays_text(written, kind):
+def test_hostile_text_stays_text(written, kind, read_html):
     texts = (HOSTILE * 5)[:40]
     items = texts
     if kind == "images":
@@ -122,7 +98,7 @@ def test_hostile_text_stays_text(written, kind):
         ),
     )
     harmless = written(["x"] * 40 if kind == "texts" else items, kind=kind)
-    found, plain = Reader(page), Reader(harmless)
+    found, plain = read_html(page), read_html(harmless)
     assert not set(found.tags) - {*plain.tags, "span"}
     assert not {name for name, _ in found.attributes if name.startswith("on")}
     assert found.tags.count("style") == 1
@@ -130,7 +106,7 @@ def test_hostile_text_stays_text(written, kind):
     assert HOSTILE[4] in [*found.texts, *(value for _, value in found.attributes)]
 
 
-def test_a_proposed_word_is_escaped(tmp_path):
+def test_a_proposed_word_is_escaped(tmp_path, read_html):
     side = np.arange(100) % 2
     scores = 2.0 * side[:, None] - 1
     words = [["<i>"] if s else ["<u>"] for s in side]
@@ -144,12 +120,12 @@ def test_a_proposed_word_is_escaped(tmp_path):
     )
     page = (tmp_path / "p.html").read_text()
     assert "&lt;i&gt;" in page
-    assert not {"i", "u"} & set(Reader(page).tags)
+    assert not {"i", "u"} & set(read_html(page).tags)
 
 
-def test_nothing_is_loaded(written):
+def test_nothing_is_loaded(written, read_html):
     page = written(["see https://example.org/x.png"] * 40)
-    found = Reader(page)
+    found = read_html(page)
     links = [value for name, value in found.attributes if name in {"src", "href"}]
     assert all(value.startswith(("#", "data:")) for value in links)
     assert "script" not in found.tags
@@ -159,7 +135,7 @@ def test_nothing_is_loaded(written):
     assert policies[0].startswith("default-src 'none'")
 
 
-def test_images_of_every_kind(written, tmp_path):
+def test_images_of_every_kind(written, tmp_path, read_html):
     Image.new("RGB", (300, 200), "red").save(tmp_path / "photo.png")
     Image.new("P", (20, 10)).save(tmp_path / "tiny.gif")
 
@@ -174,7 +150,7 @@ def test_images_of_every_kind(written, tmp_path):
         Image.new("RGBA", (40, 40)),
         Reference(),
     ]
-    found = Reader(written(kinds * 8, kind="images"))
+    found = read_html(written(kinds * 8, kind="images"))
     attributes = [value for name, value in found.attributes if name == "src"]
     assert len(attributes) == 5 * 2 * 3
     assert {value.split(";")[0] for value in attributes} == {
@@ -194,7 +170,7 @@ def test_vectors_are_shown_by_number_and_caption(written):
 
 
 @pytest.mark.parametrize("kind", ["texts", "images"])
-def test_maps_show_every_item_once(written, scores, kind):
+def test_maps_show_every_item_once(written, scores, kind, read_html):
     maps = [map_codes(pack(scores > 0), method=m) for m in ("smacof", "tsne")]
     items = [np.full((40, 30), i, np.uint8) for i in range(40)]
     page = written(
@@ -203,7 +179,7 @@ def test_maps_show_every_item_once(written, scores, kind):
         maps=maps,
         classes=["common"] * 30 + [f"rare {i}" for i in range(10)],
     )
-    found = Reader(page)
+    found = read_html(page)
     assert found.tags.count("circle") + found.tags.count("image") == 2 * 40
     assert ("image" in found.tags) == (kind == "images")
     keys = re.findall(r'class="key class-(\d)"><bdi>([^<]+)', page)
