@@ -347,8 +347,9 @@ class Bundle:
         """
         if self.codebook is None:
             raise ArgumentError(
-                "this bundle has no codes of classes; 'fewbits fit --method llc' "
-                "learns them from labels"
+                "this bundle has no codes of classes: learn them from labels by "
+                "'fewbits fit --method llc', or let items vote by 'fewbits classify "
+                "--labels'"
             )
         return self.codebook
 

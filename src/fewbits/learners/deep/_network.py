@@ -12,7 +12,6 @@ from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError, FeatureError
 
 Matrix = NDArray[np.float64]
-Layers = list[tuple[Matrix, Matrix]]  # weights (n_in, n_out) and bias of each
 
 
 class Standardize(nn.Module):
