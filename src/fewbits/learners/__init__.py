@@ -9,6 +9,7 @@ from fewbits.learners._itq import ITQ
 from fewbits.learners._kernel_map import HomogeneousKernelMap
 from fewbits.learners._kernel_mapped import KernelMapped
 from fewbits.learners._lsh import LSH
+from fewbits.learners._neighbour_codes import NeighbourCodes
 from fewbits.learners._pcah import PCAH
 from fewbits.learners._picodes import PiCoDes
 from fewbits.learners._picodes_relaxed import RelaxedPiCoDes
@@ -28,6 +29,7 @@ __all__ = [
     "HomogeneousKernelMap",
     "KernelMapped",
     "Learner",
+    "NeighbourCodes",
     "PiCoDes",
     "RelaxedPiCoDes",
     "SparseProjections",

@@ -18,6 +18,7 @@ METHODS: dict[str, type[Learner]] = {
     "sp": learners.SparseProjections,
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,
+    "neighbours": learners.NeighbourCodes,
     "classemes": learners.Classemes,
     "picodes": learners.PiCoDes,
     "picodes-relaxed": learners.RelaxedPiCoDes,

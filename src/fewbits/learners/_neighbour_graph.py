@@ -1,0 +1,142 @@
+"""The near neighbours of some rows, and batches of rows that are near each other."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.learners._rows import spans
+
+Float32Array = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+
+_HALVINGS = 60
+
+
+class Batch(NamedTuple):
+    """Rows whose distances to each other are compared.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m,)
+        Each once.
+    anchors : ndarray of shape (a,)
+        The places in `rows` whose neighbours are to be kept.
+    precision : ndarray of shape (a,)
+        Of each of them, for `neighbour_shares`.
+    """
+
+    rows: IntArray
+    anchors: IntArray
+    precision: Float32Array
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """The nearest rows of some rows.
+
+    Attributes
+    ----------
+    n_rows : int
+    anchors : ndarray of shape (n_anchors,)
+        The rows whose neighbours are known.
+    ids : ndarray of shape (n_anchors, k)
+        Their nearest rows, nearest first, themselves left out.
+    precision : ndarray of shape (n_anchors,)
+        How steeply the share of a neighbour falls with its squared distance.
+    """
+
+    n_rows: int
+    anchors: IntArray
+    ids: IntArray
+    precision: Float32Array
+
+    def draw(
+        self, n_anchors: int, n_near: int, n_far: int, rng: np.random.RandomState
+    ) -> Batch:
+        """Draw anchors, near neighbours of each, and rows from anywhere.
+
+        The nearest quarter of the neighbours is taken whole, of the others the nearer
+        ones more often. All but the rows from anywhere count as anchors: the neighbours
+        of a row are near each other. They borrow the precision of the row that brought
+        them.
+        """
+        drawn = rng.randint(len(self.anchors), size=n_anchors)
+        places = self._places(n_anchors, n_near, rng)
+        near = np.take_along_axis(self.ids[drawn], places, axis=1)
+        far = rng.randint(self.n_rows, size=n_far)
+        own = self.precision[drawn]
+        rows, first = np.unique(
+            np.concatenate([self.anchors[drawn], near.ravel(), far]), return_index=True
+        )
+        precision = np.concatenate([own, own.repeat(near.shape[1])])
+        anchors = np.flatnonzero(first < len(precision))
+        return Batch(rows, anchors, precision[first[anchors]])
+
+    def _places(
+        self, n_anchors: int, n_near: int, rng: np.random.RandomState
+    ) -> IntArray:
+        """Return places among the nearest rows for each anchor."""
+        k = self.ids.shape[1]
+        first = np.arange(min(k, n_near // 4))
+        others = rng.random_sample((n_anchors, max(0, n_near - len(first)))) ** 2
+        later = len(first) + (others * (k - len(first))).astype(np.int64)
+        whole = np.broadcast_to(first, (n_anchors, len(first)))
+        return np.concatenate(
+            [whole, later if k > len(first) else later[:, :0]], axis=1
+        )
+
+
+def neighbour_graph(
+    X: Float32Array, anchors: IntArray, k: int, perplexity: float
+) -> NeighbourGraph:
+    """Find the `k` nearest rows of the anchors among all rows.
+
+    Distances are those of float32 products: of two rows that are as near as rounding
+    can tell, either may be taken.
+
+    Parameters
+    ----------
+    perplexity : float
+        Effective number of neighbours that a row has.
+    """
+    k = min(k, len(X) - 1)
+    squares = np.einsum("ij,ij->i", X, X)
+    ids = np.empty((len(anchors), k), np.int64)
+    precision = np.empty(len(anchors), np.float32)
+    for span in spans(len(anchors), len(X), least=16):
+        rows = anchors[span]
+        distances = squares - 2 * (X[rows] @ X.T)
+        distances[np.arange(len(rows)), rows] = np.inf
+        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        found = np.take_along_axis(distances, nearest, axis=1)
+        order = np.argsort(found, axis=1)
+        ids[span] = np.take_along_axis(nearest, order, axis=1)
+        precision[span] = precisions(np.take_along_axis(found, order, 1), perplexity)
+    return NeighbourGraph(len(X), anchors, ids, precision)
+
+
+def precisions(squared: Float32Array, perplexity: float) -> Float32Array:
+    """Return the precision at which rows of distances have this perplexity.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n, k)
+        Squared distances, up to a constant for each row, rising.
+    """
+    beyond = (squared - squared[:, :1]).astype(np.float64)
+    mean = beyond.mean(axis=1)
+    scale = np.where(mean > 0, mean, 1.0)
+    beyond /= scale[:, None]
+    low, high = np.full(len(beyond), 1e-6), np.full(len(beyond), 1e6)
+    wanted = np.log(min(perplexity, 0.9 * squared.shape[1]))
+    for _ in range(_HALVINGS):
+        middle = np.sqrt(low * high)
+        shares = np.exp(-beyond * middle[:, None])
+        shares /= shares.sum(axis=1, keepdims=True)
+        entropy = -np.sum(shares * np.log(shares + 1e-30), axis=1)
+        flat = entropy > wanted
+        low, high = np.where(flat, middle, low), np.where(flat, high, middle)
+    found: Float32Array = (np.sqrt(low * high) / scale).astype(np.float32)
+    return found

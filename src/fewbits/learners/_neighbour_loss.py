@@ -1,0 +1,102 @@
+"""How far the neighbours by codes are from the neighbours by vectors."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.learners._neighbour_graph import Batch
+
+Float32Array = NDArray[np.float32]
+
+
+class Divergence(NamedTuple):
+    """A loss and its gradients.
+
+    Attributes
+    ----------
+    value : float
+    bits : ndarray of shape (m, n_bits)
+        Gradient by the bits, as -1 and 1.
+    log_scale : ndarray of shape (n_lengths,)
+        Gradient by the logarithm of the scale of each length.
+    """
+
+    value: float
+    bits: Float32Array
+    log_scale: Float32Array
+
+
+def neighbour_shares(X: Float32Array, batch: Batch) -> Float32Array:
+    """Return how much of the attention of each anchor every row of the batch has.
+
+    That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
+    stochastic neighbour embedding (Hinton and Roweis, 2002).
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n_features)
+        The rows of the batch.
+
+    Returns
+    -------
+    ndarray of shape (a, m)
+    """
+    squares = np.einsum("ij,ij->i", X, X)
+    products = X[batch.anchors] @ X.T
+    distances = np.maximum(squares[batch.anchors, None] + squares - 2 * products, 0)
+    return _softmax(-batch.precision[:, None] * distances, batch.anchors)[0]
+
+
+def divergence(
+    bits: Float32Array,
+    shares: Float32Array,
+    anchors: NDArray[np.int64],
+    lengths: Sequence[int],
+    log_scale: Float32Array,
+) -> Divergence:
+    """Return the cross-entropy of shares by vectors with shares by codes.
+
+    The latter are ``softmax(scale * h_i'h_j / b)`` for the bits h as -1 and 1; the mean
+    is over the anchors and over the lengths, each of which takes a prefix of b bits.
+
+    Parameters
+    ----------
+    bits : ndarray of shape (m, n_bits)
+        -1 and 1.
+    shares : ndarray of shape (a, m)
+        Of `neighbour_shares`.
+    lengths : sequence of int
+        Rising; the last is the number of bits.
+    """
+    mine = bits[anchors]
+    slopes, by_scale, value = np.zeros_like(bits), np.zeros_like(log_scale), 0.0
+    agreement, start = np.zeros_like(shares), 0
+    weight = np.float32(1 / (len(anchors) * len(lengths)))
+    for i, length in enumerate(lengths):
+        agreement += mine[:, start:length] @ bits[:, start:length].T
+        start = length
+        factor = np.exp(log_scale[i]) / np.float32(length)
+        found, logarithms = _softmax(factor * agreement, anchors)
+        value -= float(weight * np.vdot(shares, logarithms))
+        gradient = weight * (found - shares)
+        by_scale[i] = factor * np.vdot(gradient, agreement)
+        slopes[:, :length] += factor * (gradient.T @ mine[:, :length])
+        slopes[anchors, :length] += factor * (gradient @ bits[:, :length])
+    return Divergence(value, slopes, by_scale)
+
+
+def _softmax(
+    logits: Float32Array, itself: NDArray[np.int64]
+) -> tuple[Float32Array, Float32Array]:
+    """Return shares of each row, and their logarithms; 0 and 0 for the row itself."""
+    place = np.arange(len(logits)), itself
+    logits[place] = -np.inf
+    logits -= logits.max(axis=1, keepdims=True)
+    shares = np.exp(logits)
+    total = shares.sum(axis=1, keepdims=True)
+    shares /= total
+    logits -= np.log(total)
+    logits[place] = 0
+    return shares, logits

@@ -1,0 +1,202 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import exact_neighbours, neighbour_recall
+from fewbits.learners import ITQ, LSH, NeighbourCodes
+from fewbits.learners._adam import Adam
+from fewbits.learners._neighbour_graph import (
+    Batch,
+    neighbour_graph,
+    precisions,
+)
+from fewbits.learners._neighbour_loss import divergence, neighbour_shares
+
+
+def rows(n=300, d=12, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+
+
+def brute_nearest(X, row, k):
+    distances = ((X - X[row]) ** 2).sum(axis=1)
+    distances[row] = np.inf
+    return np.argsort(distances)[:k]
+
+
+class TestGraph:
+    def test_finds_the_nearest_rows(self):
+        X, anchors = rows(), np.array([3, 7, 299])
+        graph = neighbour_graph(X, anchors, 5, perplexity=3)
+        expected = [brute_nearest(X, row, 5) for row in anchors]
+        np.testing.assert_array_equal(graph.ids, expected)
+
+    def test_has_no_more_neighbours_than_there_are_rows(self):
+        graph = neighbour_graph(rows(4), np.arange(4), 300, perplexity=20)
+        assert graph.ids.shape == (4, 3)
+        assert np.isfinite(graph.precision).all()
+
+    @pytest.mark.parametrize("perplexity", [2.0, 20.0, 80.0])
+    def test_precision_gives_the_perplexity(self, perplexity):
+        squared = np.sort(rows(50, 100) ** 2, axis=1)
+        found = precisions(squared, perplexity)
+        shares = np.exp(-(squared - squared[:, :1]) * found[:, None]).astype(float)
+        shares /= shares.sum(axis=1, keepdims=True)
+        entropy = -np.sum(shares * np.log(shares + 1e-30), axis=1)
+        np.testing.assert_allclose(np.exp(entropy), perplexity, rtol=1e-3)
+
+    def test_equal_distances_have_a_finite_precision(self):
+        assert np.isfinite(precisions(np.zeros((2, 9), np.float32), 5.0)).all()
+
+    def test_batches_hold_each_row_once_and_the_nearest_always(self):
+        X = rows()
+        graph = neighbour_graph(X, np.arange(300), 40, perplexity=5)
+        batch = graph.draw(2, 20, 10, np.random.RandomState(0))
+        assert len(np.unique(batch.rows)) == len(batch.rows)
+        brought = [
+            anchor
+            for anchor in batch.rows[batch.anchors]
+            if np.isin(graph.ids[anchor, :5], batch.rows).all()
+        ]
+        assert len(brought) >= 2
+        assert len(batch.precision) == len(batch.anchors) <= len(batch.rows)
+
+
+def batch_of(m, anchors):
+    return Batch(np.arange(m), np.array(anchors), np.ones(len(anchors), np.float32))
+
+
+class TestLoss:
+    def test_shares_sum_to_one_without_the_row_itself(self):
+        shares = neighbour_shares(rows(9), batch_of(9, [0, 4, 8]))
+        np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
+        np.testing.assert_array_equal(shares[[0, 1, 2], [0, 4, 8]], 0)
+
+    def test_nearer_rows_have_larger_shares(self):
+        X = rows(9)
+        shares = neighbour_shares(X, batch_of(9, [4]))[0]
+        np.testing.assert_array_equal(np.argsort(-shares)[:8], brute_nearest(X, 4, 8))
+
+    def test_value_is_the_cross_entropy(self):
+        H = np.sign(rows(6, 8))
+        shares = neighbour_shares(rows(6, 3), batch_of(6, [1, 2]))
+        value = divergence(H, shares, np.array([1, 2]), [8], np.log(np.float32([3])))
+        terms = []
+        for row, share in zip([1, 2], shares, strict=True):
+            logits = 3 * (H @ H[row]) / 8
+            logits[row] = -np.inf
+            q = np.exp(logits) / np.exp(logits).sum()
+            terms.append(-sum(share[j] * np.log(q[j]) for j in range(6) if j != row))
+        assert value.value == pytest.approx(np.mean(terms), rel=1e-5)
+
+    @pytest.mark.parametrize("lengths", [[8], [2, 5, 8]])
+    def test_gradients_are_those_of_the_value(self, lengths):
+        anchors = np.array([0, 3, 5])
+        H = rows(7, 8)  # any numbers: the loss does not know that they are signs
+        shares = neighbour_shares(rows(7, 3), batch_of(7, anchors))
+        log_scale = np.linspace(0.5, 1, len(lengths)).astype(np.float32)
+
+        def value(H, log_scale):
+            return divergence(H, shares, anchors, lengths, log_scale).value
+
+        found, step = divergence(H, shares, anchors, lengths, log_scale), 1e-2
+        for place in np.ndindex(H.shape):
+            change = np.zeros_like(H)
+            change[place] = step
+            slope = value(H + change, log_scale) - value(H - change, log_scale)
+            assert found.bits[place] == pytest.approx(slope / (2 * step), abs=2e-4)
+        for i in range(len(lengths)):
+            change = np.zeros_like(log_scale)
+            change[i] = step
+            slope = value(H, log_scale + change) - value(H, log_scale - change)
+            assert found.log_scale[i] == pytest.approx(slope / (2 * step), abs=2e-4)
+
+
+def test_adam_finds_the_bottom_of_a_bowl():
+    place = np.array([5, -3], np.float32)
+    adam = Adam([place], n_steps=300, rate=0.3)
+    for _ in range(300):
+        adam.step([2 * place * np.array([1, 100], np.float32)])
+    np.testing.assert_allclose(place, 0, atol=1e-2)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X = load_digits().data
+    order = np.random.default_rng(0).permutation(len(X))
+    database, queries = X[order[200:]], X[order[:200]]
+    return database, queries, exact_neighbours(queries, database, 10).ids
+
+
+def recall(learner, digits, n_bits=None):
+    database, queries, nearest = digits
+    encoder = learner.fit(database).encoder_
+    if n_bits is not None:
+        encoder = encoder.prefix(n_bits)
+    codes = encoder.encode(queries), encoder.encode(database)
+    return neighbour_recall(*codes, nearest, 10).value
+
+
+class TestLearner:
+    @pytest.mark.parametrize("n_bits", [16, 32])
+    def test_keeps_more_neighbours_than_itq(self, digits, n_bits):
+        ours = recall(NeighbourCodes(n_bits, random_state=0), digits)
+        itq = recall(ITQ(n_bits, random_state=0), digits)
+        assert ours > itq + 0.015
+
+    def test_prefixes_keep_neighbours_when_asked(self, digits):
+        nested = NeighbourCodes(32, lengths=[8, 16], random_state=0)
+        alone = NeighbourCodes(32, random_state=0)
+        assert recall(nested, digits, 8) > recall(alone, digits, 8) + 0.02
+        assert recall(nested, digits, 16) > recall(ITQ(16, random_state=0), digits)
+
+    def test_the_best_iteration_on_rows_kept_aside_is_kept(self, digits):
+        learner = NeighbourCodes(16, n_iter=6, random_state=0).fit(digits[0])
+        assert learner.recalls_.shape == (7,)
+        longer = NeighbourCodes(16, n_iter=6, learning_rate=30.0, random_state=0)
+        longer.fit(digits[0])  # every step leads away
+        assert longer.recalls_[1:].max() < longer.recalls_[0]
+        start = recall(longer, digits)
+        assert start == pytest.approx(recall(ITQ(16, random_state=0), digits), abs=0.1)
+
+    def test_nothing_kept_aside(self, digits):
+        learner = NeighbourCodes(16, n_iter=2, validation=0, random_state=0)
+        assert recall(learner, digits) > recall(LSH(16, random_state=0), digits)
+        assert learner.recalls_.shape == (0,)
+
+    def test_many_rows_are_drawn_from(self, digits):
+        learner = NeighbourCodes(16, n_iter=3, n_rows=500, random_state=0)
+        assert recall(learner, digits) > recall(LSH(16, random_state=0), digits)
+
+    def test_scale_and_place_of_the_features_have_no_effect(self, digits):
+        X = digits[0].astype(np.float32)
+        codes = [
+            NeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)
+            for Z in (X, 1024 * X)
+        ]
+        np.testing.assert_array_equal(*codes)
+
+    def test_doubled_rows(self, digits):
+        X = np.repeat(digits[0][:50], 20, axis=0)
+        codes = NeighbourCodes(16, n_iter=2, random_state=0).fit(X).encode(X)
+        assert len(np.unique(codes, axis=0)) > 10
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("lengths", [0]),
+            ("lengths", [65]),
+            ("perplexity", 1),
+            ("n_neighbours", 0),
+            ("n_anchors", 0),
+            ("n_rows", 1),
+            ("n_iter", 0),
+            ("learning_rate", 0),
+            ("validation", 0.6),
+        ],
+    )
+    def test_refuses_parameters_out_of_range(self, digits, name, value):
+        with pytest.raises(
+            ArgumentError, match=name if name != "lengths" else "length"
+        ):
+            NeighbourCodes(64, **{name: value}).fit(digits[0])
