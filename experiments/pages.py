@@ -9,6 +9,7 @@ from experiments import (
     _known_page,
     _llc_foreign_page,
     _llc_page,
+    _llc_taxonomy_page,
     _novel_page,
     _posterior_page,
     _sparse_page,
@@ -28,6 +29,7 @@ def main() -> None:
     _training_cost_page.write()
     _llc_page.write()
     _llc_foreign_page.write()
+    _llc_taxonomy_page.write()
     _posterior_page.write()
     _benchmark_page.write()
 

@@ -1,34 +1,24 @@
 """Experiments on deep codes: what is drawn, chosen and shown."""
 
-import json
-
 import numpy as np
 import pytest
 
 from experiments import (
-    _cells,
     _hash_problems,
     _llc_foreign_page,
     _llc_page,
-    _pages,
+    _llc_taxonomy_page,
     _posterior_page,
     llc,
+    llc_taxonomy,
     posterior_control,
 )
 
 
-@pytest.fixture
-def results(tmp_path, monkeypatch):
-    for module in (_cells, _pages):
-        monkeypatch.setattr(module, "RESULTS", tmp_path)
-    for module in (_llc_page, _posterior_page):
+@pytest.fixture(autouse=True)
+def images(tmp_path, monkeypatch):
+    for module in (_llc_page, _llc_taxonomy_page, _posterior_page):
         monkeypatch.setattr(module, "IMAGES", tmp_path)
-    return tmp_path
-
-
-def write_cells(path, cells):
-    lines = [json.dumps({"cell": cell, "figures": found}) for cell, found in cells]
-    path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def test_labels_are_the_common_long_words(monkeypatch):
@@ -53,7 +43,7 @@ def test_every_loss_has_every_control():
     assert len(list(posterior_control.lineup("caltech101", "linear", 4))) == 7 * 3 * 2
 
 
-def test_page_of_controls(results):
+def test_page_of_controls(results, write_cells):
     figures = {"map": 0.5, "accuracy": 0.6, "seconds_per_epoch": 1.0}
     history = {"map": [0.1, 0.5], "bound": [0.2, 0.4]}
     cells = [
@@ -78,7 +68,7 @@ def test_page_of_controls(results):
     assert (results / "posterior_caltech101_linear.svg").exists()
 
 
-def test_page_of_codebooks(results):
+def test_page_of_codebooks(results, write_cells):
     found = {key: 0.5 for key in _llc_page.TABLES}
     found["guessed"] = np.linspace(0.3, 0.6, len(llc.BUDGETS)).tolist()
     found["guesses"] = list(range(1, len(llc.BUDGETS) + 1))
@@ -98,7 +88,7 @@ def test_page_of_codebooks(results):
     assert (results / "llc_caltech101_14.svg").exists()
 
 
-def test_page_of_foreign_items(results):
+def test_page_of_foreign_items(results, write_cells):
     measured = {"accuracy": 0.9}
     mixture = {"tuned_on": 0.1, "met": 0.5, "tuned": measured, "rule": measured}
     rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
@@ -119,3 +109,35 @@ def test_page_of_foreign_items(results):
     assert "| max logit | .910 ± .010 |" in page
     assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
     assert "| 10% | 50% | .900 ± .000 | .900 ± .000 |" in page
+
+
+def test_page_of_taxonomies(results, write_cells):
+    real = {key: 0.5 for key in _llc_taxonomy_page.TABLES}
+    real |= {"purity_chance": 0.16, "purity_p": 0.005, "cophenetic_p": 0.01}
+    paths = [["I", "A00"], ["I", "A15"], ["II", "C00"]]
+    book = {"codes": ["000000", "000010", "fffff0"], "paths": paths}
+    vectors = np.array([[1.0, 0.2], [1.0, 0.1], [-0.1, 1.0]])
+    rows = {"cosines": llc_taxonomy.cosines(vectors)}
+    cells = [
+        ({"data": "icd10", "bits": bits, "method": method, "seed": 0}, real | more)
+        for bits, method, more in [
+            (0, "classifier rows", rows),
+            (0, "class means", {}),
+            (20, "learnt", book),
+            (20, "SVD", book),
+        ]
+    ]
+    write_cells(results / "llc_taxonomy.jsonl", cells)
+    _llc_taxonomy_page.write()
+    page = (results / "llc_taxonomy.md").read_text("utf-8")
+    assert "|  | real | 20 bits |" in page
+    assert "0.010 (cophenetic) and 0.005 (purity)" in page
+    assert (results / "llc_taxonomy_icd10.svg").exists()
+    assert (results / "llc_taxonomy_icd10_classifier.svg").exists()
+
+
+def test_vectors_have_the_cosines_that_were_kept():
+    vectors = np.random.default_rng(0).normal(size=(6, 9))
+    kept = llc_taxonomy.cosines(vectors)
+    found = _llc_taxonomy_page.vectors_of(kept)
+    np.testing.assert_allclose(llc_taxonomy.cosines(found), kept, atol=2)
