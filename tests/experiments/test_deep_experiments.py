@@ -7,17 +7,23 @@ from experiments import (
     _hash_problems,
     _llc_foreign_page,
     _llc_page,
+    _llc_separability_page,
     _llc_taxonomy_page,
     _posterior_page,
+    _posterior_peers,
     llc,
+    llc_separability,
     llc_taxonomy,
     posterior_control,
+    posterior_map,
 )
+from experiments._hash_problems import HashProblem
+from experiments._llc_problems import ClassProblem
 
 
 @pytest.fixture(autouse=True)
 def images(tmp_path, monkeypatch):
-    for module in (_llc_page, _llc_taxonomy_page, _posterior_page):
+    for module in (_llc_page, _llc_taxonomy_page, _posterior_page, _posterior_peers):
         monkeypatch.setattr(module, "IMAGES", tmp_path)
 
 
@@ -60,11 +66,18 @@ def test_page_of_controls(results, write_cells):
         for cell in posterior_control.lineup("caltech101", "linear", seed)
     ]
     write_cells(results / "posterior_control.jsonl", cells)
+    made = {"data": "caltech101", "method": "hashnet", "control": "D"}
+    placed = {"points": [[0.0, 1.0], [1.0, 2.0]], "labels": ["a", "b"], "bound": 0.52}
+    write_cells(results / "posterior_map.jsonl", [(made, placed)])
     _posterior_page.write()
     page = (results / "posterior_control.md").read_text("utf-8")
     assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
     assert "| csq + frozen D | +0.000 ± .000 |" in page
     assert "3.0 to 3.0 times" in page
+    assert "| csq | .562 / **.505 ± .005** |" in page
+    assert "| csq + D | .500 / .605 ± .005 |" in page
+    assert (results / "posterior_caltech101_linear_bound.svg").exists()
+    assert "hashnet + D by t-SNE, bound .52" in page
     assert (results / "posterior_caltech101_linear.svg").exists()
 
 
@@ -141,3 +154,59 @@ def test_vectors_have_the_cosines_that_were_kept():
     kept = llc_taxonomy.cosines(vectors)
     found = _llc_taxonomy_page.vectors_of(kept)
     np.testing.assert_allclose(llc_taxonomy.cosines(found), kept, atol=2)
+
+
+def test_networks_are_trained_in_every_way(monkeypatch):
+    for name, value in (("WIDTHS", (16, 8)), ("N_ITER", 3), ("CODEBOOK_EPOCHS", 3)):
+        monkeypatch.setattr(llc_separability, name, value)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 20)
+    X = (rng.normal(size=(120, 10)) + 4 * np.eye(6, 10)[y]).astype(np.float32)
+    rows = np.arange(120)
+    problem = ClassProblem(X, y, rows[rows % 4 > 0], rows[rows % 4 == 0])
+    found = llc_separability.figures(problem, 6, 0)
+    assert set(found["phases"]) == {"1", "2"}
+    for way in ("trained for codes", *llc_separability.TRAINED):
+        assert 0 <= found[way]["exact"] <= found[way]["nearest"] <= 1
+    assert found["linear on the classifier's features"] > 0.5
+
+
+def test_page_of_what_must_be_trained(results, write_cells):
+    both = {"exact": 0.5, "nearest": 0.6}
+    found = {"phases": {"1": both, "2": both}, "trained for codes": both}
+    found |= {way: both for way in llc_separability.TRAINED}
+    linear = ("linear on its features", "linear on the classifier's features")
+    found |= dict.fromkeys((*linear, "classifier"), 0.7)
+    cell = {"data": "caltech101", "bits": 14, "method": "LLC"}
+    cells = [({**cell, "seed": seed}, found) for seed in range(2)]
+    write_cells(results / "llc_separability.jsonl", cells)
+    _llc_separability_page.write()
+    page = (results / "llc_separability.md").read_text("utf-8")
+    row = "| classifier's network, trained: projection | .500 ± .000 | .600 ± .000 |"
+    assert row in page
+
+
+def test_codes_are_placed_on_a_plane(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(12), 10)
+    X = (rng.normal(size=(120, 16)) + 4 * np.eye(12, 16)[y]).astype(np.float32)
+    rows = np.arange(120)
+    problem = HashProblem(X, y, rows[rows % 2 > 0], rows[:9], rows[rows % 2 == 0], None)
+    monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
+    monkeypatch.setattr(posterior_map, "rate_of", lambda *_: 1e-3)
+    monkeypatch.setattr(posterior_control, "N_ITER", 2)
+    found = posterior_map.figures("any", "hashnet", "")
+    assert set(found["labels"]) == set(range(10))
+    assert np.shape(found["points"]) == (50, 2)
+
+
+@pytest.mark.parametrize("head", ["linear", "mlp"])
+def test_public_code_stands_beside_ours_where_it_was_run(head):
+    found = {"map": 0.9, "history": {"map": [0.5, 0.8]}}
+    cell = {"method": "csq", "bits": 32, "seed": 0, "control": ""}
+    cells = [{"cell": cell, "figures": found}]
+    parts = list(_posterior_peers.beside_public_code(cells, "caltech101", head))
+    theirs, best = {"linear": (".733", ".746"), "mlp": (".843", ".864")}[head]
+    assert f"{theirs} / .900" in parts[1]
+    assert f"{best} / .900 (csq)" in parts[1]
+    assert not list(_posterior_peers.beside_public_code(cells, "icd10-words", head))
