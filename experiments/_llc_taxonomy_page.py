@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell
 from experiments._pages import IMAGES, write_page
-from experiments._summary import by_method, figure, grid
+from experiments._summary import by_method, decimal, figure, grid, markdown
 from experiments.llc_taxonomy import CODEBOOKS, N_PERMUTATIONS, PICTURED_BITS, REAL
 from fewbits.analysis import (
     Taxonomy,
@@ -28,8 +28,8 @@ set beside that of the chapters. *Cophenetic* is the correlation of the heights 
 two blocks meet in both trees, *distances* that of the codes' distances with the known
 heights, *purity* the dendrogram purity of the chapters (Heller and Ghahramani, 2005).
 Real-valued vectors are clustered by their cosines; a shuffle of the blocks says what
-chance gives, and p-values of {N_PERMUTATIONS} permutations are at most the largest that
-is shown. Nothing is chosen. Means over seeds ± one standard error."""
+chance gives; p-values are from {N_PERMUTATIONS} permutations. Nothing is chosen. Means
+over seeds ± one standard error."""
 
 TABLES = {
     "cophenetic": "Cophenetic correlation with the chapters",
@@ -61,17 +61,19 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
 
 
 def chance(cells: list[Cell]) -> str:
-    """Return the largest p-values of what is not shuffled."""
-    tested = [c["figures"] for c in cells if "shuffled" not in c["cell"]["method"]]
-    tops = {
-        key: max(found[f"{key}_p"] for found in tested)
-        for key in ("cophenetic", "purity")
-    }
-    means = by_method(cells, figure("purity_chance"), "bits")
-    level = next(iter(next(iter(means.values())).values()))[0]
-    return (
-        f"By chance the purity is about {level:.2f}. The largest p-values of all trees "
-        f"are {tops['cophenetic']:.3f} (cophenetic) and {tops['purity']:.3f} (purity)."
+    """Return what purity chance gives, and the largest p-values of each method."""
+    tops: dict[str, list[float]] = {}
+    for cell in cells:
+        found = cell["figures"]
+        most = tops.setdefault(cell["cell"]["method"], [0.0, 0.0])
+        tops[cell["cell"]["method"]] = [
+            max(old, found[f"{key}_p"])
+            for old, key in zip(most, ("cophenetic", "purity"), strict=True)
+        ]
+    level = sum(cell["figures"]["purity_chance"] for cell in cells) / len(cells)
+    rows = [[name, *(decimal(p, 3) for p in most)] for name, most in tops.items()]
+    return f"By chance the purity is about {level:.2f}.\n\n" + markdown(
+        ["largest p-value", "cophenetic", "purity"], rows
     )
 
 

@@ -31,7 +31,7 @@ N_BITS, N_NEW = 8, 100
 BLOCKS, SAMPLES = (1, 2, 4, 8), (1000, 10_000, 100_000)
 #: As in the paper; others are measured with whole blocks only.
 USUAL = 10_000
-N_STEPS, RATE, N_HIDDEN, DROPOUT = 400, 1e-2, 256, 0.5
+N_STEPS, RATE, N_HIDDEN, DROPOUT = 1000, 1e-2, 256, 0.5
 PICTURED_SEED = 0
 
 Probabilities = NDArray[np.float64]

@@ -147,7 +147,7 @@ def test_page_of_taxonomies(results, write_cells):
     _llc_taxonomy_page.write()
     page = (results / "llc_taxonomy.md").read_text("utf-8")
     assert "|  | real | 20 bits |" in page
-    assert "0.010 (cophenetic) and 0.005 (purity)" in page
+    assert "| learnt | .010 | .005 |" in page
     assert (results / "llc_taxonomy_icd10.svg").exists()
     assert (results / "llc_taxonomy_icd10_classifier.svg").exists()
 
