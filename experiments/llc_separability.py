@@ -30,7 +30,7 @@ from fewbits.evaluation import decoding_accuracy
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
 
-WIDTHS = (512, 256)
+WIDTHS = (256, 128)
 N_ITER, CODEBOOK_EPOCHS = 50, 50
 #: How many of the last layers of the classifier's network are trained along.
 TRAINED: dict[str, int | None] = {"projection": 0, "last layer": 1, "all layers": None}
