@@ -4,12 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+NAMES = ("import_time", "search", "encode", "novel", "decode", "training", "onnx")
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def main() -> None:
     """Write each benchmark's figures next to the pages that are made from them."""
-    for name in ("import_time", "search", "encode", "novel", "decode", "training"):
+    for name in NAMES:
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}"]
         subprocess.run(

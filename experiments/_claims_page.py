@@ -1,5 +1,7 @@
 """The page on what holds of the papers on PiCoDes and DBC."""
 
+from collections.abc import Mapping
+
 from experiments._cells import RESULTS, Cells
 from experiments._claims import MUCH, Claim, Measured
 from experiments._pages import TITLES
@@ -8,6 +10,7 @@ from experiments._summary import markdown, seeds_of
 from experiments._verdicts import named, over_seeds, overall, said, signed, word
 
 EXPERIMENTS = ("novel_classes", "known_classes", "class_search", "discriminative")
+PAPERS = {"PiCoDes": PICODES, "DBC": DBC}
 NOT_MEASURED = "not measured"
 
 INTRODUCTION = f"""# What holds of PiCoDes and DBC
@@ -32,21 +35,25 @@ def write() -> None:
     every = {name: list(Cells(name)) for name in EXPERIMENTS}
     parts = []
     for name, title in TITLES.items():
-        measured = {
-            experiment: [cell for cell in cells if cell["cell"]["data"] == name]
-            for experiment, cells in every.items()
-        }
+        measured = of_data(every, name)
         cells = [cell for each in measured.values() for cell in each]
         if cells:
-            parts += [f"## {title}", seeds_of(cells), *tables(measured)]
+            parts += [f"## {title}", seeds_of(cells), *tables(measured, PAPERS)]
     if parts:
         text = "\n\n".join([INTRODUCTION, *parts])
         (RESULTS / "discriminative_claims.md").write_text(text + "\n", "utf-8")
 
 
-def tables(measured: Measured) -> list[str]:
+def of_data(every: Measured, name: str) -> Measured:
+    """Return the cells on one set of features, by experiment."""
+    return {
+        experiment: [cell for cell in cells if cell["cell"]["data"] == name]
+        for experiment, cells in every.items()
+    }
+
+
+def tables(measured: Measured, papers: Mapping[str, list[Claim]]) -> list[str]:
     """Return a table of the claims of each paper."""
-    papers = {"PiCoDes": PICODES, "DBC": DBC}
     return [
         f"**{paper}**\n\n"
         + markdown(HEADER, [row(claim, measured) for claim in claims])

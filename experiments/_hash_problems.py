@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from experiments._features import load_image_features
 from fewbits import backbones, datasets
-from fewbits.evaluation import standard_split
+from fewbits.evaluation import per_class_split, standard_split
 
 NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 N_EACH = 29
 #: Words of diagnoses that serve as labels, and how common they must be.
 N_WORDS, N_QUERIES, N_TRAIN = 24, 1000, 5000
+#: Diagnoses of a block to train on, and to ask with; smaller blocks are left out.
+N_BLOCK, N_ASKED = 60, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +34,22 @@ class HashProblem:
 
 @lru_cache(maxsize=1)
 def load_problem(name: str, seed: int) -> HashProblem:
-    """Return ``caltech101``, ``cifar10`` or ``icd10-words``.
+    """Return ``caltech101``, ``cifar10``, ``icd10`` or ``icd10-words``.
 
     Caltech-101: 29 images of each class to train, all test images as queries, all
     training images ranked as far as 1,000. CIFAR-10: 500 of each class to train, 100 as
-    queries, 54,000 others ranked in full. ICD-10: the 24 most common content words of
-    the diagnoses as labels; 5,000 to train, 1,000 as queries, all others ranked as far
-    as 5,000. The seed draws what is not given by the data.
+    queries, 54,000 others ranked in full. ICD-10: its blocks of 80 diagnoses or more,
+    60 of each to train, 20 as queries, all others ranked as far as 1,000. ICD-10 with
+    words: the 24 most common content words of the diagnoses as labels; 5,000 to train,
+    1,000 as queries, all others ranked as far as 5,000. The seed draws what is not
+    given by the data.
     """
-    made = {"caltech101": _caltech101, "cifar10": _cifar10, "icd10-words": _icd10}
+    made = {
+        "caltech101": _caltech101,
+        "cifar10": _cifar10,
+        "icd10": _icd10_blocks,
+        "icd10-words": _icd10_words,
+    }
     return made[name](np.random.default_rng(seed), seed)
 
 
@@ -65,7 +74,21 @@ def _cifar10(rng: np.random.Generator, seed: int) -> HashProblem:
     return HashProblem(X, labels, split.train, split.query, split.database, None)
 
 
-def _icd10(rng: np.random.Generator, seed: int) -> HashProblem:
+def _icd10_blocks(rng: np.random.Generator, seed: int) -> HashProblem:
+    data = datasets.load_icd10()
+    X = backbones.load("wordllama-256").extract(data.items)
+    labels = data.labels["block"]
+    names, counts = np.unique(labels, return_counts=True)
+    large = np.flatnonzero(np.isin(labels, names[counts >= N_BLOCK + N_ASKED]))
+    split = per_class_split(
+        labels[large], query=N_ASKED, train=N_BLOCK, random_state=seed
+    )
+    query = large[split.query]
+    base = np.setdiff1d(large, query)
+    return HashProblem(X, labels, large[split.train], query, base, 1000)
+
+
+def _icd10_words(rng: np.random.Generator, seed: int) -> HashProblem:
     data = datasets.load_icd10()
     X = backbones.load("wordllama-256").extract(data.items)
     labels = word_labels(data.items)

@@ -5,8 +5,15 @@ from collections.abc import Iterator
 from experiments._cells import Cell
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
-from experiments._summary import by_method, figure, grid, mean_and_error
-from experiments.llc import BUDGETS, CODEBOOK_EPOCHS, N_ITER
+from experiments._summary import (
+    by_method,
+    decimal,
+    figure,
+    grid,
+    markdown,
+    mean_and_error,
+)
+from experiments.llc import BUDGETS, CODEBOOK_EPOCHS, CODEBOOKS, N_ITER
 
 INTRODUCTION = f"""# Codes for classes, and how to decode them
 
@@ -26,7 +33,14 @@ TABLES = {
     "unique": "Different codes",
     "turned": "Share of the codebook's bits that phase 1 turned",
     "matching_bits": "Bits shared with the own class",
+    "min_distance": "Smallest distance of two codes",
 }
+PREFERRED = """**The best codebook for each decoder**. Exact decoding asks that all bits
+are right: it likes bits that are easy to tell, whatever the distance of codes. The
+nearest code forgives some wrong bits where codes are apart. The means over seeds are
+compared, on test items: this describes, and chooses nothing."""
+
+Tables = dict[str, dict[str, dict[int, tuple[float, float, int]]]]
 
 
 def write() -> None:
@@ -44,8 +58,36 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         if table:
             yield f"**{title}**"
             yield grid(table, "{} bits")
+    yield from preferred(cells)
     yield from nested(cells)
     yield from decoders(cells, name)
+
+
+def preferred(cells: list[Cell]) -> Iterator[str]:
+    """Yield which codebook each decoder likes best, and what those have of it."""
+    chosen = [cell for cell in cells if cell["cell"]["method"] in CODEBOOKS]
+    tables = {
+        key: by_method(chosen, figure(key), "bits")
+        for key in ("exact", "nearest", "matching_bits", "min_distance")
+    }
+    lengths = sorted({bits for found in tables["exact"].values() for bits in found})
+    rows = [
+        [f"{bits} bits", *(_best(tables, key, bits) for key in ("exact", "nearest"))]
+        for bits in lengths
+    ]
+    if rows:
+        yield PREFERRED
+        yield markdown(["", "best for exact", "best for nearest"], rows)
+
+
+def _best(tables: Tables, key: str, bits: int) -> str:
+    known = {book: at[bits][0] for book, at in tables[key].items() if bits in at}
+    book = max(known, key=lambda name: known[name])
+    right, apart = (tables[k][book][bits][0] for k in ("matching_bits", "min_distance"))
+    share = decimal(right / bits, 3)
+    return (
+        f"{book} {decimal(known[book], 3)} ({share} of bits right, {apart:.1f} apart)"
+    )
 
 
 def nested(cells: list[Cell]) -> Iterator[str]:

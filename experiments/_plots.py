@@ -45,3 +45,30 @@ def _ticks(axes: Any, ticks: Sequence[float] | None) -> None:
     if ticks is not None:
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
+
+
+def scatter_plot(
+    path: Path,
+    groups: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    x: str = "",
+    y: str = "",
+    title: str = "",
+    diagonal: bool = False,
+) -> None:
+    """Draw points in groups, as many colours as there are groups."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6.4, 4.4), layout="constrained")
+    colours = mpl.colormaps["tab10" if len(groups) <= 10 else "tab20"].colors
+    for i, (name, points) in enumerate(groups.items()):
+        xs, ys = zip(*points, strict=True)
+        axes.scatter(xs, ys, s=9, color=colours[i % len(colours)], label=name)
+    if diagonal:
+        axes.axline((0, 0), slope=1, color="0.5", linewidth=0.8)
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)

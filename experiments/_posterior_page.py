@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from experiments._cells import Cell
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
+from experiments._posterior_peers import against_bound, beside_public_code, maps
 from experiments._summary import by_method, decimal, figure, grid, markdown
-from experiments._verdicts import minus, only, over_seeds, values_of
+from experiments._verdicts import minus, only, over_seeds, values_of, without
 from experiments.posterior_control import CONTROLS, LENGTHS, N_ITER
 from fewbits.analysis import bound_regression
 
 INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
 
 Made by `python -m experiments.pages` from `posterior_control.jsonl`, which
-`python -m experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2 and 4
-of LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for
+`python -m experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4
+and 5 of LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for
 {N_ITER} epochs by each loss alone, with the posterior control ("D"), with the targets
 of its centres but without the posterior ("centres"), and with a surrogate that stays as
 it was drawn ("frozen"). Learning rates and weights were chosen at 32 bits on a tenth of
@@ -40,11 +41,14 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
             if table:
                 yield f"**{title}**"
                 yield grid(table, "{} bits")
+        yield from beside_public_code(labelled(chosen), name, head)
         yield "**What each control adds to the mAP**"
         yield added(chosen)
         yield from convergence(chosen, name, head)
         yield regression(chosen)
+        yield from against_bound(chosen, name, head)
         yield cost(chosen)
+    yield from maps(name)
 
 
 def labelled(cells: list[Cell]) -> list[Cell]:
@@ -73,8 +77,8 @@ def added(cells: list[Cell]) -> str:
         for control in list(CONTROLS)[1:]:
             gaps = over_seeds(
                 minus(
-                    _without(only(values, control=control)),
-                    _without(only(values, control="")),
+                    without(only(values, control=control), "control"),
+                    without(only(values, control=""), "control"),
                 )
             )
             found = {dict(at)["bits"]: gap for at, gap in gaps.items()}
@@ -89,14 +93,6 @@ def _gaps(found: dict[int, tuple[float, float, int]]) -> Iterator[str]:
         yield (
             f"{mean:+.3f} ± {decimal(error, 3)}" if n > 1 else f"{mean:+.3f}" * (n > 0)
         )
-
-
-def _without(values: dict) -> dict:
-    """Leave the control out of settings, so that they can be compared."""
-    return {
-        tuple(pair for pair in at if pair[0] != "control"): found
-        for at, found in values.items()
-    }
 
 
 def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:

@@ -19,6 +19,9 @@ LABELS = {
     "each": "{} per class",
     "examples": "{} examples",
     "known": "{} known classes",
+    "block": "blocks of {}",
+    "samples": "{:,} samples",
+    "met": "tuned and met at {}",
 }
 
 
@@ -48,6 +51,14 @@ def only(values: Values, **wanted: Any) -> Values:
         at: found
         for at, found in values.items()
         if all(dict(at).get(name) == value for name, value in wanted.items())
+    }
+
+
+def without(values: Values, name: str) -> Values:
+    """Return the values with a part of their settings left out."""
+    return {
+        tuple(pair for pair in at if pair[0] != name): found
+        for at, found in values.items()
     }
 
 

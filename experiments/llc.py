@@ -67,10 +67,16 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
     for more in MORE_BITS:
         length = usual + more
         methods = [*CODEBOOKS, CHEAP] if more in (-4, 0, 6) else ["LLC"]
+        methods = [each for each in methods if possible(each, length, n_classes)]
         for method in methods:
             yield {"data": name, "bits": length, "method": method, "seed": seed}
     longest = usual + max(MORE_BITS)
     yield {"data": name, "bits": longest, "method": "LLC, nested", "seed": seed}
+
+
+def possible(method: str, bits: int, n_classes: int) -> bool:
+    """Return whether there are as many directions between classes as bits."""
+    return bits < n_classes or not {"SVD", "CCA"} & set(method.split())
 
 
 def figures(

@@ -8,12 +8,14 @@ chapter are one subtree. Beside it stand other codebooks, and trees of real-valu
 vectors: rows of a linear classifier, and means of features.
 """
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
 from experiments._llc_problems import ClassProblem, load_classes
@@ -26,11 +28,22 @@ from fewbits.analysis import (
     tree_agreement,
     vector_taxonomy,
 )
+from fewbits.decoding import Codebook
 from fewbits.learners.deep import LLC
 
-CODEBOOKS = ("learnt", "random", "svd", "cca")
+CODEBOOKS: dict[str, dict[str, Any]] = {
+    "learnt": {},
+    "learnt from SVD": {"start": "svd"},
+    "SVD": {"codebook": "svd"},
+    "CCA": {"codebook": "cca"},
+    "random": {"codebook": "random"},
+}
+#: Without length: two kinds of real-valued vectors, and what chance does to the better.
+REAL = ("class means", "classifier rows", "class means, blocks shuffled")
 LENGTHS = (14, 20, 32)
-N_ITER, CODEBOOK_EPOCHS, N_PERMUTATIONS = 1, 50, 199
+N_ITER, CODEBOOK_EPOCHS, N_PERMUTATIONS, COST = 1, 50, 199, 0.01
+#: Whose codes and products are kept for the pictures.
+PICTURED_SEED, PICTURED_BITS = 0, 20
 
 
 def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
@@ -41,7 +54,7 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
             problem = load_classes(name, seed)
             paths = chapters(problem.classes)
             for length in (0, *LENGTHS):
-                for method in CODEBOOKS if length else ("means", "chapters shuffled"):
+                for method in CODEBOOKS if length else REAL:
                     cell = {"data": name, "bits": length, "method": method}
                     cell["seed"] = seed
                     if wanted(cell, only, bits):
@@ -63,16 +76,18 @@ def figures(
     method: str,
     seed: int,
 ) -> Cell:
-    """Compare the tree of a method with the known one, and with that of the means."""
-    means = class_means(problem)
-    real = tree = vector_taxonomy(means, problem.classes)
-    if method == "chapters shuffled":
+    """Compare the tree of a method with the known one, and with real-valued ones."""
+    if bits:
+        book = codebook(problem, bits, method, seed)
+        tree = taxonomy(book.codes, bits, book.names)
+    else:
+        vectors = real_vectors(problem)[method.split(",")[0]]
+        tree = vector_taxonomy(vectors, problem.classes)
+    if "shuffled" in method:
         order = np.random.default_rng(seed).permutation(len(paths))
         paths = [paths[i] for i in order]
-    elif bits:
-        tree = code_tree(problem, bits, method, seed)
     found = tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
-    return {
+    measured: Cell = {
         "cophenetic": found.cophenetic.value,
         "cophenetic_p": found.cophenetic.p_value,
         "distances": found.distances.value,
@@ -80,21 +95,52 @@ def figures(
         "purity_chance": found.purity[0].purity.chance,
         "purity_p": found.purity[0].purity.p_value,
         "own_cophenetic": tree.cophenetic_correlation,
-        "with_means": taxonomy_agreement(tree, real, n_permutations=19).distances.value,
+        **alike(tree, problem),
     }
+    if seed == PICTURED_SEED and bits == PICTURED_BITS:
+        measured["codes"] = [row.tobytes().hex() for row in book.codes]
+        measured["paths"] = paths
+    elif seed == PICTURED_SEED and method == "classifier rows":
+        measured["cosines"] = cosines(vectors)
+    return measured
 
 
-def code_tree(problem: ClassProblem, bits: int, codebook: str, seed: int) -> Taxonomy:
-    """Return the tree of a codebook."""
+def codebook(problem: ClassProblem, bits: int, method: str, seed: int) -> Codebook:
+    """Return the codes of the classes."""
     learner = LLC(
         bits,
-        codebook=codebook,
         codebook_epochs=CODEBOOK_EPOCHS,
         n_iter=N_ITER,
         random_state=seed,
+        **CODEBOOKS[method],
     ).fit(problem.X[problem.train], problem.y[problem.train])
-    book = learner.codebook_of_classes()
-    return taxonomy(book.codes, bits, book.names)
+    return learner.codebook_of_classes()
+
+
+def alike(tree: Taxonomy, problem: ClassProblem) -> Cell:
+    """Return how the distances of classes agree with those of real-valued vectors."""
+    found = {}
+    for name, vectors in real_vectors(problem).items():
+        other = vector_taxonomy(vectors, problem.classes)
+        agreement = taxonomy_agreement(tree, other, n_permutations=19)
+        found[f"with {name}"] = agreement.distances.value
+    return found
+
+
+@lru_cache(maxsize=1)
+def real_vectors(problem: ClassProblem) -> dict[str, NDArray[np.float64]]:
+    """Return means of the classes' features, and rows of a linear classifier."""
+    X, y = problem.X[problem.train], problem.y[problem.train]
+    model = LogisticRegression(C=COST, max_iter=300)
+    model.fit(StandardScaler().fit_transform(X), y)
+    return {"class means": class_means(problem), "classifier rows": model.coef_}
+
+
+def cosines(vectors: NDArray[np.float64]) -> list[list[int]]:
+    """Return the cosines of all pairs of rows, in hundredths."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: list[list[int]] = (100 * unit @ unit.T).round().astype(int).tolist()
+    return found
 
 
 def class_means(problem: ClassProblem) -> NDArray[np.float64]:

@@ -3,12 +3,18 @@
 from experiments import (
     _attributes_page,
     _benchmark_page,
+    _bernoulli_page,
     _claims_page,
     _class_search_page,
+    _cross_modal_page,
+    _deep_claims_page,
     _discriminative_page,
     _known_page,
     _llc_foreign_page,
     _llc_page,
+    _llc_retrieval_page,
+    _llc_separability_page,
+    _llc_taxonomy_page,
     _novel_page,
     _posterior_page,
     _sparse_page,
@@ -28,7 +34,13 @@ def main() -> None:
     _training_cost_page.write()
     _llc_page.write()
     _llc_foreign_page.write()
+    _llc_retrieval_page.write()
+    _llc_separability_page.write()
+    _cross_modal_page.write()
+    _llc_taxonomy_page.write()
     _posterior_page.write()
+    _bernoulli_page.write()
+    _deep_claims_page.write()
     _benchmark_page.write()
 
 

@@ -1,34 +1,30 @@
 """Experiments on deep codes: what is drawn, chosen and shown."""
 
-import json
-
 import numpy as np
 import pytest
 
 from experiments import (
-    _cells,
     _hash_problems,
     _llc_foreign_page,
     _llc_page,
-    _pages,
+    _llc_separability_page,
+    _llc_taxonomy_page,
     _posterior_page,
+    _posterior_peers,
     llc,
+    llc_separability,
+    llc_taxonomy,
     posterior_control,
+    posterior_map,
 )
+from experiments._hash_problems import HashProblem
+from experiments._llc_problems import ClassProblem
 
 
-@pytest.fixture
-def results(tmp_path, monkeypatch):
-    for module in (_cells, _pages):
-        monkeypatch.setattr(module, "RESULTS", tmp_path)
-    for module in (_llc_page, _posterior_page):
+@pytest.fixture(autouse=True)
+def images(tmp_path, monkeypatch):
+    for module in (_llc_page, _llc_taxonomy_page, _posterior_page, _posterior_peers):
         monkeypatch.setattr(module, "IMAGES", tmp_path)
-    return tmp_path
-
-
-def write_cells(path, cells):
-    lines = [json.dumps({"cell": cell, "figures": found}) for cell, found in cells]
-    path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def test_labels_are_the_common_long_words(monkeypatch):
@@ -53,7 +49,7 @@ def test_every_loss_has_every_control():
     assert len(list(posterior_control.lineup("caltech101", "linear", 4))) == 7 * 3 * 2
 
 
-def test_page_of_controls(results):
+def test_page_of_controls(results, write_cells):
     figures = {"map": 0.5, "accuracy": 0.6, "seconds_per_epoch": 1.0}
     history = {"map": [0.1, 0.5], "bound": [0.2, 0.4]}
     cells = [
@@ -70,15 +66,22 @@ def test_page_of_controls(results):
         for cell in posterior_control.lineup("caltech101", "linear", seed)
     ]
     write_cells(results / "posterior_control.jsonl", cells)
+    made = {"data": "caltech101", "method": "hashnet", "control": "D"}
+    placed = {"points": [[0.0, 1.0], [1.0, 2.0]], "labels": ["a", "b"], "bound": 0.52}
+    write_cells(results / "posterior_map.jsonl", [(made, placed)])
     _posterior_page.write()
     page = (results / "posterior_control.md").read_text("utf-8")
     assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
     assert "| csq + frozen D | +0.000 ± .000 |" in page
     assert "3.0 to 3.0 times" in page
+    assert "| csq | .562 / **.505 ± .005** |" in page
+    assert "| csq + D | .500 / .605 ± .005 |" in page
+    assert (results / "posterior_caltech101_linear_bound.svg").exists()
+    assert "hashnet + D by t-SNE, bound .52" in page
     assert (results / "posterior_caltech101_linear.svg").exists()
 
 
-def test_page_of_codebooks(results):
+def test_page_of_codebooks(results, write_cells):
     found = {key: 0.5 for key in _llc_page.TABLES}
     found["guessed"] = np.linspace(0.3, 0.6, len(llc.BUDGETS)).tolist()
     found["guesses"] = list(range(1, len(llc.BUDGETS) + 1))
@@ -86,7 +89,9 @@ def test_page_of_codebooks(results):
     cells = [
         (
             cell,
-            nested if "nested" in cell["method"] else {"accuracy": 0.9, **found},
+            nested
+            if "nested" in cell["method"]
+            else {"accuracy": 0.9, **found, "exact": 0.5 + (cell["method"] == "SVD")},
         )
         for cell in llc.lineup("caltech101", 0, 100)
     ]
@@ -94,11 +99,12 @@ def test_page_of_codebooks(results):
     _llc_page.write()
     page = (results / "llc.md").read_text("utf-8")
     assert "A linear SVM on the features: 0.900" in page
+    assert "| 14 bits | SVD 1.500 (.036 of bits right, 0.5 apart) |" in page
     assert "| first bits of the nested | .400 | .400 | .400 | .400 |" in page
     assert (results / "llc_caltech101_14.svg").exists()
 
 
-def test_page_of_foreign_items(results):
+def test_page_of_foreign_items(results, write_cells):
     measured = {"accuracy": 0.9}
     mixture = {"tuned_on": 0.1, "met": 0.5, "tuned": measured, "rule": measured}
     rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
@@ -119,3 +125,91 @@ def test_page_of_foreign_items(results):
     assert "| max logit | .910 ± .010 |" in page
     assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
     assert "| 10% | 50% | .900 ± .000 | .900 ± .000 |" in page
+
+
+def test_page_of_taxonomies(results, write_cells):
+    real = {key: 0.5 for key in _llc_taxonomy_page.TABLES}
+    real |= {"purity_chance": 0.16, "purity_p": 0.005, "cophenetic_p": 0.01}
+    paths = [["I", "A00"], ["I", "A15"], ["II", "C00"]]
+    book = {"codes": ["000000", "000010", "fffff0"], "paths": paths}
+    vectors = np.array([[1.0, 0.2], [1.0, 0.1], [-0.1, 1.0]])
+    rows = {"cosines": llc_taxonomy.cosines(vectors)}
+    cells = [
+        ({"data": "icd10", "bits": bits, "method": method, "seed": 0}, real | more)
+        for bits, method, more in [
+            (0, "classifier rows", rows),
+            (0, "class means", {}),
+            (20, "learnt", book),
+            (20, "SVD", book),
+        ]
+    ]
+    write_cells(results / "llc_taxonomy.jsonl", cells)
+    _llc_taxonomy_page.write()
+    page = (results / "llc_taxonomy.md").read_text("utf-8")
+    assert "|  | real | 20 bits |" in page
+    assert "| learnt | .010 | .005 |" in page
+    assert (results / "llc_taxonomy_icd10.svg").exists()
+    assert (results / "llc_taxonomy_icd10_classifier.svg").exists()
+
+
+def test_vectors_have_the_cosines_that_were_kept():
+    vectors = np.random.default_rng(0).normal(size=(6, 9))
+    kept = llc_taxonomy.cosines(vectors)
+    found = _llc_taxonomy_page.vectors_of(kept)
+    np.testing.assert_allclose(llc_taxonomy.cosines(found), kept, atol=2)
+
+
+def test_networks_are_trained_in_every_way(monkeypatch):
+    for name, value in (("WIDTHS", (16, 8)), ("N_ITER", 3), ("CODEBOOK_EPOCHS", 3)):
+        monkeypatch.setattr(llc_separability, name, value)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 20)
+    X = (rng.normal(size=(120, 10)) + 4 * np.eye(6, 10)[y]).astype(np.float32)
+    rows = np.arange(120)
+    problem = ClassProblem(X, y, rows[rows % 4 > 0], rows[rows % 4 == 0])
+    found = llc_separability.figures(problem, 6, 0)
+    assert set(found["phases"]) == {"1", "2"}
+    for way in ("trained for codes", *llc_separability.TRAINED):
+        assert 0 <= found[way]["exact"] <= found[way]["nearest"] <= 1
+    assert found["linear on the classifier's features"] > 0.5
+
+
+def test_page_of_what_must_be_trained(results, write_cells):
+    both = {"exact": 0.5, "nearest": 0.6}
+    found = {"phases": {"1": both, "2": both}, "trained for codes": both}
+    found |= {way: both for way in llc_separability.TRAINED}
+    linear = ("linear on its features", "linear on the classifier's features")
+    found |= dict.fromkeys((*linear, "classifier"), 0.7)
+    cell = {"data": "caltech101", "bits": 14, "method": "LLC"}
+    cells = [({**cell, "seed": seed}, found) for seed in range(2)]
+    write_cells(results / "llc_separability.jsonl", cells)
+    _llc_separability_page.write()
+    page = (results / "llc_separability.md").read_text("utf-8")
+    row = "| classifier's network, trained: projection | .500 ± .000 | .600 ± .000 |"
+    assert row in page
+
+
+def test_codes_are_placed_on_a_plane(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(12), 10)
+    X = (rng.normal(size=(120, 16)) + 4 * np.eye(12, 16)[y]).astype(np.float32)
+    rows = np.arange(120)
+    problem = HashProblem(X, y, rows[rows % 2 > 0], rows[:9], rows[rows % 2 == 0], None)
+    monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
+    monkeypatch.setattr(posterior_map, "rate_of", lambda *_: 1e-3)
+    monkeypatch.setattr(posterior_control, "N_ITER", 2)
+    found = posterior_map.figures("any", "hashnet", "")
+    assert set(found["labels"]) == set(range(10))
+    assert np.shape(found["points"]) == (50, 2)
+
+
+@pytest.mark.parametrize("head", ["linear", "mlp"])
+def test_public_code_stands_beside_ours_where_it_was_run(head):
+    found = {"map": 0.9, "history": {"map": [0.5, 0.8]}}
+    cell = {"method": "csq", "bits": 32, "seed": 0, "control": ""}
+    cells = [{"cell": cell, "figures": found}]
+    parts = list(_posterior_peers.beside_public_code(cells, "caltech101", head))
+    theirs, best = {"linear": (".733", ".746"), "mlp": (".843", ".864")}[head]
+    assert f"{theirs} / .900" in parts[1]
+    assert f"{best} / .900 (csq)" in parts[1]
+    assert not list(_posterior_peers.beside_public_code(cells, "icd10-words", head))

@@ -6,7 +6,7 @@ import pytest
 
 from experiments import _claims_page
 from experiments._claims import MUCH, Claim
-from experiments._claims_page import NOT_MEASURED, row, tables, write
+from experiments._claims_page import NOT_MEASURED, PAPERS, row, tables, write
 from experiments._stated_claims import DBC, PICODES
 from experiments._summary import figure
 from experiments._verdicts import (
@@ -200,7 +200,7 @@ def test_the_page_has_a_table_for_each_set_of_features(tmp_path, monkeypatch):
     assert "## ICD-10-CM" in text
     assert text.count("| P1 |") == sum(claim.code == "P1" for claim in PICODES)
     assert "nan" not in text
-    assert len(tables(measured())) == 2
+    assert len(tables(measured(), PAPERS)) == 2
 
 
 def test_one_seed_has_no_error():

@@ -1,0 +1,54 @@
+"""The page on retrieval by the codes of LLC."""
+
+from collections.abc import Iterator
+
+from experiments._cells import Cell
+from experiments._pages import write_page
+from experiments._summary import by_method, figure, grid, shown
+from experiments.llc_retrieval import BOOKS, REAL, WHOLE
+
+INTRODUCTION = """# Retrieval by the codes of classes
+
+Made by `python -m experiments.pages` from `llc_retrieval.jsonl`, which
+`python -m experiments.llc_retrieval` writes. Tables 3 and 4 of LLC (Kusupati et al.,
+NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other codebooks,
+losses made for retrieval, codes learnt without labels, and real-valued vectors of as
+many numbers, which take 16 times the memory at 16 bits each. Rates and epochs are
+chosen on items kept aside from training, nothing on queries. mAP with expected ties,
+divided by what can be found: over the first 1,000 of Caltech-101 and ICD-10, over all
+of CIFAR-10. Means over seeds ± one standard error.
+
+A code of the predicted class ranks the base as well as a classifier does and tells
+nothing else; codes of classes that were trained on have to be read beside it."""
+
+PAPER = """**Of the paper**, ImageNet-100. AlexNet at 10, 16, 32, 48 and 64 bits:
+HashNet .200, .282, .430, .527, .512, GreedyHash .286, .425, .541, .572, .590, LLC .309,
+.431, .557, .575, .600. ResNet-50: LLC .646 and .677 at 10 and 64 bits, real-valued
+vectors .504, .666 and .779 at 8, 10 and 64 numbers."""
+
+
+def write() -> None:
+    """Write the page, if anything was measured."""
+    write_page("llc_retrieval", [INTRODUCTION, PAPER], sections)
+
+
+def sections(cells: list[Cell], name: str) -> Iterator[str]:
+    """Yield the parts on one set of features."""
+    table = by_method(cells, figure("map"), "bits")
+    references = {method: table.pop(method) for method in WHOLE if method in table}
+    real = table.pop(REAL, {})
+    if table:
+        yield "**mAP (table 3)**"
+        yield grid(table, "{} bits")
+    if references:
+        yield "Without a length: " + "; ".join(
+            f"{method} {shown(*found[0][:2])}" for method, found in references.items()
+        )
+    if real:
+        both = {REAL: real, "LLC": table.get("LLC", {})}
+        yield "**Bits and as many real numbers (table 4)**"
+        yield grid(both, "{} dimensions")
+    unique = by_method(cells, figure("unique"), "bits")
+    if unique:
+        yield "**Different codes of classes**"
+        yield grid({book: unique[book] for book in BOOKS if book in unique}, "{} bits")

@@ -1,0 +1,109 @@
+"""Parts of the page on posterior control: public code beside ours, and pictures."""
+
+from collections.abc import Iterator
+
+from experiments._cells import Cell, Cells
+from experiments._pages import IMAGES
+from experiments._plots import scatter_plot
+from experiments._public_code import BY_HEAD, REFERENCES, WHOLE
+from experiments._summary import (
+    by_method,
+    decimal,
+    figure,
+    markdown,
+    shown,
+)
+from experiments.posterior_control import LENGTHS
+
+Table = dict[str, dict[int, tuple[float, float, int]]]
+
+
+def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]:
+    """Yield public code beside ours, from cells that name their control."""
+    public = BY_HEAD[head].get(name)
+    if public is None:
+        return
+    ours = by_method(cells, figure("map"), "bits")
+    rows = []
+    for method, theirs in public.items():
+        found = ours.get(method, {})
+        cells_of = zip(LENGTHS, theirs, strict=True)
+        rows.append([method, *(_pair(found.get(n), each) for n, each in cells_of)])
+    rows.append(["best", *_best(cells, ours, list(public.values()))])
+    yield "**Public code / ours**, the same head and protocol"
+    yield markdown(["", *(f"{bits} bits" for bits in LENGTHS)], rows)
+    yield (
+        "Public code (DeepHash-pytorch, OrthoHash, modfire) was run with up to three "
+        "seeds on one split; our figures below it are in bold. *Best* is the largest "
+        "of public code, and our loss and control that rank best the items kept aside."
+    )
+    if head == "linear":
+        yield _references(name)
+
+
+def _pair(ours: tuple[float, float, int] | None, theirs: float | None) -> str:
+    if theirs is None:
+        return "" if ours is None else f"- / {shown(*ours[:2])}"
+    if ours is None:
+        return f"{decimal(theirs, 3)} / -"
+    text = shown(*ours[:2])
+    return f"{decimal(theirs, 3)} / {f'**{text}**' if ours[0] < theirs else text}"
+
+
+def _best(
+    cells: list[Cell], ours: Table, public: list[tuple[float | None, ...]]
+) -> Iterator[str]:
+    aside = by_method(cells, _best_aside, "bits")
+    for i, bits in enumerate(LENGTHS):
+        theirs = max((each[i] for each in public if each[i]), default=None)
+        known = {method: at[bits][0] for method, at in aside.items() if bits in at}
+        if not known:
+            yield ""
+            continue
+        chosen = max(known, key=lambda method: known[method])
+        yield f"{_pair(ours[chosen][bits], theirs)} ({chosen})"
+
+
+def _best_aside(found: Cell) -> float | None:
+    return max(found["history"]["map"]) if found.get("history") else None
+
+
+def _references(name: str) -> str:
+    rows = [
+        [method, *("" if each is None else decimal(each, 3) for each in values)]
+        for method, values in REFERENCES[name].items()
+    ]
+    whole = "; ".join(f"{key} {decimal(v, 3)}" for key, v in WHOLE[name].items())
+    header = ["without deep codes", *(f"{bits} bits" for bits in LENGTHS)]
+    return f"{markdown(header, rows)}\n\nWithout a length: {whole}."
+
+
+def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
+    """Draw the mAP of every network against its bound ratio (figure 4)."""
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for cell in cells:
+        kind = "with D" if cell["cell"]["control"] == "D" else "without"
+        if cell["cell"]["control"] in ("", "D"):
+            found = cell["figures"]
+            point = (found["history"]["bound"][-1], found["map"])
+            groups.setdefault(kind, []).append(point)
+    if groups:
+        image = IMAGES / f"posterior_{name}_{head}_bound.svg"
+        scatter_plot(image, groups, x="min D_inter / max D_intra", y="mAP")
+        yield f"![mAP against the bound](../images/{image.name})"
+
+
+def maps(name: str) -> Iterator[str]:
+    """Draw codes on a plane (figure 5)."""
+    for cell in Cells("posterior_map"):
+        if cell["cell"]["data"] != name:
+            continue
+        found, made = cell["figures"], cell["cell"]
+        groups: dict[str, list[tuple[float, float]]] = {}
+        for label, point in zip(found["labels"], found["points"], strict=True):
+            groups.setdefault(str(label), []).append(tuple(point))
+        title = f"{made['method']}{' + D' if made['control'] else ''}"
+        image = IMAGES / f"posterior_{name}_{title.replace(' + ', '_')}_map.svg"
+        bound = decimal(found["bound"], 2)
+        scatter_plot(image, dict(sorted(groups.items())), title=f"{title}, {bound}")
+        yield f"![{title} by t-SNE, bound {bound}](../images/{image.name})"

@@ -1,0 +1,120 @@
+"""The claims of the paper on LBHash, and why they may hold or not."""
+
+from experiments._claims import Claim
+from experiments._deep_claims import (
+    controlled,
+    estimated,
+    over_epochs,
+    over_networks,
+    spare_time,
+)
+
+#: What "linear" shall mean, and "accurate" and "far better" for the toy.
+LINEAR, ACCURATE, SHARE = 0.7, 0.02, 1 / 20
+#: What "no significant overhead" shall mean, and what a linear head alone may take.
+OVERHEAD, HEAD_OVERHEAD = 1.07, 5.0
+
+LOSSES = ("hashnet", "dbdh", "dsdh", "dch", "greedyhash", "csq")
+TARGETS_HELP = "targets that are far apart are what the loss lacks"
+TARGETS_HARM = "the loss ranks better than the targets do; any of their weight costs"
+
+LBHASH = [
+    *(
+        Claim(
+            "B2",
+            f"the control lifts {loss}",
+            f"{what}, with D less without",
+            controlled(loss, key=key),
+            TARGETS_HELP,
+            TARGETS_HARM,
+        )
+        for what, key in (("mAP", "map"), ("accuracy of 100 votes", "accuracy"))
+        for loss in LOSSES
+    ),
+    Claim(
+        "B3",
+        "mAP follows the bound over epochs",
+        f"Spearman's correlation over epochs of csq + D, less {LINEAR}",
+        over_epochs("csq", LINEAR),
+        "both rise with training",
+        "the bound is that of the worst items, the mAP that of all",
+    ),
+    Claim(
+        "B3",
+        "mAP follows the bound over methods",
+        f"Spearman's correlation over networks, less {LINEAR}",
+        over_networks(LINEAR),
+        "codes that are apart rank well",
+        "the bound is that of the worst items, the mAP that of all",
+    ),
+    *(
+        Claim(
+            "not in the paper",
+            f"the posterior gives {loss} more than its targets do",
+            "mAP, with D less with targets at the same centres",
+            controlled(loss, other="centres"),
+            "the surrogate sees blocks of bits, targets see bits",
+            "what the control adds are its centres",
+        )
+        for loss in LOSSES
+    ),
+    *(
+        Claim(
+            "not in the paper",
+            f"the surrogate of {loss} must be trained",
+            "mAP, with D less with a surrogate as it was drawn",
+            controlled(loss, other="frozen"),
+            "what is not trained tells nothing about bits",
+            "scores fit themselves to any surrogate",
+        )
+        for loss in LOSSES
+    ),
+]
+
+TOY = [
+    Claim(
+        "B1",
+        "a surrogate estimates a joint distribution",
+        f"{ACCURATE} less the divergence, {protocol}",
+        estimated(key, ACCURATE),
+        "it learns the shares of what it is told",
+        why_not,
+    )
+    for protocol, key, why_not in (
+        ("constant input", "constant input", "it is not trained long enough"),
+        ("mean over the training samples", "training samples", "it is no table yet"),
+        (
+            "mean over 100 new samples, as the paper says",
+            "100 new samples",
+            "it is a table, and 100 samples are few",
+        ),
+    )
+] + [
+    Claim(
+        "B1",
+        "far better than a product of marginals",
+        "a twentieth of the marginals' divergence less that of the surrogate",
+        estimated("constant input", 0.0, SHARE),
+        "marginals know no correlations",
+        "the floor of so many samples is above a twentieth",
+    )
+]
+
+TIME = [
+    Claim(
+        "B4",
+        f"an epoch takes at most {OVERHEAD} times as long, behind convolutions",
+        f"{OVERHEAD} less the ratio of times",
+        spare_time("posterior, convolutional", OVERHEAD),
+        "the network in front takes most of the time",
+        "the network in front is small",
+    ),
+    Claim(
+        "B4",
+        f"at most {HEAD_OVERHEAD:g} times, with a linear head alone",
+        f"{HEAD_OVERHEAD:g} less the ratio of times",
+        spare_time("posterior", HEAD_OVERHEAD),
+        "all blocks are in one product",
+        "a linear head takes next to no time",
+    ),
+]

@@ -1,0 +1,55 @@
+"""The page of benchmarks: every part that was measured, ratios beside their targets."""
+
+import json
+
+import pytest
+
+from experiments import _benchmark_page
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.setattr(_benchmark_page, "RESULTS", tmp_path)
+    return tmp_path
+
+
+def written(results, name, rows):
+    (results / f"benchmark_{name}.json").write_text(json.dumps(rows))
+    _benchmark_page.write()
+    return (results / "benchmarks.md").read_text("utf-8")
+
+
+def test_decoders_stand_beside_the_float_classifier(results):
+    row = {"classes": 1000, "batch": 1, "encode_microseconds": 20.0}
+    rows = [
+        {**row, "way": "float", "microseconds": 500.0, "ratio": 1.0, "right": None},
+        {**row, "way": "exact", "microseconds": 5.0, "ratio": 20.0, "right": 0.05},
+    ]
+    page = written(results, "decode", rows)
+    assert "| 1 item at a time | 1,000 classes |" in page
+    assert "| float | 500 us |" in page
+    assert "| exact | 25.0 us, x 20.0, right 0.050 |" in page
+
+
+def test_a_cost_above_its_target_is_in_bold(results):
+    row = {"loss": "csq", "bits": 16, "seconds": 0.1, "target": 1.1}
+    rows = [
+        {**row, "name": "trainer", "ratio": 1.05},
+        {**row, "name": "posterior", "ratio": 1.2},
+        {"name": "memory", "way": "ours", "peak_bytes": 2**29},
+    ]
+    page = written(results, "training", rows)
+    assert "| trainer | csq | 16 | 0.100 s | 1.05 | 1.1 |" in page
+    assert "| posterior | csq | 16 | 0.100 s | **1.20** | 1.1 |" in page
+    assert "ours 512 MiB" in page
+
+
+def test_open_rows_of_models_are_told(results):
+    row = {"head": "linear", "row_seconds": 1e-4, "batch_seconds": 0.05}
+    rows = [
+        {**row, "way": "exact", "open": 0.2, "open_seconds": 0.06, "wrong_bits": 0},
+        {**row, "way": "fast", "open": 0.0, "open_seconds": 0.0, "wrong_bits": 1},
+    ]
+    page = written(results, "onnx", rows)
+    assert "| exact, linear | 0.10 ms, or 60 ms (20%) | 50.0 ms | 0 |" in page
+    assert "| fast, linear | 0.10 ms | 50.0 ms | 1 |" in page

@@ -1,0 +1,160 @@
+"""Verdicts on the claims of LLC and LBHash, from made-up measurements."""
+
+import json
+
+import pytest
+
+from experiments import _claims_page, _deep_claims_page, llc
+from experiments._deep_claims import (
+    controlled,
+    estimated,
+    exact_against_nearest,
+    last_step,
+    matching_falls,
+    nested,
+    over_epochs,
+    over_networks,
+    separable,
+    shorter,
+    timed,
+    untuned,
+)
+from experiments._stated_lbhash_claims import LBHASH, TIME, TOY
+from experiments._stated_llc_claims import LLC
+
+NAMES = (*_deep_claims_page.EXPERIMENTS, "training")
+
+
+def cell(method, seed, figures, **setting):
+    key = {"data": "caltech101", "method": method, "seed": seed, **setting}
+    return {"cell": key, "figures": figures}
+
+
+def of(**measured):
+    return {name: measured.get(name, []) for name in NAMES}
+
+
+def lengths(**figures):
+    """Return cells of LLC with figures for growing lengths."""
+    return of(
+        llc=[
+            cell("LLC", 0, {name: each[i] for name, each in figures.items()}, bits=bits)
+            for i, bits in enumerate((10, 14, 20))
+        ]
+    )
+
+
+def test_every_claim_of_the_issue_is_stated():
+    codes = {claim.code for claims in (LLC, LBHASH, TOY, TIME) for claim in claims}
+    assert codes == {
+        *(f"L{i}" for i in range(1, 9)),
+        *(f"B{i}" for i in range(1, 5)),
+        "not in the paper",
+    }
+
+
+def test_nothing_measured_says_nothing():
+    for claims in (LLC, LBHASH, TOY, TIME):
+        assert not any(claim.gaps(of()) for claim in claims)
+
+
+def test_exact_decoding_is_best_with_fewer_bits():
+    measured = lengths(exact=[0.3, 0.5, 0.4], nearest=[0.5, 0.6, 0.7])
+    assert next(iter(exact_against_nearest(measured).values())) == {0: 6.0}
+    assert last_step("exact")(measured)[(("bits", 20),)] == pytest.approx({0: 0.1})
+
+
+def test_a_share_of_bits_is_compared():
+    gaps = matching_falls(lengths(matching_bits=[9.0, 12.0, 16.0]))
+    assert gaps[(("bits", 20),)] == pytest.approx({0: 0.1})
+
+
+def test_prefixes_stand_beside_codes_of_their_length():
+    found = {"at 10": {"nearest": 0.5}, "at 14": {"nearest": 0.7}}
+    measured = lengths(nearest=[0.6, 0.6, 0.6])
+    measured["llc"].append(cell("LLC, nested", 0, found, bits=20))
+    gaps = {dict(at)["bits"]: each[0] for at, each in nested(measured).items()}
+    assert gaps == pytest.approx({10: -0.1, 14: 0.1})
+
+
+def test_lengths_that_differ_are_compared():
+    cells = [cell("LLC", 0, {"map": 0.6}, bits=32)]
+    cells.append(cell("HashNet", 0, {"map": 0.5}, bits=64))
+    gaps = shorter(32, "LLC", 64, "HashNet")(of(llc_retrieval=cells))
+    assert gaps == {(("bits", 32),): {0: pytest.approx(0.1)}}
+
+
+def test_figures_inside_of_figures_are_compared():
+    found = {"phases": {"1": {"nearest": 0.5}, "2": {"nearest": 0.6}}}
+    measured = of(llc_separability=[cell("LLC", 0, found, bits=14)])
+    gaps = separable(("phases", "2", "nearest"), ("phases", "1", "nearest"))(measured)
+    assert gaps[(("bits", 14),)] == pytest.approx({0: 0.1})
+
+
+def test_thresholds_that_were_tuned_on_the_right_share_are_left_out():
+    accuracies = {"tuned": {"balanced accuracy": 0.8}}
+    accuracies["rule"] = {"balanced accuracy": 0.7}
+    mixtures = [{"tuned_on": 0.1, "met": met, **accuracies} for met in (0.1, 0.5)]
+    found = {"rules": {"radius 1": {"mixtures": mixtures}}}
+    gaps = untuned("radius 1")(of(llc_foreign=[cell("background", 0, found, bits=20)]))
+    assert [each[0] for each in gaps.values()] == [pytest.approx(-0.1)]
+    assert untuned("radius 0")(of(llc_foreign=[cell("any", 0, found, bits=9)])) == {}
+
+
+def controls(seed=0, bits=16):
+    history = {"map": [0.1, 0.3, 0.2], "bound": [0.5, 0.7, 0.6]}
+    for control, value in (("", 0.5), ("D", 0.6), ("centres", 0.58)):
+        for method, more in (("csq", 0.0), ("dch", 0.1)):
+            found = {"map": value + more, "history": dict(history)}
+            found["history"]["bound"] = [0.5, 0.7, value + more]
+            yield cell(method, seed, found, bits=bits, control=control, head="linear")
+
+
+def test_controls_are_told_apart():
+    measured = of(posterior_control=list(controls()))
+    at = (("bits", 16), ("head", "linear"))
+    assert controlled("csq")(measured)[at] == pytest.approx({0: 0.1})
+    gaps = controlled("csq", other="centres")(measured)
+    assert gaps[at] == pytest.approx({0: 0.02})
+
+
+def test_correlations_are_over_epochs_and_networks():
+    measured = of(posterior_control=list(controls()))
+    at = (("bits", 16), ("head", "linear"))
+    assert over_networks(0.7)(measured)[at] == pytest.approx({0: 0.3})
+    assert over_epochs("csq", 0.7)(measured)[at] == pytest.approx({0: 0.3})
+
+
+def test_divergences_are_those_of_whole_blocks():
+    found = {"constant input": 0.015, "marginals": 0.46}
+    cells = [
+        cell("surrogate", 0, found, samples=10_000, block=block) for block in (4, 8)
+    ]
+    gaps = estimated("constant input", 0.02)(of(bernoulli_toy=cells))
+    assert [each[0] for each in gaps.values()] == [pytest.approx(0.005)]
+
+
+def test_page_of_claims(results, write_cells, monkeypatch):
+    for module in (_claims_page, _deep_claims_page):
+        monkeypatch.setattr(module, "RESULTS", results)
+    cells = [
+        (made, {"nearest": 0.5 + 0.1 * (made["method"] == "LLC") + 0.01 * seed})
+        for seed in range(2)
+        for made in llc.lineup("caltech101", seed, 100)
+        if "nested" not in made["method"]
+    ]
+    write_cells(results / "llc.jsonl", cells)
+    rows = [{"name": "posterior", "loss": "csq", "bits": 16, "ratios": [2.0, 3.0]}]
+    (results / "benchmark_training.json").write_text(json.dumps(rows))
+    _deep_claims_page.write()
+    page = (results / "deep_claims.md").read_text("utf-8")
+    line = "accuracy, LLC less SVD | +.100 ± .000 | holds: +.100 ± .000 at 10 bits"
+    assert line in page
+    assert "holds: +2.500 ± .500 at 16 bits, csq" in page
+    assert "LBHash, its toy" not in page
+
+
+def test_repeats_of_a_benchmark_are_seeds():
+    row = {"name": "posterior", "loss": "csq", "bits": 16, "ratios": [2.0, 3.0]}
+    cells = list(timed([row, {"name": "memory"}]))
+    assert [each["cell"]["seed"] for each in cells] == [0, 1]
