@@ -2,6 +2,7 @@
 
 #include "asymmetric_lanes.hpp"
 #include "encode_dense.hpp"
+#include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
 #include "gather_x86.hpp"
 
@@ -25,6 +26,26 @@ struct Avx512 {
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
+    static Reg subtract(Reg a, Reg b) { return _mm512_sub_ps(a, b); }
+    static Reg multiply(Reg a, Reg b) { return _mm512_mul_ps(a, b); }
+    /// The lanes, each exchanged with the one `Stride` (a power of 2) away.
+    template <std::size_t Stride>
+    static Reg swapped(Reg x) {
+        // All lanes are asked for: GCC 12 warns in its own header of the plain forms.
+        constexpr __mmask16 all = 0xffff;
+        if constexpr (Stride == 8) return _mm512_maskz_shuffle_f32x4(all, x, x, 0x4e);
+        if constexpr (Stride == 4) return _mm512_maskz_shuffle_f32x4(all, x, x, 0xb1);
+        return _mm512_maskz_permute_ps(all, x, Stride == 2 ? 0x4e : 0xb1);
+    }
+    /// Lanes of `low` whose number has no `Stride` in it, the others of `high`.
+    template <std::size_t Stride>
+    static Reg merged(Reg low, Reg high) {
+        constexpr __mmask16 lanes =
+            Stride == 8 ? 0xff00 : Stride == 4 ? 0xf0f0 : Stride == 2 ? 0xcccc : 0xaaaa;
+        return _mm512_mask_blend_ps(lanes, low, high);
+    }
+
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
         __m128 row[4];
@@ -45,6 +66,7 @@ struct Avx512 {
 
 const EncodeKernels encode_avx512{&linear_scratch<Avx512>, &linear_share<Avx512>,
                                   &sparse_scratch<Avx512>, &sparse_share<Avx512>,
-                                  &asymmetric_share<Avx512>};
+                                  &asymmetric_share<Avx512>,
+                                  &hadamard_scratch<Avx512>, &hadamard_share<Avx512>};
 
 }  // namespace fewbits

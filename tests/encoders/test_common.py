@@ -16,6 +16,7 @@ from fewbits import _kernels
 from fewbits.codes import n_bytes, pack, prefix
 from fewbits.encoders import (
     EigenfunctionEncoder,
+    HadamardEncoder,
     KernelMapEncoder,
     LinearEncoder,
     MLPEncoder,
@@ -54,6 +55,8 @@ ENCODERS = [
     ),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000]),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000], zero_bit=1),
+    HadamardEncoder(_rng.integers(0, 256, (1, 3, 8)), _BIAS, N_FEATURES),
+    HadamardEncoder(_rng.integers(0, 256, (1, 2, 8)), _BIAS, N_FEATURES, zero_bit=1),
 ]
 
 

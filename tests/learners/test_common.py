@@ -20,6 +20,7 @@ from fewbits.learners import (
     LSH,
     PCAH,
     Classemes,
+    Hadamard,
     KernelMapped,
     PiCoDes,
     RelaxedPiCoDes,
@@ -30,6 +31,7 @@ from fewbits.learners import (
 
 LEARNERS = [
     LSH(n_bits=12, random_state=0),
+    Hadamard(n_bits=12, random_state=0),
     PCAH(),
     Thresholding("median"),
     ITQ(n_bits=12, n_iter=3, random_state=0),
@@ -54,7 +56,7 @@ def test_sklearn_contract(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore:.*bits are constant")
-@parametrize_with_checks([ITQ(), LSH(), CCAITQ(), SparseProjections()])
+@parametrize_with_checks([ITQ(), LSH(), CCAITQ(), SparseProjections(), Hadamard()])
 def test_sklearn_contract_with_defaults(estimator, check):
     check(estimator)
 

@@ -49,6 +49,20 @@ public:
     const std::unique_ptr<SparseLayouts> layouts;
 };
 
+/// Rounds of a diagonal matrix and a Walsh-Hadamard transform (Sylvester's order, not
+/// scaled), the first `n_bits` outputs of one or more blocks of such rounds, and one
+/// bias for each. Each round multiplies by its diagonal, then replaces every pair `a`
+/// and `b` of numbers `size / 2` apart by `a + b` and `a - b`, then those `size / 4`
+/// apart, and so on down to neighbours; the bias is added last. All in float32 without
+/// fused operations.
+struct HadamardMap {
+    const float* diagonals;  // (ceil(n_bits / size), n_rounds, size)
+    const float* bias;
+    std::size_t n_bits;
+    std::size_t n_rounds;
+    std::size_t size;  // a power of 2, at least 16 and at least the number of features
+};
+
 /// Where scores go: to `scores` (n, n_bits), or thresholded to `codes`
 /// (n, ceil(n_bits / 8)), most significant bit first, padding bits zero. A bit is
 /// `score >= 0` with `zero_bit`, else `score > 0`.
@@ -62,5 +76,7 @@ void linear(const Features& x, const Affine& map, const Output& out,
             std::size_t n_threads);
 void sparse(const Features& x, const SparseMap& map, const Output& out,
             std::size_t n_threads);
+void hadamard(const Features& x, const HadamardMap& map, const Output& out,
+              std::size_t n_threads);
 
 }  // namespace fewbits

@@ -41,6 +41,8 @@ active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
 bit_sums = _module.bit_sums
 force_isa = _module.force_isa
+hadamard_encode = _module.hadamard_encode
+hadamard_scores = _module.hadamard_scores
 hamming_distances = _module.hamming_distances
 hamming_topk = _module.hamming_topk
 hamming_within_count = _module.hamming_within_count
@@ -58,6 +60,8 @@ __all__ = [
     "asymmetric_distances",
     "bit_sums",
     "force_isa",
+    "hadamard_encode",
+    "hadamard_scores",
     "hamming_distances",
     "hamming_topk",
     "hamming_within_count",

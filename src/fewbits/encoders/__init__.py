@@ -3,6 +3,7 @@
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._features import as_features, feature_blocks
+from fewbits.encoders._hadamard import HadamardEncoder
 from fewbits.encoders._io import load
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
@@ -12,6 +13,7 @@ from fewbits.encoders._sparse import SparseEncoder
 __all__ = [
     "EigenfunctionEncoder",
     "Encoder",
+    "HadamardEncoder",
     "KernelMapEncoder",
     "LinearEncoder",
     "MLPEncoder",

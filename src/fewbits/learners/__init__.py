@@ -5,6 +5,7 @@ from fewbits.learners._bre import BRE
 from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._dbc import DBC
+from fewbits.learners._hadamard import Hadamard
 from fewbits.learners._itq import ITQ
 from fewbits.learners._kernel_map import HomogeneousKernelMap
 from fewbits.learners._kernel_mapped import KernelMapped
@@ -25,6 +26,7 @@ __all__ = [
     "LSH",
     "PCAH",
     "Classemes",
+    "Hadamard",
     "HomogeneousKernelMap",
     "KernelMapped",
     "Learner",

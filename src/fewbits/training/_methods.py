@@ -13,6 +13,7 @@ METHODS: dict[str, type[Learner]] = {
     "lsh": learners.LSH,
     "pcah": learners.PCAH,
     "threshold": learners.Thresholding,
+    "hadamard": learners.Hadamard,
     "itq": learners.ITQ,
     "cca-itq": learners.CCAITQ,
     "sp": learners.SparseProjections,
