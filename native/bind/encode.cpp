@@ -87,6 +87,29 @@ void hadamard_encode(Floats x, Diagonals diagonals, Vector<const float> bias,
                       {nullptr, codes.data(), zero_bit != 0}, n_threads);
 }
 
+fewbits::CirculantMap circulant_map(const Vector<const float>& diagonal,
+                                    const Floats& roots, const Diagonals& spectra,
+                                    const Vector<const float>& bias) {
+    return {diagonal.data(), roots.data(),  spectra.data(),
+            bias.data(),     bias.shape(0), roots.shape(1)};
+}
+
+void circulant_scores(Floats x, Vector<const float> diagonal, Floats roots,
+                      Diagonals spectra, Vector<const float> bias, Scores scores,
+                      std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::circulant(features(x), circulant_map(diagonal, roots, spectra, bias),
+                       {scores.data(), nullptr, false}, n_threads);
+}
+
+void circulant_encode(Floats x, Vector<const float> diagonal, Floats roots,
+                      Diagonals spectra, Vector<const float> bias, int zero_bit,
+                      Codes codes, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::circulant(features(x), circulant_map(diagonal, roots, spectra, bias),
+                       {nullptr, codes.data(), zero_bit != 0}, n_threads);
+}
+
 void asymmetric_distances(Floats scores, Matrix<const std::uint8_t> database,
                           Matrix<const std::int64_t> rows, Scores distances,
                           std::size_t n_threads) {
@@ -126,6 +149,12 @@ void bind_encode(nb::module_& m) {
     m.def("hadamard_encode", &hadamard_encode, "X"_a.noconvert(),
           "diagonals"_a.noconvert(), "bias"_a.noconvert(), "zero_bit"_a,
           "codes"_a.noconvert(), "n_threads"_a);
+    m.def("circulant_scores", &circulant_scores, "X"_a.noconvert(),
+          "diagonal"_a.noconvert(), "roots"_a.noconvert(), "spectra"_a.noconvert(),
+          "bias"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
+    m.def("circulant_encode", &circulant_encode, "X"_a.noconvert(),
+          "diagonal"_a.noconvert(), "roots"_a.noconvert(), "spectra"_a.noconvert(),
+          "bias"_a.noconvert(), "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
     m.def("asymmetric_distances", &asymmetric_distances, "scores"_a.noconvert(),
           "database"_a.noconvert(), "rows"_a.noconvert(), "distances"_a.noconvert(),
           "n_threads"_a);

@@ -141,4 +141,14 @@ void hadamard(const Features& x, const HadamardMap& map, const Output& out,
         kernels.hadamard_scratch, kernels.hadamard);
 }
 
+void circulant(const Features& x, const CirculantMap& map, const Output& out,
+               std::size_t n_threads) {
+    const auto& kernels = encode_kernels(active_isa());
+    const std::size_t blocks = (map.n_bits + x.n_features - 1) / x.n_features;
+    const auto stages = static_cast<std::size_t>(std::countr_zero(map.size));
+    const std::size_t work = x.n * (blocks + 1) * 4 * map.size * stages;
+    run(CirculantJob{x, map, out, 0, map.n_bits}, work, n_threads, all_outputs, 4,
+        kernels.circulant_scratch, kernels.circulant);
+}
+
 }  // namespace fewbits

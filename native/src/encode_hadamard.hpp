@@ -102,9 +102,9 @@ void transform(const Load& load, float* z, std::size_t size, std::size_t count) 
 }
 
 /// Write outputs [first, first + count) of one row, which lie in `z`.
-template <typename V>
-void put_transformed(const HadamardJob& job, std::size_t row, std::size_t first,
-                     const float* z, std::size_t count) {
+template <typename V, typename Job>
+void put_transformed(const Job& job, std::size_t row, std::size_t first, const float* z,
+                     std::size_t count) {
     alignas(64) float sums[64] = {};
     for (std::size_t j = 0; j < count; j += 64) {
         const std::size_t some = smaller(64, count - j), regs = some / V::lanes;

@@ -38,6 +38,7 @@ using SparseJob = EncodeJob<SparseWeights>;
 /// Transforms give all outputs of a row at once: `first` and `last` are those of the
 /// whole map.
 using HadamardJob = EncodeJob<HadamardMap>;
+using CirculantJob = EncodeJob<CirculantMap>;
 
 /// One query of `asymmetric_distances` or `bit_sums`.
 struct AsymmetricJob {
@@ -61,6 +62,8 @@ struct EncodeKernels {
     void (*asymmetric)(const AsymmetricJob&);
     std::size_t (*hadamard_scratch)(const HadamardJob&);
     void (*hadamard)(const HadamardJob&, float* scratch);
+    std::size_t (*circulant_scratch)(const CirculantJob&);
+    void (*circulant)(const CirculantJob&, float* scratch);
 };
 
 extern const EncodeKernels encode_portable;

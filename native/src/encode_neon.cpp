@@ -1,6 +1,7 @@
 #include <arm_neon.h>
 
 #include "asymmetric_lanes.hpp"
+#include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
@@ -41,6 +42,12 @@ struct Neon {
         constexpr std::uint32_t lanes[4] = {0, ~0U, 0, ~0U};
         return vbslq_f32(vld1q_u32(lanes), high, low);
     }
+    /// `values[0]` in the first `2 * Stride` lanes, `values[1]` in the next, and so on.
+    template <std::size_t Stride>
+    static Reg spread(const float* values) {
+        if constexpr (Stride == 2) return vld1q_dup_f32(values);
+        return vcombine_f32(vld1_dup_f32(values), vld1_dup_f32(values + 1));
+    }
 
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
@@ -70,6 +77,7 @@ private:
 const EncodeKernels encode_neon{&linear_scratch<Neon>, &linear_share<Neon>,
                                 &sparse_scratch<Neon>, &sparse_share<Neon>,
                                 &asymmetric_share<Neon>,
-                                &hadamard_scratch<Neon>, &hadamard_share<Neon>};
+                                &hadamard_scratch<Neon>, &hadamard_share<Neon>,
+                                &circulant_scratch<Neon>, &circulant_share<Neon>};
 
 }  // namespace fewbits

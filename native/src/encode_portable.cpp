@@ -1,4 +1,5 @@
 #include "asymmetric_lanes.hpp"
+#include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
@@ -69,6 +70,12 @@ struct Portable {
         if constexpr (Stride == 2) return Reg{low[0], low[1], high[2], high[3]};
         return Reg{low[0], high[1], low[2], high[3]};
     }
+    /// `values[0]` in the first `2 * Stride` lanes, `values[1]` in the next, and so on.
+    template <std::size_t Stride>
+    static Reg spread(const float* values) {
+        constexpr std::size_t next = Stride == 2 ? 0 : 1;
+        return Reg{values[0], values[0], values[next], values[next]};
+    }
 
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
@@ -93,6 +100,7 @@ private:
 const EncodeKernels encode_portable{&linear_scratch<Portable>, &linear_share<Portable>,
                                     &sparse_scratch<Portable>, &sparse_share<Portable>,
                                     &asymmetric_share<Portable>,
-                                    &hadamard_scratch<Portable>, &hadamard_share<Portable>};
+                                    &hadamard_scratch<Portable>, &hadamard_share<Portable>,
+                                    &circulant_scratch<Portable>, &circulant_share<Portable>};
 
 }  // namespace fewbits

@@ -193,6 +193,72 @@ void check_hadamard(Random& random) {
     });
 }
 
+/// One complex stage of a circulant's transform, there or back, of all of its nodes.
+void circulant_stage(std::vector<float>& re, std::vector<float>& im, const float* roots,
+                     std::size_t nodes, bool back) {
+    const std::size_t size = re.size(), half = size / nodes / 2;
+    for (std::size_t node = nodes; node < 2 * nodes; ++node) {
+        const float wr = roots[node], wi = roots[size + node];
+        const std::size_t first = (node - nodes) * 2 * half;
+        for (std::size_t i = first; i < first + half; ++i) {
+            const std::size_t j = i + half;
+            float pr = re[j], pi = im[j];
+            if (back) {
+                const float dr = re[i] - pr, di = im[i] - pi;
+                re[i] += pr, im[i] += pi;
+                re[j] = wr * dr + wi * di, im[j] = wr * di - wi * dr;
+            } else {
+                pr = wr * re[j] - wi * im[j], pi = wr * im[j] + wi * re[j];
+                re[j] = re[i] - pr, im[j] = im[i] - pi;
+                re[i] += pr, im[i] += pi;
+            }
+        }
+    }
+}
+
+void circulant_row(const float* x, std::size_t d, const fewbits::CirculantMap& map,
+                   float* scores) {
+    const std::size_t size = map.size;
+    std::vector<float> re(size), im(size);
+    for (std::size_t i = 0; i < d; ++i) re[i] = x[i] * map.diagonal[i];
+    for (std::size_t nodes = 1; nodes < size; nodes *= 2)
+        circulant_stage(re, im, map.roots, nodes, false);
+    for (std::size_t first = 0; first < map.n_bits; first += d) {
+        const float* spectrum = map.spectra + first / d * 2 * size;
+        std::vector<float> yr(size), yi(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            const float sr = spectrum[i], si = spectrum[size + i];
+            yr[i] = sr * re[i] - si * im[i], yi[i] = sr * im[i] + si * re[i];
+        }
+        for (std::size_t nodes = size / 2; nodes > 0; nodes /= 2)
+            circulant_stage(yr, yi, map.roots, nodes, true);
+        for (std::size_t j = first; j < std::min(first + d, map.n_bits); ++j)
+            scores[j] = yr[j - first] + map.bias[j];
+    }
+}
+
+void check_circulant(Random& random) {
+    Problem p;
+    const std::size_t size = std::size_t{16} << between(random, 0, 6);
+    p.n = between(random, 0, 5), p.d = between(random, 1, size);
+    p.b = between(random, 1, 3 * p.d), p.zero_bit = between(random, 0, 1) == 1;
+    const std::size_t kind = between(random, 0, 2);
+    Guarded<float> x(p.n * p.d), bias(p.b), diagonal(p.d), roots(2 * size);
+    Guarded<float> spectra((p.b + p.d - 1) / p.d * 2 * size);
+    for (auto* array : {&x, &bias, &diagonal, &roots, &spectra})
+        for (std::size_t i = 0; i < array->size(); ++i)
+            (*array)[i] = number(random, kind);
+    const fewbits::CirculantMap map{diagonal.get(), roots.get(), spectra.get(),
+                                    bias.get(),     p.b,         size};
+    std::vector<float> expected(p.n * p.b);
+    for (std::size_t r = 0; r < p.n; ++r)
+        circulant_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
+    check_outputs(p, expected, "circulant",
+                  [&](const fewbits::Output& out, std::size_t threads) {
+                      fewbits::circulant({x.get(), p.n, p.d}, map, out, threads);
+                  });
+}
+
 float distance(const float* score, const std::uint8_t* code, std::size_t n_bits) {
     float part[16] = {};
     for (std::size_t j = 0; j < n_bits; ++j)
@@ -238,6 +304,7 @@ int main(int argc, char** argv) {
             check_sparse(p);
             check_asymmetric(random);
             check_hadamard(random);
+            check_circulant(random);
         }
         std::printf("%s: ok\n", fewbits::isa_name(isa));
     }

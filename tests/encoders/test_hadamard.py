@@ -53,7 +53,12 @@ def test_codes_longer_than_the_features_have_prefixes():
         (np.zeros((1, 17, 2)), np.zeros(4), 5, r"got \(1, 17, 2\)"),
         (np.zeros((1, 3, 2)), np.zeros((4, 1)), 5, r"shape \(4, 1\)"),
         (np.zeros((1, 3, 2)), [np.nan], 5, "finite bias"),
-        (np.zeros((1, 3, 2)), np.zeros(4), 0, "takes 1 to .* features, got 0"),
+        (
+            np.zeros((1, 3, 2)),
+            np.zeros(4),
+            0,
+            "need 1 to .* features for a transform, got 0",
+        ),
         (np.full((1, 3, 2), 256), np.zeros(4), 5, "too large for uint8"),
         (np.zeros((0, 3, 2)), [], 5, "bits"),
         (np.zeros((4097, 1, 2)), np.zeros(65_537), 5, "65537"),

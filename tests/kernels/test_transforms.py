@@ -106,3 +106,31 @@ def test_hadamard_is_the_matrix_of_sylvester(kernel):
     scores = np.empty((3, 64), np.float32)
     kernel.hadamard_scores(X, diagonals, np.zeros(64, np.float32), scores, 1)
     np.testing.assert_array_equal(scores, (X * diagonals[0]) @ hadamard(64))
+
+
+@each_kernel
+@settings(max_examples=60)
+@given(problem=problems())
+def test_circulant_equals_the_definition(kernel, problem):
+    rng, size, X, bias, zero_bit, threads = problem
+    diagonal, spectra = circulants(rng, size, X.shape[1], len(bias))
+    roots = rng.normal(size=(2, size)).astype(np.float32)
+    arguments = X, diagonal, roots, spectra, bias
+    check(kernel, "circulant", arguments, len(X), len(bias), zero_bit, threads)
+
+
+@each_kernel
+@pytest.mark.parametrize("size", [2**12, 2**13])
+def test_large_circulant_equals_the_definition(kernel, size):
+    rng = np.random.default_rng(size)
+    X = rng.normal(size=(3, size - 5)).astype(np.float32)
+    bias = rng.normal(size=size + 9).astype(np.float32)
+    roots = rng.normal(size=(2, size)).astype(np.float32)
+    arguments = X, *circulants(rng, size, size - 5, size + 9), bias
+    arguments = *arguments[:2], roots, *arguments[2:]
+    check(kernel, "circulant", arguments, 3, len(bias), 1, 2)
+
+
+def circulants(rng, size, d, b):
+    spectra = rng.normal(size=(-(-b // d), 2, size)).astype(np.float32)
+    return rng.choice(np.float32([-1, 1]), d), spectra

@@ -40,6 +40,8 @@ SparseMap = _module.SparseMap
 active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
 bit_sums = _module.bit_sums
+circulant_encode = _module.circulant_encode
+circulant_scores = _module.circulant_scores
 force_isa = _module.force_isa
 hadamard_encode = _module.hadamard_encode
 hadamard_scores = _module.hadamard_scores
@@ -59,6 +61,8 @@ __all__ = [
     "active_isa",
     "asymmetric_distances",
     "bit_sums",
+    "circulant_encode",
+    "circulant_scores",
     "force_isa",
     "hadamard_encode",
     "hadamard_scores",

@@ -7,6 +7,7 @@ stages follow each other is part of the definition.
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._kernels import _ring
 from fewbits._typing import CodeArray, ScoreArray
 
 Float32Array = NDArray[np.float32]
@@ -51,8 +52,55 @@ def hadamard_encode(
         rows = X[start : start + step]
         scores = np.empty((len(rows), len(bias)), np.float32)
         hadamard_scores(rows, diagonals, bias, scores, n_threads)
-        bits = scores >= 0 if zero_bit else scores > 0
-        codes[start : start + step] = np.packbits(bits, axis=1)
+        codes[start : start + step] = _packed(scores, zero_bit)
+
+
+def circulant_scores(
+    X: Float32Array,
+    diagonal: Float32Array,
+    roots: Float32Array,
+    spectra: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    """Score with products of polynomials: `spectra` is (n_blocks, 2, size)."""
+    d, size = X.shape[1], roots.shape[1]
+    step = max(1, _BLOCK // size)
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        real = np.zeros((len(rows), size), np.float32)
+        with np.errstate(all="ignore"):
+            real[:, :d] = rows * diagonal
+            z = _ring.forward((real, np.zeros_like(real)), roots)
+            for block, (re, im) in enumerate(spectra):
+                first = block * d
+                last = min(first + d, len(bias))
+                y, _ = _ring.back(_ring.product((re, im), z), roots)
+                total = y[:, : last - first] + bias[first:last]
+                scores[start : start + step, first:last] = total
+
+
+def circulant_encode(
+    X: Float32Array,
+    diagonal: Float32Array,
+    roots: Float32Array,
+    spectra: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    step = max(1, _BLOCK // len(bias))
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        scores = np.empty((len(rows), len(bias)), np.float32)
+        circulant_scores(rows, diagonal, roots, spectra, bias, scores, n_threads)
+        codes[start : start + step] = _packed(scores, zero_bit)
+
+
+def _packed(scores: ScoreArray, zero_bit: int) -> CodeArray:
+    return np.packbits(scores >= 0 if zero_bit else scores > 0, axis=1)
 
 
 def _hadamard(Z: Float32Array) -> Float32Array:

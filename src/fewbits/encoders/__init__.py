@@ -1,6 +1,8 @@
 """Deployable maps from features to codes: immutable, no torch, no scikit-learn."""
 
 from fewbits.encoders._base import Encoder
+from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._hadamard import HadamardEncoder
@@ -11,6 +13,8 @@ from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
+    "BilinearEncoder",
+    "CirculantEncoder",
     "EigenfunctionEncoder",
     "Encoder",
     "HadamardEncoder",

@@ -115,7 +115,7 @@ class HadamardEncoder(Encoder):
         )
 
     def _prefix(self, n_bits: int) -> Self:
-        n_blocks = -(-n_bits // hadamard_size(self.n_features))
+        n_blocks = -(-n_bits // padded_size(self.n_features))
         return type(self)(
             self.signs[:n_blocks],
             self.bias[:n_bits],
@@ -124,19 +124,19 @@ class HadamardEncoder(Encoder):
         )
 
 
-def hadamard_size(n_features: int) -> int:
+def padded_size(n_features: int) -> int:
     """Return the size of the transform that takes `n_features` numbers."""
+    if not 1 <= n_features <= _MAX_FEATURES:
+        raise ArgumentError(
+            f"need 1 to {_MAX_FEATURES} features for a transform, got {n_features}"
+        )
     return max(_MIN_SIZE, 1 << (n_features - 1).bit_length())
 
 
 def _check_rounds(
     signs: NDArray[np.uint8], bias: NDArray[np.float32], n_features: int
 ) -> None:
-    if not 1 <= n_features <= _MAX_FEATURES:
-        raise ArgumentError(
-            f"a Hadamard encoder takes 1 to {_MAX_FEATURES} features, got {n_features}"
-        )
-    size = hadamard_size(n_features)
+    size = padded_size(n_features)
     if bias.ndim != 1 or not np.isfinite(bias).all():
         raise ArgumentError(
             f"need one finite bias for each bit, got an array of shape {bias.shape}"

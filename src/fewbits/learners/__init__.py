@@ -1,7 +1,9 @@
 """Methods that learn an encoder from data: scikit-learn estimators."""
 
 from fewbits.learners._base import Learner
+from fewbits.learners._bilinear import BilinearProjections
 from fewbits.learners._bre import BRE
+from fewbits.learners._cbe import CBE
 from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._dbc import DBC
@@ -20,11 +22,13 @@ from fewbits.learners._threshold import Thresholding
 
 __all__ = [
     "BRE",
+    "CBE",
     "CCAITQ",
     "DBC",
     "ITQ",
     "LSH",
     "PCAH",
+    "BilinearProjections",
     "Classemes",
     "Hadamard",
     "HomogeneousKernelMap",

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import HadamardEncoder
-from fewbits.encoders._hadamard import MAX_ROUNDS, hadamard_size
+from fewbits.encoders._hadamard import MAX_ROUNDS, padded_size
 from fewbits.learners._base import Learner
 from fewbits.learners._parameters import check_integer, check_n_bits
 from fewbits.learners._rows import column_means
@@ -81,7 +81,7 @@ class Hadamard(Learner):
     def _learn(self, X: Array, y: Any) -> HadamardEncoder:
         rng = check_random_state(self.random_state)
         d = X.shape[1]
-        size = hadamard_size(d)
+        size = padded_size(d)
         n_blocks = -(-self.n_bits // size)
         signs = rng.randint(0, 256, (n_blocks, self.n_rounds, size // 8), np.uint8)
         self.objective_ = np.empty(0)

@@ -13,6 +13,8 @@ METHODS: dict[str, type[Learner]] = {
     "lsh": learners.LSH,
     "pcah": learners.PCAH,
     "threshold": learners.Thresholding,
+    "bp": learners.BilinearProjections,
+    "cbe": learners.CBE,
     "hadamard": learners.Hadamard,
     "itq": learners.ITQ,
     "cca-itq": learners.CCAITQ,
