@@ -6,10 +6,20 @@ from pathlib import Path
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
+NAMES = (
+    "import_time",
+    "search",
+    "encode",
+    "encode_projections",
+    "novel",
+    "decode",
+    "training",
+)
+
 
 def main() -> None:
     """Write each benchmark's figures next to the pages that are made from them."""
-    for name in ("import_time", "search", "encode", "novel", "decode", "training"):
+    for name in NAMES:
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}"]
         subprocess.run(
