@@ -7,6 +7,16 @@ from pathlib import Path
 NAMES = ("import_time", "search", "encode", "novel", "decode", "training", "onnx")
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
+NAMES = (
+    "import_time",
+    "search",
+    "encode",
+    "encode_projections",
+    "novel",
+    "decode",
+    "training",
+)
+
 
 def main() -> None:
     """Write each benchmark's figures next to the pages that are made from them."""

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -18,6 +19,8 @@ namespace {
 /// Starting a thread costs as much as this many multiply-adds.
 constexpr std::size_t thread_work = std::size_t{1} << 21;
 constexpr std::size_t row_grain = 64, output_grain = 64;
+/// For maps whose outputs cannot be shared among threads.
+constexpr std::size_t all_outputs = std::size_t{1} << 32;
 
 struct Free {
     void operator()(float* p) const { std::free(p); }
@@ -126,6 +129,26 @@ void sparse(const Features& x, const SparseMap& map, const Output& out,
     const std::size_t work = x.n * n_weights * cost;
     run(SparseJob{x, weights, out, 0, map.csr.n_bits}, work, n_threads, grain,
         per_thread, kernels.sparse_scratch, kernels.sparse);
+}
+
+void hadamard(const Features& x, const HadamardMap& map, const Output& out,
+              std::size_t n_threads) {
+    const auto& kernels = encode_kernels(active_isa());
+    const std::size_t blocks = (map.n_bits + map.size - 1) / map.size;
+    const auto stages = static_cast<std::size_t>(std::countr_zero(map.size));
+    const std::size_t work = x.n * blocks * map.n_rounds * map.size * stages;
+    run(HadamardJob{x, map, out, 0, map.n_bits}, work, n_threads, all_outputs, 4,
+        kernels.hadamard_scratch, kernels.hadamard);
+}
+
+void circulant(const Features& x, const CirculantMap& map, const Output& out,
+               std::size_t n_threads) {
+    const auto& kernels = encode_kernels(active_isa());
+    const std::size_t blocks = (map.n_bits + x.n_features - 1) / x.n_features;
+    const auto stages = static_cast<std::size_t>(std::countr_zero(map.size));
+    const std::size_t work = x.n * (blocks + 1) * 4 * map.size * stages;
+    run(CirculantJob{x, map, out, 0, map.n_bits}, work, n_threads, all_outputs, 4,
+        kernels.circulant_scratch, kernels.circulant);
 }
 
 }  // namespace fewbits

@@ -1,7 +1,9 @@
 #include <immintrin.h>
 
 #include "asymmetric_lanes.hpp"
+#include "encode_circulant.hpp"
 #include "encode_dense.hpp"
+#include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
 #include "gather_x86.hpp"
 
@@ -21,6 +23,30 @@ struct Avx2 {
     }
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+    static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
+    static Reg subtract(Reg a, Reg b) { return _mm256_sub_ps(a, b); }
+    static Reg multiply(Reg a, Reg b) { return _mm256_mul_ps(a, b); }
+    /// The lanes, each exchanged with the one `Stride` (a power of 2) away.
+    template <std::size_t Stride>
+    static Reg swapped(Reg x) {
+        if constexpr (Stride == 4) return _mm256_permute2f128_ps(x, x, 1);
+        return _mm256_permute_ps(x, Stride == 2 ? 0x4e : 0xb1);
+    }
+    /// Lanes of `low` whose number has no `Stride` in it, the others of `high`.
+    template <std::size_t Stride>
+    static Reg merged(Reg low, Reg high) {
+        return _mm256_blend_ps(low, high, Stride == 4 ? 0xf0 : Stride == 2 ? 0xcc : 0xaa);
+    }
+    /// `values[0]` in the first `2 * Stride` lanes, `values[1]` in the next, and so on.
+    template <std::size_t Stride>
+    static Reg spread(const float* values) {
+        constexpr auto lane = [](int i) { return i / (2 * static_cast<int>(Stride)); };
+        const __m256i from = _mm256_setr_epi32(lane(0), lane(1), lane(2), lane(3),
+                                               lane(4), lane(5), lane(6), lane(7));
+        const Reg some = _mm256_castps128_ps256(_mm_loadu_ps(values));
+        return _mm256_permutevar8x32_ps(some, from);
+    }
 
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
@@ -44,6 +70,8 @@ struct Avx2 {
 
 const EncodeKernels encode_avx2{&linear_scratch<Avx2>, &linear_share<Avx2>,
                                 &sparse_scratch<Avx2>, &sparse_share<Avx2>,
-                                &asymmetric_share<Avx2>};
+                                &asymmetric_share<Avx2>,
+                                &hadamard_scratch<Avx2>, &hadamard_share<Avx2>,
+                                &circulant_scratch<Avx2>, &circulant_share<Avx2>};
 
 }  // namespace fewbits

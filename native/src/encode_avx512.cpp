@@ -1,7 +1,9 @@
 #include <immintrin.h>
 
 #include "asymmetric_lanes.hpp"
+#include "encode_circulant.hpp"
 #include "encode_dense.hpp"
+#include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
 #include "gather_x86.hpp"
 
@@ -25,6 +27,37 @@ struct Avx512 {
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
+    static Reg subtract(Reg a, Reg b) { return _mm512_sub_ps(a, b); }
+    static Reg multiply(Reg a, Reg b) { return _mm512_mul_ps(a, b); }
+    /// The lanes, each exchanged with the one `Stride` (a power of 2) away.
+    template <std::size_t Stride>
+    static Reg swapped(Reg x) {
+        // All lanes are asked for: GCC 12 warns in its own header of the plain forms.
+        constexpr __mmask16 all = 0xffff;
+        if constexpr (Stride == 8) return _mm512_maskz_shuffle_f32x4(all, x, x, 0x4e);
+        if constexpr (Stride == 4) return _mm512_maskz_shuffle_f32x4(all, x, x, 0xb1);
+        return _mm512_maskz_permute_ps(all, x, Stride == 2 ? 0x4e : 0xb1);
+    }
+    /// Lanes of `low` whose number has no `Stride` in it, the others of `high`.
+    template <std::size_t Stride>
+    static Reg merged(Reg low, Reg high) {
+        constexpr __mmask16 lanes =
+            Stride == 8 ? 0xff00 : Stride == 4 ? 0xf0f0 : Stride == 2 ? 0xcccc : 0xaaaa;
+        return _mm512_mask_blend_ps(lanes, low, high);
+    }
+    /// `values[0]` in the first `2 * Stride` lanes, `values[1]` in the next, and so on.
+    template <std::size_t Stride>
+    static Reg spread(const float* values) {
+        constexpr auto lane = [](int i) { return i / (2 * static_cast<int>(Stride)); };
+        const __m512i from = _mm512_setr_epi32(
+            lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7),
+            lane(8), lane(9), lane(10), lane(11), lane(12), lane(13), lane(14),
+            lane(15));
+        const Reg some = _mm512_castps256_ps512(_mm256_loadu_ps(values));
+        return _mm512_maskz_permutexvar_ps(0xffff, from, some);
+    }
+
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
         __m128 row[4];
@@ -45,6 +78,8 @@ struct Avx512 {
 
 const EncodeKernels encode_avx512{&linear_scratch<Avx512>, &linear_share<Avx512>,
                                   &sparse_scratch<Avx512>, &sparse_share<Avx512>,
-                                  &asymmetric_share<Avx512>};
+                                  &asymmetric_share<Avx512>,
+                                  &hadamard_scratch<Avx512>, &hadamard_share<Avx512>,
+                                  &circulant_scratch<Avx512>, &circulant_share<Avx512>};
 
 }  // namespace fewbits

@@ -35,6 +35,11 @@ struct SparseWeights : SparseAffine {
 };
 using SparseJob = EncodeJob<SparseWeights>;
 
+/// Transforms give all outputs of a row at once: `first` and `last` are those of the
+/// whole map.
+using HadamardJob = EncodeJob<HadamardMap>;
+using CirculantJob = EncodeJob<CirculantMap>;
+
 /// One query of `asymmetric_distances` or `bit_sums`.
 struct AsymmetricJob {
     const float* costs;         // of each bit, zero up to the last pair of bytes
@@ -55,6 +60,10 @@ struct EncodeKernels {
     std::size_t (*sparse_scratch)(const SparseJob&);
     void (*sparse)(const SparseJob&, float* scratch);
     void (*asymmetric)(const AsymmetricJob&);
+    std::size_t (*hadamard_scratch)(const HadamardJob&);
+    void (*hadamard)(const HadamardJob&, float* scratch);
+    std::size_t (*circulant_scratch)(const CirculantJob&);
+    void (*circulant)(const CirculantJob&, float* scratch);
 };
 
 extern const EncodeKernels encode_portable;

@@ -1,7 +1,9 @@
 #include <arm_neon.h>
 
 #include "asymmetric_lanes.hpp"
+#include "encode_circulant.hpp"
 #include "encode_dense.hpp"
+#include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
 
 namespace fewbits {
@@ -22,6 +24,30 @@ struct Neon {
     }
     static Reg fmadd(Reg a, Reg b, Reg c) { return vfmaq_f32(c, a, b); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+    static Reg add(Reg a, Reg b) { return vaddq_f32(a, b); }
+    static Reg subtract(Reg a, Reg b) { return vsubq_f32(a, b); }
+    static Reg multiply(Reg a, Reg b) { return vmulq_f32(a, b); }
+    /// The lanes, each exchanged with the one `Stride` (a power of 2) away.
+    template <std::size_t Stride>
+    static Reg swapped(Reg x) {
+        if constexpr (Stride == 2) return vextq_f32(x, x, 2);
+        return vrev64q_f32(x);
+    }
+    /// Lanes of `low` whose number has no `Stride` in it, the others of `high`.
+    template <std::size_t Stride>
+    static Reg merged(Reg low, Reg high) {
+        if constexpr (Stride == 2)
+            return vcombine_f32(vget_low_f32(low), vget_high_f32(high));
+        constexpr std::uint32_t lanes[4] = {0, ~0U, 0, ~0U};
+        return vbslq_f32(vld1q_u32(lanes), high, low);
+    }
+    /// `values[0]` in the first `2 * Stride` lanes, `values[1]` in the next, and so on.
+    template <std::size_t Stride>
+    static Reg spread(const float* values) {
+        if constexpr (Stride == 2) return vld1q_dup_f32(values);
+        return vcombine_f32(vld1_dup_f32(values), vld1_dup_f32(values + 1));
+    }
 
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
@@ -50,6 +76,8 @@ private:
 
 const EncodeKernels encode_neon{&linear_scratch<Neon>, &linear_share<Neon>,
                                 &sparse_scratch<Neon>, &sparse_share<Neon>,
-                                &asymmetric_share<Neon>};
+                                &asymmetric_share<Neon>,
+                                &hadamard_scratch<Neon>, &hadamard_share<Neon>,
+                                &circulant_scratch<Neon>, &circulant_share<Neon>};
 
 }  // namespace fewbits

@@ -1,5 +1,7 @@
 #include "asymmetric_lanes.hpp"
+#include "encode_circulant.hpp"
 #include "encode_dense.hpp"
+#include "encode_hadamard.hpp"
 #include "encode_sparse.hpp"
 
 namespace fewbits {
@@ -53,6 +55,28 @@ struct Portable {
         return fused_multiply_add(Reg{a}, Reg{b}, Reg{c})[0];
     }
 
+    static Reg add(Reg a, Reg b) { return a + b; }
+    static Reg subtract(Reg a, Reg b) { return a - b; }
+    static Reg multiply(Reg a, Reg b) { return a * b; }
+    /// The lanes, each exchanged with the one `Stride` (a power of 2) away.
+    template <std::size_t Stride>
+    static Reg swapped(Reg x) {
+        if constexpr (Stride == 2) return Reg{x[2], x[3], x[0], x[1]};
+        return Reg{x[1], x[0], x[3], x[2]};
+    }
+    /// Lanes of `low` whose number has no `Stride` in it, the others of `high`.
+    template <std::size_t Stride>
+    static Reg merged(Reg low, Reg high) {
+        if constexpr (Stride == 2) return Reg{low[0], low[1], high[2], high[3]};
+        return Reg{low[0], high[1], low[2], high[3]};
+    }
+    /// `values[0]` in the first `2 * Stride` lanes, `values[1]` in the next, and so on.
+    template <std::size_t Stride>
+    static Reg spread(const float* values) {
+        constexpr std::size_t next = Stride == 2 ? 0 : 1;
+        return Reg{values[0], values[0], values[next], values[next]};
+    }
+
     static void transpose4(const float* in, std::size_t stride, float* out,
                            std::size_t out_stride) {
         for (std::size_t r = 0; r < 4; ++r)
@@ -75,6 +99,8 @@ private:
 
 const EncodeKernels encode_portable{&linear_scratch<Portable>, &linear_share<Portable>,
                                     &sparse_scratch<Portable>, &sparse_share<Portable>,
-                                    &asymmetric_share<Portable>};
+                                    &asymmetric_share<Portable>,
+                                    &hadamard_scratch<Portable>, &hadamard_share<Portable>,
+                                    &circulant_scratch<Portable>, &circulant_share<Portable>};
 
 }  // namespace fewbits

@@ -1,6 +1,7 @@
 // Every instruction set that runs here against the definition: one std::fma a feature.
 // All arrays end at an unreadable page, so that a read or write too far is a crash.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -101,25 +102,24 @@ bool same(const void* a, const void* b, std::size_t bytes) {
 }
 
 template <typename Run>
-void check_outputs(const Problem& p, bool sparse, const Run& run) {
-    const auto expected = scores(p, sparse);
+void check_outputs(const Problem& p, const std::vector<float>& expected,
+                   const char* kind, const Run& run) {
     const auto expected_codes = codes(p, expected);
     for (std::size_t threads = 1; threads <= 3; ++threads) {
         Guarded<float> found(expected.size());
         run({found.get(), nullptr, p.zero_bit}, threads);
-        check(same(found.get(), expected.data(), expected.size() * 4),
-              sparse ? "sparse scores" : "linear scores");
+        check(same(found.get(), expected.data(), expected.size() * 4), kind);
         Guarded<std::uint8_t> packed(expected_codes.size());
         if (p.n) std::memset(packed.get(), 0xff, expected_codes.size());
         run({nullptr, packed.get(), p.zero_bit}, threads);
-        check(same(packed.get(), expected_codes.data(), expected_codes.size()),
-              sparse ? "sparse codes" : "linear codes");
+        check(same(packed.get(), expected_codes.data(), expected_codes.size()), kind);
     }
 }
 
 void check_linear(const Problem& p) {
     Guarded<float> x(p.x), weights(p.weights), bias(p.bias);
-    check_outputs(p, false, [&](const fewbits::Output& out, std::size_t threads) {
+    check_outputs(p, scores(p, false), "linear",
+                  [&](const fewbits::Output& out, std::size_t threads) {
         fewbits::linear({x.get(), p.n, p.d}, {weights.get(), bias.get(), p.b}, out,
                         threads);
     });
@@ -142,9 +142,121 @@ void check_sparse(const Problem& p) {
     Guarded<std::int32_t> index(indices);
     const fewbits::SparseMap map(
         {starts.get(), index.get(), value.get(), bias.get(), p.b}, p.d);
-    check_outputs(p, true, [&](const fewbits::Output& out, std::size_t threads) {
+    check_outputs(p, scores(p, true), "sparse",
+                  [&](const fewbits::Output& out, std::size_t threads) {
         fewbits::sparse({x.get(), p.n, p.d}, map, out, threads);
     });
+}
+
+/// Write the score of each output of a row to `scores`, stage by stage.
+void hadamard_row(const float* x, std::size_t d, const fewbits::HadamardMap& map,
+                  float* scores) {
+    for (std::size_t first = 0; first < map.n_bits; first += map.size) {
+        std::vector<float> z(map.size);
+        std::copy(x, x + d, z.begin());
+        for (std::size_t round = 0; round < map.n_rounds; ++round) {
+            const float* diagonal = map.diagonals + (first * map.n_rounds) +
+                                    round * map.size;
+            for (std::size_t i = 0; i < map.size; ++i) z[i] *= diagonal[i];
+            for (std::size_t stride = map.size / 2; stride > 0; stride /= 2)
+                for (std::size_t i = 0; i < map.size; ++i) {
+                    if (i & stride) continue;
+                    const float a = z[i], b = z[i + stride];
+                    z[i] = a + b;
+                    z[i + stride] = a - b;
+                }
+        }
+        for (std::size_t j = first; j < std::min(first + map.size, map.n_bits); ++j)
+            scores[j] = z[j - first] + map.bias[j];
+    }
+}
+
+void check_hadamard(Random& random) {
+    Problem p;
+    const std::size_t size = std::size_t{16} << between(random, 0, 6);
+    p.n = between(random, 0, 5), p.d = between(random, 1, size);
+    p.b = between(random, 1, 3 * size), p.zero_bit = between(random, 0, 1) == 1;
+    const std::size_t rounds = between(random, 1, 3), kind = between(random, 0, 2);
+    Guarded<float> x(p.n * p.d), bias(p.b);
+    Guarded<float> diagonals((p.b + size - 1) / size * size * rounds);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = number(random, kind);
+    for (std::size_t i = 0; i < p.b; ++i) bias[i] = number(random, kind);
+    for (std::size_t i = 0; i < diagonals.size(); ++i)
+        diagonals[i] = between(random, 0, 1) ? 1.0F : -1.0F;
+    const fewbits::HadamardMap map{diagonals.get(), bias.get(), p.b, rounds, size};
+    std::vector<float> expected(p.n * p.b);
+    for (std::size_t r = 0; r < p.n; ++r)
+        hadamard_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
+    check_outputs(p, expected, "hadamard",
+                  [&](const fewbits::Output& out, std::size_t threads) {
+        fewbits::hadamard({x.get(), p.n, p.d}, map, out, threads);
+    });
+}
+
+/// One complex stage of a circulant's transform, there or back, of all of its nodes.
+void circulant_stage(std::vector<float>& re, std::vector<float>& im, const float* roots,
+                     std::size_t nodes, bool back) {
+    const std::size_t size = re.size(), half = size / nodes / 2;
+    for (std::size_t node = nodes; node < 2 * nodes; ++node) {
+        const float wr = roots[node], wi = roots[size + node];
+        const std::size_t first = (node - nodes) * 2 * half;
+        for (std::size_t i = first; i < first + half; ++i) {
+            const std::size_t j = i + half;
+            float pr = re[j], pi = im[j];
+            if (back) {
+                const float dr = re[i] - pr, di = im[i] - pi;
+                re[i] += pr, im[i] += pi;
+                re[j] = wr * dr + wi * di, im[j] = wr * di - wi * dr;
+            } else {
+                pr = wr * re[j] - wi * im[j], pi = wr * im[j] + wi * re[j];
+                re[j] = re[i] - pr, im[j] = im[i] - pi;
+                re[i] += pr, im[i] += pi;
+            }
+        }
+    }
+}
+
+void circulant_row(const float* x, std::size_t d, const fewbits::CirculantMap& map,
+                   float* scores) {
+    const std::size_t size = map.size;
+    std::vector<float> re(size), im(size);
+    for (std::size_t i = 0; i < d; ++i) re[i] = x[i] * map.diagonal[i];
+    for (std::size_t nodes = 1; nodes < size; nodes *= 2)
+        circulant_stage(re, im, map.roots, nodes, false);
+    for (std::size_t first = 0; first < map.n_bits; first += d) {
+        const float* spectrum = map.spectra + first / d * 2 * size;
+        std::vector<float> yr(size), yi(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            const float sr = spectrum[i], si = spectrum[size + i];
+            yr[i] = sr * re[i] - si * im[i], yi[i] = sr * im[i] + si * re[i];
+        }
+        for (std::size_t nodes = size / 2; nodes > 0; nodes /= 2)
+            circulant_stage(yr, yi, map.roots, nodes, true);
+        for (std::size_t j = first; j < std::min(first + d, map.n_bits); ++j)
+            scores[j] = yr[j - first] + map.bias[j];
+    }
+}
+
+void check_circulant(Random& random) {
+    Problem p;
+    const std::size_t size = std::size_t{16} << between(random, 0, 6);
+    p.n = between(random, 0, 5), p.d = between(random, 1, size);
+    p.b = between(random, 1, 3 * p.d), p.zero_bit = between(random, 0, 1) == 1;
+    const std::size_t kind = between(random, 0, 2);
+    Guarded<float> x(p.n * p.d), bias(p.b), diagonal(p.d), roots(2 * size);
+    Guarded<float> spectra((p.b + p.d - 1) / p.d * 2 * size);
+    for (auto* array : {&x, &bias, &diagonal, &roots, &spectra})
+        for (std::size_t i = 0; i < array->size(); ++i)
+            (*array)[i] = number(random, kind);
+    const fewbits::CirculantMap map{diagonal.get(), roots.get(), spectra.get(),
+                                    bias.get(),     p.b,         size};
+    std::vector<float> expected(p.n * p.b);
+    for (std::size_t r = 0; r < p.n; ++r)
+        circulant_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
+    check_outputs(p, expected, "circulant",
+                  [&](const fewbits::Output& out, std::size_t threads) {
+                      fewbits::circulant({x.get(), p.n, p.d}, map, out, threads);
+                  });
 }
 
 float distance(const float* score, const std::uint8_t* code, std::size_t n_bits) {
@@ -191,6 +303,8 @@ int main(int argc, char** argv) {
             check_linear(p);
             check_sparse(p);
             check_asymmetric(random);
+            check_hadamard(random);
+            check_circulant(random);
         }
         std::printf("%s: ok\n", fewbits::isa_name(isa));
     }

@@ -15,7 +15,10 @@ from sklearn.datasets import load_digits
 from fewbits import _kernels
 from fewbits.codes import n_bytes, pack, prefix
 from fewbits.encoders import (
+    BilinearEncoder,
+    CirculantEncoder,
     EigenfunctionEncoder,
+    HadamardEncoder,
     KernelMapEncoder,
     LinearEncoder,
     MLPEncoder,
@@ -54,6 +57,14 @@ ENCODERS = [
     ),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000]),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000], zero_bit=1),
+    HadamardEncoder(_rng.integers(0, 256, (1, 3, 8)), _BIAS, N_FEATURES),
+    BilinearEncoder(_WEIGHTS[:8, :5], _WEIGHTS[8:16, :8], _BIAS, N_FEATURES),
+    BilinearEncoder(
+        _WEIGHTS[:8, :5], _WEIGHTS[8:16, :8], _BIAS, N_FEATURES, zero_bit=1
+    ),
+    CirculantEncoder(_WEIGHTS.T[:1] / 30, _rng.integers(0, 256, 8), _BIAS / 30),
+    CirculantEncoder(_WEIGHTS.T[:1] / 30, np.zeros(8), _BIAS / 30, zero_bit=1),
+    HadamardEncoder(_rng.integers(0, 256, (1, 2, 8)), _BIAS, N_FEATURES, zero_bit=1),
 ]
 
 

@@ -6,10 +6,13 @@ from sklearn.base import clone
 
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import (
+    CBE,
     CCAITQ,
     ITQ,
     LSH,
     PCAH,
+    BilinearProjections,
+    Hadamard,
     KernelMapped,
     Learner,
     SparseProjections,
@@ -18,6 +21,10 @@ from fewbits.learners import (
 
 LEARNERS = [
     LSH(8, random_state=0),
+    Hadamard(8, random_state=0),
+    CBE(8, n_iter=3, random_state=0),
+    CBE(8, learn=False, random_state=0),
+    BilinearProjections(8, random_state=0),
     PCAH(),
     Thresholding("mean"),
     ITQ(8, n_iter=3, random_state=0),
@@ -124,7 +131,9 @@ def test_all_rows_the_same(learner):
     assert "every row of X is the same" in refusal(learner, X, error=FeatureError)
 
 
-@pytest.mark.parametrize("learner", [LSH(), Thresholding("mean")])
+@pytest.mark.parametrize(
+    "learner", [LSH(), Hadamard(), CBE(), BilinearProjections(), Thresholding("mean")]
+)
 def test_all_rows_the_same_is_one_code(learner):
     X = np.full((20, 6), 0.1)
     assert len(np.unique(learner.fit(X).encode(X), axis=0)) == 1
@@ -161,7 +170,17 @@ class TestLabels:
 
 @pytest.mark.parametrize("n_bits", [0, -1, 10**9, 1e9, 2.5, "a", True, np.nan])
 @pytest.mark.parametrize(
-    "learner", [LSH(), PCAH(), ITQ(), CCAITQ(), SparseProjections()]
+    "learner",
+    [
+        LSH(),
+        Hadamard(),
+        CBE(),
+        BilinearProjections(),
+        PCAH(),
+        ITQ(),
+        CCAITQ(),
+        SparseProjections(),
+    ],
 )
 def test_n_bits(learner, n_bits):
     message = refusal(clone(learner).set_params(n_bits=n_bits), features())
@@ -194,6 +213,12 @@ def test_numpy_integers_are_integers():
         (SparseProjections(beta=np.inf), "beta must be finite"),
         (SparseProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
         (SparseProjections(n_inner=0), "n_inner must be an integer, 1 or more"),
+        (BilinearProjections(learn="no"), "learn must be True or False, got 'no'"),
+        (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
+        (CBE(learn=1), "learn must be True or False, got 1"),
+        (CBE(penalty=0), "penalty must be a number above 0, got 0"),
+        (CBE(n_iter=0), "n_iter must be an integer, 1 or more"),
+        (Hadamard(n_rounds=0), "n_rounds must be an integer, 1 to 16, got 0"),
         (ITQ(n_iter=-1), "n_iter must be an integer, 0 or more, got -1"),
         (ITQ(tol=-1), "tol must be a number at least 0"),
         (ITQ(tol=np.nan), "tol must be"),

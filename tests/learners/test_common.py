@@ -14,12 +14,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fewbits import encoders
 from fewbits.learners import (
     BRE,
+    CBE,
     CCAITQ,
     DBC,
     ITQ,
     LSH,
     PCAH,
+    BilinearProjections,
     Classemes,
+    Hadamard,
     KernelMapped,
     NeighbourCodes,
     PiCoDes,
@@ -31,6 +34,9 @@ from fewbits.learners import (
 
 LEARNERS = [
     LSH(n_bits=12, random_state=0),
+    Hadamard(n_bits=12, random_state=0),
+    CBE(n_bits=12, n_iter=3, random_state=0),
+    BilinearProjections(n_bits=12, n_iter=3, random_state=0),
     PCAH(),
     Thresholding("median"),
     ITQ(n_bits=12, n_iter=3, random_state=0),
@@ -56,7 +62,17 @@ def test_sklearn_contract(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore:.*bits are constant")
-@parametrize_with_checks([ITQ(), LSH(), CCAITQ(), SparseProjections()])
+@parametrize_with_checks(
+    [
+        ITQ(),
+        LSH(),
+        CCAITQ(),
+        SparseProjections(),
+        Hadamard(),
+        CBE(),
+        BilinearProjections(),
+    ]
+)
 def test_sklearn_contract_with_defaults(estimator, check):
     check(estimator)
 

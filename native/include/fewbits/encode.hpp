@@ -49,6 +49,39 @@ public:
     const std::unique_ptr<SparseLayouts> layouts;
 };
 
+/// Rounds of a diagonal matrix and a Walsh-Hadamard transform (Sylvester's order, not
+/// scaled), the first `n_bits` outputs of one or more blocks of such rounds, and one
+/// bias for each. Each round multiplies by its diagonal, then replaces every pair `a`
+/// and `b` of numbers `size / 2` apart by `a + b` and `a - b`, then those `size / 4`
+/// apart, and so on down to neighbours; the bias is added last. All in float32 without
+/// fused operations.
+struct HadamardMap {
+    const float* diagonals;  // (ceil(n_bits / size), n_rounds, size)
+    const float* bias;
+    std::size_t n_bits;
+    std::size_t n_rounds;
+    std::size_t size;  // a power of 2, at least 16 and at least the number of features
+};
+
+/// One or more circulant matrices of the features, as products of polynomials modulo
+/// `X^size - i` with complex coefficients. A row, multiplied by the diagonal, is real;
+/// it is transformed, multiplied by each spectrum, and transformed back, which gives
+/// `n_features` outputs each, the real parts. The bias is added last.
+///
+/// Node `k` of the tree of factors, from 1 on, replaces pairs of numbers as far apart
+/// as half its length by `a + root[k] * b` and `a - root[k] * b`, and its children are
+/// `2 k` and `2 k + 1`; the way back replaces them by `a + b` and `(a - b) *
+/// conj(root[k])`. Complex products are rounded product by product. All in float32
+/// without fused operations.
+struct CirculantMap {
+    const float* diagonal;  // (n_features,)
+    const float* roots;     // (2, size), real and imaginary parts; nodes from 1 on
+    const float* spectra;   // (ceil(n_bits / n_features), 2, size), over `size`
+    const float* bias;
+    std::size_t n_bits;
+    std::size_t size;  // a power of 2, at least 16 and at least the number of features
+};
+
 /// Where scores go: to `scores` (n, n_bits), or thresholded to `codes`
 /// (n, ceil(n_bits / 8)), most significant bit first, padding bits zero. A bit is
 /// `score >= 0` with `zero_bit`, else `score > 0`.
@@ -62,5 +95,9 @@ void linear(const Features& x, const Affine& map, const Output& out,
             std::size_t n_threads);
 void sparse(const Features& x, const SparseMap& map, const Output& out,
             std::size_t n_threads);
+void hadamard(const Features& x, const HadamardMap& map, const Output& out,
+              std::size_t n_threads);
+void circulant(const Features& x, const CirculantMap& map, const Output& out,
+               std::size_t n_threads);
 
 }  // namespace fewbits

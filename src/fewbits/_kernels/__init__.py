@@ -40,7 +40,11 @@ SparseMap = _module.SparseMap
 active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
 bit_sums = _module.bit_sums
+circulant_encode = _module.circulant_encode
+circulant_scores = _module.circulant_scores
 force_isa = _module.force_isa
+hadamard_encode = _module.hadamard_encode
+hadamard_scores = _module.hadamard_scores
 hamming_distances = _module.hamming_distances
 hamming_topk = _module.hamming_topk
 hamming_within_count = _module.hamming_within_count
@@ -57,7 +61,11 @@ __all__ = [
     "active_isa",
     "asymmetric_distances",
     "bit_sums",
+    "circulant_encode",
+    "circulant_scores",
     "force_isa",
+    "hadamard_encode",
+    "hadamard_scores",
     "hamming_distances",
     "hamming_topk",
     "hamming_within_count",

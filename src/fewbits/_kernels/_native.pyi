@@ -84,3 +84,37 @@ def sparse_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None: ...
+def hadamard_scores(
+    X: NDArray[np.float32],
+    diagonals: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: ScoreArray,
+    n_threads: int,
+) -> None: ...
+def hadamard_encode(
+    X: NDArray[np.float32],
+    diagonals: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None: ...
+def circulant_scores(
+    X: NDArray[np.float32],
+    diagonal: NDArray[np.float32],
+    roots: NDArray[np.float32],
+    spectra: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: ScoreArray,
+    n_threads: int,
+) -> None: ...
+def circulant_encode(
+    X: NDArray[np.float32],
+    diagonal: NDArray[np.float32],
+    roots: NDArray[np.float32],
+    spectra: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None: ...

@@ -11,6 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._kernels._reference_transforms import (
+    circulant_encode as circulant_encode,
+)
+from fewbits._kernels._reference_transforms import (
+    circulant_scores as circulant_scores,
+)
+from fewbits._kernels._reference_transforms import (
+    hadamard_encode as hadamard_encode,
+)
+from fewbits._kernels._reference_transforms import (
+    hadamard_scores as hadamard_scores,
+)
 from fewbits._typing import CodeArray, DistanceArray, IdArray, ScoreArray
 
 Float32Array = NDArray[np.float32]

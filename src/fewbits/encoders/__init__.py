@@ -1,8 +1,11 @@
 """Deployable maps from features to codes: immutable, no torch, no scikit-learn."""
 
 from fewbits.encoders._base import Encoder
+from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._features import as_features, feature_blocks
+from fewbits.encoders._hadamard import HadamardEncoder
 from fewbits.encoders._io import load
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
@@ -10,8 +13,11 @@ from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
+    "BilinearEncoder",
+    "CirculantEncoder",
     "EigenfunctionEncoder",
     "Encoder",
+    "HadamardEncoder",
     "KernelMapEncoder",
     "LinearEncoder",
     "MLPEncoder",

@@ -7,7 +7,10 @@ import numpy as np
 
 from fewbits._artefacts import read_tensors
 from fewbits.encoders._base import Encoder, Tensors
+from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
+from fewbits.encoders._hadamard import HadamardEncoder
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._mlp import MLPEncoder
@@ -28,7 +31,15 @@ def _behind_kernel_map(*, zero_bit: int, **tensors: Any) -> KernelMapEncoder:
 
 
 _PLAIN_KINDS: dict[str, Any] = {
-    cls.kind: cls for cls in (EigenfunctionEncoder, LinearEncoder, SparseEncoder)
+    cls.kind: cls
+    for cls in (
+        BilinearEncoder,
+        CirculantEncoder,
+        EigenfunctionEncoder,
+        HadamardEncoder,
+        LinearEncoder,
+        SparseEncoder,
+    )
 } | {MLPEncoder.kind: MLPEncoder.from_tensors}
 _KINDS = _PLAIN_KINDS | {KernelMapEncoder.kind: _behind_kernel_map}
 _FORMAT = "fewbits-encoder-1"

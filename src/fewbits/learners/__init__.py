@@ -1,10 +1,13 @@
 """Methods that learn an encoder from data: scikit-learn estimators."""
 
 from fewbits.learners._base import Learner
+from fewbits.learners._bilinear import BilinearProjections
 from fewbits.learners._bre import BRE
+from fewbits.learners._cbe import CBE
 from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._dbc import DBC
+from fewbits.learners._hadamard import Hadamard
 from fewbits.learners._itq import ITQ
 from fewbits.learners._kernel_map import HomogeneousKernelMap
 from fewbits.learners._kernel_mapped import KernelMapped
@@ -20,12 +23,15 @@ from fewbits.learners._threshold import Thresholding
 
 __all__ = [
     "BRE",
+    "CBE",
     "CCAITQ",
     "DBC",
     "ITQ",
     "LSH",
     "PCAH",
+    "BilinearProjections",
     "Classemes",
+    "Hadamard",
     "HomogeneousKernelMap",
     "KernelMapped",
     "Learner",

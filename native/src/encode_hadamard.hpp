@@ -1,0 +1,144 @@
+#pragma once
+
+#include "encode_bits.hpp"
+
+// Walsh-Hadamard transforms, one row at a time. A pass does up to three stages on
+// numbers that lie far apart, and leaves as many independent parts as it took numbers;
+// each part is finished before the next, so that large transforms work in the cache.
+// The last stages, within registers, and the three before them are one more pass.
+
+namespace fewbits {
+namespace {
+
+/// Numbers as they are.
+template <typename V>
+struct Plain {
+    const float* z;
+    typename V::Reg operator()(std::size_t i) const { return V::load(z + i); }
+};
+
+/// Numbers multiplied by a diagonal matrix.
+template <typename V>
+struct Scaled {
+    const float *z, *diagonal;
+    typename V::Reg operator()(std::size_t i) const {
+        return V::multiply(V::load(z + i), V::load(diagonal + i));
+    }
+};
+
+/// All stages of a transform across `Count` registers.
+template <typename V, std::size_t Count>
+void butterflies(typename V::Reg* x) {
+#pragma GCC unroll 3
+    for (std::size_t gap = Count / 2; gap > 0; gap /= 2)
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < Count; ++i) {
+            if (i & gap) continue;
+            const auto a = x[i], b = x[i + gap];
+            x[i] = V::add(a, b);
+            x[i + gap] = V::subtract(a, b);
+        }
+}
+
+/// The stages of strides `Stride`, `Stride / 2`, ..., 1 within a register.
+template <typename V, std::size_t Stride>
+typename V::Reg lane_butterflies(typename V::Reg x) {
+    if constexpr (Stride == 0) {
+        return x;
+    } else {
+        const auto other = V::template swapped<Stride>(x);
+        return lane_butterflies<V, Stride / 2>(V::template merged<Stride>(
+            V::add(x, other), V::subtract(other, x)));
+    }
+}
+
+/// The first stages of a transform: `Count` numbers at a time, `gap` apart.
+template <typename V, std::size_t Count, typename Load>
+void far_stages(const Load& load, float* z, std::size_t gap) {
+    for (std::size_t k = 0; k < gap; k += V::lanes) {
+        typename V::Reg x[Count];
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < Count; ++i) x[i] = load(i * gap + k);
+        butterflies<V, Count>(x);
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < Count; ++i) V::store(z + i * gap + k, x[i]);
+    }
+}
+
+/// A whole transform of `Count` registers.
+template <typename V, std::size_t Count, typename Load>
+void near_stages(const Load& load, float* z) {
+    typename V::Reg x[Count];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < Count; ++i) x[i] = load(i * V::lanes);
+    butterflies<V, Count>(x);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < Count; ++i)
+        V::store(z + i * V::lanes, lane_butterflies<V, V::lanes / 2>(x[i]));
+}
+
+/// Write the transform of what `load` gives to `z`: its first `count` numbers, and
+/// anything behind them.
+template <typename V, typename Load>
+void transform(const Load& load, float* z, std::size_t size, std::size_t count) {
+    constexpr std::size_t near = 8 * V::lanes;
+    switch (size / V::lanes) {
+        case 1: return near_stages<V, 1>(load, z);
+        case 2: return near_stages<V, 2>(load, z);
+        case 4: return near_stages<V, 4>(load, z);
+        case 8: return near_stages<V, 8>(load, z);
+        default: break;
+    }
+    std::size_t gap = size / 8;
+    if (gap >= near) {
+        far_stages<V, 8>(load, z, gap);
+    } else if (gap = size / 4; gap >= near) {
+        far_stages<V, 4>(load, z, gap);
+    } else {
+        far_stages<V, 2>(load, z, gap = size / 2);
+    }
+    for (float* part = z; part < z + smaller(size, count); part += gap)
+        transform<V>(Plain<V>{part}, part, gap, smaller(gap, count));
+}
+
+/// Write outputs [first, first + count) of one row, which lie in `z`.
+template <typename V, typename Job>
+void put_transformed(const Job& job, std::size_t row, std::size_t first, const float* z,
+                     std::size_t count) {
+    alignas(64) float sums[64] = {};
+    for (std::size_t j = 0; j < count; j += 64) {
+        const std::size_t some = smaller(64, count - j), regs = some / V::lanes;
+        const float* bias = job.map.bias + first + j;
+        for (std::size_t i = 0; i < regs * V::lanes; i += V::lanes)
+            V::store(sums + i, V::add(V::load(z + j + i), V::load(bias + i)));
+        for (std::size_t i = regs * V::lanes; i < some; ++i)
+            sums[i] = z[j + i] + bias[i];
+        put_row<V>(job.out, job.map.n_bits, row, first + j, sums, some);
+    }
+}
+
+template <typename V>
+std::size_t hadamard_scratch(const HadamardJob& job) {
+    return job.map.size;
+}
+
+template <typename V>
+void hadamard_share(const HadamardJob& job, float* z) {
+    const auto& [diagonals, bias, n_bits, n_rounds, size] = job.map;
+    const std::size_t d = job.x.n_features;
+    for (std::size_t row = 0; row < job.x.n; ++row) {
+        const float* diagonal = diagonals;
+        for (std::size_t first = 0; first < n_bits; first += size) {
+            const std::size_t count = smaller(size, n_bits - first);
+            std::memcpy(z, job.x.data + row * d, d * sizeof(float));
+            std::memset(z + d, 0, (size - d) * sizeof(float));
+            for (std::size_t round = 1; round <= n_rounds; ++round, diagonal += size)
+                transform<V>(Scaled<V>{z, diagonal}, z, size,
+                             round < n_rounds ? size : count);
+            put_transformed<V>(job, row, first, z, count);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace fewbits

@@ -1,0 +1,114 @@
+"""NumPy versions of the fast transforms, equal to the compiled ones to the last bit.
+
+Each operation below is one operation of IEEE 754 on float32, and the order in which
+stages follow each other is part of the definition.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._kernels import _ring
+from fewbits._typing import CodeArray, ScoreArray
+
+Float32Array = NDArray[np.float32]
+
+_BLOCK = 1 << 20  # numbers in flight at once
+
+
+def hadamard_scores(
+    X: Float32Array,
+    diagonals: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    """Score with rounds of a diagonal and a transform: (n_blocks, n_rounds, size)."""
+    size = diagonals.shape[2]
+    step = max(1, _BLOCK // size)
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        for block, rounds in enumerate(diagonals):
+            first = block * size
+            last = min(first + size, len(bias))
+            Z = np.zeros((len(rows), size), np.float32)
+            Z[:, : rows.shape[1]] = rows
+            with np.errstate(all="ignore"):
+                for diagonal in rounds:
+                    Z = _hadamard(Z * diagonal)
+                total = Z[:, : last - first] + bias[first:last]
+            scores[start : start + step, first:last] = total
+
+
+def hadamard_encode(
+    X: Float32Array,
+    diagonals: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    step = max(1, _BLOCK // len(bias))
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        scores = np.empty((len(rows), len(bias)), np.float32)
+        hadamard_scores(rows, diagonals, bias, scores, n_threads)
+        codes[start : start + step] = _packed(scores, zero_bit)
+
+
+def circulant_scores(
+    X: Float32Array,
+    diagonal: Float32Array,
+    roots: Float32Array,
+    spectra: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    """Score with products of polynomials: `spectra` is (n_blocks, 2, size)."""
+    d, size = X.shape[1], roots.shape[1]
+    step = max(1, _BLOCK // size)
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        real = np.zeros((len(rows), size), np.float32)
+        with np.errstate(all="ignore"):
+            real[:, :d] = rows * diagonal
+            z = _ring.forward((real, np.zeros_like(real)), roots)
+            for block, (re, im) in enumerate(spectra):
+                first = block * d
+                last = min(first + d, len(bias))
+                y, _ = _ring.back(_ring.product((re, im), z), roots)
+                total = y[:, : last - first] + bias[first:last]
+                scores[start : start + step, first:last] = total
+
+
+def circulant_encode(
+    X: Float32Array,
+    diagonal: Float32Array,
+    roots: Float32Array,
+    spectra: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    step = max(1, _BLOCK // len(bias))
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        scores = np.empty((len(rows), len(bias)), np.float32)
+        circulant_scores(rows, diagonal, roots, spectra, bias, scores, n_threads)
+        codes[start : start + step] = _packed(scores, zero_bit)
+
+
+def _packed(scores: ScoreArray, zero_bit: int) -> CodeArray:
+    return np.packbits(scores >= 0 if zero_bit else scores > 0, axis=1)
+
+
+def _hadamard(Z: Float32Array) -> Float32Array:
+    """Transform each row, the longest stride first."""
+    stride = Z.shape[1] // 2
+    while stride:
+        pairs = Z.reshape(len(Z), -1, 2, stride)
+        low, high = pairs[:, :, 0], pairs[:, :, 1]
+        Z = np.stack([low + high, low - high], axis=2).reshape(Z.shape)
+        stride //= 2
+    return Z

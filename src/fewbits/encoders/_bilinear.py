@@ -1,0 +1,169 @@
+"""Sign of products with a matrix on either side."""
+
+from typing import ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits import _kernels
+from fewbits._typing import CodeArray, ScoreArray
+from fewbits.codes import n_bytes
+from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.errors import ArgumentError
+
+Float32Array = NDArray[np.float32]
+
+#: Numbers in flight at a time: they fit in the cache of one core.
+_BLOCK_ENTRIES = 1 << 17
+
+
+@final
+class BilinearEncoder(Encoder):
+    """Features as a matrix, multiplied from the left and from the right.
+
+    The features, padded with zeros, fill a matrix Z of d1 rows and d2 columns row by
+    row. The score of bit ``j`` is entry ``(j % b1, j // b1)`` of ``left' Z right``,
+    plus ``bias[j]``. It takes two small products instead of one with ``d1 * d2 *
+    n_bits`` weights.
+
+    Parameters
+    ----------
+    left : array-like of shape (d1, b1)
+    right : array-like of shape (d2, b2)
+        With ``b2 = ceil(n_bits / b1)``: the last column may give too many bits.
+    bias : array-like of shape (n_bits,)
+    n_features : int
+        At most ``d1 * d2``, and more than ``d1 * d2 - d2``.
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    left, right : ndarray, dtype float32
+        Read-only, as is `bias`.
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
+
+    Notes
+    -----
+    Both products are by the kernel of `LinearEncoder`: one chain of fused multiply-adds
+    for each number, right before left. The bias is added last.
+
+    Examples
+    --------
+    >>> encoder = BilinearEncoder([[1.0], [-1.0]], [[1.0], [2.0]], [0.5], n_features=4)
+    >>> encoder
+    BilinearEncoder(4 -> 1 bits)
+    >>> encoder.project([[1.0, 2.0, 3.0, 4.0]])
+    array([[-5.5]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "bilinear"
+
+    def __init__(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        self.left, self.right, self.bias = frozen(left), frozen(right), frozen(bias)
+        self._n_features = int(frozen(n_features, np.int64).item())
+        self.zero_bit = as_zero_bit(zero_bit)
+        _check_sides(self.left, self.right, self.bias, self._n_features)
+
+    @property
+    def n_features(self) -> int:
+        return self._n_features
+
+    @property
+    def n_bits(self) -> int:
+        return len(self.bias)
+
+    def tensors(self) -> Tensors:
+        return {
+            "left": self.left,
+            "right": self.right,
+            "bias": self.bias,
+            "n_features": np.array([self.n_features], np.int64),
+        }
+
+    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
+        step = self._rows_at_a_time
+        for start in range(0, len(X), step):
+            span = slice(start, start + step)
+            products = self._products(X[span])
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.add(products, self.bias, out=scores[span])
+
+    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
+        step = self._rows_at_a_time
+        for start in range(0, len(X), step):
+            scores = self._products(X[start : start + step])
+            with np.errstate(over="ignore", invalid="ignore"):
+                totals = scores + self.bias
+                bits = totals >= 0 if self.zero_bit else totals > 0
+            codes[start : start + step] = np.packbits(bits, axis=1)
+
+    @property
+    def _rows_at_a_time(self) -> int:
+        (d1, b1), (d2, b2) = self.left.shape, self.right.shape
+        largest: int = max(d1 * d2, d1 * b2, b1 * b2)
+        return max(1, _BLOCK_ENTRIES // largest)
+
+    def _products(self, X: Float32Array) -> Float32Array:
+        """Return ``left' Z right`` of some rows, without what is not needed."""
+        (d1, b1), (d2, b2) = self.left.shape, self.right.shape
+        n = len(X)
+        if self.n_features < d1 * d2:
+            X = np.pad(X, ((0, 0), (0, d1 * d2 - self.n_features)))
+        half = _product(X.reshape(n * d1, d2), self.right)
+        turned = np.ascontiguousarray(half.reshape(n, d1, b2).transpose(0, 2, 1))
+        whole = _product(turned.reshape(n * b2, d1), self.left)
+        return whole.reshape(n, b2 * b1)[:, : self.n_bits]
+
+    def _prefix(self, n_bits: int) -> Self:
+        b2 = -(-n_bits // self.left.shape[1])
+        return type(self)(
+            self.left,
+            self.right[:, :b2],
+            self.bias[:n_bits],
+            self.n_features,
+            zero_bit=self.zero_bit,
+        )
+
+
+def _product(X: Float32Array, weights: Float32Array) -> Float32Array:
+    scores = np.empty((len(X), weights.shape[1]), np.float32)
+    zeros = np.zeros(weights.shape[1], np.float32)
+    _kernels.linear_scores(X, weights, zeros, scores, _kernels.num_threads())
+    return scores
+
+
+def _check_sides(
+    left: Float32Array, right: Float32Array, bias: Float32Array, n_features: int
+) -> None:
+    if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
+        raise ArgumentError(
+            "need left (d1, b1), right (d2, b2) and one bias for each bit, got left "
+            f"{left.shape}, right {right.shape} and bias {bias.shape}"
+        )
+    n_bytes(len(bias))
+    (d1, b1), (d2, b2) = left.shape, right.shape
+    if not d1 * d2 - d2 < n_features <= d1 * d2:
+        raise ArgumentError(
+            f"{n_features} features do not fill {d1} rows of {d2}: left {left.shape} "
+            f"and right {right.shape} need {d1 * d2 - d2 + 1} to {d1 * d2}"
+        )
+    if b2 != -(-len(bias) // b1):
+        raise ArgumentError(
+            f"{len(bias)} bits behind {b1} columns of left need {-(-len(bias) // b1)} "
+            f"columns of right, got {b2}"
+        )
+    if not all(np.isfinite(array).all() for array in (left, right, bias)):
+        raise ArgumentError("matrices and bias must be finite in float32")

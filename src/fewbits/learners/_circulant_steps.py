@@ -1,0 +1,90 @@
+"""The alternation of circulant binary embedding, frequency by frequency.
+
+The Fourier transform makes every circulant matrix diagonal: of ``||B - X R'||^2 +
+penalty ||R R' - I||^2`` each frequency has a part of its own, ``m |r|^2 - 2 Re(conj(r)
+c) + penalty (|r|^2 - 1)^2``, where r is its entry of the transform of R's first column,
+m its share of ``||X||^2`` and c its correlation of X with B. Whatever the length of r,
+it best points where c does; what remains is a cubic equation for the length. At the
+frequencies that are real (0, and d / 2 for even d) c is real, and so is r.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, rfft
+
+Float64Array = NDArray[np.float64]
+Spectra = NDArray[np.complex128]
+Blocks = Callable[[], Iterable[Float64Array]]
+
+_MAX_STEPS = 100
+
+
+def circulants(
+    rows: Blocks, columns: Float64Array, n_bits: int, penalty: float
+) -> Iterator[tuple[Float64Array, float]]:
+    """Yield better and better first columns (n_blocks, d), and their objective."""
+    d = columns.shape[1]
+    pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
+    n, energy = _energy(rows, d)
+    spectra: Spectra = rfft(columns)
+    while True:
+        c = _correlations(rows, spectra, n_bits, d)
+        spectra = _best_spectra(energy, c, spectra, penalty)
+        size = np.abs(spectra) ** 2
+        parts = energy * size - 2 * (spectra.conj() * c).real
+        parts += penalty * (size - 1) ** 2
+        total = n * n_bits + float(np.sum(pairs * parts))
+        yield irfft(spectra, d), total / (n * n_bits)
+
+
+def _energy(rows: Blocks, d: int) -> tuple[int, Float64Array]:
+    """Return the number of rows, and ``||X||^2`` at each frequency."""
+    n, energy = 0, np.zeros(d // 2 + 1)
+    for block in rows():
+        n += len(block)
+        energy += np.sum(np.abs(rfft(block)) ** 2, axis=0)
+    return n, energy / d
+
+
+def _correlations(rows: Blocks, spectra: Spectra, n_bits: int, d: int) -> Spectra:
+    """Return X'B at each frequency for ``B = sign(X R')``, 0 behind the last bit."""
+    c: Spectra = np.zeros_like(spectra)
+    for block in rows():
+        X = rfft(block)
+        for k, spectrum in enumerate(spectra):
+            B = np.where(irfft(X * spectrum, d) >= 0, 1.0, -1.0)
+            B[:, max(0, n_bits - k * d) :] = 0
+            c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
+    return c
+
+
+def _best_spectra(
+    m: Float64Array, c: Spectra, before: Spectra, penalty: float
+) -> Spectra:
+    """Minimise each frequency's part; a direction that does not matter stays."""
+    size = np.abs(c)
+    away: Spectra = np.where(size > 0, c, before)
+    away[away == 0] = 1
+    away /= np.abs(away)
+    return away * positive_root(m / (2 * penalty) - 1, size / (2 * penalty))
+
+
+def positive_root(p: Float64Array, q: Float64Array) -> Float64Array:
+    """Return the largest real root of ``x^3 + p x - q`` for q of at least 0.
+
+    It is the only positive one, or 0. Newton's method comes down to it from above,
+    without passing it, since the curve is convex there.
+    """
+    p, q = np.broadcast_arrays(p, q)
+    x = np.sqrt(np.maximum(-p, 0)) + np.cbrt(q)
+    for _ in range(_MAX_STEPS):
+        slope = 3 * x * x + p
+        step = np.where(slope > 0, (x * x * x + p * x - q), 0)
+        step /= np.where(slope > 0, slope, 1)
+        lower = np.maximum(x - step, 0)
+        if (lower >= x).all():
+            break
+        x = np.minimum(lower, x)
+    return x

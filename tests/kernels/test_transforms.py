@@ -1,0 +1,136 @@
+"""Fast transforms equal their definition to the last bit, on every instruction set."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import hadamard
+
+from fewbits import _kernels
+from fewbits._kernels import _reference
+
+
+class Kernel:
+    """The functions of a kernel module, run with one instruction set."""
+
+    def __init__(self, module, isa):
+        self.module, self.isa = module, isa
+
+    def __getattr__(self, name):
+        assert self.module.force_isa(self.isa)
+        return getattr(self.module, name)
+
+
+KERNELS = [pytest.param(Kernel(_reference, "numpy"), id="numpy")]
+if _kernels.COMPILED:
+    from fewbits._kernels import _native
+
+    KERNELS += [pytest.param(Kernel(_native, i), id=i) for i in _native.isas()]
+
+each_kernel = pytest.mark.parametrize("kernel", KERNELS)
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1e-38, 3e38], np.float32)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _restored_isa():
+    before = _kernels.active_isa()
+    yield
+    _kernels.force_isa(before)
+
+
+def numbers(rng, shape, kind):
+    """Ordinary floats, small integers that cancel, or values at the ends of float32."""
+    if kind == "special":
+        return rng.choice(SPECIAL, shape)
+    values = rng.normal(size=shape).astype(np.float32)
+    return np.round(values) if kind == "integer" else values
+
+
+@st.composite
+def problems(draw, largest=10):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size = 2 ** draw(st.integers(4, largest))
+    d, b = draw(st.integers(1, size)), draw(st.integers(1, 3 * size))
+    n, kind = (
+        draw(st.integers(0, 5)),
+        draw(st.sampled_from(["normal", "integer", "special"])),
+    )
+    X, bias = numbers(rng, (n, d), kind), numbers(rng, b, kind)
+    return rng, size, X, bias, draw(st.integers(0, 1)), draw(st.integers(1, 3))
+
+
+def check(kernel, name, arguments, n, b, zero_bit, threads):
+    """Compare scores and codes with those of the reference."""
+    expected, scores = np.empty((2, n, b), np.float32)
+    codes = np.full((n, -(-b // 8)), 255, np.uint8)
+    getattr(_reference, f"{name}_scores")(*arguments, expected, 1)
+    getattr(kernel, f"{name}_scores")(*arguments, scores, threads)
+    getattr(kernel, f"{name}_encode")(*arguments, zero_bit, codes, threads)
+    np.testing.assert_array_equal(scores, expected)
+    number = ~np.isnan(expected)  # there is more than one NaN, and more than one zero
+    np.testing.assert_array_equal(
+        np.signbit(scores)[number], np.signbit(expected)[number]
+    )
+    bits = expected >= 0 if zero_bit else expected > 0
+    np.testing.assert_array_equal(codes, np.packbits(bits, axis=1))
+
+
+@each_kernel
+@settings(max_examples=60)
+@given(problem=problems(), n_rounds=st.integers(1, 3))
+def test_hadamard_equals_the_definition(kernel, problem, n_rounds):
+    rng, size, X, bias, zero_bit, threads = problem
+    n_blocks = -(-len(bias) // size)
+    signs = rng.choice(np.float32([-1, 1]), (n_blocks, n_rounds, size))
+    diagonals = signs / np.float32(np.sqrt(size))
+    arguments = X, diagonals, bias
+    check(kernel, "hadamard", arguments, len(X), len(bias), zero_bit, threads)
+
+
+@each_kernel
+@pytest.mark.parametrize("size", [2**12, 2**13, 2**14, 2**16])
+def test_large_hadamard_equals_the_definition(kernel, size):
+    rng = np.random.default_rng(size)
+    X = rng.normal(size=(3, size - 5)).astype(np.float32)
+    diagonals = rng.choice(np.float32([-1, 1]), (1, 2, size))
+    bias = rng.normal(size=size - 9).astype(np.float32)
+    check(kernel, "hadamard", (X, diagonals, bias), 3, len(bias), 1, 2)
+
+
+@each_kernel
+def test_hadamard_is_the_matrix_of_sylvester(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 9, (3, 64)).astype(np.float32)
+    diagonals = rng.choice(np.float32([-1, 1]), (1, 1, 64))
+    scores = np.empty((3, 64), np.float32)
+    kernel.hadamard_scores(X, diagonals, np.zeros(64, np.float32), scores, 1)
+    np.testing.assert_array_equal(scores, (X * diagonals[0]) @ hadamard(64))
+
+
+@each_kernel
+@settings(max_examples=60)
+@given(problem=problems())
+def test_circulant_equals_the_definition(kernel, problem):
+    rng, size, X, bias, zero_bit, threads = problem
+    diagonal, spectra = circulants(rng, size, X.shape[1], len(bias))
+    roots = rng.normal(size=(2, size)).astype(np.float32)
+    arguments = X, diagonal, roots, spectra, bias
+    check(kernel, "circulant", arguments, len(X), len(bias), zero_bit, threads)
+
+
+@each_kernel
+@pytest.mark.parametrize("size", [2**12, 2**13])
+def test_large_circulant_equals_the_definition(kernel, size):
+    rng = np.random.default_rng(size)
+    X = rng.normal(size=(3, size - 5)).astype(np.float32)
+    bias = rng.normal(size=size + 9).astype(np.float32)
+    roots = rng.normal(size=(2, size)).astype(np.float32)
+    arguments = X, *circulants(rng, size, size - 5, size + 9), bias
+    arguments = *arguments[:2], roots, *arguments[2:]
+    check(kernel, "circulant", arguments, 3, len(bias), 1, 2)
+
+
+def circulants(rng, size, d, b):
+    spectra = rng.normal(size=(-(-b // d), 2, size)).astype(np.float32)
+    return rng.choice(np.float32([-1, 1]), d), spectra
