@@ -5,7 +5,7 @@ import math
 import pytest
 
 from experiments._sparse_claims import STATED, gains, verdict
-from experiments._summary import decimal, medians, over_seeds, shown
+from experiments._summary import decimal, over_seeds, shortest, shown
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_seeds_are_put_together():
     mean, error, n = over_seeds(cells, "map")[("a",)]
     assert (mean, n) == (3, 3)
     assert error == pytest.approx(math.sqrt(7 / 3))
-    assert medians(cells, "map") == {("a",): 2.0, ("b",): 5.0}
+    assert shortest(cells, "map") == {("a",): 1.0, ("b",): 5.0}
 
 
 @pytest.mark.parametrize(
