@@ -4,7 +4,7 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, neighbour_recall
-from fewbits.learners import ITQ, LSH, NeighbourCodes
+from fewbits.learners import ITQ, LSH, NeighbourCodes, SparseProjections
 from fewbits.learners._adam import Adam
 from fewbits.learners._neighbour_graph import (
     Batch,
@@ -12,6 +12,7 @@ from fewbits.learners._neighbour_graph import (
     precisions,
 )
 from fewbits.learners._neighbour_loss import divergence, neighbour_shares
+from fewbits.learners._neighbour_maps import Network, Plane, SparsePlane
 
 
 def rows(n=300, d=12, seed=0):
@@ -112,6 +113,70 @@ class TestLoss:
             assert found.log_scale[i] == pytest.approx(slope / (2 * step), abs=2e-4)
 
 
+def maps():
+    W, c = rows(5, 4), rows(1, 4)[0]
+    network = Network(W.copy(), c.copy(), 6, np.random.RandomState(0))
+    network.outer[...] = rows(6, 4, seed=1)
+    return {"plane": Plane(W.copy(), c.copy()), "network": network}
+
+
+@pytest.mark.parametrize("kind", ["plane", "network"])
+class TestMaps:
+    def test_gradients_are_those_of_the_scores(self, kind):
+        found, V, slopes = maps()[kind], rows(9, 5, seed=2), rows(9, 4, seed=3)
+        gradients, step = found.gradients(V, slopes), 1e-3
+        for parameter, gradient in zip(found.parameters, gradients, strict=True):
+            place = np.unravel_index(parameter.size // 2, parameter.shape)
+            values = []
+            for sign in (1, -1):
+                parameter[place] += sign * step
+                values.append(np.vdot(found.scores(V).astype(float), slopes))
+                parameter[place] -= sign * step
+            slope = (values[0] - values[1]) / (2 * step)
+            assert gradient[place] == pytest.approx(slope, abs=2e-2)
+
+    def test_encoder_is_the_same_map(self, kind):
+        found, X = maps()[kind], rows(50, 7).astype(float)
+        basis, mean = (
+            rows(7, 5, seed=4).astype(float),
+            rows(1, 7, seed=5)[0].astype(float),
+        )
+        expected = found.scores(((X - mean) @ basis).astype(np.float32))
+        np.testing.assert_allclose(
+            found.encoder(basis, mean).project(X), expected, atol=1e-3
+        )
+
+    def test_goes_back_to_what_was_kept(self, kind):
+        found, V = maps()[kind], rows(9, 5)
+        before, kept = found.scores(V), found.kept()
+        for parameter in found.parameters:
+            parameter += 1
+        found.restore(kept)
+        np.testing.assert_array_equal(found.scores(V), before)
+
+
+class TestSparsePlane:
+    def test_drops_the_smallest_weights_in_time(self):
+        W = rows(20, 10)
+        plane = SparsePlane(W.copy(), np.zeros(10, np.float32), density=0.1)
+        counts = []
+        for progress in (0.05, 0.2, 0.4, 0.5, 1.0):
+            plane.prepare(progress)
+            counts.append(np.count_nonzero(plane.weights))
+            assert plane.ready == (progress >= 0.5)
+        assert counts[0] == 200
+        assert counts[1] > counts[2] > counts[3] == counts[4] == 20
+        largest = np.abs(W) >= np.sort(np.abs(W).ravel())[-20]
+        np.testing.assert_array_equal(plane.weights, W * largest)
+
+    def test_dropped_weights_stay_dropped(self):
+        plane = SparsePlane(rows(20, 10), np.zeros(10, np.float32), density=0.1)
+        plane.prepare(1.0)
+        plane.weights += 1
+        plane.settle()
+        assert np.count_nonzero(plane.weights) == 20
+
+
 def test_adam_finds_the_bottom_of_a_bowl():
     place = np.array([5, -3], np.float32)
     adam = Adam([place], n_steps=300, rate=0.3)
@@ -158,6 +223,29 @@ class TestLearner:
         assert longer.recalls_[1:].max() < longer.recalls_[0]
         start = recall(longer, digits)
         assert start == pytest.approx(recall(ITQ(16, random_state=0), digits), abs=0.1)
+
+    def test_sparse_maps_keep_more_neighbours_than_sparse_projections(self, digits):
+        ours = NeighbourCodes(32, density=0.2, random_state=0)
+        theirs = SparseProjections(32, density=0.2, random_state=0)
+        assert recall(ours, digits) > recall(theirs, digits)
+        assert ours.encoder_.density == pytest.approx(0.2, abs=1e-3)
+        assert ours.n_dead_bits_ == 0
+
+    @pytest.mark.filterwarnings("ignore:.*bits are constant")
+    def test_bits_without_weights_are_told(self, digits):
+        learner = NeighbourCodes(64, density=0.005, n_iter=2, random_state=0)
+        recall(learner, digits)
+        empty = 64 - len(np.unique(learner.encoder_.indptr)) + 1
+        assert learner.n_dead_bits_ == empty > 0
+
+    def test_a_hidden_layer(self, digits):
+        learner = NeighbourCodes(16, n_hidden=32, random_state=0)
+        assert recall(learner, digits) > recall(ITQ(16, random_state=0), digits)
+        assert type(learner.encoder_).__name__ == "MLPEncoder"
+
+    def test_a_hidden_layer_is_not_sparse(self, digits):
+        with pytest.raises(ArgumentError, match="n_hidden"):
+            NeighbourCodes(16, n_hidden=8, density=0.5).fit(digits[0])
 
     def test_nothing_kept_aside(self, digits):
         learner = NeighbourCodes(16, n_iter=2, validation=0, random_state=0)

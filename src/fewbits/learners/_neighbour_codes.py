@@ -1,7 +1,7 @@
 """Codes that are trained to keep the neighbours of vectors."""
 
+import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,16 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.codes import pack
-from fewbits.encoders import LinearEncoder
+from fewbits.encoders import Encoder, LinearEncoder
+from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners._adam import Adam
-from fewbits.learners._axes import PrincipalAxes, principal_axes
+from fewbits.learners._axes import principal_axes
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._itq import ITQ
-from fewbits.learners._neighbour_graph import NeighbourGraph, neighbour_graph
+from fewbits.learners._neighbour_graph import Batch, neighbour_graph
 from fewbits.learners._neighbour_loss import divergence, neighbour_shares
+from fewbits.learners._neighbour_maps import Network, Plane, SparsePlane
 from fewbits.learners._parameters import check_integer, check_n_bits, check_number
 from fewbits.learners._rows import Rows
 
@@ -31,34 +33,8 @@ _SCALE_PER_BIT = 0.25
 _MOST_ASIDE, _RECALL_AT = 500, 10
 
 
-@dataclass
-class Plane:
-    """A linear map from principal components to scores, while it is trained.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_components, n_bits)
-    bias : ndarray of shape (n_bits,)
-    log_scale : ndarray of shape (n_lengths,)
-        How much the agreement of two codes counts, for each length.
-    """
-
-    weights: Float32Array
-    bias: Float32Array
-    log_scale: Float32Array
-
-    def scores(self, V: Float32Array) -> Float32Array:
-        """Return the scores of rows."""
-        found: Float32Array = V @ self.weights + self.bias
-        return found
-
-    def copy(self) -> "Plane":
-        """Return what later steps leave as it is."""
-        return Plane(self.weights.copy(), self.bias.copy(), self.log_scale.copy())
-
-
 class NeighbourCodes(IterativeLearner):
-    """Learn a linear map whose codes have the neighbours that the vectors have.
+    """Learn a map whose codes have the neighbours that the vectors have.
 
     Parameters
     ----------
@@ -66,6 +42,11 @@ class NeighbourCodes(IterativeLearner):
         Length of the code, from 1 to 65,536; it may exceed the number of features.
     lengths : sequence of int, default=()
         Shorter lengths at which a prefix of the code shall keep neighbours, too.
+    density : float, default=1.0
+        Share of the weights that is not 0, for a sparse map. They are dropped in the
+        first half of the iterations, the smallest ones first.
+    n_hidden : int, default=0
+        Width of a hidden layer beside the linear map, which it must be dense for.
     perplexity : float, default=20.0
         Effective number of neighbours that are to be kept.
     n_neighbours : int, default=300
@@ -92,7 +73,7 @@ class NeighbourCodes(IterativeLearner):
 
     Attributes
     ----------
-    encoder_ : LinearEncoder
+    encoder_ : LinearEncoder, SparseEncoder or MLPEncoder
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
@@ -100,6 +81,8 @@ class NeighbourCodes(IterativeLearner):
     recalls_ : ndarray of shape (n_iter_ + 1,)
         Recall of the 10 nearest rows of those kept aside, at the start and after each
         iteration; empty where none are.
+    n_dead_bits_ : int
+        Bits of a sparse map that no weight was left for; more than 0 gives a warning.
     n_iter_ : int
         Iterations that were done.
     n_features_in_ : int
@@ -133,6 +116,8 @@ class NeighbourCodes(IterativeLearner):
         n_bits: int = 64,
         *,
         lengths: Sequence[int] = (),
+        density: float = 1.0,
+        n_hidden: int = 0,
         perplexity: float = 20.0,
         n_neighbours: int = 300,
         n_anchors: int = 20_000,
@@ -146,6 +131,8 @@ class NeighbourCodes(IterativeLearner):
     ) -> None:
         self.n_bits = n_bits
         self.lengths = lengths
+        self.density = density
+        self.n_hidden = n_hidden
         self.perplexity = perplexity
         self.n_neighbours = n_neighbours
         self.n_anchors = n_anchors
@@ -161,6 +148,12 @@ class NeighbourCodes(IterativeLearner):
         check_n_bits(self.n_bits)
         for length in self.lengths:
             check_integer("a length", length, 1, self.n_bits)
+        check_number("density", self.density, 0, 1, above=True)
+        check_integer("n_hidden", self.n_hidden, 0)
+        if self.n_hidden and self.density < 1:
+            raise ArgumentError(
+                f"density={self.density:g} needs n_hidden=0, got {self.n_hidden}"
+            )
         check_number("perplexity", self.perplexity, 1, above=True)
         check_integer("n_neighbours", self.n_neighbours, 1)
         check_integer("n_anchors", self.n_anchors, 1)
@@ -169,70 +162,73 @@ class NeighbourCodes(IterativeLearner):
         check_number("validation", self.validation, 0, 0.5)
         self._check_iterations()
 
-    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+    def _learn(self, X: Array, y: Any) -> Encoder:
         rng = check_random_state(self.random_state)
         if len(X) > self.n_rows:
             X = X[np.sort(rng.choice(len(X), self.n_rows, replace=False))]
         axes = principal_axes(X)
-        scale = float(np.sqrt(len(X) / axes.scatter.sum()))
-        V = components(X, axes, scale)
+        basis = axes.directions if self.density == 1 else np.eye(X.shape[1])
+        basis = basis * np.sqrt(len(X) / axes.scatter.sum())
+        V = rows_in(X, axes.mean, basis)
         order = rng.permutation(len(V))
         n_aside = min(_MOST_ASIDE, int(self.validation * len(V)))
-        aside, V = V[order[:n_aside]], V[order[n_aside:]]
-        states = self._states(V, aside, rng)
+        states = self._states(V[order[n_aside:]], V[order[:n_aside]], rng)
         first = next(states)[0]
-        plane = self._kept(self._run(states, start=first))
-        P = axes.directions * scale
-        W = P @ plane.weights
-        return LinearEncoder(W, bias=plane.bias - axes.mean @ W, zero_bit=1)
+        found = self._run(states, start=first)
+        if self.validation:
+            found.restore(self._best)
+        del self._best
+        self._count_dead_bits(found)
+        return found.encoder(basis, axes.mean)
+
+    def _count_dead_bits(self, found: Plane) -> None:
+        self.n_dead_bits_ = int(np.sum(~found.weights.any(axis=0)))
+        if self.n_dead_bits_:
+            warnings.warn(
+                f"{self.n_dead_bits_} of {self.n_bits} bits are constant, as none of "
+                "their weights was kept; raise density",
+                stacklevel=4,
+            )
 
     def _states(
         self, V: Float32Array, aside: Float32Array, rng: np.random.RandomState
     ) -> Iterator[tuple[Plane, float]]:
         """Yield the start, and the map after each iteration, with its objective."""
         lengths = sorted({*self.lengths, self.n_bits})
-        plane = self._start(V, lengths, rng)
-        watch = _Watch(V, aside)
-        self._best = watch.recall(plane), plane.copy()
-        recalls = [self._best[0]]
-        yield plane, np.inf
+        log_scale = np.log(_SCALE_PER_BIT * np.array(lengths, np.float32))
+        found, watch = self._start(V, rng), _Watch(V, aside)
+        recalls = [watch.recall(found)]
+        best, self._best = recalls[0] if found.ready else -1.0, found.kept()
+        yield found, np.inf
         anchors = rng.permutation(len(V))[: self.n_anchors]
         graph = neighbour_graph(V, anchors, self.n_neighbours, self.perplexity)
-        parameters = [plane.weights, plane.bias, plane.log_scale]
+        parameters = [*found.parameters, log_scale]
         adam = Adam(parameters, self.n_iter * _BATCHES, self.learning_rate)
         while True:
-            losses = [
-                step(plane, V, graph, lengths, adam, rng) for _ in range(_BATCHES)
-            ]
-            recalls.append(watch.recall(plane))
+            found.prepare(len(recalls) / self.n_iter)
+            losses = []
+            for _ in range(_BATCHES):
+                batch = graph.draw(_ANCHORS, _NEAR, _FAR, rng)
+                losses.append(step(found, V, batch, lengths, log_scale, adam))
+            recalls.append(watch.recall(found))
             self.recalls_ = np.array(recalls if len(aside) else [])
-            if recalls[-1] >= self._best[0]:
-                self._best = recalls[-1], plane.copy()
-            yield plane, float(np.mean(losses))
+            if found.ready and recalls[-1] >= best:
+                best, self._best = recalls[-1], found.kept()
+            yield found, float(np.mean(losses))
 
-    def _start(
-        self, V: Float32Array, lengths: Sequence[int], rng: np.random.RandomState
-    ) -> Plane:
+    def _start(self, V: Float32Array, rng: np.random.RandomState) -> Plane:
         """Return ITQ, its scores scaled to a variance of 1."""
         seed = rng.randint(2**31 - 1)
         itq = ITQ(self.n_bits, n_iter=_START_ITER, random_state=seed)
         encoder = itq.fit(V[:_START_ROWS]).encoder_
         assert isinstance(encoder, LinearEncoder)
-        plane = Plane(
-            encoder.weights.copy(),
-            encoder.bias.copy(),
-            np.log(_SCALE_PER_BIT * np.array(lengths, np.float32)),
-        )
-        spread = np.maximum(plane.scores(V[:_START_ROWS]).std(axis=0), 1e-6)
-        plane.weights /= spread
-        plane.bias /= spread
-        return plane
-
-    def _kept(self, last: Plane) -> Plane:
-        """Return the best map on the rows kept aside, or the last."""
-        found = self._best[1]
-        del self._best
-        return found if self.validation else last
+        spread = np.maximum(encoder.project(V[:_START_ROWS]).std(axis=0), 1e-6)
+        weights, bias = encoder.weights / spread, encoder.bias / spread
+        if self.density < 1:
+            return SparsePlane(weights, bias, self.density)
+        if self.n_hidden:
+            return Network(weights, bias, self.n_hidden, rng)
+        return Plane(weights, bias)
 
 
 class _Watch:
@@ -243,38 +239,40 @@ class _Watch:
         k = min(_RECALL_AT, len(V))
         self.nearest = exact_neighbours(aside, V, k).ids if len(aside) else None
 
-    def recall(self, plane: Plane) -> float:
+    def recall(self, found: Plane) -> float:
         """Return the share of them that codes find; 0 when nothing is kept aside."""
         if self.nearest is None:
             return 0.0
         queries, items = (
-            pack(plane.scores(rows) >= 0) for rows in (self.aside, self.V)
+            pack(found.scores(rows) >= 0) for rows in (self.aside, self.V)
         )
         k = self.nearest.shape[1]
         return float(neighbour_recall(queries, items, self.nearest, k).value)
 
 
-def components(X: Array, axes: PrincipalAxes, scale: float) -> Float32Array:
-    """Return the principal components of the rows, scaled, in memory."""
-    rows = Rows(X, axes.mean, axes.directions * scale, np.float32, keep=False)
+def rows_in(
+    X: Array, mean: NDArray[np.float64], basis: NDArray[np.float64]
+) -> Float32Array:
+    """Return the centred rows in a basis, in memory."""
+    rows = Rows(X, mean, basis, np.float32, keep=False)
     return np.concatenate(list(rows)).astype(np.float32, copy=False)
 
 
 def step(
-    plane: Plane,
+    found: Plane,
     V: Float32Array,
-    graph: NeighbourGraph,
+    batch: Batch,
     lengths: Sequence[int],
+    log_scale: Float32Array,
     adam: Adam,
-    rng: np.random.RandomState,
 ) -> float:
     """Make a step on a batch, and return its loss."""
-    batch = graph.draw(_ANCHORS, _NEAR, _FAR, rng)
     rows = V[batch.rows]
-    scores = plane.scores(rows)
+    scores = found.scores(rows)
     bits = np.where(scores >= 0, np.float32(1), np.float32(-1))
     shares = neighbour_shares(rows, batch)
-    found = divergence(bits, shares, batch.anchors, lengths, plane.log_scale)
-    slopes = found.bits * (1 - np.tanh(scores) ** 2)  # as if bits were tanh(scores)
-    adam.step([rows.T @ slopes, slopes.sum(axis=0), found.log_scale])
-    return found.value
+    loss = divergence(bits, shares, batch.anchors, lengths, log_scale)
+    slopes = loss.bits * (1 - np.tanh(scores) ** 2)  # as if bits were tanh(scores)
+    adam.step([*found.gradients(rows, slopes), loss.log_scale])
+    found.settle()
+    return loss.value

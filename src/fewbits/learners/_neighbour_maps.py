@@ -1,0 +1,159 @@
+"""What codes that keep neighbours are made by: maps with gradients of their own."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
+
+Float32Array = NDArray[np.float32]
+Float64Array = NDArray[np.float64]
+
+
+class Plane:
+    """``V W + c``; other maps are planes with something more.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_inputs, n_bits)
+    bias : ndarray of shape (n_bits,)
+
+    Attributes
+    ----------
+    parameters : list of ndarray
+        Changed in place by training.
+    ready : bool
+        Whether this may be the result of training.
+    """
+
+    ready = True
+
+    def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
+        self.weights, self.bias = weights, bias
+        self.parameters = [weights, bias]
+
+    def scores(self, V: Float32Array) -> Float32Array:
+        """Return the scores of rows."""
+        found: Float32Array = V @ self.weights + self.bias
+        return found
+
+    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
+        """Return what the gradients by the scores of rows are by the parameters."""
+        return [V.T @ slopes, slopes.sum(axis=0)]
+
+    def prepare(self, progress: float) -> None:
+        """Do what is done before an iteration; `progress` is 1 before the last."""
+
+    def settle(self) -> None:
+        """Do what is done after a step."""
+
+    def kept(self) -> list[Float32Array]:
+        """Return a copy of the parameters."""
+        return [each.copy() for each in self.parameters]
+
+    def restore(self, kept: list[Float32Array]) -> None:
+        """Go back to them."""
+        for parameter, each in zip(self.parameters, kept, strict=True):
+            parameter[...] = each
+
+    def encoder(self, basis: Float64Array, mean: Float64Array) -> Encoder:
+        """Return the map of features, for rows that are ``(X - mean) @ basis``."""
+        W = basis @ self.weights
+        return LinearEncoder(W, bias=self.bias - mean @ W, zero_bit=1)
+
+
+class SparsePlane(Plane):
+    """A plane that keeps fewer and fewer of its weights, and then learns with those.
+
+    Parameters
+    ----------
+    density : float
+        Share of the weights that is left after half of the way. They are those that
+        were largest on the way there; each iteration drops some.
+    """
+
+    _START, _END = 0.1, 0.5
+
+    def __init__(
+        self, weights: Float32Array, bias: Float32Array, density: float
+    ) -> None:
+        super().__init__(weights, bias)
+        self.density = density
+        self.mask = np.ones(weights.shape, np.bool_)
+
+    @property
+    def ready(self) -> bool:  # type: ignore[override]
+        return np.count_nonzero(self.mask) <= self._n_left(1.0)
+
+    def prepare(self, progress: float) -> None:
+        n_left = self._n_left(progress)
+        if n_left < np.count_nonzero(self.mask):
+            sizes = np.abs(self.weights) * self.mask
+            order = np.argsort(-sizes, axis=None, kind="stable")
+            self.mask.flat[order[n_left:]] = False
+            self.settle()
+
+    def _n_left(self, progress: float) -> int:
+        way = np.clip((progress - self._START) / (self._END - self._START), 0, 1)
+        share = self.density + (1 - self.density) * (1 - way) ** 3
+        return max(1, round(share * self.weights.size))
+
+    def settle(self) -> None:
+        self.weights *= self.mask
+
+    def encoder(self, basis: Float64Array, mean: Float64Array) -> Encoder:
+        """Return the sparse map; `basis` must be diagonal."""
+        W = np.diag(basis)[:, None] * self.weights
+        bias = self.bias - mean @ W
+        return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
+
+
+class Network(Plane):
+    """A plane, and a hidden layer with ReLU beside it: ``V W + c + relu(V A + a) O``.
+
+    O is 0 at the start, so that training starts at the plane.
+
+    Parameters
+    ----------
+    n_hidden : int
+    rng : RandomState
+        Draws A.
+    """
+
+    def __init__(
+        self,
+        weights: Float32Array,
+        bias: Float32Array,
+        n_hidden: int,
+        rng: np.random.RandomState,
+    ) -> None:
+        super().__init__(weights, bias)
+        # Rows have a mean square of 1, so this gives each unit an input of about 1.
+        self.inner = rng.standard_normal((len(weights), n_hidden)).astype(np.float32)
+        self.inner_bias = np.zeros(n_hidden, np.float32)
+        self.outer = np.zeros((n_hidden, len(bias)), np.float32)
+        self.parameters += [self.inner, self.inner_bias, self.outer]
+
+    def scores(self, V: Float32Array) -> Float32Array:
+        found: Float32Array = super().scores(V) + self._hidden(V) @ self.outer
+        return found
+
+    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
+        hidden = self._hidden(V)
+        inner = (slopes @ self.outer.T) * (hidden > 0)
+        plane = super().gradients(V, slopes)
+        return [*plane, V.T @ inner, inner.sum(axis=0), hidden.T @ slopes]
+
+    def encoder(self, basis: Float64Array, mean: Float64Array) -> Encoder:
+        """Return one chain of layers: the plane passes ReLU as two halves."""
+        A, W = basis @ self.inner, basis @ self.weights
+        bias = self.bias - mean @ W
+        one = np.eye(len(bias))
+        return MLPEncoder(
+            [np.hstack([A, W, -W]), np.vstack([self.outer, one, -one])],
+            [np.hstack([self.inner_bias - mean @ A, bias, -bias]), np.zeros(len(bias))],
+            zero_bit=1,
+        )
+
+    def _hidden(self, V: Float32Array) -> Float32Array:
+        found: Float32Array = np.maximum(V @ self.inner + self.inner_bias, 0)
+        return found
