@@ -82,7 +82,7 @@ class SparsePlane(Plane):
 
     @property
     def ready(self) -> bool:  # type: ignore[override]
-        return np.count_nonzero(self.mask) <= self._n_left(1.0)
+        return bool(np.count_nonzero(self.mask) <= self._n_left(1.0))
 
     def prepare(self, progress: float) -> None:
         n_left = self._n_left(progress)
@@ -93,7 +93,8 @@ class SparsePlane(Plane):
             self.settle()
 
     def _n_left(self, progress: float) -> int:
-        way = np.clip((progress - self._START) / (self._END - self._START), 0, 1)
+        way = (progress - self._START) / (self._END - self._START)
+        way = min(max(way, 0.0), 1.0)
         share = self.density + (1 - self.density) * (1 - way) ** 3
         return max(1, round(share * self.weights.size))
 
