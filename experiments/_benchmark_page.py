@@ -24,9 +24,9 @@ do: of its multiply-adds for batches, of its memory's bandwidth for a single vec
 PROJECTIONS = """## Cheap projections beside BLAS, SciPy's CSR and SciPy's FFT
 
 As many bits as features, one thread. Microseconds of processor time for one vector, the
-best of several turns; the ratio is to BLAS with packing. CSR holds the matrix of *sparse
-10%*, FFT is a circulant product in float32. *Share* is the part of the processor's
-multiply-adds. Goals were set for 4,096 features.
+best of several turns; the ratio is to BLAS with packing. CSR holds the matrix of
+*sparse 10%*, FFT is a circulant product in float32. *Share* is the part of the
+processor's multiply-adds. Goals were set for 4,096 features.
 
 """
 
