@@ -1,5 +1,6 @@
 """How far the claims of the sparse-projections paper hold on our data."""
 
+import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -28,6 +29,8 @@ class Claim(NamedTuple):
     margin: float
     from_share: float = 0.0  # of the number of features, the shortest code
     both_ways: bool = False  # neither better nor worse
+    to_share: float = math.inf  # the longest
+    why_not: str = ""  # shown where it does not hold
 
 
 STATED = (
@@ -53,24 +56,25 @@ def claims(cells: list[Cell], titles: dict[str, str], widths: dict[str, int]) ->
     return CLAIMS + "\n\n" + markdown(["claim", *titles.values()], rows)
 
 
-def table_of(cells: list[Cell], name: str) -> Paired:
-    """Return ANN mAP by (bits, method) and seed."""
+def table_of(cells: list[Cell], name: str, figure: str = "ann_map") -> Paired:
+    """Return a figure by (bits, method) and seed."""
     table: Paired = {}
     for each in cells:
         cell: dict[str, Any] = each["cell"]
-        if cell["data"] == name:
+        if cell["data"] == name and figure in each["figures"]:
             found = table.setdefault((cell["bits"], cell["method"]), {})
-            found[cell["seed"]] = each["figures"]["ann_map"]
+            found[cell["seed"]] = each["figures"][figure]
     return table
 
 
 def verdict(claim: Claim, table: Paired, d: int) -> str:
     """Return the difference that speaks most against a claim, and what it says."""
-    least = claim.from_share * d
     gaps = [
         (bits, difference(table, (bits, claim.method), (bits, claim.other)))
         for bits, method in sorted(table)
-        if method == claim.method and bits >= least and (bits, claim.other) in table
+        if method == claim.method
+        and claim.from_share <= bits / d <= claim.to_share
+        and (bits, claim.other) in table
     ]
     if not gaps:
         return ""
@@ -85,6 +89,8 @@ def verdict(claim: Claim, table: Paired, d: int) -> str:
 def gains(method: str, table: Paired, d: int) -> str:
     """Say what twice as many bits bring, up to the number of features and beyond."""
     halves = sorted(bits for bits, m in table if m == method and bits < d)
+    if not halves:
+        return ""
     nearest = min(halves, key=lambda bits: abs(bits - d / 2))
     steps = [((d, method), (nearest, method)), ((2 * d, method), (d, method))]
     known = [pair for pair in steps if pair[0] in table and pair[1] in table]
@@ -97,4 +103,5 @@ def difference(
 ) -> tuple[float, float, int]:
     """Return mean, error and number of the differences between the same seeds."""
     seeds: Iterable[int] = sorted(set(table[one]) & set(table[other]))
-    return mean_and_error([table[one][seed] - table[other][seed] for seed in seeds])
+    gaps = [table[one][seed] - table[other][seed] for seed in seeds]
+    return mean_and_error(gaps) if gaps else (math.nan, math.nan, 0)
