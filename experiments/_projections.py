@@ -29,6 +29,7 @@ LENGTHS = {
     "caltech101-11520": (64, 256, 1024, 2048, 11520),
     "caltech101+cifar10": (256, 1280, 2560),
     "cifar10": (64, 128, 256, 512, 1280),
+    "glove": (50, 64, 100, 256),
 }
 ITERATIVE = tuple(f"SP 10%, iterative, {step}" for step in ("frobenius", "spectral"))
 ITERATIVE_AT = (256, 512, 1280)
