@@ -4,9 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("import_time", "search", "encode", "novel", "decode", "training", "onnx")
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
-
 NAMES = (
     "import_time",
     "search",
@@ -15,7 +12,9 @@ NAMES = (
     "novel",
     "decode",
     "training",
+    "onnx",
 )
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def main() -> None:

@@ -24,13 +24,23 @@ class Cells:
         self._done = {_key(cell["cell"]): cell for cell in self}
 
     def __iter__(self) -> Iterator[Cell]:
+        """Yield each cell; of one that was measured again, the last measurement."""
+        last: dict[str, Cell] = {}
         if self.path.exists():
             for line in self.path.read_text("utf-8").splitlines():
-                yield json.loads(line)
+                found = json.loads(line)
+                last[_key(found["cell"])] = found
+        yield from last.values()
 
-    def measure(self, cell: Cell, function: Callable[[], Cell]) -> Cell:
-        """Return the figures of `cell`, calling `function` only for new ones."""
-        if _key(cell) not in self._done:
+    def measure(
+        self, cell: Cell, function: Callable[[], Cell], needed: str | None = None
+    ) -> Cell:
+        """Return the figures of `cell`, calling `function` only for new ones.
+
+        A cell that was measured without the figure `needed` is measured again.
+        """
+        done = self._done.get(_key(cell))
+        if done is None or (needed and needed not in done["figures"]):
             found = {"cell": cell, "figures": function()}
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")

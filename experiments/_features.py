@@ -1,7 +1,8 @@
 """Real features with a split into a database to learn from and queries."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,19 @@ from fewbits import backbones, datasets
 
 N_QUERIES = 1000
 NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
+CALTECH = {
+    "caltech101-1280": "efficientnet-lite0-128",
+    "caltech101-5120": "efficientnet-lite0-128-2x2",
+    "caltech101-11520": "efficientnet-lite0-128-3x3",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
-    """Features and labels on both sides; queries are in no database."""
+    """Features and labels on both sides; queries are in no database.
+
+    The labels of a set that has none are empty.
+    """
 
     database: NDArray[np.float32]
     queries: NDArray[np.float32]
@@ -32,17 +41,20 @@ class FeatureSet:
 
 
 def load_features(name: str, seed: int, n_queries: int = N_QUERIES) -> FeatureSet:
-    """Return ``icd10``, or ``caltech101-`` with ``1280``, ``5120`` or ``classic``.
+    """Return features by name, with up to `n_queries` queries that `seed` draws.
 
-    Of ICD-10 and Caltech-101's test images up to `n_queries` drawn by `seed` are the
-    queries; the database is the other diagnoses, or Caltech-101's training images. Of
-    classic descriptors there are some of each class, the same for every seed.
+    ``caltech101-`` with ``1280``, ``5120`` or ``11520``, ``cifar10`` and
+    ``fashion-mnist`` (pixels): queries are test images, the database is the training
+    images. ``caltech101+cifar10``: CIFAR-10's training images join the database as
+    distractors, none of which is an answer. ``icd10``, ``glove`` and ``digits``: all
+    items but the queries are the database; GloVe has no labels.
+    ``caltech101-classic``: some images of each class, the same for every seed.
     """
-    if name == "icd10":
-        return _icd10(seed, n_queries)
     if name == "caltech101-classic":
         return _classic()
-    return _caltech101(int(name.removeprefix("caltech101-")), seed, n_queries)
+    if name in CALTECH:
+        return _caltech101(CALTECH[name], seed, n_queries)
+    return _OTHERS[name](seed, n_queries)
 
 
 def load_image_features(
@@ -58,20 +70,50 @@ def load_image_features(
 def _icd10(seed: int, n_queries: int) -> FeatureSet:
     data = datasets.load_icd10()
     features = backbones.load("wordllama-256").extract(data.items)
-    order = np.random.default_rng(seed).permutation(len(features))
-    return _split(features, data.labels["block"], order[n_queries:], order[:n_queries])
+    return _random_split(features, data.labels["block"], seed, n_queries)
 
 
-def _caltech101(width: int, seed: int, n_queries: int) -> FeatureSet:
-    name = {1280: "efficientnet-lite0-128", 5120: "efficientnet-lite0-128-2x2"}[width]
-    data, features = load_image_features("caltech101", name)
-    labels = data.labels["class"]
-    wanted = ~np.isin(labels, NOT_CLASSES)
-    train, test = (
-        rows[wanted[rows]] for rows in (data.splits["train"], data.splits["test"])
+def _glove(seed: int, n_queries: int) -> FeatureSet:
+    vectors = datasets.load_glove(memory_map=False).items
+    found = _random_split(vectors, np.zeros(len(vectors)), seed, n_queries)
+    none = np.empty(0)
+    return replace(found, database_labels=none, query_labels=none)
+
+
+def _digits(seed: int, n_queries: int) -> FeatureSet:
+    data = datasets.load_digits()
+    n_queries = min(n_queries, len(data) // 6)
+    return _random_split(data.items, data.labels["class"], seed, n_queries)
+
+
+def _fashion_mnist(seed: int, n_queries: int) -> FeatureSet:
+    data = datasets.load_fashion_mnist()
+    pixels = data.items.array.reshape(len(data), -1) / np.float32(255)
+    return _drawn_from_test(data, pixels, seed, n_queries)
+
+
+def _cifar10(seed: int, n_queries: int) -> FeatureSet:
+    data, features = load_image_features("cifar10", "efficientnet-lite0-96")
+    return _drawn_from_test(data, features, seed, n_queries)
+
+
+def _among_cifar10(seed: int, n_queries: int) -> FeatureSet:
+    found = _caltech101(CALTECH["caltech101-1280"], seed, n_queries)
+    others, features = load_image_features("cifar10", "efficientnet-lite0-96")
+    rows = others.splits["train"]
+    labels = np.char.add("CIFAR-10 ", others.labels["class"][rows])
+    return replace(
+        found,
+        database=np.concatenate([found.database, features[rows]]),
+        database_labels=np.concatenate([found.database_labels, labels]),
     )
-    drawn = np.random.default_rng(seed).permutation(test)[:n_queries]
-    return _split(features, labels, train, drawn)
+
+
+def _caltech101(backbone: str, seed: int, n_queries: int) -> FeatureSet:
+    data, features = load_image_features("caltech101", backbone)
+    wanted = ~np.isin(data.labels["class"], NOT_CLASSES)
+    splits = {name: rows[wanted[rows]] for name, rows in data.splits.items()}
+    return _drawn_from_test(replace(data, splits=splits), features, seed, n_queries)
 
 
 def _classic() -> FeatureSet:
@@ -85,6 +127,21 @@ def _classic() -> FeatureSet:
     return _split(features, labels[rows], database, queries)
 
 
+def _random_split(
+    features: NDArray[np.float32], labels: NDArray[Any], seed: int, n_queries: int
+) -> FeatureSet:
+    order = np.random.default_rng(seed).permutation(len(features))
+    return _split(features, labels, order[n_queries:], order[:n_queries])
+
+
+def _drawn_from_test(
+    data: datasets.Dataset, features: NDArray[np.float32], seed: int, n_queries: int
+) -> FeatureSet:
+    order = np.random.default_rng(seed).permutation(data.splits["test"])
+    labels = data.labels["class"]
+    return _split(features, labels, data.splits["train"], order[:n_queries])
+
+
 def _split(
     features: NDArray[np.float32],
     labels: NDArray[Any],
@@ -94,3 +151,13 @@ def _split(
     return FeatureSet(
         features[database], features[queries], labels[database], labels[queries]
     )
+
+
+_OTHERS: dict[str, Callable[[int, int], FeatureSet]] = {
+    "icd10": _icd10,
+    "cifar10": _cifar10,
+    "caltech101+cifar10": _among_cifar10,
+    "glove": _glove,
+    "fashion-mnist": _fashion_mnist,
+    "digits": _digits,
+}

@@ -1,15 +1,27 @@
 """What the command lines of the experiments share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, TypeAlias
 
 import typer
 
 from experiments._cells import Cell
+from fewbits.errors import MissingDataError, MissingExtraError
 
 Data: TypeAlias = Annotated[list[str], typer.Option(help="Feature sets.")]
 Seeds: TypeAlias = Annotated[int, typer.Option(help="How many, from 0 on.")]
 Bits: TypeAlias = Annotated[list[int] | None, typer.Option(help="Lengths.")]
 Only: TypeAlias = Annotated[list[str] | None, typer.Option(help="Methods.")]
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """End with one line, not a traceback, where data are not on this machine."""
+    try:
+        yield
+    except (MissingDataError, MissingExtraError) as error:
+        raise SystemExit(f"error: {error}") from None
 
 
 def wanted(cell: Cell, only: list[str] | None, bits: list[int] | None) -> bool:

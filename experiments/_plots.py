@@ -25,7 +25,11 @@ def line_plot(
     """Draw curves over a logarithmic axis with bars of one standard error."""
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6.4, 3.8), layout="constrained")
+    many = len(curves) > 10
+    size = (7.6, 5.2) if many else (6.4, 3.8)
+    figure, axes = pyplot.subplots(figsize=size, layout="constrained")
+    if many:
+        axes.set_prop_cycle(color=mpl.colormaps["tab20"].colors)
     for name, curve in curves.items():
         xs, means, errors = (
             list(column) for column in zip(*sorted(curve), strict=True)
@@ -35,7 +39,8 @@ def line_plot(
     _ticks(axes, x_ticks)
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False, fontsize=8)
+    owner, place = (figure, "outside right upper") if many else (axes, "best")
+    owner.legend(frameon=False, fontsize=8, loc=place)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)

@@ -15,6 +15,7 @@ from experiments import (
     _llc_retrieval_page,
     _llc_separability_page,
     _llc_taxonomy_page,
+    _neighbour_page,
     _novel_page,
     _posterior_page,
     _sparse_page,
@@ -25,6 +26,7 @@ from experiments import (
 def main() -> None:
     """Write every page whose measurements are there."""
     _sparse_page.write()
+    _neighbour_page.write()
     _novel_page.write()
     _known_page.write()
     _class_search_page.write()

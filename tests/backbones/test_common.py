@@ -17,6 +17,7 @@ EXAMPLES = {
     "wordllama-256": ["broken arm", "", "two words", "Übelkeit", "x" * 500],
     "efficientnet-lite0-128": pictures(5),
     "efficientnet-lite0-128-2x2": pictures(5),
+    "efficientnet-lite0-128-3x3": pictures(5),
     "efficientnet-lite0-96": pictures(5),
     "classic": pictures(5),
     "onnx": pictures(5),

@@ -47,6 +47,7 @@ def test_quarters_average_to_the_whole():
 def test_cells_are_in_reading_order():
     maps = np.arange(16, dtype=np.float32).reshape(1, 4, 4)
     assert _pooled(maps, 2).tolist() == [2.5, 4.5, 10.5, 12.5]
+    assert _pooled(maps, 3)[:4].tolist() == [2.5, 3.5, 4.5, 6.5]  # they overlap
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,23 @@ def test_decoders_stand_beside_the_float_classifier(results):
     assert "| exact | 25.0 us, x 20.0, right 0.050 |" in page
 
 
+def test_goals_of_projections_are_met_or_not(results):
+    row = {"blas_ms": 80.0, "csr_ms": 8.0, "fft_ms": 4.0, "target": None}
+    row |= {"share": 0.4, "share_target": None}
+    rows = [
+        {**row, "name": "hadamard 3 rounds single 4096", "ms": 0.5, "ratio": 160.0},
+        {**row, "name": "sparse 10% batch 256 4096", "ms": 16.0, "ratio": 5.0},
+    ]
+    rows[0]["target"], rows[1]["target"], rows[1]["share_target"] = 150.0, 5.5, 0.5
+    page = written(results, "encode_projections", {"rows": rows})
+    assert "**4,096 features**" in page
+    assert "| sparse 10% | 256 | 62.5 us | 312.5 us |" in page
+    assert "| **5.00** | **40%** |" in page
+    assert "| hadamard 3 rounds | single | ratio | 150x | 160x | yes |" in page
+    assert "| sparse 10% | batch | ratio | 5.5x | 5x | **no** |" in page
+    assert "| sparse 10% | batch | share | 50% | 40% | **no** |" in page
+
+
 def test_a_cost_above_its_target_is_in_bold(results):
     row = {"loss": "csq", "bits": 16, "seconds": 0.1, "target": 1.1}
     rows = [

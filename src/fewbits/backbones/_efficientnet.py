@@ -67,6 +67,14 @@ class EfficientNetLite0At128Quarters(EfficientNetLite0):
     cells = 2
 
 
+class EfficientNetLite0At128Ninths(EfficientNetLite0):
+    """128 pixels, the means of three by three parts side by side: 11,520 features."""
+
+    id = "efficientnet-lite0-128-3x3"
+    size = 128
+    cells = 3
+
+
 class EfficientNetLite0At96(EfficientNetLite0):
     """96 pixels, for images that are small themselves: 1,280 features."""
 
@@ -77,12 +85,18 @@ class EfficientNetLite0At96(EfficientNetLite0):
 
 def _pooled(maps: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
     """Return the mean of each cell, cell after cell, row by row."""
+    height, width = (_parts(size, cells) for size in maps.shape[1:])
     parts = [
-        block.mean(axis=(1, 2), dtype=np.float64)
-        for rows in np.array_split(maps, cells, axis=1)
-        for block in np.array_split(rows, cells, axis=2)
+        maps[:, rows, columns].mean(axis=(1, 2), dtype=np.float64)
+        for rows in height
+        for columns in width
     ]
     return np.concatenate(parts).astype(np.float32)
+
+
+def _parts(size: int, cells: int) -> list[slice]:
+    """Return parts of equal length; they overlap where `cells` does not divide."""
+    return [slice(i * size // cells, -(-(i + 1) * size // cells)) for i in range(cells)]
 
 
 def _checkpoint() -> Path:

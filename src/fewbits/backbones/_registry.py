@@ -8,6 +8,7 @@ from fewbits.backbones._classic import ClassicDescriptors
 from fewbits.backbones._efficientnet import (
     EfficientNetLite0At96,
     EfficientNetLite0At128,
+    EfficientNetLite0At128Ninths,
     EfficientNetLite0At128Quarters,
 )
 from fewbits.backbones._onnx_images import OnnxImages
@@ -21,6 +22,7 @@ _BACKBONES: dict[str, type[Backbone]] = {
         EfficientNetLite0At96,
         EfficientNetLite0At128,
         EfficientNetLite0At128Quarters,
+        EfficientNetLite0At128Ninths,
     )
 }
 

@@ -1,0 +1,151 @@
+"""Which projections are compared on which features, and which would take too long."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from experiments._cells import Cell
+from experiments._summary import markdown
+from fewbits.learners import (
+    BRE,
+    CBE,
+    ITQ,
+    LSH,
+    BilinearProjections,
+    Hadamard,
+    Learner,
+    NeighbourCodes,
+    SparseProjections,
+    SpectralHashing,
+    Thresholding,
+)
+
+DENSITIES = (0.001, 0.01, 0.05, 0.1, 0.15, 0.3, 1.0)
+#: The paper does 50 iterations; large sets get fewer, and the page says so.
+N_ITER = {"caltech101-5120": 5, "caltech101-11520": 5, "caltech101+cifar10": 10}
+#: Lengths where not all are measured; the others are near them.
+LENGTHS = {
+    "caltech101-5120": (64, 128, 256, 512, 1024, 2048, 5120, 10240),
+    "caltech101-11520": (64, 256, 1024, 2048, 11520),
+    "caltech101+cifar10": (256, 1280, 2560),
+    "cifar10": (64, 128, 256, 512, 1280),
+    "glove": (50, 64, 100, 256),
+}
+ITERATIVE = tuple(f"SP 10%, iterative, {step}" for step in ("frobenius", "spectral"))
+ITERATIVE_AT = (256, 512, 1280)
+
+Make = Callable[[int, int, int], Learner]
+
+
+def named(density: float) -> str:
+    """Return ``SP 10%``."""
+    return f"SP {100 * density:g}%"
+
+
+def _plain(learner: Callable[..., Learner], **parameters: object) -> Make:
+    """Return what makes a learner whose number of iterations is its own affair."""
+    return lambda n_bits, seed, _: learner(n_bits, random_state=seed, **parameters)
+
+
+def _iterated(learner: Callable[..., Learner], **parameters: object) -> Make:
+    return lambda n_bits, seed, n_iter: learner(
+        n_bits, random_state=seed, n_iter=n_iter, **parameters
+    )
+
+
+_sparse = partial(_iterated, SparseProjections)
+METHODS: dict[str, Make] = {
+    "LSH": _plain(LSH),
+    "ITQ": _iterated(ITQ),
+    **{named(density): _sparse(density=density) for density in DENSITIES},
+    **{
+        name: _sparse(solver="iterative", step=name.rpartition(" ")[2])
+        for name in ITERATIVE
+    },
+    "CBE-rand": _plain(CBE, learn=False),
+    "CBE-opt": _plain(CBE),
+    "BP-rand": _plain(BilinearProjections, learn=False),
+    "BP-opt": _plain(BilinearProjections),
+    **{f"Hadamard {n}": _plain(Hadamard, n_rounds=n) for n in (1, 2, 3)},
+    "SH": lambda n_bits, seed, _: SpectralHashing(n_bits),
+    "BRE": _plain(BRE),
+    "NeighbourCodes": _plain(NeighbourCodes),
+}
+_TRAINED = ("ITQ", *map(named, DENSITIES))
+
+
+class TooLong(NamedTuple):
+    """Methods that are left out beyond a length, on some sets or on all."""
+
+    methods: tuple[str, ...]
+    above: int
+    reason: str
+    data: tuple[str, ...] = ()
+
+
+LEFT_OUT = (
+    TooLong(("BRE",), 512, "fifty sweeps of coordinate descent over all bits"),
+    TooLong(("NeighbourCodes",), 512, "every step costs rows x features x bits"),
+    TooLong(
+        ITERATIVE,
+        0,
+        "thirty products with the scatter matrix in each iteration",
+        ("caltech101-11520", "caltech101+cifar10", "cifar10", "glove"),
+    ),
+    TooLong(
+        ("LSH", *_TRAINED),
+        2048,
+        "matrices of 11,520 x 11,520: a polar factor takes hours, storage 530 MB",
+        ("caltech101-11520",),
+    ),
+    TooLong(
+        tuple(name for name in _TRAINED if name not in {"ITQ", "SP 5%", "SP 10%"}),
+        0,
+        "table 1 needs none of them, and 55,000 rows take minutes each",
+        ("caltech101+cifar10",),
+    ),
+)
+
+
+def lineup(
+    name: str, n_features: int, seed: int
+) -> Iterator[tuple[Cell, Learner | None]]:
+    """Yield a cell and its untrained learner; None stands for the float features."""
+    yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
+    threshold = {"data": name, "bits": n_features, "method": "threshold"}
+    yield {**threshold, "seed": seed}, Thresholding()
+    for n_bits in LENGTHS.get(name) or bit_lengths(n_features):
+        for method, make in METHODS.items():
+            if measured(name, method, n_bits):
+                cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
+                yield cell, make(n_bits, seed, N_ITER.get(name, 50))
+
+
+def measured(name: str, method: str, n_bits: int) -> bool:
+    """Whether a method is measured at a length."""
+    if method in ITERATIVE and n_bits not in ITERATIVE_AT:
+        return False
+    return not any(
+        method in rule.methods
+        and n_bits > rule.above
+        and (not rule.data or name in rule.data)
+        for rule in LEFT_OUT
+    )
+
+
+def bit_lengths(n_features: int) -> list[int]:
+    """Return the powers of two from 64 on, the number of features and twice it."""
+    powers = [2**i for i in range(6, 17) if 2**i < 2 * n_features]
+    return sorted({*powers, n_features, 2 * n_features})
+
+
+def left_out(titles: dict[str, str]) -> str:
+    """Return the table of what is left out, and why."""
+    rows = []
+    for rule in LEFT_OUT:
+        sets = [titles[name] for name in rule.data if name in titles]
+        if sets or not rule.data:
+            above = f"above {rule.above:,} bits" if rule.above else "at any length"
+            where = "; ".join(sets) or "everywhere"
+            rows.append([", ".join(rule.methods), where, above, rule.reason])
+    return markdown(["left out", "where", "lengths", "because"], rows)

@@ -1,0 +1,130 @@
+"""Rankings by codes against those by vectors and labels, and what encoders cost."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments._cells import Cell
+from experiments._features import FeatureSet
+from experiments._shared_steps import SharedSteps
+from fewbits import _kernels
+from fewbits.encoders import Encoder
+from fewbits.evaluation import (
+    Relevance,
+    exact_neighbours,
+    mean_average_precision,
+    neighbour_recall,
+    neighbour_threshold,
+    share_label,
+    within_distance,
+)
+from fewbits.learners import Learner
+
+#: The ranks down to which the ten nearest are looked for.
+RANKS = (10, 100)
+
+
+class Fit:
+    """A learner that is fitted when its encoder is first asked for."""
+
+    def __init__(
+        self,
+        learner: Learner | None,
+        features: FeatureSet,
+        steps: SharedSteps | None = None,
+    ) -> None:
+        self.learner, self.features, self.steps = learner, features, steps
+
+    @cached_property
+    def encoder(self) -> Encoder | None:
+        """The learned encoder, or None for float features."""
+        start, saved = time.perf_counter(), self._saved()
+        if self.learner is not None:
+            self.learner.fit(self.features.database)
+        self.seconds = time.perf_counter() - start + self._saved() - saved
+        return None if self.learner is None else self.learner.encoder_
+
+    def _saved(self) -> float:
+        return 0.0 if self.steps is None else self.steps.seconds_saved
+
+    def figures(self) -> Cell:
+        """Return what learning took and left."""
+        return {
+            "fit_seconds": round(self.seconds, 2),
+            "n_iter": int(getattr(self.learner, "n_iter_", 0)),
+            "dead_bits": int(getattr(self.learner, "n_dead_bits_", 0)),
+        }
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a ranking should find: near points, equal labels, the ten nearest points."""
+
+    near: Relevance
+    alike: Relevance | None
+    ten: NDArray[np.int64]
+
+
+@lru_cache(maxsize=1)
+def truth_of(features: FeatureSet, seed: int) -> Truth:
+    """Return the right answers to every query."""
+    threshold = neighbour_threshold(features.database, 50, random_state=seed)
+    labels = features.query_labels, features.database_labels
+    return Truth(
+        within_distance(features.queries, features.database, threshold),
+        share_label(*labels) if len(labels[0]) else None,
+        exact_neighbours(features.queries, features.database, 10).ids,
+    )
+
+
+def ranking_figures(features: FeatureSet, encoder: Encoder, seed: int) -> Cell:
+    """Rank the database for the queries by codes."""
+    truth = truth_of(features, seed)
+    codes = [encoder.encode(X) for X in (features.queries, features.database)]
+    near = mean_average_precision(*codes, truth.near)
+    found = {"ann_map": near.value, "skipped": near.n_skipped}
+    if truth.alike is not None:
+        found["label_map"] = mean_average_precision(*codes, truth.alike).value
+    for at in RANKS:
+        found[f"recall{at}"] = neighbour_recall(*codes, truth.ten, at).value
+    return found
+
+
+def float_figures(features: FeatureSet, seed: int) -> Cell:
+    """Rank the database for the queries by Euclidean distance."""
+    alike = truth_of(features, seed).alike
+    if alike is None:
+        return {}
+    sides = features.queries, features.database
+    found = mean_average_precision(*sides, alike, metric="euclidean")
+    return {"label_map": found.value}
+
+
+def encoder_figures(encoder: Encoder, X: NDArray[np.float32]) -> Cell:
+    """Return bytes, and microseconds per vector on one thread, in a batch and alone."""
+    _kernels.set_num_threads(1)
+    try:
+        batch = median_seconds(lambda: encoder.encode(X)) / len(X)
+        single = median_seconds(lambda: encoder.encode(X[:1]), repeats=30)
+    finally:
+        _kernels.set_num_threads(None)
+    return {
+        "encoder_bytes": sum(each.nbytes for each in encoder.tensors().values()),
+        "batch_us": round(1e6 * batch, 2),
+        "single_us": round(1e6 * single, 2),
+    }
+
+
+def median_seconds(function: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the median time of a call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))

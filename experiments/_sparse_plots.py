@@ -1,0 +1,136 @@
+"""The plots of the page on sparse projections."""
+
+from typing import Any
+
+from experiments._cells import Cell
+from experiments._pages import IMAGES, TITLES
+from experiments._plots import line_plot
+from experiments._projections import DENSITIES, METHODS, named
+from experiments._summary import over_seeds, shortest
+
+Table = dict[tuple[str, int, str], tuple[float, float, int]]
+
+PAPER = ("LSH", "ITQ", *map(named, (0.05, 0.1, 0.15)), "BP-opt", "CBE-opt")
+#: Of the densities, those that stand for the rest beside all other methods.
+EVERY = tuple(
+    name
+    for name in METHODS
+    if not name.startswith("SP ") or name in {"SP 1%", "SP 10%"}
+)
+MICROSECONDS = "microseconds to encode a vector, one thread"
+
+
+def figure_of(cells: list[Cell], figure: str) -> Table:
+    """Return mean, standard error and count by (data, bits, method)."""
+    found: dict[Any, Any] = over_seeds(cells, figure)
+    return {(data, bits, method): v for (bits, data, method), v in found.items()}
+
+
+def plots(cells: list[Cell], name: str, d: int) -> list[str]:
+    """Draw a set of features; return the plots in Markdown."""
+    made = [
+        against_bits(cells, name, "ann_map", PAPER, "ANN mAP"),
+        against_time(cells, name, "ann_map", PAPER, "ANN mAP"),
+        at_length(cells, name, d),
+        against_density(cells, name),
+        against_bits(cells, name, "recall10", EVERY, "recall@10"),
+        against_time(cells, name, "recall10", EVERY, "recall@10"),
+    ]
+    return [link for link in made if link]
+
+
+def against_bits(
+    cells: list[Cell], name: str, figure: str, methods: tuple[str, ...], label: str
+) -> str:
+    """Draw a figure against the length of the code (figures 2a, 5a and 6a)."""
+    table = {key: v for key, v in figure_of(cells, figure).items() if key[0] == name}
+    curves = {
+        method: [(bits, *v[:2]) for (_, bits, m), v in table.items() if m == method]
+        for method in methods
+    }
+    ticks = sorted({bits for _, bits, method in table if method in methods})
+    stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}"
+    return drawn(stem, name, curves, f"{label} against bits", "bits", label, ticks)
+
+
+def against_time(
+    cells: list[Cell], name: str, figure: str, methods: tuple[str, ...], label: str
+) -> str:
+    """Draw a figure against the time to encode, a point for each length."""
+    curves = {
+        method: [(us, *value[:2]) for us, value in timed(cells, name, figure, method)]
+        for method in methods
+    }
+    stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}_time"
+    return drawn(
+        stem, name, curves, f"{label} against the time to encode", MICROSECONDS, label
+    )
+
+
+def at_length(cells: list[Cell], name: str, d: int) -> str:
+    """Draw ANN mAP against the time to encode at d bits (figure 2b)."""
+    curves = {
+        method: [
+            (us, *value[:2]) for us, value in timed(cells, name, "ann_map", method, d)
+        ]
+        for method in ("threshold", *EVERY)
+    }
+    text = f"ANN mAP against the time to encode at {d} bits"
+    return drawn(f"sparse_{name}_at_d", name, curves, text, MICROSECONDS, "ANN mAP")
+
+
+def against_density(cells: list[Cell], name: str) -> str:
+    """Draw ANN mAP against the share of weights that are kept (figure 4)."""
+    table = figure_of(cells, "ann_map")
+    curves = {
+        f"{bits} bits": [
+            (100 * density, *table[name, bits, named(density)][:2])
+            for density in DENSITIES
+            if (name, bits, named(density)) in table
+        ]
+        for bits in sorted({bits for data, bits, _ in table if data == name})
+    }
+    label, ticks = "% of weights kept", [100 * density for density in DENSITIES]
+    text = "ANN mAP against sparsity"
+    return drawn(f"sparse_{name}_density", name, curves, text, label, "ANN mAP", ticks)
+
+
+def timed(
+    cells: list[Cell], name: str, figure: str, method: str, n_bits: int | None = None
+) -> list[tuple[float, tuple[float, float, int]]]:
+    """Return the times of single vectors, and the figure that goes with each."""
+    table = figure_of(cells, figure)
+    return [
+        (us, table[name, bits, method])
+        for (bits, data, m), us in sorted(shortest(cells, "single_us").items())
+        if (data, m) == (name, method)
+        and (name, bits, method) in table
+        and n_bits in (None, bits)
+    ]
+
+
+def drawn(
+    stem: str,
+    name: str,
+    curves: dict[str, Any],
+    text: str,
+    x: str,
+    y: str,
+    ticks: list[Any] | None = None,
+) -> str:
+    """Draw what was measured and return a link to it; nothing if nothing was."""
+    known = without_gaps(curves)
+    if not known:
+        return ""
+    path = IMAGES / f"{stem}.svg"
+    line_plot(path, known, x=x, y=y, title=TITLES[name], x_ticks=ticks)
+    return f"![{text}](../images/{path.name})"
+
+
+def without_gaps(curves: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what was not measured, and the error bars of single seeds."""
+    return {
+        name: [(x, mean, 0.0 if error != error else error) for x, mean, error in curve]
+        for name, curve in curves.items()
+        if curve
+    }

@@ -1,0 +1,68 @@
+"""Codes trained to keep neighbours beside other short codes, and nested lengths.
+
+    python -m experiments.neighbour_codes --data icd10
+    FEWBITS_DATA=folder python -m experiments.neighbour_codes --data caltech101-1280
+
+Recall of the ten nearest points, ANN mAP and seconds of learning at 32 to 512 bits. The
+nested codes are prefixes of one model of 512 bits that was trained for all lengths.
+Training uses the database, never the queries.
+"""
+
+from collections.abc import Iterator
+
+import typer
+
+from experiments._cells import Cell, Cells
+from experiments._features import FeatureSet, load_features
+from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
+from experiments._projections import METHODS, N_ITER
+from experiments._ranking import Fit, encoder_figures, ranking_figures
+from experiments._shared_steps import SharedSteps, shared_steps
+from fewbits.learners import NeighbourCodes
+
+LENGTHS = (32, 64, 128, 256, 512)
+OURS, NESTED = "NeighbourCodes", "NeighbourCodes, nested"
+OTHERS = ("LSH", "Hadamard 3", "ITQ", "SP 10%")
+
+
+def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
+    """Measure every cell that is not measured yet."""
+    cells = Cells("neighbour_codes")
+    for name in data:
+        for seed in range(seeds):
+            with one_line():
+                features = load_features(name, seed)
+            with shared_steps(features.database) as steps:
+                for cell, fit in lineup(name, features, seed, steps):
+                    if wanted(cell, only, bits):
+                        cells.measure(cell, lambda c=cell, f=fit: figures(c, f))
+
+
+def lineup(
+    name: str, features: FeatureSet, seed: int, steps: SharedSteps | None = None
+) -> Iterator[tuple[Cell, Fit]]:
+    """Yield each cell with its fit, which all nested codes share."""
+    *shorter, longest = LENGTHS
+    nested = NeighbourCodes(longest, lengths=shorter, random_state=seed)
+    shared = Fit(nested, features, steps)
+    for n_bits in LENGTHS:
+        cell = {"data": name, "bits": n_bits, "seed": seed}
+        for method in (*OTHERS, OURS):
+            learner = METHODS[method](n_bits, seed, N_ITER.get(name, 50))
+            yield {**cell, "method": method}, Fit(learner, features, steps)
+        yield {**cell, "method": NESTED}, shared
+
+
+def figures(cell: Cell, fit: Fit) -> Cell:
+    """Rank the database for the queries by as many bits as a cell has."""
+    assert fit.encoder is not None
+    encoder = fit.encoder.prefix(cell["bits"])
+    return {
+        **ranking_figures(fit.features, encoder, cell["seed"]),
+        **fit.figures(),
+        **encoder_figures(encoder, fit.features.queries),
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,63 @@
+"""The experiment on codes trained to keep neighbours."""
+
+import numpy as np
+import pytest
+
+from experiments import _neighbour_page, neighbour_codes
+from experiments._features import FeatureSet
+from experiments.neighbour_codes import LENGTHS, NESTED, OTHERS, OURS, lineup
+
+CELL = {"data": "digits", "bits": 32, "seed": 0}
+
+
+def made_up():
+    X = np.random.default_rng(0).normal(size=(150, 16)).astype(np.float32)
+    y = np.arange(150) % 3
+    return FeatureSet(X[20:], X[:20], y[20:], y[:20])
+
+
+def test_nested_codes_are_prefixes_of_one_model():
+    cells = list(lineup("digits", made_up(), 0))
+    assert len(cells) == len(LENGTHS) * (len(OTHERS) + 2)
+    nested = [fit for cell, fit in cells if cell["method"] == NESTED]
+    assert len({id(fit) for fit in nested}) == 1
+    learner = nested[0].learner
+    assert (learner.n_bits, *learner.lengths) == (512, 32, 64, 128, 256)
+    alone = [fit.learner for cell, fit in cells if cell["method"] == OURS]
+    assert [each.n_bits for each in alone] == list(LENGTHS)
+    assert not any(each.lengths for each in alone)
+
+
+def test_figures_are_those_of_the_length_of_a_cell():
+    fit = next(fit for cell, fit in lineup("any", made_up(), 0))  # LSH of 32 bits
+    whole = neighbour_codes.figures(CELL, fit)
+    short = neighbour_codes.figures({**CELL, "bits": 8}, fit)
+    assert short["encoder_bytes"] < whole["encoder_bytes"]
+    assert short["recall100"] < whole["recall100"]
+    assert short["fit_seconds"] == whole["fit_seconds"]
+
+
+@pytest.fixture
+def page(results, write_cells, monkeypatch):
+    monkeypatch.setattr(_neighbour_page, "IMAGES", results)
+    values = {"ITQ": (0.5, 0.52), OURS: (0.6, 0.62), NESTED: (0.55, 0.57)}
+    cells = [
+        (
+            {**CELL, "method": method, "seed": seed},
+            {"recall10": v, "recall100": 0.9, "ann_map": v, "fit_seconds": 3.0 + seed},
+        )
+        for method, each in values.items()
+        for seed, v in enumerate(each)
+    ]
+    write_cells(results / "neighbour_codes.jsonl", cells)
+    _neighbour_page.write()
+    return (results / "neighbour_codes.md").read_text("utf-8")
+
+
+def test_page_has_paired_differences_and_the_shortest_times(page, results):
+    assert (
+        "| holds: +.100 ± .000 at 32 bits | **does not hold**: -.050 ± .000 at" in page
+    )
+    assert "| recall10 | NeighbourCodes - ITQ | +.100 ± .000 |" in page
+    assert "| ITQ | 3.0 |" in page
+    assert (results / "neighbour_digits_recall100.svg").exists()

@@ -1,0 +1,158 @@
+"""The comparison of projections: its cells, figures, claims and page."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import _features, _sparse_page, _sparse_plots, sparse_projections
+from experiments._cells import Cells
+from experiments._features import FeatureSet, load_features
+from experiments._options import one_line
+from experiments._projections import LENGTHS, left_out, lineup, measured
+from experiments._ranking import Fit
+from experiments._sparse_page import WIDTHS
+from experiments._structured_claims import structured_claims
+from fewbits.datasets import Dataset
+from fewbits.errors import MissingDataError
+from fewbits.learners import LSH, SparseProjections
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results" / "sparse_projections.jsonl"
+CELL = {"data": "digits", "bits": 64, "seed": 0}
+
+
+def made_up(with_labels=True):
+    X = np.random.default_rng(0).normal(size=(150, 16)).astype(np.float32)
+    y = np.arange(150) % 3 if with_labels else np.empty(0)
+    return FeatureSet(X[20:], X[:20], y[20:], y[:20])
+
+
+def keys(cells):
+    return {json.dumps(cell, sort_keys=True) for cell in cells}
+
+
+def test_what_was_measured_is_still_asked_for():
+    done = [json.loads(line)["cell"] for line in RESULTS.read_text().splitlines()]
+    asked = keys(
+        cell
+        for name in {cell["data"] for cell in done}
+        for seed in range(3)
+        for cell, _ in lineup(name, WIDTHS[name], seed)
+    )
+    assert keys(done) <= asked
+
+
+def test_what_takes_too_long_is_left_out_and_told():
+    assert measured("icd10", "BRE", 512)
+    assert not measured("icd10", "BRE", 1024)
+    assert measured("caltech101-11520", "BP-opt", 11520)
+    assert not measured("caltech101-11520", "LSH", 11520)
+    assert not measured("glove", "SP 10%, iterative, spectral", 256)
+    table = left_out({"glove": "GloVe"})
+    assert "| BRE | everywhere | above 512 bits |" in table
+    assert "| GloVe | at any length |" in table
+    assert set(LENGTHS) <= set(WIDTHS)
+
+
+def test_older_cells_are_completed_once(results):
+    old = Cells("any")
+    old.measure(CELL, lambda: {"a": 1})
+    assert Cells("any").measure(CELL, lambda: {"a": 2}) == {"a": 1}
+    for _ in range(2):
+        found = Cells("any").measure(CELL, lambda: {"a": 3, "b": 4}, "b")
+    assert found == {"a": 3, "b": 4}
+    assert [each["figures"] for each in Cells("any")] == [found]
+
+
+def test_figures_of_codes():
+    fit = Fit(SparseProjections(32, density=0.01, n_iter=2, random_state=0), made_up())
+    with pytest.warns(UserWarning, match="constant"):
+        found = sparse_projections.figures(fit, 0)
+    assert found["dead_bits"] > 20
+    assert 0 <= found["recall10"] <= found["recall100"] <= 1
+    assert found["encoder_bytes"] < 16 * 32 * 4
+    unlabelled = Fit(LSH(32, random_state=0), made_up(with_labels=False))
+    assert "label_map" not in sparse_projections.figures(unlabelled, 0)
+
+
+def test_float_features_have_a_place_among_labels():
+    assert set(sparse_projections.figures(Fit(None, made_up()), 0)) == {"label_map"}
+    unlabelled = Fit(None, made_up(with_labels=False))
+    assert sparse_projections.figures(unlabelled, 0) == {}
+
+
+def test_distractors_share_no_label(monkeypatch):
+    def load(name, backbone):
+        n = 6
+        rows = {"train": np.arange(4), "test": np.arange(4, n)}
+        labels = {"class": np.array(["cat", "dog"] * 3)}
+        items = list(range(n))
+        data = Dataset(name, "images", items, items, labels, rows)
+        return data, np.full((n, 2), len(name), np.float32)
+
+    monkeypatch.setattr(_features, "load_image_features", load)
+    found = load_features("caltech101+cifar10", 0)
+    assert found.database[:, 0].tolist() == [10] * 4 + [7] * 4
+    assert set(found.query_labels) == {"cat", "dog"}
+    assert set(found.database_labels[4:]) == {"CIFAR-10 cat", "CIFAR-10 dog"}
+
+
+def test_digits_have_queries_of_their_own():
+    found = load_features("digits", 0)
+    assert (len(found.database), len(found.queries)) == (1498, 299)
+
+
+def test_missing_data_end_in_one_line():
+    with pytest.raises(SystemExit, match="error: not here"), one_line():
+        raise MissingDataError("not here")
+
+
+def cells_of(method, values, **more):
+    figures = {"ann_map": 0.5, "recall10": 0.5, "single_us": 2.0, **more}
+    return [
+        ({**CELL, "method": method, "seed": seed}, {**figures, "ann_map": value})
+        for seed, value in enumerate(values)
+    ]
+
+
+def test_claims_beside_structured_projections():
+    cells = [
+        {"cell": cell, "figures": figures}
+        for cell, figures in [
+            *cells_of("SP 10%", (0.5, 0.52)),
+            *cells_of("BP-opt", (0.6, 0.62)),
+            *cells_of("CBE-opt", (0.4, 0.41), single_us=1.0),
+            *cells_of("SP 5%", (0.4, 0.41)),
+        ]
+    ]
+    text = structured_claims(cells, [], {"digits": "Digits"}, {"digits": 64})
+    assert (
+        "SP 10 % is better than CBE-opt | ANN mAP, figures 2, 5 and 6 | holds" in text
+    )
+    assert "does not hold**: -.100 ± .000 at 64 bits" in text
+    assert "- SP 10 % is better than BP-opt: short codes" in text
+    assert "| SP 5 % encodes faster than CBE-opt | Time, figure 2b | **does" in text
+
+
+def test_page(results, write_cells, monkeypatch):
+    monkeypatch.setattr(_sparse_page, "RESULTS", results)
+    monkeypatch.setattr(_sparse_plots, "IMAGES", results)
+    cells = cells_of("LSH", (0.5, 0.6), encoder_bytes=16640, recall100=0.9)
+    cells += cells_of("SP 0.1%", (0.1, 0.2), dead_bits=59)
+    cells += [({**CELL, "bits": 0, "method": "float"}, {"label_map": 0.7})]
+    cells += [
+        (
+            {**cell, "data": "caltech101+cifar10", "bits": 1280},
+            {**found, "label_map": 1},
+        )
+        for cell, found in cells_of("BP-opt", (0.5,))
+    ]
+    write_cells(results / "sparse_projections.jsonl", cells)
+    _sparse_page.write()
+    page = (results / "sparse_projections.md").read_text("utf-8")
+    assert "| LSH | .550 ± .050 |" in page
+    assert "| LSH | 16.6 |" in page
+    assert "| SP 0.1% | 59 ± 0 |" in page
+    assert "| 1280 bits | BP-opt | 1/32 | 1.000 | 2.0 | 1 |" in page
+    assert (results / "sparse_digits_density.svg").exists()
