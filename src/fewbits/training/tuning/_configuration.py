@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "rerank": (str, type(None)),
     "shortlist": (int, type(None)),
 }
+_NAMES = {str: "text", int: "a whole number", dict: "an object", type(None): "null"}
 
 
 @dataclass(frozen=True)
@@ -130,22 +131,32 @@ class Configuration:
         """
         content = _read(Path(path))
         content.pop("measured", None)
-        if unknown := sorted(set(content) - set(_KINDS)):
-            known = ", ".join(each.name for each in fields(cls))
-            raise ArtefactError(f"{path} has an unknown key {unknown[0]!r}; {known}")
-        if "method" not in content:
-            raise ArtefactError(f"{path} names no method")
-        for name, value in content.items():
-            if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
-                raise ArtefactError(f"{path} has {name} = {json.dumps(value)}")
-        if content.get("rerank") not in RERANKINGS:
-            raise ArtefactError(
-                f"{path} re-ranks by {content['rerank']!r}; it must be scores or "
-                "vectors"
-            )
-        if content.get("shortlist", 1) is not None and content.get("shortlist", 1) < 1:
-            raise ArtefactError(f"{path} has a shortlist of {content['shortlist']}")
+        _check(content, path)
         return cls(**content)
+
+
+def _check(content: Mapping[str, Any], path: str | Path) -> None:
+    if unknown := sorted(set(content) - set(_KINDS)):
+        raise ArtefactError(
+            f"{path} has an unknown key {unknown[0]!r}; known are {', '.join(_KINDS)}"
+        )
+    if "method" not in content:
+        raise ArtefactError(f"{path} names no method")
+    for name, value in content.items():
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+            raise ArtefactError(
+                f"{path} has {name} = {json.dumps(value)}, which must be "
+                f"{' or '.join(_NAMES[kind] for kind in _KINDS[name])}"
+            )
+    rerank, shortlist = content.get("rerank"), content.get("shortlist")
+    if rerank not in RERANKINGS:
+        raise ArtefactError(
+            f"{path} re-ranks by {rerank!r}; it must be scores or vectors"
+        )
+    if rerank is not None and shortlist is None:
+        raise ArtefactError(f"{path} re-ranks, but names no shortlist")
+    if shortlist is not None and shortlist < 1:
+        raise ArtefactError(f"{path} has a shortlist of {shortlist}; 1 is the least")
 
 
 def _read(path: Path) -> dict[str, Any]:
