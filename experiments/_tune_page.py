@@ -5,7 +5,7 @@ from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._summary import by_method, curves_of, figure, grid, markdown, shown
 from experiments._verdicts import minus, over_seeds, values_of
-from experiments.tune import FIXED, K, LENGTHS, SHORTLIST, TUNED
+from experiments.tune import FIXED, LENGTHS, SHORTLIST, TUNED, K
 
 INTRODUCTION = f"""# Tuning against every fixed default
 

@@ -15,7 +15,8 @@ def problem(monkeypatch):
         "fewbits.training.tuning._candidates.METHODS", ("hadamard", "lsh", "pcah")
     )
     X, y = load_digits(return_X_y=True)
-    X = X.astype(np.float32)
+    order = np.random.default_rng(0).permutation(len(X))  # they come by writer
+    X, y = X[order].astype(np.float32), y[order]
     return Problem(FeatureSet(X[300:], X[:300], y[300:], y[:300]), 0)
 
 

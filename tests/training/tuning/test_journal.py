@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.learners import on_progress
-from fewbits.training.tuning import Target, _tune, tune
+from fewbits.training.tuning import Target, _race, tune
 
 X, y = load_digits(return_X_y=True)
 SOURCE = Input("vectors", X[:600].astype(np.float32), None, "digits")
@@ -45,13 +45,13 @@ def test_an_interrupt_keeps_what_was_measured(path):
 def test_another_target_measures_nothing_anew(path, monkeypatch):
     tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
     before = path.read_bytes()
-    fitted, learn = [], _tune.learn
+    fitted, learn = [], _race.learn
 
     def counted(group, *rows):
         fitted.append(group)
         return learn(group, *rows)
 
-    monkeypatch.setattr(_tune, "learn", counted)
+    monkeypatch.setattr(_race, "learn", counted)
     found = tune(SOURCE, Target(max_bytes=2), **FEW, journal=path)
     assert path.read_bytes() == before
     assert found.best.bytes_per_item == 2
@@ -86,8 +86,8 @@ def test_time_that_is_up_leaves_a_choice():
 
 
 def test_rounds_with_more_and_more_rows(path, monkeypatch):
-    monkeypatch.setattr(_tune, "_LEAST_ROUND", 100)
-    monkeypatch.setattr(_tune, "_ROWS_PER_NEIGHBOUR", 1)
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 100)
+    monkeypatch.setattr(_race, "_ROWS_PER_NEIGHBOUR", 1)
     seen = []
     found = tune(
         SOURCE,
@@ -109,7 +109,7 @@ def test_what_does_not_suit_the_data_is_left_out():
     narrow = Input("vectors", np.repeat(SOURCE.values[:, 20:23], 8, 1), None, "narrow")
     found = tune(narrow, Target(max_bytes=2), methods=["pcah", "lsh"], n_bits=[16])
     assert found.configuration.method == "lsh"
-    with pytest.raises(ArgumentError, match="nothing suits these 600 items: pcah"):
+    with pytest.raises(ArgumentError, match="nothing tried suits the items: PCAH"):
         tune(narrow, Target(max_bytes=2), methods=["pcah"], n_bits=[16])
 
 
@@ -132,6 +132,20 @@ def test_mistakes(options, message):
     given = {"target": Target(max_bytes=4), "methods": ["lsh"], **options}
     with pytest.raises(ArgumentError, match=message):
         tune(SOURCE, given.pop("target"), **given)
+
+
+def test_numbers_too_large_for_half_precision_are_not_kept():
+    large = Input("vectors", SOURCE.values * 1e5, None, "large")
+    found = tune(large, Target(max_bytes=4), **FEW)
+    kept = {each.configuration.keep_vectors for each in found.measured}
+    assert kept == {None}
+
+
+def test_what_is_no_number_is_named():
+    broken = SOURCE.values.copy()
+    broken[:, 3] = np.nan
+    with pytest.raises(ArgumentError, match=r"nothing tried .* NaN"):
+        tune(Input("vectors", broken, None, "broken"), Target(max_bytes=4), **FEW)
 
 
 def test_too_few_rows():

@@ -38,9 +38,10 @@ class Journal:
         self.path = path
         self._known: dict[tuple[int, str, bool], list[Measured]] = {}
         header = {"format": FORMAT, **about}
-        if path is not None and path.exists() and path.stat().st_size:
-            self._read(path, header)
-        elif path is not None:
+        lines = [] if path is None else _whole_lines(path)
+        if lines:
+            self._read(lines, header)
+        else:
             self._append(header)
 
     def get(
@@ -56,7 +57,7 @@ class Journal:
         nested: bool,
         found: Sequence[Measured],
     ) -> None:
-        """Keep what was measured; an empty list means that it could not be."""
+        """Keep what was measured."""
         self._known[n_items, learner.key, nested] = list(found)
         key = [n_items, learner.key, nested]
         self._append({"key": key, "found": [each.as_dict() for each in found]})
@@ -66,12 +67,7 @@ class Journal:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
-    def _read(self, path: Path, header: dict[str, Any]) -> None:
-        text = path.read_bytes()
-        lines = text.splitlines(keepends=True)
-        if not lines[-1].endswith(b"\n"):  # cut off by a crash
-            lines.pop()
-            path.write_bytes(b"".join(lines))
+    def _read(self, lines: list[bytes], header: dict[str, Any]) -> None:
         try:
             first, *rest = map(json.loads, lines)
             for line in rest:
@@ -79,12 +75,25 @@ class Journal:
                 found = [Measured.from_dict(each) for each in line["found"]]
                 self._known[n_items, key, nested] = found
         except (ValueError, LookupError, TypeError) as error:
-            raise ArtefactError(f"{path} holds no measurements: {error}") from error
+            raise ArtefactError(
+                f"{self.path} holds no measurements: {error}"
+            ) from error
         if first != header:
             raise ArtefactError(
-                f"{path} holds measurements of other data or settings; delete it, or "
-                "name another file (on the command line by --measurements)"
+                f"{self.path} holds measurements of other data or settings; delete it, "
+                "or name another file (on the command line by --measurements)"
             )
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file; the end of one that a crash cut off is removed."""
+    if not path.exists():
+        return []
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        path.write_bytes(whole)
+    return whole.splitlines()
 
 
 def digest(X: NDArray[Any], y: NDArray[Any] | None) -> str:

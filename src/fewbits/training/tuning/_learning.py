@@ -2,13 +2,12 @@
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder
-from fewbits.errors import FewbitsError
 from fewbits.training._methods import decides_length, make_learner
 from fewbits.training.tuning._configuration import Configuration
 
@@ -46,27 +45,26 @@ def grouped(
 
 def learn(
     group: list[Configuration], X: NDArray[Any], y: NDArray[Any] | None
-) -> Iterator[Learnt]:
-    """Yield the encoders of a group; none where the method does not suit the data.
+) -> list[Learnt]:
+    """Return the encoders of a group.
 
     Raises
     ------
+    FewbitsError
+        When the method does not suit the data.
     KeyboardInterrupt
         Also where a learner would keep what it has reached: half-learnt codes are not
         to be compared with others.
     """
     longest = max(group, key=lambda each: each.n_bits or 0)
     start = time.perf_counter()
-    try:
-        encoder = _fit(longest, X, y, nested=[each.n_bits or 0 for each in group])
-    except FewbitsError:
-        return
+    encoder = _fit(longest, X, y, nested=[each.n_bits or 0 for each in group])
     seconds = (time.perf_counter() - start) / len(group)
-    for each in group:
-        same = each.n_bits in (None, encoder.n_bits)
-        yield Learnt(
-            each, encoder if same else encoder.prefix(each.n_bits or 0), seconds
-        )
+    return [Learnt(each, _prefix(encoder, each.n_bits), seconds) for each in group]
+
+
+def _prefix(encoder: Encoder, n_bits: int | None) -> Encoder:
+    return encoder if n_bits in (None, encoder.n_bits) else encoder.prefix(n_bits or 0)
 
 
 def _fit(

@@ -64,9 +64,11 @@ class Trial:
             return [learner]
         most = len(self.X) // _LARGEST_SHARE
         sizes = [n * self.k for n in _SHORTLISTS if n * self.k <= most]
+        # Features too large for float16 cannot be kept as such.
+        vectors = ["vectors"] if np.isfinite(self._kept).all() else []
         again = [
             replace(learner, rerank=rerank, shortlist=size)
-            for rerank in ("scores", "vectors")
+            for rerank in ("scores", *vectors)
             for size in sizes
         ]
         return [learner, *again]
@@ -174,7 +176,7 @@ class Parts:
 def split(X: NDArray[Any], y: NDArray[Any] | None, n_queries: int, seed: int) -> Parts:
     """Draw the parts."""
     order = np.random.default_rng(seed).permutation(len(X))
-    learn, choose, report = np.split(order[::-1], [-2 * n_queries, -n_queries])
+    learn, choose, report = np.split(order, [-2 * n_queries, -n_queries])
     return Parts(X, y, learn, choose, report)
 
 
