@@ -58,6 +58,14 @@ def test_another_target_measures_nothing_anew(path, monkeypatch):
     assert len(fitted) == 1  # the choice, to report on it
 
 
+def test_vectors_are_tried_where_there_is_room_for_them(path):
+    for most, kept in [(4, {None}), (200, {None, "float16"}), (5, {None, "float16"})]:
+        found = tune(SOURCE, Target(max_bytes=most), **FEW, journal=path)
+        seen = {each.configuration.keep_vectors for each in found.measured}
+        assert seen == kept
+        assert found.best.bytes_per_item <= most
+
+
 def test_a_line_cut_off_is_measured_again(path):
     one = tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
     whole = path.read_bytes()
@@ -136,7 +144,7 @@ def test_mistakes(options, message):
 
 def test_numbers_too_large_for_half_precision_are_not_kept():
     large = Input("vectors", SOURCE.values * 1e5, None, "large")
-    found = tune(large, Target(max_bytes=4), **FEW)
+    found = tune(large, Target(at_least=0.1), **FEW)
     kept = {each.configuration.keep_vectors for each in found.measured}
     assert kept == {None}
 

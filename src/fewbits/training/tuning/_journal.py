@@ -36,7 +36,7 @@ class Journal:
 
     def __init__(self, path: Path | None, about: dict[str, Any]) -> None:
         self.path = path
-        self._known: dict[tuple[int, str, bool], list[Measured]] = {}
+        self._known: dict[tuple[int, str, str], list[Measured]] = {}
         header = {"format": FORMAT, **about}
         lines = [] if path is None else _whole_lines(path)
         if lines:
@@ -45,21 +45,21 @@ class Journal:
             self._append(header)
 
     def get(
-        self, n_items: int, learner: Configuration, nested: bool
+        self, n_items: int, learner: Configuration, kind: str
     ) -> list[Measured] | None:
         """Return what is known of a learner with so many rows, None if nothing is."""
-        return self._known.get((n_items, learner.key, nested))
+        return self._known.get((n_items, learner.key, kind))
 
     def put(
         self,
         n_items: int,
         learner: Configuration,
-        nested: bool,
+        kind: str,
         found: Sequence[Measured],
     ) -> None:
         """Keep what was measured."""
-        self._known[n_items, learner.key, nested] = list(found)
-        key = [n_items, learner.key, nested]
+        self._known[n_items, learner.key, kind] = list(found)
+        key = [n_items, learner.key, kind]
         self._append({"key": key, "found": [each.as_dict() for each in found]})
 
     def _append(self, line: dict[str, Any]) -> None:
@@ -71,9 +71,9 @@ class Journal:
         try:
             first, *rest = map(json.loads, lines)
             for line in rest:
-                n_items, key, nested = line["key"]
+                n_items, key, kind = line["key"]
                 found = [Measured.from_dict(each) for each in line["found"]]
-                self._known[n_items, key, nested] = found
+                self._known[n_items, key, kind] = found
         except (ValueError, LookupError, TypeError) as error:
             raise ArtefactError(
                 f"{self.path} holds no measurements: {error}"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Race:
         self.start = time.monotonic()
         self.seconds = np.inf if minutes is None else 60 * minutes
         self.progress = progress
+        self.vectors = target.affords_vectors(parts.X.shape[1])
         self.encoders: dict[str, Encoder] = {}  # of the last round
         self.reason: FewbitsError | None = None  # why something could not be learnt
 
@@ -47,6 +49,7 @@ class Race:
         latest: list[Measured] = []
         for i, n_items in enumerate(planned, 1):
             trial = self.parts.trial(n_items, self.target.quality, self.k)
+            trial = replace(trial, vectors=self.vectors)
             last = i == len(planned)
             until = self.start + self.seconds * i / len(planned)
             latest = self._round(trial, wanted, until, last) or latest
@@ -73,12 +76,20 @@ class Race:
     def _measured(
         self, trial: Trial, group: list[Configuration], last: bool
     ) -> list[Measured]:
-        n_items, nested = len(trial.X), not last
-        missing = [e for e in group if self.journal.get(n_items, e, nested) is None]
+        missing = [each for each in group if self._known(trial, each, last) is None]
         if missing:
             self._measure(trial, missing, last)
-        known = [self.journal.get(n_items, each, nested) for each in group]
+        known = [self._known(trial, each, last) for each in group]
         return [figures for each in known for figures in each or []]
+
+    def _known(
+        self, trial: Trial, learner: Configuration, last: bool
+    ) -> list[Measured] | None:
+        """Return what was measured already, perhaps with more searches than needed."""
+        found = self.journal.get(len(trial.X), learner, _kind(last, vectors=True))
+        if found is None and not self.vectors:
+            found = self.journal.get(len(trial.X), learner, _kind(last, vectors=False))
+        return found
 
     def _measure(self, trial: Trial, group: list[Configuration], last: bool) -> None:
         try:
@@ -90,7 +101,7 @@ class Race:
             if last:
                 self.encoders[each.key] = encoder
             figures = trial.measure(encoder, trial.searches(each), seconds)
-            self.journal.put(len(trial.X), each, not last, figures)
+            self.journal.put(len(trial.X), each, _kind(last, self.vectors), figures)
 
     def _tell(self, done: int, total: int) -> None:
         if self.progress is not None:
@@ -129,6 +140,11 @@ class Race:
         if encoder is None:
             ((_, encoder, seconds),) = learn([chosen], trial.X, trial.y)
         return trial.measure(encoder, [chosen], seconds)[0]
+
+
+def _kind(last: bool, vectors: bool) -> str:
+    """Name what figures of the same learner and rows may differ by."""
+    return f"{'alone' if last else 'nested'}{', with vectors' if vectors else ''}"
 
 
 def _next_shorter(best: Measured, measured: Sequence[Measured]) -> int:

@@ -83,6 +83,10 @@ class Target:
         fast = self.max_encode_us is None or found.encode_us <= self.max_encode_us
         return cheap and fast
 
+    def affords_vectors(self, n_features: int) -> bool:
+        """Tell whether a vector in half precision may be kept beside a code."""
+        return self.max_bytes is None or self.max_bytes > 2 * n_features
+
     def meets(self, found: Measured) -> bool:
         """Tell whether all bounds are kept.
 

@@ -45,6 +45,8 @@ class Trial:
         See `fewbits.training.tuning.Target`.
     k : int
         Neighbours that count.
+    vectors : bool
+        Whether re-ranking by vectors is tried: it takes most of the time.
     """
 
     X: NDArray[Any]
@@ -53,6 +55,7 @@ class Trial:
     query_labels: NDArray[Any] | None
     quality: str
     k: int
+    vectors: bool = True
 
     def searches(self, learner: Configuration) -> list[Configuration]:
         """Return the ways to search with one encoder.
@@ -65,7 +68,8 @@ class Trial:
         most = len(self.X) // _LARGEST_SHARE
         sizes = [n * self.k for n in _SHORTLISTS if n * self.k <= most]
         # Features too large for float16 cannot be kept as such.
-        vectors = ["vectors"] if np.isfinite(self._kept).all() else []
+        fits = self.vectors and np.isfinite(self._kept).all()
+        vectors = ["vectors"] if fits else []
         again = [
             replace(learner, rerank=rerank, shortlist=size)
             for rerank in ("scores", *vectors)
