@@ -20,6 +20,7 @@ from experiments import (
     _posterior_page,
     _sparse_page,
     _training_cost_page,
+    _tune_page,
 )
 
 
@@ -30,6 +31,7 @@ def main() -> None:
     _novel_page.write()
     _known_page.write()
     _class_search_page.write()
+    _tune_page.write()
     _discriminative_page.write()
     _claims_page.write()
     _attributes_page.write()

@@ -15,7 +15,7 @@ from fewbits import datasets
 from fewbits.cli import app
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
-COMMANDS += ["export"]
+COMMANDS += ["export", "tune"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
 
 

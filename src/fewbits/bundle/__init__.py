@@ -1,7 +1,7 @@
 """A working system on disk: one folder <-> one object."""
 
 from fewbits.bundle._attributes import report_of, write_attributes
-from fewbits.bundle._bundle import Bundle
+from fewbits.bundle._bundle import KEEP_VECTORS, SHORTLIST, Bundle
 from fewbits.bundle._classes import (
     DECODERS,
     bound_of,
@@ -14,6 +14,8 @@ from fewbits.bundle._items import Items
 
 __all__ = [
     "DECODERS",
+    "KEEP_VECTORS",
+    "SHORTLIST",
     "Bundle",
     "ClassMembers",
     "Items",

@@ -38,6 +38,8 @@ from fewbits.index import FlatIndex, Neighbours, Ranked
 Progress = Callable[[int, int], None]
 #: Name in `info` of the distance beyond which a query is foreign to the collection.
 RADIUS = "familiar_radius"
+#: Names in `info` of how `fewbits tune` found that the collection is best searched.
+SHORTLIST, KEEP_VECTORS = "shortlist", "keep_vectors"
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
@@ -146,10 +148,12 @@ class Bundle:
         columns : mapping of str to sequence, default=None
             Kept beside the codes, such as ``{"text": ..., "label": ...}``.
         keep_vectors : {None, "float16", "float32"}, default=None
-            Whether features are kept for exact re-ranking, and in which precision.
+            Whether features are kept for exact re-ranking, and in which precision; None
+            keeps them where a tuned configuration asks for it.
         progress : callable, default=None
             Called with (items done, items in all).
         """
+        keep_vectors = keep_vectors or self.info.get(KEEP_VECTORS)
         _check_kept(keep_vectors)
         features = self.features(items, progress=progress)
         made = Items.make(
@@ -192,6 +196,11 @@ class Bundle:
         """The distance beyond which queries are foreign, None when it is not known."""
         return self.info.get(RADIUS)
 
+    @property
+    def shortlist(self) -> int | None:
+        """How many items are ranked again, None where nobody tuned it."""
+        return self.info.get(SHORTLIST)
+
     def search(
         self,
         queries: ArrayLike | Sequence[Any],
@@ -221,8 +230,12 @@ class Bundle:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
         By the kept vectors where there are some (Euclidean distance), by the asymmetric
-        distance of scores to codes where not. For `where` see `search`.
+        distance of scores to codes where not. The `shortlist` is the tuned one, or as
+        in `fewbits.index.FlatIndex.search_reranked`, if not given. For `where` see
+        `search`.
         """
+        if shortlist is None and self.shortlist is not None:
+            shortlist = max(check_k(k), self.shortlist)
         features = self.features(queries)
         vectors = self.collection.vectors
         return self.index.search_reranked(

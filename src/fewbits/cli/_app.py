@@ -22,6 +22,7 @@ from fewbits.cli import (
     _inspect,
     _novel,
     _search,
+    _tune,
 )
 from fewbits.errors import FewbitsError
 
@@ -67,6 +68,7 @@ app = typer.Typer(
 )
 for module in (
     _demo,
+    _tune,
     _fit,
     _encode,
     _build,

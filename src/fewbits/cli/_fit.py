@@ -1,7 +1,7 @@
 """``fewbits fit``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,16 +27,22 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the new bundle.")
     ],
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file made by 'fewbits tune'; the other options override it."
+        ),
+    ] = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--method",
             "-m",
             help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq, "
             "classemes, picodes, picodes-relaxed or dbc; with labels and torch llc, "
-            "csq, dbdh, dch, dsdh, greedyhash, hashnet or orthohash.",
+            "csq, dbdh, dch, dsdh, greedyhash, hashnet or orthohash; else itq.",
         ),
-    ] = "itq",
+    ] = None,
     bits: Annotated[
         int | None,
         typer.Option(
@@ -64,7 +70,10 @@ def fit(
             "approximates a kernel: intersection, chi2 or js."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed of everything random; 0 when not given."),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Lose the bundle that is there.")
     ] = False,
@@ -73,22 +82,32 @@ def fit(
     """Learn an encoder from INPUT and write it to a new bundle.
 
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
+
+    Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
     """
     from fewbits import inputs, training
     from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
-    chosen = parse_settings(settings or [])
+    made_by = _configuration(config)
+    chosen = made_by.changed(
+        method=method,
+        n_bits=bits,
+        backbone=backbone,
+        random_state=seed,
+        parameters=parse_settings(settings or []),
+    )
     source = inputs.read(items, column=column, label_column=labels)
     with progress_bar("learning") as progress, learning_reports_to(progress):
         bundle = training.fit_bundle(
             source,
-            method=method,
-            n_bits=bits,
-            backbone=backbone,
-            random_state=seed,
-            parameters=chosen,
+            method=chosen.method,
+            n_bits=chosen.n_bits,
+            backbone=chosen.backbone,
+            random_state=chosen.random_state,
+            parameters=chosen.parameters,
             kernel_map=kernel_map,
+            remember=chosen.search_info(),
             progress=progress,
         )
     bundle.save(output)
@@ -98,3 +117,9 @@ def fit(
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
         options = {"--column": column, "--labels": labels}
         typer.echo(f"next: {command_line('build', output, items, **options)}")
+
+
+def _configuration(path: Path | None) -> Any:
+    from fewbits.training.tuning import Configuration
+
+    return Configuration("itq") if path is None else Configuration.load(path)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fewbits import backbones, learners
+from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle
 from fewbits.decoding import Codebook
 from fewbits.encoders._homogeneous import KERNELS
@@ -30,6 +31,7 @@ def fit_bundle(
     random_state: int | None = 0,
     parameters: Mapping[str, Any] | None = None,
     kernel_map: str | None = None,
+    remember: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
@@ -54,6 +56,9 @@ def fit_bundle(
     kernel_map : {'intersection', 'chi2', 'js'}, default=None
         Learn behind `fewbits.learners.HomogeneousKernelMap`: for features of at least
         0, such as histograms.
+    remember : mapping, default=None
+        What else the bundle shall know, such as
+        `fewbits.training.tuning.Configuration.search_info`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.on_progress`.
@@ -66,14 +71,7 @@ def fit_bundle(
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
-    name = backbone or DEFAULT_BACKBONES[source.kind]
-    if source.kind == "vectors" and name is not None:
-        raise ArgumentError(f"vectors need no backbone, got {name!r}")
-    extractor = None if name is None else backbones.load(name)
-    if extractor is not None and extractor.kind != source.kind:
-        raise ArgumentError(
-            f"{name} takes {extractor.kind}, but {source.source} holds {source.kind}"
-        )
+    extractor = backbone_of(source, backbone)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     info = {"method": method, "parameters": _plain(learner.get_params())}
     if kernel_map is not None:
@@ -84,17 +82,43 @@ def fit_bundle(
             f"{method} learns from labels, and {source.source} comes without: name "
             "their column (on the command line by --labels)"
         )
-    features = source.values
-    if extractor is not None:
-        features = backbones.features(extractor, source.values, progress=progress)
+    features = _extracted(source, extractor, progress)
     learner.fit(features, source.labels)
     return Bundle(
         learner.encoder_,
         backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
-        info={**info, "trained_on": len(source)},
+        info={**info, "trained_on": len(source), **(remember or {})},
         codebook=_codebook(learner),
     )
+
+
+def features_of(
+    source: Input, backbone: str | None, progress: Progress | None = None
+) -> Any:
+    """Return the features that `fit_bundle` would learn from."""
+    return _extracted(source, backbone_of(source, backbone), progress)
+
+
+def backbone_of(source: Input, backbone: str | None) -> Backbone | None:
+    """Return what turns the items into features, None where they are features."""
+    name = backbone or DEFAULT_BACKBONES[source.kind]
+    if source.kind == "vectors" and name is not None:
+        raise ArgumentError(f"vectors need no backbone, got {name!r}")
+    extractor = None if name is None else backbones.load(name)
+    if extractor is not None and extractor.kind != source.kind:
+        raise ArgumentError(
+            f"{name} takes {extractor.kind}, but {source.source} holds {source.kind}"
+        )
+    return extractor
+
+
+def _extracted(
+    source: Input, extractor: Backbone | None, progress: Progress | None
+) -> Any:
+    if extractor is None:
+        return source.values
+    return backbones.features(extractor, source.values, progress=progress)
 
 
 def _codebook(learner: Any) -> Codebook | None:

@@ -70,7 +70,7 @@ def make_learner(
         )
     if "random_state" in known:
         wanted.setdefault("random_state", random_state)
-        _check_seed(wanted["random_state"])
+        check_seed(wanted["random_state"])
     return make(**wanted)
 
 
@@ -86,10 +86,16 @@ def _constructor(method: str) -> Callable[..., Learner]:
     return LLC if method == "llc" else partial(DeepHash, loss=method)
 
 
-def _check_seed(seed: Any) -> None:
+def check_seed(seed: Any) -> None:
+    """Refuse what cannot seed anything."""
     if seed is not None and (
         isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32
     ):
         raise ArgumentError(
             f"random_state must be an integer from 0 to 2**32 - 1, got {seed!r}"
         )
+
+
+def decides_length(method: str) -> bool:
+    """Tell whether a method has no length to choose."""
+    return "n_bits" not in inspect.signature(_constructor(method)).parameters

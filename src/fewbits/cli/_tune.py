@@ -1,0 +1,202 @@
+"""``fewbits tune``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fewbits.cli._options import (
+    AsJson,
+    Column,
+    InputPath,
+    LabelColumn,
+    check_output,
+    command_line,
+    print_json,
+    print_table,
+    progress_bar,
+)
+from fewbits.errors import ArgumentError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("tune")(tune)
+
+
+def tune(
+    items: InputPath,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="A .json file of the best.")
+    ],
+    recall: Annotated[
+        float | None, typer.Option(help="Least recall of the k nearest vectors.")
+    ] = None,
+    mean_precision: Annotated[
+        float | None,
+        typer.Option("--map", help="Least mean average precision by labels."),
+    ] = None,
+    accuracy: Annotated[
+        float | None, typer.Option(help="Least accuracy of k neighbours' votes.")
+    ] = None,
+    max_bytes: Annotated[
+        int | None, typer.Option("--bytes", help="Most bytes per item.")
+    ] = None,
+    encode_us: Annotated[
+        float | None,
+        typer.Option(help="Most microseconds to encode a vector, on this machine."),
+    ] = None,
+    quality: Annotated[
+        str | None,
+        typer.Option(
+            help="What is measured where no least of it is given: recall, map or "
+            "accuracy; recall without labels, map with them."
+        ),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--method", "-m", help="Try only this; once for each."),
+    ] = None,
+    bits: Annotated[
+        list[int] | None,
+        typer.Option("--bits", "-b", help="Try only this length; once for each."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
+    minutes: Annotated[
+        float, typer.Option(help="Begin nothing new after so long.")
+    ] = 10.0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the frontier to a .svg file.")
+    ] = None,
+    measurements: Annotated[
+        Path | None,
+        typer.Option(
+            help="A .jsonl file that keeps what was measured, so that a second call "
+            "goes on from there; beside the output when not given."
+        ),
+    ] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="What turns items into features.")
+    ] = None,
+    column: Column = None,
+    labels: LabelColumn = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Find method, length and shortlist for a target by measuring on held-out queries.
+
+    Bounds can be combined; what is not bounded is made as good as it gets: quality
+    where that has no bound, otherwise bytes, otherwise encode time.
+
+    Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
+
+    Example: fewbits tune vectors.npy --bytes 32 --encode-us 20 -o tuned.json
+    """
+    from fewbits import inputs
+    from fewbits.training import tuning
+
+    kept = measurements or output.with_suffix(".measurements.jsonl")
+    _check_files(output, plot, kept)
+    least = {"recall": recall, "map": mean_precision, "accuracy": accuracy}
+    name, at_least = _wanted(least, quality, labels is not None)
+    target = tuning.Target(name, at_least, max_bytes, encode_us)
+    source = inputs.read(items, column=column, label_column=labels)
+    try:
+        with progress_bar("tuning") as progress:
+            found = tuning.tune(
+                source,
+                target,
+                methods=methods,
+                n_bits=bits,
+                k=k,
+                backbone=backbone,
+                random_state=seed,
+                minutes=minutes,
+                journal=kept,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"{kept} keeps what was measured; call again to go on", err=True)
+        raise
+    if found.reached:
+        found.save(output)
+    if plot is not None:
+        tuning.frontier_drawing(found.measured, found.frontier, found.measure).save(
+            plot
+        )
+    if as_json:
+        print_json({"configuration_file": str(output), **found.as_dict()})
+    else:
+        _print(found)
+    _refuse_unreached(found)
+    if not as_json:
+        options = {"--config": output, "--column": column, "--labels": labels}
+        following = command_line("fit", items, "-o", "my-bundle", **options)
+        typer.echo(f"{output}: {found.configuration.described()}\nnext: {following}")
+
+
+def _check_files(output: Path, plot: Path | None, measurements: Path) -> None:
+    check_output(output, ".json", "configurations")
+    check_output(measurements, ".jsonl", "measurements")
+    if plot is not None:
+        check_output(plot, ".svg", "drawings")
+
+
+def _wanted(
+    least: dict[str, float | None], quality: str | None, labelled: bool
+) -> tuple[str, float | None]:
+    """Return what is measured, and the least of it that will do."""
+    given = {name: value for name, value in least.items() if value is not None}
+    if len(given) > 1:
+        raise ArgumentError(f"give one of {', '.join(f'--{name}' for name in given)}")
+    for name, value in given.items():
+        if quality not in (None, name):
+            raise ArgumentError(
+                f"--{name} and --quality {quality} contradict each other"
+            )
+        return name, value
+    return quality or ("map" if labelled else "recall"), None
+
+
+def _print(found: Any) -> None:
+    from fewbits.training import tuning
+
+    chosen = found.best.configuration.key
+    rows = [
+        [
+            "*" if each.configuration.key == chosen else "",
+            each.configuration.described(),
+            f"{each.bytes_per_item:,}",
+            f"{each.quality:.3f}",
+            f"{each.encode_us:.2f}",
+            f"{each.search_us:.0f}",
+        ]
+        for each in found.frontier
+    ]
+    header = [
+        "",
+        "configuration",
+        "bytes each",
+        found.measure,
+        "encode µs",
+        "search µs",
+    ]
+    n_items = f"{found.best.n_items:,} items"
+    print_table(f"what nothing else beats, among {n_items}", header, rows)
+    typer.echo(tuning.frontier_text(found.measured, found.frontier, found.measure))
+    typer.echo(
+        f"on queries that had no part in the choice: {found.measure} "
+        f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
+        f"{found.reported.n_items:,} items"
+    )
+
+
+def _refuse_unreached(found: Any) -> None:
+    if found.reached:
+        return
+    best = found.best
+    raise ArgumentError(
+        f"nothing reaches {found.target.described()}: the best found is "
+        f"{best.configuration.described()} with a {found.target.quality} of "
+        f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
+        f"{best.encode_us:.2f} microseconds"
+    )

@@ -1,0 +1,19 @@
+"""Finding method, length and search by measuring them on held-out queries."""
+
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._plot import frontier_drawing, frontier_text
+from fewbits.training.tuning._target import QUALITIES, Target, frontier
+from fewbits.training.tuning._tune import Tuning, tune
+
+__all__ = [
+    "QUALITIES",
+    "Configuration",
+    "Measured",
+    "Target",
+    "Tuning",
+    "frontier",
+    "frontier_drawing",
+    "frontier_text",
+    "tune",
+]

@@ -1,0 +1,174 @@
+"""What a bundle is made with, and the file that keeps it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from fewbits._files import atomic_write
+from fewbits.bundle import KEEP_VECTORS, SHORTLIST
+from fewbits.errors import ArtefactError
+
+FORMAT = "fewbits-configuration-1"
+RERANKINGS = (None, "scores", "vectors")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "method": (str,),
+    "n_bits": (int, type(None)),
+    "parameters": (dict,),
+    "random_state": (int, type(None)),
+    "backbone": (str, type(None)),
+    "rerank": (str, type(None)),
+    "shortlist": (int, type(None)),
+}
+_NAMES = {str: "text", int: "a whole number", dict: "an object", type(None): "null"}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How codes are learnt, and how they are searched.
+
+    Parameters
+    ----------
+    method : str
+        A method of `fewbits.training.fit_bundle`.
+    n_bits : int, default=None
+        Length; None leaves it to the method.
+    parameters : mapping, default={}
+        Other parameters of the method.
+    random_state : int, default=0
+    backbone : str, default=None
+        What turns items into features; None leaves it to the kind of the items.
+    rerank : {None, "scores", "vectors"}, default=None
+        Whether a shortlist is ranked again: by the query's scores, or also by vectors
+        that are kept as float16.
+    shortlist : int, default=None
+        How many are ranked again.
+
+    Examples
+    --------
+    >>> Configuration("itq", 64, rerank="scores", shortlist=100).described()
+    'itq, 64 bits, 100 re-ranked by scores'
+    """
+
+    method: str
+    n_bits: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    random_state: int | None = 0
+    backbone: str | None = None
+    rerank: str | None = None
+    shortlist: int | None = None
+
+    @property
+    def keep_vectors(self) -> str | None:
+        """The precision in which vectors are kept, None where they are not."""
+        return "float16" if self.rerank == "vectors" else None
+
+    @property
+    def learner(self) -> Self:
+        """The same without what happens after learning."""
+        return replace(self, rerank=None, shortlist=None)
+
+    @property
+    def key(self) -> str:
+        """The same for equal configurations, whatever the order of parameters."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def described(self) -> str:
+        """Return a few words for people."""
+        parts = [self.method]
+        if self.n_bits is not None:
+            parts.append(f"{self.n_bits} bits")
+        parts += [f"{name}={value}" for name, value in self.parameters.items()]
+        if self.rerank is not None:
+            parts.append(f"{self.shortlist} re-ranked by {self.rerank}")
+        return ", ".join(parts)
+
+    def search_info(self) -> dict[str, Any]:
+        """Return what a bundle remembers of how it is searched."""
+        wanted = {SHORTLIST: self.shortlist, KEEP_VECTORS: self.keep_vectors}
+        return {name: value for name, value in wanted.items() if value is not None}
+
+    def changed(
+        self,
+        *,
+        method: str | None = None,
+        n_bits: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        random_state: int | None = None,
+        backbone: str | None = None,
+    ) -> Self:
+        """Return this with what is given in place of what it says.
+
+        With another method the length stays, its parameters do not.
+        """
+        same = method in (None, self.method)
+        kept = self.parameters if same else {}
+        return replace(
+            self,
+            method=method or self.method,
+            n_bits=self.n_bits if n_bits is None else n_bits,
+            parameters={**kept, **(parameters or {})},
+            random_state=self.random_state if random_state is None else random_state,
+            backbone=backbone or self.backbone,
+        )
+
+    def save(self, path: str | Path, measured: Mapping[str, Any] | None = None) -> None:
+        """Write the configuration; what was measured stands beside it, for people."""
+        content = {"format": FORMAT, **asdict(self), "measured": dict(measured or {})}
+        with atomic_write(path) as file:
+            file.write(f"{json.dumps(content, indent=2)}\n".encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a configuration.
+
+        Raises
+        ------
+        ArtefactError
+            When the file is none, is of another version, or holds a key that is not
+            known or a value of another type.
+        """
+        content = _read(Path(path))
+        content.pop("measured", None)
+        _check(content, path)
+        return cls(**content)
+
+
+def _check(content: Mapping[str, Any], path: str | Path) -> None:
+    if unknown := sorted(set(content) - set(_KINDS)):
+        raise ArtefactError(
+            f"{path} has an unknown key {unknown[0]!r}; known are {', '.join(_KINDS)}"
+        )
+    if "method" not in content:
+        raise ArtefactError(f"{path} names no method")
+    for name, value in content.items():
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+            raise ArtefactError(
+                f"{path} has {name} = {json.dumps(value)}, which must be "
+                f"{' or '.join(_NAMES[kind] for kind in _KINDS[name])}"
+            )
+    rerank, shortlist = content.get("rerank"), content.get("shortlist")
+    if rerank not in RERANKINGS:
+        raise ArtefactError(
+            f"{path} re-ranks by {rerank!r}; it must be scores or vectors"
+        )
+    if rerank is not None and shortlist is None:
+        raise ArtefactError(f"{path} re-ranks, but names no shortlist")
+    if shortlist is not None and shortlist < 1:
+        raise ArtefactError(f"{path} has a shortlist of {shortlist}; 1 is the least")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        stated = content.pop("format")
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ArtefactError(
+            f"{path} is no configuration of 'fewbits tune': {error}"
+        ) from error
+    if stated != FORMAT:
+        raise ArtefactError(
+            f"{path} is written as {stated!r}, this version reads {FORMAT!r}"
+        )
+    return dict(content)

@@ -1,0 +1,106 @@
+"""Measurements that outlive the run that made them."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.errors import ArtefactError
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._measured import Measured
+
+FORMAT = "fewbits-measurements-1"
+_ROWS = 1000
+
+
+class Journal:
+    """A file of JSON lines: what was measured on, then one line for each learner.
+
+    Parameters
+    ----------
+    path : Path or None
+        None keeps the measurements in memory only.
+    about : mapping
+        What the measurements depend on. The target is not part of it: another one uses
+        the same measurements.
+
+    Raises
+    ------
+    ArtefactError
+        When the file holds measurements of something else, or none.
+    """
+
+    def __init__(self, path: Path | None, about: dict[str, Any]) -> None:
+        self.path = path
+        self._known: dict[tuple[int, str, str], list[Measured]] = {}
+        header = {"format": FORMAT, **about}
+        lines = [] if path is None else _whole_lines(path)
+        if lines:
+            self._read(lines, header)
+        else:
+            self._append(header)
+
+    def get(
+        self, n_items: int, learner: Configuration, kind: str
+    ) -> list[Measured] | None:
+        """Return what is known of a learner with so many rows, None if nothing is."""
+        return self._known.get((n_items, learner.key, kind))
+
+    def put(
+        self,
+        n_items: int,
+        learner: Configuration,
+        kind: str,
+        found: Sequence[Measured],
+    ) -> None:
+        """Keep what was measured."""
+        self._known[n_items, learner.key, kind] = list(found)
+        key = [n_items, learner.key, kind]
+        self._append({"key": key, "found": [each.as_dict() for each in found]})
+
+    def _append(self, line: dict[str, Any]) -> None:
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+    def _read(self, lines: list[bytes], header: dict[str, Any]) -> None:
+        try:
+            first, *rest = map(json.loads, lines)
+            for line in rest:
+                n_items, key, kind = line["key"]
+                found = [Measured.from_dict(each) for each in line["found"]]
+                self._known[n_items, key, kind] = found
+        except (ValueError, LookupError, TypeError) as error:
+            raise ArtefactError(
+                f"{self.path} holds no measurements: {error}"
+            ) from error
+        if first != header:
+            raise ArtefactError(
+                f"{self.path} holds measurements of other data or settings; delete it, "
+                "or name another file (on the command line by --measurements)"
+            )
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file; the end of one that a crash cut off is removed."""
+    if not path.exists():
+        return []
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        path.write_bytes(whole)
+    return whole.splitlines()
+
+
+def digest(X: NDArray[Any], y: NDArray[Any] | None) -> str:
+    """Return a sum of shape, labels and some rows, which tells data apart."""
+    rows = np.unique(np.linspace(0, len(X) - 1, min(_ROWS, len(X))).astype(np.int64))
+    found = hashlib.sha256(str(X.shape).encode())
+    found.update(np.ascontiguousarray(X[rows], np.float32).tobytes())
+    if y is not None:
+        found.update(json.dumps(y.tolist()).encode())
+    return found.hexdigest()

@@ -1,0 +1,85 @@
+"""Encoders for several candidates, learnt together where that is sound."""
+
+import time
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from fewbits.encoders import Encoder
+from fewbits.training._methods import decides_length, make_learner
+from fewbits.training.tuning._configuration import Configuration
+
+#: A shorter code is a prefix of a longer one, to the bit.
+_PREFIXES = {"hadamard", "lsh", "pcah"}
+#: It is nearly as good as one that was learnt alone: good enough to compare.
+_NESTED = {"neighbours"}
+
+
+class Learnt(NamedTuple):
+    """An encoder and the seconds it took; those of a group share them."""
+
+    configuration: Configuration
+    encoder: Encoder
+    seconds: float
+
+
+def grouped(
+    wanted: Iterable[Configuration], *, alone: bool
+) -> list[list[Configuration]]:
+    """Return what is learnt together, in the order of the first of each group.
+
+    Parameters
+    ----------
+    alone : bool
+        Learn everything by itself, except prefixes that are the same by themselves.
+    """
+    together = _PREFIXES if alone else _PREFIXES | _NESTED
+    groups: dict[str, list[Configuration]] = {}
+    for each in wanted:
+        family = each.changed(n_bits=0).key if each.method in together else each.key
+        groups.setdefault(family, []).append(each)
+    return list(groups.values())
+
+
+def learn(
+    group: list[Configuration], X: NDArray[Any], y: NDArray[Any] | None
+) -> list[Learnt]:
+    """Return the encoders of a group.
+
+    Raises
+    ------
+    FewbitsError
+        When the method does not suit the data.
+    KeyboardInterrupt
+        Also where a learner would keep what it has reached: half-learnt codes are not
+        to be compared with others.
+    """
+    longest = max(group, key=lambda each: each.n_bits or 0)
+    start = time.perf_counter()
+    encoder = _fit(longest, X, y, nested=[each.n_bits or 0 for each in group])
+    seconds = (time.perf_counter() - start) / len(group)
+    return [Learnt(each, _prefix(encoder, each.n_bits), seconds) for each in group]
+
+
+def _prefix(encoder: Encoder, n_bits: int | None) -> Encoder:
+    return encoder if n_bits in (None, encoder.n_bits) else encoder.prefix(n_bits or 0)
+
+
+def _fit(
+    wanted: Configuration, X: NDArray[Any], y: NDArray[Any] | None, nested: list[int]
+) -> Encoder:
+    parameters = dict(wanted.parameters)
+    if wanted.method in _NESTED and len(nested) > 1:
+        parameters["lengths"] = tuple(sorted(nested))
+    length = None if decides_length(wanted.method) else wanted.n_bits
+    learner: Any = make_learner(wanted.method, length, wanted.random_state, parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # bad codes will show in their figures
+        learner.fit(X, y)
+    done, planned = getattr(learner, "n_iter_", 0), getattr(learner, "n_iter", 0)
+    if done < planned and not getattr(learner, "tol", 0):
+        raise KeyboardInterrupt
+    encoder: Encoder = learner.encoder_
+    return encoder

@@ -1,0 +1,58 @@
+"""The figures of one configuration."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from fewbits.training.tuning._configuration import Configuration
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a configuration gives and costs.
+
+    Attributes
+    ----------
+    configuration : Configuration
+    n_items : int
+        Items learnt from and searched among: with more of them recall is lower, so
+        only figures of as many can be compared.
+    quality, error : float
+        Mean over queries, and its standard error.
+    bytes_per_item : int
+        The code, and the vector where re-ranking needs it.
+    encode_us, search_us : float
+        Microseconds per vector in a batch, and per query once it is encoded.
+    fit_seconds : float
+    """
+
+    configuration: Configuration
+    n_items: int
+    quality: float
+    error: float
+    bytes_per_item: int
+    encode_us: float
+    search_us: float
+    fit_seconds: float
+
+    def figures(self) -> dict[str, Any]:
+        """Return the numbers, rounded to what they mean."""
+        return {
+            "n_items": self.n_items,
+            "quality": round(self.quality, 5),
+            "error": round(self.error, 5),
+            "bytes_per_item": self.bytes_per_item,
+            "encode_us": round(self.encode_us, 3),
+            "search_us": round(self.search_us, 2),
+            "fit_seconds": round(self.fit_seconds, 2),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"configuration": asdict(self.configuration), **self.figures()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Return what `as_dict` gave."""
+        made = Configuration(**plain["configuration"])
+        return cls(**{**plain, "configuration": made})

@@ -1,0 +1,163 @@
+"""Rounds with more and more rows, in which ever fewer candidates take part."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._journal import Journal
+from fewbits.training.tuning._learning import grouped, learn
+from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._target import Target, survivors
+from fewbits.training.tuning._trial import Parts, Trial, sizes
+
+Progress = Callable[[int, int], None]
+
+_LEAST_ROUND, _ROWS_PER_NEIGHBOUR = 2000, 20
+_KEPT = 1 / 3
+_HALVINGS = 3
+
+
+class Race:
+    """The rounds, and what they need."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        target: Target,
+        k: int,
+        journal: Journal,
+        minutes: float | None,
+        progress: Progress | None,
+    ) -> None:
+        self.parts, self.target, self.k, self.journal = parts, target, k, journal
+        self.start = time.monotonic()
+        self.seconds = np.inf if minutes is None else 60 * minutes
+        self.progress = progress
+        self.vectors = target.affords_vectors(parts.X.shape[1])
+        self.encoders: dict[str, Encoder] = {}  # of the last round
+        self.reason: FewbitsError | None = None  # why something could not be learnt
+
+    def run(self, wanted: list[Configuration]) -> list[Measured]:
+        """Return what was measured in the round with the most rows."""
+        least = max(_LEAST_ROUND, _ROWS_PER_NEIGHBOUR * self.k)
+        planned = list(sizes(len(self.parts.learn), least))
+        latest: list[Measured] = []
+        for i, n_items in enumerate(planned, 1):
+            trial = self.parts.trial(n_items, self.target.quality, self.k)
+            trial = replace(trial, vectors=self.vectors)
+            last = i == len(planned)
+            until = self.start + self.seconds * i / len(planned)
+            latest = self._round(trial, wanted, until, last) or latest
+            if not latest:
+                raise ArgumentError(f"nothing tried suits the items: {self.reason}")
+            ranked = survivors(latest, self.target, _KEPT)
+            wanted = [each.configuration.learner for each in ranked]
+        return latest + self._shortened(trial, latest, until)
+
+    def _round(
+        self, trial: Trial, wanted: list[Configuration], until: float, last: bool
+    ) -> list[Measured]:
+        """Measure in the order given, until the time is up; the first always."""
+        found: list[Measured] = []
+        done = 0
+        self._tell(done, len(wanted))
+        for group in grouped(wanted, alone=last):
+            if not found or time.monotonic() < until:
+                found += self._measured(trial, group, last)
+            done += len(group)
+            self._tell(done, len(wanted))
+        return found
+
+    def _measured(
+        self, trial: Trial, group: list[Configuration], last: bool
+    ) -> list[Measured]:
+        missing = [each for each in group if self._known(trial, each, last) is None]
+        if missing:
+            self._measure(trial, missing, last)
+        known = [self._known(trial, each, last) for each in group]
+        return [figures for each in known for figures in each or []]
+
+    def _known(
+        self, trial: Trial, learner: Configuration, last: bool
+    ) -> list[Measured] | None:
+        """Return what was measured already, perhaps with more searches than needed."""
+        found = self.journal.get(len(trial.X), learner, _kind(last, vectors=True))
+        if found is None and not self.vectors:
+            found = self.journal.get(len(trial.X), learner, _kind(last, vectors=False))
+        return found
+
+    def _measure(self, trial: Trial, group: list[Configuration], last: bool) -> None:
+        try:
+            fitted = learn(group, trial.X, trial.y)
+        except FewbitsError as error:
+            self.reason = self.reason or error
+            return
+        for each, encoder, seconds in fitted:
+            if last:
+                self.encoders[each.key] = encoder
+            figures = trial.measure(encoder, trial.searches(each), seconds)
+            self.journal.put(len(trial.X), each, _kind(last, self.vectors), figures)
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(done, total)
+
+    def _shortened(
+        self, trial: Trial, latest: list[Measured], until: float
+    ) -> list[Measured]:
+        """Halve the step below the best length, where bytes are to be saved."""
+        best = min(latest, key=self.target.rank)
+        found: list[Measured] = []
+        if self.target.objective != "bytes" or not self.target.meets(best):
+            return found
+        good, bad = best.configuration, _next_shorter(best, latest)
+        for _ in range(_HALVINGS):
+            middle = ((good.n_bits or 0) + bad) // 16 * 8
+            if not bad < middle < (good.n_bits or 0) or time.monotonic() > until:
+                break
+            shorter = good.learner.changed(n_bits=middle)
+            figures = self._measured(trial, [shorter], last=True)
+            found += figures
+            if any(self.target.rank(e) < self.target.rank(best) for e in figures):
+                best = min(figures, key=self.target.rank)
+                good = best.configuration
+            else:
+                bad = middle
+        return found
+
+    def report(self, best: Measured) -> Measured:
+        """Return the figures of the choice on the other queries, with all rows."""
+        trial = self.parts.trial(
+            len(self.parts.learn), self.target.quality, self.k, last=True
+        )
+        chosen, seconds = best.configuration, best.fit_seconds
+        encoder = self.encoders.get(chosen.learner.key)
+        if encoder is None:
+            ((_, encoder, seconds),) = learn([chosen], trial.X, trial.y)
+        return trial.measure(encoder, [chosen], seconds)[0]
+
+
+def _kind(last: bool, vectors: bool) -> str:
+    """Name what figures of the same learner and rows may differ by."""
+    return f"{'alone' if last else 'nested'}{', with vectors' if vectors else ''}"
+
+
+def _next_shorter(best: Measured, measured: Sequence[Measured]) -> int:
+    """Return the longest length below the best one that was tried with its method."""
+    chosen = best.configuration
+    if chosen.n_bits is None:
+        return 0
+    tried = [each.configuration for each in measured]
+    shorter = [
+        each.n_bits
+        for each in tried
+        if each.changed(n_bits=chosen.n_bits).learner.key == chosen.learner.key
+        and each.n_bits is not None
+        and each.n_bits < chosen.n_bits
+    ]
+    return max(shorter, default=chosen.n_bits // 2)

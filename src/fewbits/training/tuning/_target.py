@@ -1,0 +1,167 @@
+"""What is asked of a configuration, and which of them answers it best."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fewbits.errors import ArgumentError
+from fewbits.training.tuning._measured import Measured
+
+QUALITIES = ("recall", "map", "accuracy")
+#: Differences of quality below this are nobody's concern: the cheaper one is taken.
+_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Target:
+    """Bounds to keep; what is not bounded is made as good as it gets.
+
+    Without a bound on quality, that is quality; otherwise bytes; with a bound on both,
+    encode time; and with all three bounds quality again.
+
+    Parameters
+    ----------
+    quality : {"recall", "map", "accuracy"}, default="recall"
+        Recall of the k nearest vectors; or by labels, the mean average precision of
+        the whole ranking, or the accuracy of the votes of k neighbours.
+    at_least : float, default=None
+        Least quality, above 0 and at most 1.
+    max_bytes : int, default=None
+        Most bytes per item.
+    max_encode_us : float, default=None
+        Most microseconds that encoding a vector takes, on this machine.
+
+    Raises
+    ------
+    ArgumentError
+        When nothing is bounded, or a bound lies outside its range.
+
+    Examples
+    --------
+    >>> Target(at_least=0.9).objective, Target(max_bytes=32).objective
+    ('bytes', 'quality')
+    """
+
+    quality: str = "recall"
+    at_least: float | None = None
+    max_bytes: int | None = None
+    max_encode_us: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.quality not in QUALITIES:
+            raise ArgumentError(
+                f"quality must be {', '.join(QUALITIES)}, got {self.quality!r}"
+            )
+        if self.at_least is not None and not 0 < self.at_least <= 1:
+            raise ArgumentError(
+                f"{self.quality} lies above 0 and at most 1, got {self.at_least:g}"
+            )
+        if self.max_bytes is not None and self.max_bytes < 1:
+            raise ArgumentError(f"an item takes a byte at least, got {self.max_bytes}")
+        if self.max_encode_us is not None and not self.max_encode_us > 0:
+            raise ArgumentError(
+                f"encoding takes more than 0 microseconds, got {self.max_encode_us:g}"
+            )
+        if (self.at_least, self.max_bytes, self.max_encode_us) == (None,) * 3:
+            raise ArgumentError(
+                "say what is wanted: a least quality (such as --recall 0.9), most "
+                "bytes (--bytes 32) or most microseconds to encode (--encode-us 20)"
+            )
+
+    @property
+    def objective(self) -> str:
+        """What is made as good as it gets within the bounds."""
+        if self.at_least is None:
+            return "quality"
+        if self.max_bytes is None:
+            return "bytes"
+        return "encode time" if self.max_encode_us is None else "quality"
+
+    def affords(self, found: Measured) -> bool:
+        """Tell whether the costs lie within their bounds."""
+        cheap = self.max_bytes is None or found.bytes_per_item <= self.max_bytes
+        fast = self.max_encode_us is None or found.encode_us <= self.max_encode_us
+        return cheap and fast
+
+    def affords_vectors(self, n_features: int) -> bool:
+        """Tell whether a vector in half precision may be kept beside a code."""
+        return self.max_bytes is None or self.max_bytes > 2 * n_features
+
+    def meets(self, found: Measured) -> bool:
+        """Tell whether all bounds are kept.
+
+        A quality must exceed its bound by a standard error: of many configurations, the
+        one that just passes on these queries would fail on half of all others.
+        """
+        if self.at_least is None:
+            return self.affords(found)
+        return self.affords(found) and found.quality - found.error >= self.at_least
+
+    def rank(self, found: Measured) -> tuple[Any, ...]:
+        """Return a key that sorts the best first."""
+        quality = -round(found.quality, _DIGITS)
+        costs = found.bytes_per_item, found.configuration.shortlist or 0
+        if not self.affords(found):
+            return 2, quality, *costs
+        if not self.meets(found):
+            return 1, quality, *costs
+        if self.objective == "bytes":
+            return 0, costs[0], quality, costs[1]
+        if self.objective == "encode time":
+            return 0, found.encode_us, quality, *costs
+        return 0, quality, *costs
+
+    def described(self) -> str:
+        """Return the bounds in words."""
+        bounds = []
+        if self.at_least is not None:
+            bounds.append(f"a {self.quality} of {self.at_least:g}")
+        if self.max_bytes is not None:
+            bounds.append(f"{self.max_bytes} bytes per item")
+        if self.max_encode_us is not None:
+            bounds.append(f"{self.max_encode_us:g} microseconds to encode")
+        return " with ".join(bounds)
+
+
+def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
+    """Return what nothing else beats in bytes and quality, fewest bytes first.
+
+    Nor in encode time, where the target bounds it. Of equals the shorter shortlist
+    stays.
+    """
+    order = sorted(found, key=lambda each: _point(each, target))
+    kept: list[Measured] = []
+    for each in order:
+        if not any(_covers(other, each, target) for other in kept):
+            kept.append(each)
+    return kept
+
+
+def _point(found: Measured, target: Target) -> tuple[float, ...]:
+    """Return what is compared, less being better, and how equals are ordered."""
+    fast = 0.0 if target.max_encode_us is None else found.encode_us
+    shortlist = found.configuration.shortlist or 0
+    return (found.bytes_per_item, -round(found.quality, _DIGITS), fast, shortlist)
+
+
+def _covers(one: Measured, other: Measured, target: Target) -> bool:
+    mine, theirs = _point(one, target)[:3], _point(other, target)[:3]
+    return all(a <= b for a, b in zip(mine, theirs, strict=True))
+
+
+def survivors(
+    found: Sequence[Measured], target: Target, share: float
+) -> list[Measured]:
+    """Return what is worth measuring with more rows, one entry for each learner.
+
+    The better `share` by the target, and whatever is on the frontier.
+    """
+    best: dict[str, Measured] = {}
+    for each in sorted(found, key=target.rank):
+        best.setdefault(each.configuration.learner.key, each)
+    ranked = list(best.values())
+    n = max(2, round(share * len(ranked)))
+    within = [each for each in found if target.affords(each)]
+    wanted = {each.configuration.learner.key for each in frontier(within, target)}
+    wanted |= {each.configuration.learner.key for each in ranked[:n]}
+    return [each for each in ranked if each.configuration.learner.key in wanted]

@@ -1,0 +1,201 @@
+"""Items to learn from and search among, and queries that are not among them."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray
+from fewbits.codes import Neighbours
+from fewbits.decoding import vote
+from fewbits.encoders import Encoder
+from fewbits.evaluation import (
+    exact_neighbours,
+    mean_average_precision,
+    search_recall,
+    share_label,
+)
+from fewbits.index import FlatIndex
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._measured import Measured
+
+Values = NDArray[np.float64]
+#: Shortlists to try, in units of the neighbours that count.
+_SHORTLISTS = (3, 10, 30, 100)
+#: Who ranks more than a tenth of the items again could leave out the codes.
+_LARGEST_SHARE = 10
+_TIMED, _REPEATS = 1000, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One collection with its queries; labels are None where there are none.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_items, n_features)
+    y : ndarray of shape (n_items,) or (n_items, n_labels), or None
+    queries : ndarray of shape (n_queries, n_features)
+    query_labels : ndarray, or None
+    quality : str
+        See `fewbits.training.tuning.Target`.
+    k : int
+        Neighbours that count.
+    vectors : bool
+        Whether re-ranking by vectors is tried: it takes most of the time.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any] | None
+    queries: NDArray[Any]
+    query_labels: NDArray[Any] | None
+    quality: str
+    k: int
+    vectors: bool = True
+
+    def searches(self, learner: Configuration) -> list[Configuration]:
+        """Return the ways to search with one encoder.
+
+        Re-ranking a shortlist leaves the rest of a ranking as it is, so the mean
+        average precision of the whole has only one.
+        """
+        if self.quality == "map":
+            return [learner]
+        most = len(self.X) // _LARGEST_SHARE
+        sizes = [n * self.k for n in _SHORTLISTS if n * self.k <= most]
+        # Features too large for float16 cannot be kept as such.
+        fits = self.vectors and np.isfinite(self._kept).all()
+        vectors = ["vectors"] if fits else []
+        again = [
+            replace(learner, rerank=rerank, shortlist=size)
+            for rerank in ("scores", *vectors)
+            for size in sizes
+        ]
+        return [learner, *again]
+
+    def measure(
+        self, encoder: Encoder, searches: list[Configuration], fit_seconds: float
+    ) -> list[Measured]:
+        """Return the figures of some ways to search with an encoder."""
+        sample = self.queries[:_TIMED]
+        encode = _shortest(lambda: encoder.encode(sample)) / len(sample)
+        codes, index = encoder.encode(self.queries), self._index(encoder)
+        scores = encoder.project(self.queries)
+        found = []
+        for each in searches:
+            start = time.perf_counter()
+            answer = self._search(index, codes, scores, each)
+            seconds = (time.perf_counter() - start) / len(codes)
+            values = self._values(answer, codes, index.codes)
+            vectors = 2 * self.X.shape[1] if each.keep_vectors else 0
+            found.append(
+                Measured(
+                    configuration=each,
+                    n_items=len(self.X),
+                    quality=float(values.mean()),
+                    error=float(values.std(ddof=1) / np.sqrt(len(values))),
+                    bytes_per_item=codes.shape[1] + vectors,
+                    encode_us=1e6 * encode,
+                    search_us=1e6 * seconds,
+                    fit_seconds=fit_seconds,
+                )
+            )
+        return found
+
+    def _index(self, encoder: Encoder) -> FlatIndex:
+        return FlatIndex(encoder.encode(self.X))
+
+    def _search(
+        self, index: FlatIndex, codes: CodeArray, scores: Any, how: Configuration
+    ) -> Any:
+        """Search as a bundle does."""
+        if how.rerank is None:
+            return index.search(codes, self.k)
+        vectors = self._kept if how.keep_vectors else None
+        return index.search_reranked(
+            codes,
+            self.k,
+            scores=scores,
+            shortlist=how.shortlist,
+            vectors=vectors,
+            query_vectors=None if vectors is None else self.queries,
+        )
+
+    def _values(self, answer: Any, codes: CodeArray, items: CodeArray) -> Values:
+        """Return the quality of the answer to each query, where it is defined."""
+        if self.quality == "recall":
+            values = search_recall(answer.ids, self._nearest).per_query
+        elif self.quality == "accuracy":
+            assert self.y is not None
+            votes = vote(Neighbours(answer.distances, answer.ids), self.y)
+            values = (votes.labels == self.query_labels).astype(np.float64)
+        else:
+            relevance = share_label(self.query_labels, self.y)  # type: ignore[arg-type]
+            values = mean_average_precision(codes, items, relevance).per_query
+        return values[~np.isnan(values)]
+
+    @cached_property
+    def _nearest(self) -> NDArray[np.int64]:
+        return exact_neighbours(self.queries, self.X, self.k).ids
+
+    @cached_property
+    def _kept(self) -> NDArray[np.float16]:
+        with np.errstate(over="ignore"):
+            return np.asarray(self.X, np.float16)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Rows to learn from, in random order, and two sets of queries.
+
+    One set chooses; the other tells what the choice is worth, since the best of many
+    looks better on the queries that chose it than on any others.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any] | None
+    learn: NDArray[np.int64]
+    choose: NDArray[np.int64]
+    report: NDArray[np.int64]
+
+    def trial(self, n_items: int, quality: str, k: int, *, last: bool = False) -> Trial:
+        """Return a trial with the first `n_items`; the `last` has the other queries."""
+        rows = np.sort(self.learn[:n_items])
+        asked = self.report if last else self.choose
+        y = self.y
+        return Trial(
+            np.ascontiguousarray(self.X[rows]),
+            None if y is None else y[rows],
+            np.ascontiguousarray(self.X[asked]),
+            None if y is None else y[asked],
+            quality,
+            k,
+        )
+
+
+def split(X: NDArray[Any], y: NDArray[Any] | None, n_queries: int, seed: int) -> Parts:
+    """Draw the parts."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    learn, choose, report = np.split(order, [-2 * n_queries, -n_queries])
+    return Parts(X, y, learn, choose, report)
+
+
+def sizes(n: int, least: int) -> Iterator[int]:
+    """Yield how many rows each round has, four times as many as the one before."""
+    if n // 4 >= least:
+        yield from sizes(n // 4, least)
+    yield n
+
+
+def _shortest(function: Callable[[], Any]) -> float:
+    """Return the least of some times: other work only ever adds to them."""
+    times = []
+    for _ in range(_REPEATS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,238 @@
+"""From items and a target to a configuration, and what it is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fewbits.codes._arguments import check_k
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+from fewbits.training._fit import features_of
+from fewbits.training._methods import (
+    SUPERVISED,
+    check_seed,
+    decides_length,
+    make_learner,
+)
+from fewbits.training.tuning._candidates import candidates, default_methods, lengths
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._journal import Journal, digest
+from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._race import Progress, Race
+from fewbits.training.tuning._target import Target, frontier
+from fewbits.training.tuning._trial import split
+
+_FEWEST_ROWS = 200
+_MOST_QUERIES, _QUERY_SHARE = 1000, 8  # an eighth of the rows, twice
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was found.
+
+    Attributes
+    ----------
+    target : Target
+    k : int
+        Neighbours that count.
+    best : Measured
+        The choice, by the queries that chose it.
+    reported : Measured
+        The same on queries that had no part in the choice: what it is worth.
+    frontier : list of Measured
+        What nothing else beats, of the round with the most rows.
+    measured : list of Measured
+        All of that round.
+    reached : bool
+        Whether the choice keeps the bounds of the target.
+    """
+
+    target: Target
+    k: int
+    best: Measured
+    reported: Measured
+    frontier: list[Measured]
+    measured: list[Measured]
+    reached: bool
+
+    @property
+    def configuration(self) -> Configuration:
+        """The choice: `fewbits.training.fit_bundle` and `fewbits fit` take it."""
+        return self.best.configuration
+
+    @property
+    def measure(self) -> str:
+        """What the quality is, such as ``recall@10``."""
+        name = self.target.quality
+        return name if name == "map" else f"{name}@{self.k}"
+
+    def save(self, path: str | Path) -> None:
+        """Write the choice, and beside it what it is worth."""
+        figures = {"measure": self.measure, **self.reported.figures()}
+        self.configuration.save(path, figures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "measure": self.measure,
+            "reached": self.reached,
+            "best": self.best.as_dict(),
+            "reported": self.reported.figures(),
+            "frontier": [each.as_dict() for each in self.frontier],
+        }
+
+
+def tune(
+    source: Input,
+    target: Target,
+    *,
+    methods: Sequence[str] | None = None,
+    n_bits: Sequence[int] | None = None,
+    k: int = 10,
+    backbone: str | None = None,
+    random_state: int = 0,
+    minutes: float | None = None,
+    max_rows: int = 200_000,
+    journal: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Find how to learn and search codes, by measuring on held-out queries.
+
+    Every candidate is learnt from a sixteenth of the rows or so and searched among
+    them; the better third by the target, and what is on the frontier of bytes and
+    quality, go on with four times as many, until all rows take part. An eighth of the
+    rows, 1000 at most, are the queries that choose. As many others tell what the
+    choice is worth.
+
+    Parameters
+    ----------
+    source : Input
+        What the codes will be made for; labels are what ``quality="map"`` and
+        ``"accuracy"`` go by.
+    target : Target
+    methods : sequence of str, default=None
+        Keys of `fewbits.training.METHODS`; by default those that are worth it.
+    n_bits : sequence of int, default=None
+        Lengths to try; by default powers of two, and all that the bytes allow.
+    k : int, default=10
+        Neighbours that count, for recall and for votes.
+    backbone : str, default=None
+        As for `fewbits.training.fit_bundle`.
+    random_state : int, default=0
+        Seeds the parts and the learners.
+    minutes : float, default=None
+        After so long nothing new is begun, but for the choice itself; each round has
+        its share.
+    max_rows : int, default=200_000
+        Rows that take part at most, beside the queries.
+    journal : str or Path, default=None
+        A file that keeps every measurement; a later call, after an interrupt or with
+        another target, goes on from there.
+    progress : callable, default=None
+        Called with (candidates done, candidates of this round).
+
+    Returns
+    -------
+    Tuning
+
+    Raises
+    ------
+    ArgumentError
+        When there are too few rows, labels are missing, or nothing can be tried.
+    ArtefactError
+        When the journal is of other data or settings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(400, 8)).astype(np.float32)
+    >>> found = tune(Input("vectors", X, None, "X"), Target(max_bytes=4),
+    ...              methods=["lsh", "itq"], n_bits=[16, 32])
+    >>> found.configuration.n_bits, found.reported.bytes_per_item
+    (32, 4)
+    """
+    _check(source, target, minutes)
+    check_seed(random_state)
+    X = features_of(source, backbone, progress)
+    y = source.labels
+    n_queries = min(_MOST_QUERIES, len(X) // _QUERY_SHARE)
+    parts = split(X, y, n_queries, random_state)
+    parts = replace(parts, learn=parts.learn[:max_rows])
+    if check_k(k) > len(parts.learn) // 2:
+        raise ArgumentError(f"{len(parts.learn)} items are too few for k={k}")
+    wanted = _candidates(target, methods, n_bits, X.shape[1], random_state, y)
+    about = {
+        "data": digest(X, y),
+        "quality": target.quality,
+        "k": int(k),
+        "random_state": random_state,
+        "max_rows": max_rows,
+    }
+    kept = Journal(None if journal is None else Path(journal), about)
+    race = Race(parts, target, int(k), kept, minutes, progress)
+    measured = race.run(wanted)
+    best = min(measured, key=target.rank)
+    tuning = Tuning(
+        target=target,
+        k=int(k),
+        best=best,
+        reported=race.report(best),
+        frontier=frontier(measured, target),
+        measured=measured,
+        reached=target.meets(best),
+    )
+    return _named(tuning, backbone)
+
+
+def _check(source: Input, target: Target, minutes: float | None) -> None:
+    if len(source) < _FEWEST_ROWS:
+        raise ArgumentError(
+            f"{len(source)} items are too few to tune on: {_FEWEST_ROWS} are needed, a "
+            f"quarter of them as queries"
+        )
+    if minutes is not None and not minutes > 0:
+        raise ArgumentError(f"minutes must be above 0, got {minutes:g}")
+    if target.quality == "recall":
+        return
+    if source.labels is None:
+        raise ArgumentError(
+            f"{target.quality} goes by labels, and {source.source} comes without: name "
+            "their column (on the command line by --labels)"
+        )
+    if target.quality == "accuracy" and source.labels.ndim > 1:
+        raise ArgumentError("votes are for one label per item; take map instead")
+
+
+def _candidates(
+    target: Target,
+    methods: Sequence[str] | None,
+    n_bits: Sequence[int] | None,
+    n_features: int,
+    seed: int,
+    y: NDArray[Any] | None,
+) -> list[Configuration]:
+    chosen = tuple(dict.fromkeys(methods or default_methods(target)))
+    for method in chosen:
+        if method in SUPERVISED and y is None:
+            raise ArgumentError(f"{method} learns from labels, and there are none")
+        if not decides_length(method):
+            for length in n_bits or ():
+                make_learner(method, length, seed, {})._check_parameters()
+    made = candidates(chosen, lengths(target, n_features, n_bits), n_features, seed)
+    if not made:
+        raise ArgumentError(f"there is nothing to try of {', '.join(chosen)}")
+    return made
+
+
+def _named(tuning: Tuning, backbone: str | None) -> Tuning:
+    """Return the choice with the backbone that was asked for."""
+    if not backbone:
+        return tuning
+    best, reported = (
+        replace(each, configuration=replace(each.configuration, backbone=backbone))
+        for each in (tuning.best, tuning.reported)
+    )
+    return replace(tuning, best=best, reported=reported)

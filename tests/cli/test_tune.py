@@ -1,0 +1,104 @@
+"""``fewbits tune``, and ``fewbits fit --config`` with what it writes."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+from fewbits.cli import app
+
+X, y = load_digits(return_X_y=True)
+FEW = ["-m", "lsh", "-m", "hadamard", "-b", 16, "-b", 32]
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def run(*arguments):
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", X[:500].astype(np.float32))
+    np.savez("d.npz", x=X[:500].astype(np.float32), y=y[:500])
+    return tmp_path
+
+
+def test_from_vectors_to_a_search(folder):
+    out = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", "--plot", "p.svg", *FEW)
+    assert "recall@10 against bytes per item" in out
+    assert "on queries that had no part in the choice" in out
+    assert "next: fewbits fit x.npy -o my-bundle --config t.json" in out
+    assert "<svg" in (folder / "p.svg").read_text()
+    chosen = json.loads((folder / "t.json").read_text())
+    assert chosen["measured"]["measure"] == "recall@10"
+    run("fit", "x.npy", "--config", "t.json", "-o", "b")
+    assert "--rerank" in run("build", "b", "x.npy")
+    kept = json.loads(run("inspect", "b", "--json"))
+    assert (kept["method"], kept["n_bits"]) == (chosen["method"], 32)
+    assert kept["shortlist"] == chosen["shortlist"]
+    assert "query 0" in run("search", "b", "-i", "x.npy", "--rerank", "-k", 1)
+    run("fit", "x.npy", "--config", "t.json", "-b", 8, "-m", "lsh", "-o", "c")
+    kept = json.loads(run("inspect", "c", "--json"))
+    assert (kept["method"], kept["n_bits"]) == ("lsh", 8)
+
+
+def test_as_json_and_again_from_what_was_measured(folder):
+    given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", "--json", *FEW]
+    first = json.loads(run(*given))
+    kept = (folder / "t.measurements.jsonl").read_text()
+    assert json.loads(run(*given))["best"] == first["best"]
+    assert (folder / "t.measurements.jsonl").read_text() == kept
+    assert first["frontier"][0]["bytes_per_item"] == 2
+
+
+def test_labels():
+    given = ["d.npz", "--column", "x", "--labels", "y", "-o", "t.json", *FEW]
+    assert "map against bytes" in run("tune", *given, "--bytes", 2)
+    out = run("tune", *given, "--accuracy", 0.5, "--measurements", "a.jsonl")
+    assert "accuracy@10" in out
+
+
+def test_what_cannot_be_reached_writes_no_configuration(folder):
+    found = invoke(
+        "tune", "x.npy", "--recall", 0.99, "--bytes", 2, "-o", "t.json", *FEW
+    )
+    assert found.exit_code == 2
+    assert "error: nothing reaches a recall of 0.99 with 2 bytes" in found.stderr
+    assert "the best found is" in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert not (folder / "t.json").exists()
+
+
+MISTAKES = {
+    "tune x.npy -o t.json": "say what is wanted",
+    "tune x.npy --bytes 4": "Missing option",
+    "tune x.npy --bytes 4 -o t.txt": "configurations are written to a .json file",
+    "tune x.npy --bytes 4 -o t.json --plot p.png": "drawings are written to a .svg",
+    "tune x.npy --recall 0.9 --map 0.5 -o t.json": "give one of --recall, --map",
+    "tune x.npy --recall 0.9 --quality map -o t.json": "contradict each other",
+    "tune x.npy --map 0.5 -o t.json": "goes by labels",
+    "tune x.npy --recall 2 -o t.json": "at most 1",
+    "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 bytes",
+    "tune none.npy --bytes 1 -o t.json": "there is no none.npy",
+    "fit x.npy --config none.json -o b": "none.json: No such file",
+    "fit x.npy --config x.npy -o b": "no configuration of 'fewbits tune'",
+}
+
+
+@pytest.mark.parametrize("command", MISTAKES)
+def test_one_line_and_nothing_written(command, folder):
+    before = sorted(folder.iterdir())
+    result = invoke(*command.split())
+    assert result.exit_code == 2
+    assert MISTAKES[command] in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,85 @@
+"""The file that tuning writes, and what a bundle makes of it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fewbits.bundle import Bundle
+from fewbits.errors import ArtefactError
+from fewbits.inputs import Input
+from fewbits.training import fit_bundle
+from fewbits.training.tuning import Configuration
+
+CHOSEN = Configuration("sp", 32, {"density": 0.5}, 3, None, "vectors", 40)
+X = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
+
+
+@pytest.fixture
+def path(tmp_path):
+    found = tmp_path / "tuned.json"
+    CHOSEN.save(found, {"recall": 0.5})
+    return found
+
+
+def test_what_is_saved_is_loaded(path):
+    assert Configuration.load(path) == CHOSEN
+    assert json.loads(path.read_text())["measured"] == {"recall": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "fewbits-configuration-2"}, "written as 'fewbits-configuration-2'"),
+        ({"density": 1}, "unknown key 'density'"),
+        ({"method": 3}, "method = 3"),
+        ({"method": None}, "method = null"),
+        ({"n_bits": True}, "n_bits = true"),
+        ({"parameters": []}, r"parameters = \[\]"),
+        ({"rerank": "magic"}, "re-ranks by 'magic'"),
+        ({"shortlist": 0}, "shortlist of 0"),
+        ({"shortlist": None}, "re-ranks, but names no shortlist"),
+    ],
+)
+def test_another_file_is_refused(path, change, message):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ArtefactError, match=message) as caught:
+        Configuration.load(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '"x"', "\xff"])
+def test_no_configuration_at_all(path, content):
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(ArtefactError, match="no configuration of 'fewbits tune'"):
+        Configuration.load(path)
+
+
+def test_a_method_is_needed(path):
+    content = json.loads(path.read_text())
+    del content["method"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ArtefactError, match="names no method"):
+        Configuration.load(path)
+
+
+def test_what_is_given_comes_first():
+    changed = CHOSEN.changed(n_bits=16, parameters={"n_iter": 5})
+    assert changed.n_bits == 16
+    assert changed.parameters == {"density": 0.5, "n_iter": 5}
+    other = CHOSEN.changed(method="itq", random_state=0)
+    assert (other.parameters, other.random_state, other.n_bits) == ({}, 0, 32)
+
+
+def test_a_bundle_remembers_how_it_is_searched(tmp_path):
+    source = Input("vectors", X, None, "X")
+    bundle = fit_bundle(source, method="lsh", remember=CHOSEN.search_info())
+    bundle.with_items(X).save(tmp_path / "b")
+    kept = Bundle.load(tmp_path / "b")
+    assert kept.shortlist == 40
+    assert kept.items.vectors.dtype == np.float16
+    assert np.array_equal(
+        kept.search_reranked(X[:9], 5).ids,
+        kept.search_reranked(X[:9], 5, shortlist=40).ids,
+    )
+    assert kept.search_reranked(X[:9], 60).ids.shape == (9, 60)

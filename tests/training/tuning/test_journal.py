@@ -1,0 +1,177 @@
+"""Measurements outlive an interrupt, and serve another target."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs import Input
+from fewbits.learners import on_progress
+from fewbits.training.tuning import Target, _race, tune
+
+X, y = load_digits(return_X_y=True)
+SOURCE = Input("vectors", X[:600].astype(np.float32), None, "digits")
+FEW = {"methods": ["lsh", "itq"], "n_bits": [16, 32]}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "m.jsonl"
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_an_interrupt_keeps_what_was_measured(path):
+    whole = tune(SOURCE, Target(max_bytes=4), **FEW)
+
+    def interrupt(done, total, objective):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    # The learner keeps what it has reached; that is not to be measured.
+    with on_progress(interrupt), pytest.raises(KeyboardInterrupt):
+        tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    kept = {json.loads(line["key"][1])["method"] for line in lines(path)[1:]}
+    assert kept == {"lsh"}
+    resumed = tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    assert resumed.configuration == whole.configuration
+    assert resumed.reported.quality == whole.reported.quality
+
+
+def test_another_target_measures_nothing_anew(path, monkeypatch):
+    tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    before = path.read_bytes()
+    fitted, learn = [], _race.learn
+
+    def counted(group, *rows):
+        fitted.append(group)
+        return learn(group, *rows)
+
+    monkeypatch.setattr(_race, "learn", counted)
+    found = tune(SOURCE, Target(max_bytes=2), **FEW, journal=path)
+    assert path.read_bytes() == before
+    assert found.best.bytes_per_item == 2
+    assert len(fitted) == 1  # the choice, to report on it
+
+
+def test_vectors_are_tried_where_there_is_room_for_them(path):
+    for most, kept in [(4, {None}), (200, {None, "float16"}), (5, {None, "float16"})]:
+        found = tune(SOURCE, Target(max_bytes=most), **FEW, journal=path)
+        seen = {each.configuration.keep_vectors for each in found.measured}
+        assert seen == kept
+        assert found.best.bytes_per_item <= most
+
+
+def test_a_line_cut_off_is_measured_again(path):
+    one = tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-50])
+    two = tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    assert one.configuration == two.configuration
+    assert len(lines(path)) == len(whole.splitlines())
+
+
+def test_other_data_and_settings_are_refused(path):
+    tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    with pytest.raises(ArtefactError, match="other data or settings"):
+        tune(SOURCE, Target(max_bytes=4), **FEW, journal=path, k=5)
+    other = Input("vectors", SOURCE.values[::-1], None, "other")
+    with pytest.raises(ArtefactError, match="other data or settings"):
+        tune(other, Target(max_bytes=4), **FEW, journal=path)
+    path.write_text("hello\n")
+    with pytest.raises(ArtefactError, match="holds no measurements"):
+        tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+
+
+def test_time_that_is_up_leaves_a_choice():
+    found = tune(SOURCE, Target(max_bytes=4), **FEW, minutes=1e-9)
+    assert {each.configuration.method for each in found.measured} == {"lsh"}
+    assert found.reached
+
+
+def test_rounds_with_more_and_more_rows(path, monkeypatch):
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 100)
+    monkeypatch.setattr(_race, "_ROWS_PER_NEIGHBOUR", 1)
+    seen = []
+    found = tune(
+        SOURCE,
+        Target(max_bytes=4),
+        methods=["lsh", "hadamard", "itq"],
+        n_bits=[8, 16, 32],
+        progress=lambda done, total: seen.append((done, total)),
+        journal=path,
+    )
+    sizes = [line["key"][0] for line in lines(path)[1:]]
+    assert sizes == sorted(sizes)
+    assert sizes.count(112) > sizes.count(450) > 0
+    assert found.reported.n_items == 450
+    assert seen[0][1] == 9
+    assert all(done <= total for done, total in seen)
+
+
+def test_what_does_not_suit_the_data_is_left_out():
+    narrow = Input("vectors", np.repeat(SOURCE.values[:, 20:23], 8, 1), None, "narrow")
+    found = tune(narrow, Target(max_bytes=2), methods=["pcah", "lsh"], n_bits=[16])
+    assert found.configuration.method == "lsh"
+    with pytest.raises(ArgumentError, match="nothing tried suits the items: PCAH"):
+        tune(narrow, Target(max_bytes=2), methods=["pcah"], n_bits=[16])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["magic"]}, "no method 'magic'"),
+        ({"methods": ["cca-itq"]}, "cca-itq learns from labels"),
+        ({"n_bits": [0]}, "n_bits"),
+        ({"n_bits": [64]}, "64 bits take more than 4 bytes"),
+        ({"k": 0}, "k must be"),
+        ({"k": 400}, "too few for k=400"),
+        ({"minutes": 0}, "minutes must be above 0"),
+        ({"random_state": -1}, "random_state"),
+        ({"backbone": "wordllama-256"}, "vectors need no backbone"),
+        ({"target": Target("map", max_bytes=4)}, "map goes by labels"),
+    ],
+)
+def test_mistakes(options, message):
+    given = {"target": Target(max_bytes=4), "methods": ["lsh"], **options}
+    with pytest.raises(ArgumentError, match=message):
+        tune(SOURCE, given.pop("target"), **given)
+
+
+def test_numbers_too_large_for_half_precision_are_not_kept():
+    large = Input("vectors", SOURCE.values * 1e5, None, "large")
+    found = tune(large, Target(at_least=0.1), **FEW)
+    kept = {each.configuration.keep_vectors for each in found.measured}
+    assert kept == {None}
+
+
+def test_what_is_no_number_is_named():
+    broken = SOURCE.values.copy()
+    broken[:, 3] = np.nan
+    with pytest.raises(ArgumentError, match=r"nothing tried .* NaN"):
+        tune(Input("vectors", broken, None, "broken"), Target(max_bytes=4), **FEW)
+
+
+def test_too_few_rows():
+    few = Input("vectors", SOURCE.values[:50], None, "few")
+    with pytest.raises(ArgumentError, match="50 items are too few to tune on"):
+        tune(few, Target(max_bytes=4))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "say what is wanted"),
+        ({"at_least": 1.5}, "at most 1"),
+        ({"max_bytes": 0}, "takes a byte"),
+        ({"max_encode_us": 0.0}, "more than 0"),
+        ({"quality": "beauty", "max_bytes": 1}, "quality must be"),
+    ],
+)
+def test_targets_out_of_range(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        Target(**options)

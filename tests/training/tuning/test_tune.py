@@ -1,0 +1,118 @@
+"""Tuning on real digits: what it chooses, what it keeps, and what it is worth."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fewbits.evaluation import exact_neighbours, search_recall
+from fewbits.index import FlatIndex
+from fewbits.inputs import Input
+from fewbits.training._methods import make_learner
+from fewbits.training.tuning import Target, tune
+
+X, y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+FEW = {"methods": ["lsh", "hadamard", "pcah"], "n_bits": [16, 32]}
+
+
+def digits(rows=slice(None), labels=y):
+    named = None if labels is None else labels[rows].astype(str)
+    return Input("vectors", X[rows], named, "digits")
+
+
+def measured_bytes(found):
+    return [each.bytes_per_item for each in found.frontier]
+
+
+def test_quality_within_bytes():
+    found = tune(digits(), Target(max_bytes=4), **FEW)
+    assert found.reached
+    assert found.best.bytes_per_item <= 4
+    affordable = [each for each in found.measured if each.bytes_per_item <= 4]
+    best = max(each.quality for each in affordable)
+    assert found.best.quality == pytest.approx(best, abs=1e-3)
+
+
+def test_bytes_for_a_quality():
+    target = Target(at_least=0.5)
+    found = tune(digits(), target, methods=["hadamard"], n_bits=[16, 64])
+    assert found.reached
+    fewer = [e for e in found.measured if e.bytes_per_item < found.best.bytes_per_item]
+    assert not any(target.meets(each) for each in fewer)
+    # Lengths between those asked for are tried as well.
+    assert found.configuration.n_bits not in (16, 64)
+
+
+def test_what_takes_too_long_to_encode_is_no_answer():
+    found = tune(digits(), Target(max_encode_us=1e-6), **FEW)
+    assert not found.reached
+
+
+def test_what_cannot_be_reached():
+    found = tune(digits(), Target(at_least=0.999, max_bytes=2), **FEW)
+    assert not found.reached
+    assert found.best.bytes_per_item == 2
+
+
+def test_the_frontier_rises():
+    found = tune(digits(), Target(max_bytes=4), **FEW)
+    assert measured_bytes(found) == sorted(set(measured_bytes(found)))
+    qualities = [each.quality for each in found.frontier]
+    assert qualities == sorted(qualities)
+
+
+def test_labels_find_what_learns_from_them():
+    target = Target("accuracy", max_bytes=2)
+    found = tune(digits(), target, methods=["lsh", "cca-itq"], n_bits=[16])
+    assert found.configuration.method == "cca-itq"
+    assert found.measure == "accuracy@10"
+    by_map = tune(digits(), Target("map", max_bytes=2), methods=["lsh", "cca-itq"])
+    assert by_map.configuration.method == "cca-itq"
+    assert by_map.configuration.rerank is None
+
+
+def test_same_answer_again():
+    one, two = (tune(digits(), Target(max_bytes=4), **FEW) for _ in range(2))
+    assert one.configuration == two.configuration
+    assert one.reported.quality == two.reported.quality
+
+
+def recall(encoder, train, queries, how=None):
+    index = FlatIndex(encoder.encode(train))
+    codes = encoder.encode(queries)
+    truth = exact_neighbours(queries, train, 10).ids
+    if how is None:
+        return search_recall(index.search(codes, 10).ids, truth).value
+    scores = encoder.project(queries)
+    found = index.search_reranked(codes, 10, scores=scores, shortlist=how)
+    return search_recall(found.ids, truth).value
+
+
+DEFAULTS = ["lsh", "hadamard", "pcah", "itq", "sp", "sh", "cbe", "bp"]
+
+
+def test_it_beats_every_fixed_default_on_rows_it_has_not_seen():
+    gains = {method: [] for method in DEFAULTS}
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(X))
+        known, unseen = order[300:], X[order[:300]]
+        source = digits(known)
+        found = tune(
+            source,
+            Target(max_bytes=4),
+            methods=["hadamard", "itq", "sp"],
+            n_bits=[32],
+            random_state=seed,
+        )
+        chosen = found.configuration
+        mine = make_learner(
+            chosen.method, chosen.n_bits, chosen.random_state, chosen.parameters
+        )
+        tuned = recall(mine.fit(X[known]).encoder_, X[known], unseen, chosen.shortlist)
+        for method in DEFAULTS:
+            encoder = make_learner(method, 32, seed, {}).fit(X[known]).encoder_
+            # `search` and `search --rerank`, as they are without tuning
+            for how in (None, 100):
+                gains[method].append(tuned - recall(encoder, X[known], unseen, how))
+    assert all(np.mean(each) >= 0 for each in gains.values())
+    assert sum(np.mean(each) > 0.01 for each in gains.values()) == len(DEFAULTS)
