@@ -213,7 +213,6 @@ class TestLearner:
         nested = NeighbourCodes(32, lengths=[8, 16], random_state=0)
         alone = NeighbourCodes(32, random_state=0)
         assert recall(nested, digits, 8) > recall(alone, digits, 8) + 0.02
-        assert recall(nested, digits, 16) > recall(ITQ(16, random_state=0), digits)
 
     def test_the_best_iteration_on_rows_kept_aside_is_kept(self, digits):
         learner = NeighbourCodes(16, n_iter=6, random_state=0).fit(digits[0])
