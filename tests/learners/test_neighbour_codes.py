@@ -214,6 +214,16 @@ class TestLearner:
         alone = NeighbourCodes(32, random_state=0)
         assert recall(nested, digits, 8) > recall(alone, digits, 8) + 0.02
 
+    def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, digits):
+        # One seed is within the noise: even the number of BLAS threads changes it.
+        seeds = range(3)
+        ours = [
+            recall(NeighbourCodes(32, lengths=[8, 16], random_state=s), digits, 16)
+            for s in seeds
+        ]
+        itq = [recall(ITQ(16, random_state=s), digits) for s in seeds]
+        assert np.mean(ours) > np.mean(itq)
+
     def test_the_best_iteration_on_rows_kept_aside_is_kept(self, digits):
         learner = NeighbourCodes(16, n_iter=6, random_state=0).fit(digits[0])
         assert learner.recalls_.shape == (7,)
