@@ -7,40 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewbits import _kernels
 from fewbits._kernels import _reference
-
-
-class Kernel:
-    """The functions of a kernel module, run with one instruction set."""
-
-    def __init__(self, module, isa):
-        self.module, self.isa = module, isa
-
-    def __getattr__(self, name):
-        assert self.module.force_isa(self.isa)
-        return getattr(self.module, name)
-
-
-KERNELS = [pytest.param(Kernel(_reference, "numpy"), id="numpy")]
-if _kernels.COMPILED:
-    from fewbits._kernels import _native
-
-    KERNELS += [pytest.param(Kernel(_native, i), id=i) for i in _native.isas()]
-
-each_kernel = pytest.mark.parametrize("kernel", KERNELS)
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1.1754944e-38, 1e-30, 1e19, -1e38, 3.4e38],
     np.float32,
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _restored_isa():
-    before = _kernels.active_isa()
-    yield
-    _kernels.force_isa(before)
 
 
 @st.composite
@@ -83,7 +55,6 @@ def outputs(n, b):
     return np.empty((n, b), np.float32), np.full((n, -(-b // 8)), 255, np.uint8)
 
 
-@each_kernel
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
 def test_linear_kernels_equal_the_definition(kernel, problem):
@@ -100,7 +71,6 @@ def test_linear_kernels_equal_the_definition(kernel, problem):
     same(codes, np.packbits(bits, axis=1))
 
 
-@each_kernel
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
 def test_sparse_kernels_equal_the_definition(kernel, problem):
@@ -118,7 +88,6 @@ def test_sparse_kernels_equal_the_definition(kernel, problem):
     same(codes, np.packbits(bits, axis=1))
 
 
-@each_kernel
 @pytest.mark.parametrize("shape", [(7, 1100, 40), (1, 600, 1300), (70, 300, 1100)])
 def test_blocks_of_features_and_outputs_change_nothing(kernel, shape):
     n, d, b = shape
@@ -138,7 +107,6 @@ def test_blocks_of_features_and_outputs_change_nothing(kernel, shape):
     same(scores, expected)
 
 
-@each_kernel
 @pytest.mark.parametrize("d", [65_535, 65_536])
 @pytest.mark.parametrize("skewed", [False, True])
 def test_single_rows_of_every_layout(kernel, d, skewed):
@@ -162,7 +130,6 @@ def test_single_rows_of_every_layout(kernel, d, skewed):
         same(scores[:n], expected[:n])
 
 
-@each_kernel
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(), n_candidates=st.integers(0, 20))
 def test_asymmetric_distances_equal_the_definition(kernel, problem, n_candidates):
@@ -178,7 +145,6 @@ def test_asymmetric_distances_equal_the_definition(kernel, problem, n_candidates
     same(found, expected)
 
 
-@each_kernel
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(), n_codes=st.sampled_from([0, 1, 9, 2500]))
 def test_bit_sums_equal_the_definition(kernel, problem, n_codes):
@@ -193,7 +159,6 @@ def test_bit_sums_equal_the_definition(kernel, problem, n_codes):
     same(found, expected)
 
 
-@each_kernel
 def test_bit_sums_of_known_codes(kernel):
     weights = np.array([[1, 2, 4, 8, 16, 32, 64, 128, -256]], np.float32)
     codes = np.array([[0b10000001, 0b10000000], [0b01000000, 0], [0, 0]], np.uint8)
@@ -202,7 +167,6 @@ def test_bit_sums_of_known_codes(kernel):
     assert sums.tolist() == [[-127, 2, 0]]
 
 
-@each_kernel
 def test_asymmetric_distance_of_a_known_pair(kernel):
     scores = np.array([[0.5, -2.0, 4.0, 0.0, 8.0, 1.0, 1.0, 1.0, -16.0]], np.float32)
     database = np.array([[0b10111111, 0], [0b01000000, 0b10000000]], np.uint8)

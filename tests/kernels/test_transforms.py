@@ -6,37 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
-from fewbits import _kernels
 from fewbits._kernels import _reference
 
-
-class Kernel:
-    """The functions of a kernel module, run with one instruction set."""
-
-    def __init__(self, module, isa):
-        self.module, self.isa = module, isa
-
-    def __getattr__(self, name):
-        assert self.module.force_isa(self.isa)
-        return getattr(self.module, name)
-
-
-KERNELS = [pytest.param(Kernel(_reference, "numpy"), id="numpy")]
-if _kernels.COMPILED:
-    from fewbits._kernels import _native
-
-    KERNELS += [pytest.param(Kernel(_native, i), id=i) for i in _native.isas()]
-
-each_kernel = pytest.mark.parametrize("kernel", KERNELS)
-
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1e-38, 3e38], np.float32)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _restored_isa():
-    before = _kernels.active_isa()
-    yield
-    _kernels.force_isa(before)
 
 
 def numbers(rng, shape, kind):
@@ -76,7 +48,6 @@ def check(kernel, name, arguments, n, b, zero_bit, threads):
     np.testing.assert_array_equal(codes, np.packbits(bits, axis=1))
 
 
-@each_kernel
 @settings(max_examples=60)
 @given(problem=problems(), n_rounds=st.integers(1, 3))
 def test_hadamard_equals_the_definition(kernel, problem, n_rounds):
@@ -88,7 +59,6 @@ def test_hadamard_equals_the_definition(kernel, problem, n_rounds):
     check(kernel, "hadamard", arguments, len(X), len(bias), zero_bit, threads)
 
 
-@each_kernel
 @pytest.mark.parametrize("size", [2**12, 2**13, 2**14, 2**16])
 def test_large_hadamard_equals_the_definition(kernel, size):
     rng = np.random.default_rng(size)
@@ -98,7 +68,6 @@ def test_large_hadamard_equals_the_definition(kernel, size):
     check(kernel, "hadamard", (X, diagonals, bias), 3, len(bias), 1, 2)
 
 
-@each_kernel
 def test_hadamard_is_the_matrix_of_sylvester(kernel):
     rng = np.random.default_rng(0)
     X = rng.integers(-9, 9, (3, 64)).astype(np.float32)
@@ -108,7 +77,6 @@ def test_hadamard_is_the_matrix_of_sylvester(kernel):
     np.testing.assert_array_equal(scores, (X * diagonals[0]) @ hadamard(64))
 
 
-@each_kernel
 @settings(max_examples=60)
 @given(problem=problems())
 def test_circulant_equals_the_definition(kernel, problem):
@@ -119,7 +87,6 @@ def test_circulant_equals_the_definition(kernel, problem):
     check(kernel, "circulant", arguments, len(X), len(bias), zero_bit, threads)
 
 
-@each_kernel
 @pytest.mark.parametrize("size", [2**12, 2**13])
 def test_large_circulant_equals_the_definition(kernel, size):
     rng = np.random.default_rng(size)

@@ -4,6 +4,9 @@ Each operation below is one operation of IEEE 754 on float32, and the order in w
 stages follow each other is part of the definition.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,12 +50,7 @@ def hadamard_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None:
-    step = max(1, _BLOCK // len(bias))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]
-        scores = np.empty((len(rows), len(bias)), np.float32)
-        hadamard_scores(rows, diagonals, bias, scores, n_threads)
-        codes[start : start + step] = _packed(scores, zero_bit)
+    _encode(X, codes, zero_bit, hadamard_scores, diagonals, bias, n_threads)
 
 
 def circulant_scores(
@@ -91,16 +89,26 @@ def circulant_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None:
+    arrays = diagonal, roots, spectra, bias
+    _encode(X, codes, zero_bit, circulant_scores, *arrays, n_threads)
+
+
+def _encode(
+    X: Float32Array,
+    codes: CodeArray,
+    zero_bit: int,
+    score: Callable[..., None],
+    *arguments: Any,
+) -> None:
+    """Pack the signs of scores, block by block; `arguments` end in bias and threads."""
+    *arrays, bias, n_threads = arguments
     step = max(1, _BLOCK // len(bias))
     for start in range(0, len(X), step):
         rows = X[start : start + step]
         scores = np.empty((len(rows), len(bias)), np.float32)
-        circulant_scores(rows, diagonal, roots, spectra, bias, scores, n_threads)
-        codes[start : start + step] = _packed(scores, zero_bit)
-
-
-def _packed(scores: ScoreArray, zero_bit: int) -> CodeArray:
-    return np.packbits(scores >= 0 if zero_bit else scores > 0, axis=1)
+        score(rows, *arrays, bias, scores, n_threads)
+        bits = scores >= 0 if zero_bit else scores > 0
+        codes[start : start + step] = np.packbits(bits, axis=1)
 
 
 def _hadamard(Z: Float32Array) -> Float32Array:
