@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ class FeatureSet:
         )
 
 
+@lru_cache(maxsize=1)  # experiments draw again and again from the same items
 def load_features(name: str, seed: int, n_queries: int = N_QUERIES) -> FeatureSet:
     """Return features by name, with up to `n_queries` queries that `seed` draws.
 
