@@ -11,9 +11,9 @@ from experiments.training_cost import BASE, FACTORS, LARGE, N_ITER
 INTRODUCTION = f"""# What learning PiCoDes and DBC costs
 
 Made by `python -m experiments.pages` from `training_cost.jsonl`, which
-`python -m experiments.training_cost` writes. Milliseconds per bit and iteration, over
-{N_ITER} iterations after the first ones, median over seeds, on one thread of a busy
-machine; {BASE["items"]:,} items of {BASE["features"]} features in {BASE["classes"]}
+`python -m experiments.training_cost` writes. Milliseconds of processor time per bit and
+iteration, over {N_ITER} iterations after the first ones, median over seeds, on one
+thread; {BASE["items"]:,} items of {BASE["features"]} features in {BASE["classes"]}
 classes, {BASE["bits"]} bits, and one of these numbers at a time made smaller or larger.
 The exponent is that of the power of the number by which the time grows."""
 
