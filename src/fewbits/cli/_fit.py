@@ -74,6 +74,13 @@ def fit(
         int | None,
         typer.Option(help="Seed of everything random; 0 when not given."),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="File from which the same command goes on after an interruption; for "
+            "methods with iterations."
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Lose the bundle that is there.")
     ] = False,
@@ -89,13 +96,16 @@ def fit(
     from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
+    parameters = parse_settings(settings or [])
+    if checkpoint is not None:
+        parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)
     chosen = made_by.changed(
         method=method,
         n_bits=bits,
         backbone=backbone,
         random_state=seed,
-        parameters=parse_settings(settings or []),
+        parameters=parameters,
     )
     source = inputs.read(items, column=column, label_column=labels)
     with progress_bar("learning") as progress, learning_reports_to(progress):

@@ -1,5 +1,6 @@
 """Iterative quantization."""
 
+from functools import partial
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -7,14 +8,14 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners._procrustes import random_rotation
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows, working_dtype
 
 
-class ITQ(IterativeLearner):
+class ITQ(ResumableLearner):
     """Rotate the leading principal components towards the corners of a cube.
 
     Parameters
@@ -27,6 +28,9 @@ class ITQ(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -80,12 +84,14 @@ class ITQ(IterativeLearner):
         *,
         n_iter: int = 50,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -101,6 +107,7 @@ class ITQ(IterativeLearner):
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
-        R = self._run(rotations(V, R, axes.scatter[:k].sum()), start=R)
+        energy = axes.scatter[:k].sum()
+        (R,) = self._resume(partial(rotations, V, energy), (R,), X)
         W = P @ R
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)

@@ -64,9 +64,9 @@ def first_projectors(
 
 def _itq(X: Float64Array, R: Float64Array) -> Float64Array:
     rows = Rows(X, np.zeros(X.shape[1]), n_out=R.shape[1])
-    steps = rotations(rows, R, float(np.sum(X**2)))
+    steps = rotations(rows, float(np.sum(X**2)), (R,))
     for _ in range(_ITQ_ITERATIONS):
-        R, _ = next(steps)
+        (R,), _ = next(steps)
     return R
 
 

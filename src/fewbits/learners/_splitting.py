@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.learners._axes import PrincipalAxes
+from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._hard_threshold import SparseStep
 from fewbits.learners._procrustes import polar
 from fewbits.learners._rotation import sign_products
@@ -15,18 +16,27 @@ from fewbits.learners._rows import Rows
 Float64Array = NDArray[np.float64]
 
 
+def dense_start(
+    V: Rows, axes: PrincipalAxes, Q: Float64Array
+) -> tuple[FeatureArray, Float64Array]:
+    """Return ``R = Rbar``, and Q: where `sparse_matrices` starts."""
+    W = axes.directions[:, : len(Q)].astype(V.dtype, copy=False)
+    return W @ Q.astype(V.dtype, copy=False), Q
+
+
 def sparse_matrices(
-    V: Rows, axes: PrincipalAxes, Q: Float64Array, sparsify: SparseStep, beta: float
-) -> Iterator[tuple[FeatureArray, float]]:
-    """Yield the sparse R (n_features, n_bits) with eq. (3) per entry of B.
+    V: Rows, axes: PrincipalAxes, sparsify: SparseStep, beta: float, state: Arrays
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield the sparse R (n_features, n_bits), and Q, with eq. (3) per entry of B.
 
     All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
     leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
     orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
+    They follow on the R and Q in `state`.
     """
+    R, Q = state
     W, scatter = axes.directions.astype(V.dtype, copy=False), axes.scatter[:, None]
     k = len(Q)
-    R = W[:, :k] @ Q.astype(V.dtype, copy=False)  # start: R = Rbar
     WR = W.T @ R
     while True:
         # Section 4.3: B = sign(X Rbar), of which only P'X'B is needed.
@@ -38,7 +48,7 @@ def sparse_matrices(
         R = sparsify(Rbar, R)
         WR = W.T @ R
         size = V.shape[0] * Q.shape[1]
-        yield R, _objective(size, Q, C, WR, scatter, beta) / size
+        yield (R, Q), _objective(size, Q, C, WR, scatter, beta) / size
 
 
 def _objective(
