@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from fewbits._typing import Array
+from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import BilinearEncoder
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._parameters import check_flag, check_n_bits
@@ -144,7 +144,7 @@ def near_square(n: int) -> tuple[int, int]:
         n += 1
 
 
-def closest_rotation(C: Float64Array) -> Float64Array:
+def closest_rotation(C: FeatureArray) -> FeatureArray:
     """Return the closest matrix to `C` with orthonormal columns, or rows if wide."""
     return polar(C) if C.shape[0] <= C.shape[1] else polar(C.T).T
 
@@ -166,7 +166,7 @@ def rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
 
 
 def _correlation(
-    rows: Rows, left: Float64Array, right: Float64Array, *, of_left: bool
+    rows: Rows, left: FeatureArray, right: FeatureArray, *, of_left: bool
 ) -> Float64Array:
     """Return the matrix whose dot product with a side is the sum to be raised."""
     (d1, b1), (d2, b2) = left.shape, right.shape

@@ -12,6 +12,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
+from fewbits.learners._device import product
 from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import check_n_bits, check_number
 from fewbits.learners._procrustes import random_rotation
@@ -138,7 +139,7 @@ class CCAITQ(ResumableLearner):
         V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
         (R,) = self._resume(partial(rotations, V, energy), (R,), X, Y)
-        W = E @ R
+        W = product(E, R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
 
     def _correlates(

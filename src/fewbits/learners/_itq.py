@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
+from fewbits.learners._device import product
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._resumable import ResumableLearner
@@ -109,5 +110,5 @@ class ITQ(ResumableLearner):
         R = random_rotation(k, self.n_bits, rng)
         energy = axes.scatter[:k].sum()
         (R,) = self._resume(partial(rotations, V, energy), (R,), X)
-        W = P @ R
+        W = product(P, R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)

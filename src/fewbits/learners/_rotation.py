@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._device import as_dtype, here
 from fewbits.learners._procrustes import polar
 from fewbits.learners._rows import Rows
 
@@ -31,10 +32,9 @@ def rotations(V: Rows, energy: float, state: Arrays) -> Iterator[tuple[Arrays, f
 
 def sign_products(V: Rows, R: FeatureArray) -> Float64Array:
     """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64."""
-    R = R.astype(V.dtype, copy=False)
-    one: np.floating = V.dtype.type(1)
-    C = np.zeros(R.shape)
+    place = here()
+    C, R = place.zeros(R.shape), place.put(as_dtype(R, V.dtype))
     for block in V:
-        B = np.where(block @ R >= 0, one, -one)
-        C += block.T @ B
-    return C
+        rows = place.put(block)
+        C += rows.T @ place.signs(rows @ R)
+    return place.get(C)

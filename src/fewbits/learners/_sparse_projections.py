@@ -24,7 +24,7 @@ from fewbits.learners._parameters import (
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, working_dtype
-from fewbits.learners._splitting import dense_start, sparse_matrices
+from fewbits.learners._splitting import sparse_matrices
 
 
 class SparseProjections(ResumableLearner):
@@ -188,10 +188,10 @@ class SparseProjections(ResumableLearner):
         dtype = working_dtype(max(X.shape), k, self.n_bits)
         P = axes.directions[:, :k] * scale
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
-        start = dense_start(V, axes, random_rotation(k, self.n_bits, rng))
+        Q = random_rotation(k, self.n_bits, rng)
         sparsify = self._sparse_step(axes, m, dtype)
         states = partial(sparse_matrices, V, axes, sparsify, self.beta)
-        R, _ = self._resume(states, start, X)
+        R, _ = self._resume(states, (Q,), X)
         return self._deploy(R, axes.mean, m)
 
     def _count_to_keep(self, n_features: int) -> int:
