@@ -38,6 +38,8 @@ resumable = pytest.mark.parametrize(
             n_iter=N_ITER,
             random_state=0,
         ),
+        ITQ(5, batch_size=30, n_iter=N_ITER, random_state=0),
+        SparseProjections(5, density=0.5, batch_size=30, n_iter=N_ITER, random_state=0),
         CBE(12, n_iter=N_ITER, random_state=0),
         BilinearProjections(6, n_iter=N_ITER, random_state=0),
     ],

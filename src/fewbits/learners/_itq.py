@@ -9,11 +9,12 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._device import product
-from fewbits.learners._parameters import check_n_bits
+from fewbits.learners._parameters import check_batch_size, check_n_bits
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows, working_dtype
+from fewbits.learners._sign_products import products_of
 
 
 class ITQ(ResumableLearner):
@@ -29,6 +30,9 @@ class ITQ(ResumableLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    batch_size : int, default=None
+        Rows that an iteration takes, for data so large that a pass over all of them is
+        too much; about a pass's worth of them is averaged. None takes all.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
@@ -85,6 +89,7 @@ class ITQ(ResumableLearner):
         *,
         n_iter: int = 50,
         tol: float = 0.0,
+        batch_size: int | None = None,
         checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -92,12 +97,14 @@ class ITQ(ResumableLearner):
         self.n_bits = n_bits
         self.n_iter = n_iter
         self.tol = tol
+        self.batch_size = batch_size
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
+        check_batch_size(self.batch_size)
         self._check_iterations(least=0)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
@@ -109,6 +116,8 @@ class ITQ(ResumableLearner):
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
         energy = axes.scatter[:k].sum()
-        (R,) = self._resume(partial(rotations, V, energy), (R,), X)
+        products = products_of(self.batch_size, rng)
+        states = partial(rotations, V, energy, products=products)
+        R, *_ = self._resume(states, (R,), X)
         W = product(P, R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)

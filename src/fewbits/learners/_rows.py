@@ -102,6 +102,12 @@ class Rows:
         for span in spans(len(self.X), self._widest):
             yield self._compute(span) if self._kept is None else self._kept[span]
 
+    def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
+        """Walk over the rows of these numbers."""
+        for span in spans(len(rows), self._widest):
+            chosen = rows[span]
+            yield self._compute(chosen) if self._kept is None else self._kept[chosen]
+
     def gather(self) -> FeatureArray:
         """Return all rows, in memory."""
         rows = np.empty(self.shape, self.dtype)
@@ -113,7 +119,7 @@ class Rows:
     def _nbytes(self) -> int:
         return int(self.shape[0] * self.shape[1] * self.dtype.itemsize)
 
-    def _compute(self, span: slice) -> FeatureArray:
+    def _compute(self, span: slice | NDArray[np.intp]) -> FeatureArray:
         centred = (as_single(self.X[span]) - self.mean).astype(self.dtype, copy=False)
         if self._axes is None:
             return centred

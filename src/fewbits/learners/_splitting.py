@@ -11,30 +11,35 @@ from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._device import as_dtype, product
 from fewbits.learners._hard_threshold import SparseStep
 from fewbits.learners._procrustes import polar
-from fewbits.learners._rotation import sign_products
 from fewbits.learners._rows import LARGE, Rows, parts
+from fewbits.learners._sign_products import Products, of_all_rows
 
 Float64Array = NDArray[np.float64]
 
 
 def sparse_matrices(
-    V: Rows, axes: PrincipalAxes, sparsify: SparseStep, beta: float, state: Arrays
+    V: Rows,
+    axes: PrincipalAxes,
+    sparsify: SparseStep,
+    beta: float,
+    state: Arrays,
+    products: Products = of_all_rows,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield the sparse R (n_features, n_bits), and Q, with eq. (3) per entry of B.
+    """Yield Q and the sparse R (n_features, n_bits) with eq. (3) per entry of B.
 
     All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
     leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
     orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
-    They follow on R and Q in `state`, or on Q alone: there R is Rbar.
+    They follow on Q and R in `state`, or on Q alone: there R is Rbar.
     """
-    *before, Q = state
+    Q, *before = state
     W, scatter = as_dtype(axes.directions, V.dtype), axes.scatter[:, None]
     k, size = len(Q), V.shape[0] * Q.shape[1]
     R = before[0] if before else product(W[:, :k], as_dtype(Q, V.dtype))
-    WR = product(W.T, R)
+    WR, memory = product(W.T, R), tuple(before[1:])
     while True:
         # Section 4.3: B = sign(X Rbar), of which only P'X'B is needed.
-        C = sign_products(V, Q)
+        C, memory = products(V, Q, memory)
         # Section 4.2, eq. (12): the same of Y = (B + beta X R) / (1 + beta).
         Y = _toward(C, WR, scatter, beta)
         del WR  # what is large is given up early
@@ -47,7 +52,7 @@ def sparse_matrices(
         del Rbar
         WR = product(W.T, R)
         # ||Rbar X - B||^2 + beta ||Rbar X - R X||^2, eq. (3).
-        yield (R, Q), float(fit + beta * _gap(Q, WR, scatter)) / size
+        yield (Q, R, *memory), float(fit + beta * _gap(Q, WR, scatter)) / size
 
 
 def _toward(
