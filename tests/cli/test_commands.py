@@ -79,6 +79,13 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     assert whole.info == resumed.info
 
 
+def test_fit_on_a_device(folder):
+    run("fit", "x.npy", "-b", 16, "-o", "numpy")
+    run("fit", "x.npy", "-b", 16, "-o", "torch", "--device", "cpu")
+    numpy, torch = (Bundle.load(folder / name).encoder for name in ("numpy", "torch"))
+    np.testing.assert_allclose(torch.weights, numpy.weights, rtol=1e-4, atol=1e-6)
+
+
 def test_vectors(vectors):
     lines = run("search", vectors, "-i", "q.npy", "-k", 2, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["id"] for line in lines] == [0, 1, 2]

@@ -1,5 +1,6 @@
 """``fewbits fit``."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,6 +82,13 @@ def fit(
             "methods with iterations."
         ),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Let torch do the heavy products of itq, sp, pcah and cca-itq: cuda, "
+            "cpu, or auto for a GPU if there is one. Deep methods: --set device=cuda."
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Lose the bundle that is there.")
     ] = False,
@@ -92,7 +100,7 @@ def fit(
 
     Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
     """
-    from fewbits import inputs, training
+    from fewbits import inputs, learners, training
     from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
@@ -108,7 +116,8 @@ def fit(
         parameters=parameters,
     )
     source = inputs.read(items, column=column, label_column=labels)
-    with progress_bar("learning") as progress, learning_reports_to(progress):
+    place = nullcontext() if device is None else learners.on_device(device)
+    with progress_bar("learning") as progress, learning_reports_to(progress), place:
         bundle = training.fit_bundle(
             source,
             method=chosen.method,
