@@ -89,7 +89,7 @@ def times(n: int, d: int, bits: int, repeats: int) -> list[dict]:
     def fit_faiss() -> None:
         peer = faiss.ITQTransform(d, bits, bits < d)
         peer.itq.max_iter = N_ITER
-        peer.max_train_per_dim = n  # all rows; else ten for each bit
+        peer.max_train_per_dim = n  # all rows
         peer.train(X)
         fitted["faiss"] = peer.apply(X)
 
