@@ -12,6 +12,7 @@ NAMES = (
     "novel",
     "decode",
     "training",
+    "fit",
     "onnx",
 )
 RESULTS = Path(__file__).parents[1] / "docs" / "results"

@@ -55,6 +55,21 @@ most its target.
 
 """
 
+FITTING = """## Learning beside faiss's ITQ, one thread
+
+Seconds of processor time on random rows of length 1, their spread falling from axis to
+axis; the ratio is faiss's time over ours, for the same rows and number of iterations.
+The loss is the mean squared distance of bits and scores, scaled to a mean square of 1.
+
+"""
+
+FILES = """
+
+Fits from a file, in a process of their own: memory at the peak without the pages of the
+file, all libraries in it.
+
+"""
+
 MODELS = """## Encoders in ONNX Runtime
 
 1,280 random features to 64 bits, one thread. An exact model needs a slow chain of
@@ -75,6 +90,7 @@ def write() -> None:
         ("novel", novel),
         ("decode", decode),
         ("training", training),
+        ("fit", fitting),
         ("onnx", models),
     ):
         path = RESULTS / f"benchmark_{name}.json"
@@ -243,6 +259,43 @@ def training(rows: list[dict[str, Any]]) -> str:
         if row["name"] == "memory"
     ]
     return f"{text}\n\nMemory at the peak, all of torch in it: {', '.join(peaks)}."
+
+
+def fitting(rows: list[dict[str, Any]]) -> str:
+    """Return what fits take in time and memory."""
+    times = [row for row in rows if row["part"] == "time"]
+    cells = [
+        [*_size(row), row["method"], f"{row['seconds']:.2f} s", *_beside_faiss(row)]
+        for row in times
+    ]
+    sizes = ["rows", "features", "bits", "iterations"]
+    text = FITTING + markdown([*sizes, "", "time", "ratio", "loss"], cells)
+    cells = [
+        [
+            *_size(row),
+            row["method"],
+            f"{row['seconds']:.0f} s",
+            f"{row['file_bytes'] / 2**20:,.0f} MiB",
+            f"{row['peak_bytes'] / 2**20:,.0f} MiB",
+        ]
+        for row in rows
+        if row["part"] == "memory"
+    ]
+    if not cells:
+        return text
+    return text + FILES + markdown([*sizes, "", "time", "file", "peak"], cells)
+
+
+def _size(row: dict[str, Any]) -> list[str]:
+    return [f"{row[key]:,}" for key in ("n", "d", "bits", "iterations")]
+
+
+def _beside_faiss(row: dict[str, Any]) -> list[str]:
+    ratio, loss = row["ratio"], row["loss"]
+    return [
+        "" if ratio is None else f"{ratio:.2f}",
+        "" if loss is None else f"{loss:.4f}",
+    ]
 
 
 def models(rows: list[dict[str, Any]]) -> str:

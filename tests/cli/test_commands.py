@@ -1,7 +1,9 @@
 """The commands from fit to search, as people and programs use them."""
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 
 import fewbits
 from fewbits import datasets
+from fewbits.bundle import Bundle
 from fewbits.cli import app
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
@@ -48,6 +51,39 @@ def texts(folder):
     run("fit", "t.txt", "-o", "t", "--bits", 32)
     run("build", "t", "t.txt")
     return "t"
+
+
+def test_fit_goes_on_from_its_checkpoint(folder):
+    class Killed(Exception):
+        pass
+
+    def kill(done, total):
+        if done == 4:
+            raise Killed
+
+    @contextmanager
+    def killing(label):
+        yield kill
+
+    options = ["fit", "x.npy", "-b", 16, "--set", "n_iter=9"]
+    run(*options, "-o", "whole")
+    options += ["--checkpoint", "fit.npz", "-o", "resumed"]
+    with patch("fewbits.cli._fit.progress_bar", killing):
+        result = CliRunner().invoke(app, [str(option) for option in options])
+    assert isinstance(result.exception, Killed)
+    assert (folder / "fit.npz").exists()
+    run(*options)
+    assert not (folder / "fit.npz").exists()
+    whole, resumed = (Bundle.load(folder / name) for name in ("whole", "resumed"))
+    assert whole.encoder.fingerprint == resumed.encoder.fingerprint
+    assert whole.info == resumed.info
+
+
+def test_fit_on_a_device(folder):
+    run("fit", "x.npy", "-b", 16, "-o", "numpy")
+    run("fit", "x.npy", "-b", 16, "-o", "torch", "--device", "cpu")
+    numpy, torch = (Bundle.load(folder / name).encoder for name in ("numpy", "torch"))
+    np.testing.assert_allclose(torch.weights, numpy.weights, rtol=1e-4, atol=1e-6)
 
 
 def test_vectors(vectors):

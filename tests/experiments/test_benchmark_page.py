@@ -70,3 +70,21 @@ def test_open_rows_of_models_are_told(results):
     page = written(results, "onnx", rows)
     assert "| exact, linear | 0.10 ms, or 60 ms (20%) | 50.0 ms | 0 |" in page
     assert "| fast, linear | 0.10 ms | 50.0 ms | 1 |" in page
+
+
+def test_fits_stand_beside_faiss_and_files_beside_their_memory(results):
+    size = {"n": 10_000, "d": 128, "bits": 64, "iterations": 10}
+    row = {**size, "part": "time", "seconds": 0.5, "ratio": None, "loss": None}
+    rows = [
+        {**row, "method": "SP"},
+        {**row, "method": "ITQ", "ratio": 3.0, "loss": 0.25},
+        {**row, "method": "faiss", "seconds": 1.5, "loss": 0.2501},
+    ]
+    page = written(results, "fit", rows)
+    assert "| 10,000 | 128 | 64 | 10 | SP | 0.50 s |  |  |" in page
+    assert "| 10,000 | 128 | 64 | 10 | ITQ | 0.50 s | 3.00 | 0.2500 |" in page
+    assert "Fits from a file" not in page
+    row = {**size, "part": "memory", "method": "ITQ", "seconds": 90.0}
+    row |= {"file_bytes": 2**29, "peak_bytes": 2**27}
+    page = written(results, "fit", [*rows, row])
+    assert "| 10,000 | 128 | 64 | 10 | ITQ | 90 s | 512 MiB | 128 MiB |" in page

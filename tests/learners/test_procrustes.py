@@ -57,3 +57,38 @@ def test_random_rotations_differ_with_the_seed_only():
     )
     np.testing.assert_array_equal(first, again)
     assert abs(first - other).max() > 0.1
+
+
+class TestByProducts:
+    """The iteration for large matrices, and for those on a device."""
+
+    @pytest.mark.parametrize("condition", [1, 1e3, 1e6])
+    @pytest.mark.parametrize("shape", [(1, 7), (60, 60), (60, 130)])
+    def test_equals_the_svd(self, shape, condition):
+        C = 1e4 * matrix(*shape, condition)
+        R = _procrustes._polar_by_products(C, np.float64)
+        np.testing.assert_allclose(R @ R.T, np.eye(len(C)), atol=1e-12)
+        U, _, Vt = np.linalg.svd(C, full_matrices=False)
+        np.testing.assert_allclose(R, U @ Vt, atol=1e-6)
+
+    @pytest.mark.parametrize("condition", [1, 1e3, 1e8])
+    def test_loses_nothing_in_single_precision(self, condition):
+        C = matrix(60, 130, condition)
+        R = _procrustes._polar_by_products(C, np.float32)
+        assert R.dtype == np.float32
+        np.testing.assert_allclose(R @ R.T, np.eye(60), atol=1e-5)
+        nuclear = np.linalg.svd(C, compute_uv=False).sum()
+        assert np.vdot(R, C) == pytest.approx(nuclear, rel=1e-5)
+
+    @pytest.mark.parametrize("C", [np.zeros((3, 5)), np.ones((3, 5))])
+    def test_gives_up_where_there_is_no_limit(self, C):
+        assert _procrustes._polar_by_products(C, np.float32) is None
+
+    def test_is_taken_for_large_matrices(self, monkeypatch):
+        monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 20)
+        monkeypatch.setattr(_procrustes, "_GRAM_FROM", 10)
+        C = matrix(30, 40, 1e3)
+        assert polar(C).dtype == np.float32
+        assert polar(C[:15]).dtype == np.float64
+        C[0] = 0  # and what has no limit falls back
+        np.testing.assert_allclose(polar(C) @ polar(C).T, np.eye(30), atol=1e-12)

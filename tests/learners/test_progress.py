@@ -71,8 +71,7 @@ def test_interrupt_before_the_first_iteration_is_passed_on(learner, monkeypatch)
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fewbits.learners._rotation.sign_products", interrupt)
-    monkeypatch.setattr("fewbits.learners._splitting.sign_products", interrupt)
+    monkeypatch.setattr("fewbits.learners._sign_products.sign_products", interrupt)
     with pytest.raises(KeyboardInterrupt):
         clone(learner).fit(X, Y)
 

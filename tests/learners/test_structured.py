@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.fft import irfft, rfft
 from scipy.linalg import circulant
 from scipy.optimize import minimize
 
@@ -67,7 +68,8 @@ def test_cbe_never_raises_its_objective(d, n_bits, penalty):
 def test_cbe_objective_is_that_of_matrices_and_the_step_is_exact(d, b):
     rng = np.random.default_rng(d)
     X, start = rng.normal(size=(30, d)), rng.normal(size=(-(-b // d), d))
-    (columns, value) = next(circulants(lambda: [X], start, b, 2.0))
+    ((spectra,), value) = next(circulants(lambda: [X], d, b, 2.0, (rfft(start),)))
+    columns = irfft(spectra, d)
     targets = []
     for k, r in enumerate(start):
         B = np.where(X @ circulant(r).T >= 0, 1.0, -1.0)

@@ -1,5 +1,6 @@
 """``fewbits fit``."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,6 +75,20 @@ def fit(
         int | None,
         typer.Option(help="Seed of everything random; 0 when not given."),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="File from which the same command goes on after an interruption; for "
+            "methods with iterations."
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Let torch do the heavy products of itq, sp, pcah and cca-itq: cuda, "
+            "cpu, or auto for a GPU if there is one. Deep methods: --set device=cuda."
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Lose the bundle that is there.")
     ] = False,
@@ -85,20 +100,24 @@ def fit(
 
     Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
     """
-    from fewbits import inputs, training
+    from fewbits import inputs, learners, training
     from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
+    parameters = parse_settings(settings or [])
+    if checkpoint is not None:
+        parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)
     chosen = made_by.changed(
         method=method,
         n_bits=bits,
         backbone=backbone,
         random_state=seed,
-        parameters=parse_settings(settings or []),
+        parameters=parameters,
     )
     source = inputs.read(items, column=column, label_column=labels)
-    with progress_bar("learning") as progress, learning_reports_to(progress):
+    place = nullcontext() if device is None else learners.on_device(device)
+    with progress_bar("learning") as progress, learning_reports_to(progress), place:
         bundle = training.fit_bundle(
             source,
             method=chosen.method,

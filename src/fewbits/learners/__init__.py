@@ -7,6 +7,7 @@ from fewbits.learners._cbe import CBE
 from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._dbc import DBC
+from fewbits.learners._device import on_device
 from fewbits.learners._hadamard import Hadamard
 from fewbits.learners._itq import ITQ
 from fewbits.learners._kernel_map import HomogeneousKernelMap
@@ -41,5 +42,6 @@ __all__ = [
     "SparseProjections",
     "SpectralHashing",
     "Thresholding",
+    "on_device",
     "on_progress",
 ]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import Array
+from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
-from fewbits.learners._rows import Rows, column_means
+from fewbits.learners._device import Matrix, here, product
+from fewbits.learners._rows import LARGE, Rows, column_means, parts
 
 Float64Array = NDArray[np.float64]
 
@@ -23,13 +24,14 @@ class PrincipalAxes:
     ----------
     mean : ndarray of shape (n_features,)
     directions : ndarray of shape (n_features, rank)
-        Orthonormal columns; the largest entry of each is positive.
+        Orthonormal columns; the largest entry of each is positive. In float64, in
+        float32 if very many.
     scatter : ndarray of shape (rank,)
         Sums of squares along the directions, falling.
     """
 
     mean: Float64Array
-    directions: Float64Array
+    directions: FeatureArray
     scatter: Float64Array
 
     @property
@@ -54,35 +56,55 @@ def principal_axes(X: Array) -> PrincipalAxes:
     scatter, directions = _from_rows(X, mean) if few_rows else _from_columns(X, mean)
     if not len(scatter):
         raise FeatureError("every row of X is the same: there is nothing to learn")
-    signs = np.sign(np.take_along_axis(directions, _largest(directions), axis=0))
-    return PrincipalAxes(mean, directions * signs, scatter)
+    return PrincipalAxes(mean, _signed(directions), scatter)
 
 
 def _from_columns(X: Array, mean: Float64Array) -> tuple[Float64Array, Float64Array]:
-    gram = np.zeros((X.shape[1], X.shape[1]))
+    place = here()
+    gram = place.zeros((X.shape[1], X.shape[1]))
     for block in Rows(X, mean, keep=False):
-        gram += block.T @ block
+        rows = place.put(block)
+        gram += rows.T @ rows
+    constant = place.get(gram.diagonal()) == 0
     scatter, directions = _leading(gram, len(X))
-    directions[np.diag(gram) == 0] = 0  # exactly, for constant features
+    directions[constant] = 0  # exactly
     return scatter, directions
 
 
-def _from_rows(X: Array, mean: Float64Array) -> tuple[Float64Array, Float64Array]:
-    centred = np.concatenate(list(Rows(X, mean, keep=False)))
-    scatter, left = _leading(centred @ centred.T, X.shape[1])
+def _from_rows(X: Array, mean: Float64Array) -> tuple[Float64Array, FeatureArray]:
+    centred = Rows(X, mean, keep=False).gather()
+    scatter, left = _leading(_gram_of_rows(centred), X.shape[1])
+    directions = product(centred.T, left)
+    directions /= np.sqrt(scatter)
+    del centred, left
     # The weakest directions lose their orthogonality in the division; QR restores it.
-    directions, triangle = np.linalg.qr(centred.T @ left / np.sqrt(scatter))
+    directions, triangle = np.linalg.qr(directions)
     return scatter, directions * np.sign(np.diag(triangle))
 
 
-def _leading(gram: Float64Array, n: int) -> tuple[Float64Array, Float64Array]:
-    """Return the eigenvalues above rounding error, falling, and their vectors."""
-    values, vectors = np.linalg.eigh(gram)
+def _gram_of_rows(rows: FeatureArray) -> Matrix:
+    put = here().put(rows)
+    return put @ put.T
+
+
+def _leading(gram: Matrix, n: int) -> tuple[Float64Array, Float64Array]:
+    """Return the eigenvalues above rounding error, falling, and their vectors.
+
+    A large `gram` is lost.
+    """
+    place = here()
+    values, vectors = map(place.get, place.eigh(gram))
     threshold = values[-1] * max(n, len(gram)) * np.finfo(float).eps
-    keep = values > max(threshold, 0)
-    return values[keep][::-1], vectors[:, keep][:, ::-1]
+    first = np.searchsorted(values, max(threshold, 0), side="right")
+    return values[first:][::-1], vectors[:, first:][:, ::-1]
 
 
-def _largest(columns: Float64Array) -> NDArray[np.intp]:
-    rows: NDArray[np.intp] = np.abs(columns).argmax(axis=0, keepdims=True)
-    return rows
+def _signed(directions: FeatureArray) -> FeatureArray:
+    """Return the directions, the largest entry of each positive."""
+    dtype = np.float64 if directions.size <= LARGE else np.float32
+    signed: FeatureArray = np.empty(directions.shape, dtype)
+    for part in parts(directions.shape[1], len(directions)):
+        columns = directions[:, part]
+        largest = np.abs(columns).argmax(axis=0, keepdims=True)
+        signed[:, part] = columns * np.sign(np.take_along_axis(columns, largest, 0))
+    return signed

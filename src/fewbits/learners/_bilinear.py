@@ -2,25 +2,26 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from fewbits._typing import Array
+from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import BilinearEncoder
-from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._parameters import check_flag, check_n_bits
 from fewbits.learners._procrustes import polar
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
 from fewbits.learners._structured import centred, unit_rows
 
 Float64Array = NDArray[np.float64]
-Sides = tuple[Float64Array, Float64Array]
 
 
-class BilinearProjections(IterativeLearner):
+class BilinearProjections(ResumableLearner):
     """Write the features as a matrix and multiply it from both sides.
 
     Two small matrices, random or rotations that are learned, stand for one large
@@ -38,6 +39,9 @@ class BilinearProjections(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -92,6 +96,7 @@ class BilinearProjections(IterativeLearner):
         learn: bool = True,
         n_iter: int = 5,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -99,6 +104,7 @@ class BilinearProjections(IterativeLearner):
         self.learn = learn
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -114,12 +120,12 @@ class BilinearProjections(IterativeLearner):
         b2 = -(-self.n_bits // b1)
         start = rng.standard_normal((d1, b1)), rng.standard_normal((d2, b2))
         mean = column_means(X)
-        states: Iterator[tuple[Sides, float]] = iter(())
         if self.learn:
             start = closest_rotation(start[0]), closest_rotation(start[1])
             rows = Rows(X, mean, n_out=max(d1 * b2, b1 * d2, b1 * b2))
-            states = rotations(rows, start)
-        left, right = self._run(states, start=start)
+            left, right = self._resume(partial(rotations, rows), start, X)
+        else:
+            left, right = self._run(iter(()), start)
         zeros = np.zeros(self.n_bits)
         encoder = BilinearEncoder(left, right, zeros, X.shape[1], zero_bit=1)
         return centred(encoder, mean)
@@ -138,12 +144,12 @@ def near_square(n: int) -> tuple[int, int]:
         n += 1
 
 
-def closest_rotation(C: Float64Array) -> Float64Array:
+def closest_rotation(C: FeatureArray) -> FeatureArray:
     """Return the closest matrix to `C` with orthonormal columns, or rows if wide."""
     return polar(C) if C.shape[0] <= C.shape[1] else polar(C.T).T
 
 
-def rotations(rows: Rows, sides: Sides) -> Iterator[tuple[Sides, float]]:
+def rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
     """Yield better and better rotations of both sides.
 
     Raises ``sum tr(B_n' left' Z_n right)`` over signs B and each side in turn, exactly,
@@ -160,7 +166,7 @@ def rotations(rows: Rows, sides: Sides) -> Iterator[tuple[Sides, float]]:
 
 
 def _correlation(
-    rows: Rows, left: Float64Array, right: Float64Array, *, of_left: bool
+    rows: Rows, left: FeatureArray, right: FeatureArray, *, of_left: bool
 ) -> Float64Array:
     """Return the matrix whose dot product with a side is the sum to be raised."""
     (d1, b1), (d2, b2) = left.shape, right.shape

@@ -1,23 +1,24 @@
 """Circulant binary embedding."""
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from scipy.fft import irfft, rfft
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import CirculantEncoder
 from fewbits.learners._circulant_steps import circulants
-from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._parameters import check_flag, check_n_bits, check_number
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
 from fewbits.learners._structured import centred, unit_rows
 
 
-class CBE(IterativeLearner):
+class CBE(ResumableLearner):
     """Project on the rows of a circulant matrix, random or learned.
 
     A fixed random sign for each feature, then a matrix each of whose rows is the one
@@ -39,6 +40,9 @@ class CBE(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -92,6 +96,7 @@ class CBE(IterativeLearner):
         penalty: float = 1.0,
         n_iter: int = 10,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -100,6 +105,7 @@ class CBE(IterativeLearner):
         self.penalty = penalty
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -115,17 +121,20 @@ class CBE(IterativeLearner):
         signs = np.packbits(rng.random_sample(d) < 0.5)
         columns = _random_columns(self.n_bits, d, rng)
         mean = column_means(X)
-        states: Iterator[Any] = iter(())
         if self.learn:
             flips = 1.0 - 2.0 * np.unpackbits(signs, count=d)
             rows = Rows(X, mean, n_out=2 * d)
-            states = circulants(
+            states = partial(
+                circulants,
                 lambda: (block * flips for block in unit_rows(rows)),
-                columns,
+                d,
                 self.n_bits,
                 self.penalty,
             )
-        columns = self._run(states, start=columns)
+            (spectra,) = self._resume(states, (rfft(columns),), X)
+            columns = irfft(spectra, d)
+        else:
+            self._run(iter(()), columns)
         encoder = CirculantEncoder(columns, signs, np.zeros(self.n_bits), zero_bit=1)
         return centred(encoder, mean)
 

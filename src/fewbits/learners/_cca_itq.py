@@ -1,5 +1,6 @@
 """Iterative quantization of canonical correlates."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
-from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._device import product
 from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import check_n_bits, check_number
 from fewbits.learners._procrustes import random_rotation
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows, working_dtype
 
@@ -24,7 +26,7 @@ Float64Array = NDArray[np.float64]
 _RANK_TOLERANCE = 1e-7
 
 
-class CCAITQ(IterativeLearner):
+class CCAITQ(ResumableLearner):
     """Rotate what correlates with the labels towards the corners of a cube.
 
     Canonical correlation analysis finds the directions of the features that correlate
@@ -45,6 +47,9 @@ class CCAITQ(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -105,6 +110,7 @@ class CCAITQ(IterativeLearner):
         relative: bool = True,
         n_iter: int = 50,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -113,6 +119,7 @@ class CCAITQ(IterativeLearner):
         self.relative = relative
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -131,7 +138,8 @@ class CCAITQ(IterativeLearner):
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
-        W = E @ self._run(rotations(V, R, energy), start=R)
+        (R,) = self._resume(partial(rotations, V, energy), (R,), X, Y)
+        W = product(E, R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
 
     def _correlates(

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, rfft
 
+from fewbits.learners._checkpoint import Arrays
+
 Float64Array = NDArray[np.float64]
 Spectra = NDArray[np.complex128]
 Blocks = Callable[[], Iterable[Float64Array]]
@@ -22,13 +24,15 @@ _MAX_STEPS = 100
 
 
 def circulants(
-    rows: Blocks, columns: Float64Array, n_bits: int, penalty: float
-) -> Iterator[tuple[Float64Array, float]]:
-    """Yield better and better first columns (n_blocks, d), and their objective."""
-    d = columns.shape[1]
+    rows: Blocks, d: int, n_bits: int, penalty: float, state: Arrays
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield better and better spectra of first columns, and their objective.
+
+    They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
+    """
+    (spectra,) = state
     pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
     n, energy = _energy(rows, d)
-    spectra: Spectra = rfft(columns)
     while True:
         c = _correlations(rows, spectra, n_bits, d)
         spectra = _best_spectra(energy, c, spectra, penalty)
@@ -36,7 +40,7 @@ def circulants(
         parts = energy * size - 2 * (spectra.conj() * c).real
         parts += penalty * (size - 1) ** 2
         total = n * n_bits + float(np.sum(pairs * parts))
-        yield irfft(spectra, d), total / (n * n_bits)
+        yield (spectra,), total / (n * n_bits)
 
 
 def _energy(rows: Blocks, d: int) -> tuple[int, Float64Array]:

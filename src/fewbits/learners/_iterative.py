@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Iterator
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fewbits.learners._base import Learner
+from fewbits.learners._checkpoint import Checkpoint
 from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners._progress import report
 
@@ -33,30 +34,50 @@ class IterativeLearner(Learner):
         check_number("tol", self.tol, 0)
 
     def _run(
-        self, states: Iterator[tuple[State, float]], start: State | None = None
+        self,
+        states: Iterator[tuple[State, float]],
+        start: State | None = None,
+        file: Checkpoint | None = None,
     ) -> State:
-        """Return the last of `states` to be reached, `start` if none; keep score."""
-        state = start
-        objective: list[float] = []
+        """Return the last of `states` to be reached, `start` if none; keep score.
+
+        With a `file`, whose states are arrays, they follow on what it holds.
+        """
+        state: Any = start
+        objective = [] if file is None else file.objective
         try:
-            for improved, value in islice(states, self.n_iter):
+            for improved, value in islice(states, self._n_left(objective)):
                 state = improved
                 objective.append(value)
+                if file is not None:
+                    file.keep(state, objective)
                 self._report(objective)
                 if self._may_stop(objective):
                     break
+            if file is not None:
+                file.remove()
         except KeyboardInterrupt:
             if not objective:
                 raise
-            warnings.warn(
-                f"interrupted after {len(objective)} of {self.n_iter} iterations; the "
-                f"{type(self).__name__} learned so far is kept",
-                stacklevel=4,
-            )
+            if file is not None:
+                file.write(state, objective)
+            self._warn_of_interrupt(len(objective), file)
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
         assert state is not None
-        return state
+        reached: State = state
+        return reached
+
+    def _n_left(self, objective: list[float]) -> int:
+        return 0 if self._may_stop(objective) else self.n_iter - len(objective)
+
+    def _warn_of_interrupt(self, n_done: int, file: Checkpoint | None) -> None:
+        later = "" if file is None else f"; the same fit goes on from {file.path}"
+        warnings.warn(
+            f"interrupted after {n_done} of {self.n_iter} iterations; the "
+            f"{type(self).__name__} learned so far is kept{later}",
+            stacklevel=6,
+        )
 
     def _may_stop(self, objective: list[float]) -> bool:
         if self.tol == 0 or len(objective) < 2:

@@ -1,5 +1,6 @@
 """Iterative quantization."""
 
+from functools import partial
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -7,14 +8,16 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._iterative import IterativeLearner
-from fewbits.learners._parameters import check_n_bits
+from fewbits.learners._device import product
+from fewbits.learners._parameters import check_batch_size, check_n_bits
 from fewbits.learners._procrustes import random_rotation
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows, working_dtype
+from fewbits.learners._sign_products import products_of
 
 
-class ITQ(IterativeLearner):
+class ITQ(ResumableLearner):
     """Rotate the leading principal components towards the corners of a cube.
 
     Parameters
@@ -27,6 +30,12 @@ class ITQ(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    batch_size : int, default=None
+        Rows that an iteration takes, for data so large that a pass over all of them is
+        too much; about a pass's worth of them is averaged. None takes all.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -80,17 +89,22 @@ class ITQ(IterativeLearner):
         *,
         n_iter: int = 50,
         tol: float = 0.0,
+        batch_size: int | None = None,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
         self.n_iter = n_iter
         self.tol = tol
+        self.batch_size = batch_size
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
+        check_batch_size(self.batch_size)
         self._check_iterations(least=0)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
@@ -101,6 +115,9 @@ class ITQ(IterativeLearner):
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
-        R = self._run(rotations(V, R, axes.scatter[:k].sum()), start=R)
-        W = P @ R
+        energy = axes.scatter[:k].sum()
+        products = products_of(self.batch_size, rng)
+        states = partial(rotations, V, energy, products=products)
+        R, *_ = self._resume(states, (R,), X)
+        W = product(P, R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)

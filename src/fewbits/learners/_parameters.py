@@ -16,6 +16,12 @@ def check_n_bits(value: Any) -> int:
     return check_integer("n_bits", value, 1, MAX_BITS)
 
 
+def check_batch_size(value: Any) -> None:
+    """Refuse what is neither a number of rows nor None."""
+    if value is not None:
+        check_integer("batch_size", value, 1)
+
+
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as an int when it lies between `low` and `high`, both included."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from fewbits._typing import Array
+from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._picodes_steps import Problem
@@ -62,11 +62,11 @@ def first_projectors(
     return np.concatenate([R, np.zeros((n - k, n_bits))]), no_bias
 
 
-def _itq(X: Float64Array, R: Float64Array) -> Float64Array:
+def _itq(X: Float64Array, R: FeatureArray) -> FeatureArray:
     rows = Rows(X, np.zeros(X.shape[1]), n_out=R.shape[1])
-    steps = rotations(rows, R, float(np.sum(X**2)))
+    steps = rotations(rows, float(np.sum(X**2)), (R,))
     for _ in range(_ITQ_ITERATIONS):
-        R, _ = next(steps)
+        (R,), _ = next(steps)
     return R
 
 

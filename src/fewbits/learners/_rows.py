@@ -13,11 +13,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
+from fewbits.learners._device import as_dtype, here
 
 #: Projected rows up to this many bytes are kept between iterations in any case.
 KEEP_BYTES = 1 << 26
 _BLOCK_ENTRIES = 1 << 20
 _MIN_ROWS = 1024
+#: Matrices of more entries are held in float32, and worked on in parts of this size.
+LARGE = 1 << 26
 #: One pass of more multiply-adds than this is done in float32, summed in float64.
 _DOUBLE_LIMIT = 1 << 30
 
@@ -27,6 +30,11 @@ def spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
     step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
+
+
+def parts(n_rows: int, width: int) -> Iterator[slice]:
+    """Cut a matrix into slices of `LARGE` entries: a small one is whole."""
+    return spans(n_rows, width, least=max(1, LARGE // max(1, width)))
 
 
 def as_single(X: Array) -> NDArray[np.float32]:
@@ -80,32 +88,42 @@ class Rows:
         keep: bool = True,
     ) -> None:
         self.X, self.mean = X, mean
-        self.axes = None if axes is None else axes.astype(dtype, copy=False)
+        self._place = here()
+        self._axes = None if axes is None else self._place.put(as_dtype(axes, dtype))
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         width = X.shape[1] if axes is None else axes.shape[1]
         self.shape = (len(X), width)
         self._widest = max(X.shape[1], width, n_out)
         self._kept: FeatureArray | None = None
         if keep and self._nbytes <= _memory_allowed(X):
-            self._kept = self._compute_all()
+            self._kept = self.gather()
 
     def __iter__(self) -> Iterator[FeatureArray]:
         for span in spans(len(self.X), self._widest):
             yield self._compute(span) if self._kept is None else self._kept[span]
 
+    def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
+        """Walk over the rows of these numbers."""
+        for span in spans(len(rows), self._widest):
+            chosen = rows[span]
+            yield self._compute(chosen) if self._kept is None else self._kept[chosen]
+
+    def gather(self) -> FeatureArray:
+        """Return all rows, in memory."""
+        rows = np.empty(self.shape, self.dtype)
+        for span in spans(len(self.X), self._widest):
+            rows[span] = self._compute(span)
+        return rows
+
     @property
     def _nbytes(self) -> int:
         return int(self.shape[0] * self.shape[1] * self.dtype.itemsize)
 
-    def _compute(self, span: slice) -> FeatureArray:
+    def _compute(self, span: slice | NDArray[np.intp]) -> FeatureArray:
         centred = (as_single(self.X[span]) - self.mean).astype(self.dtype, copy=False)
-        return centred if self.axes is None else centred @ self.axes
-
-    def _compute_all(self) -> FeatureArray:
-        kept = np.empty(self.shape, self.dtype)
-        for span in spans(len(self.X), self._widest):
-            kept[span] = self._compute(span)
-        return kept
+        if self._axes is None:
+            return centred
+        return self._place.get(self._place.put(centred) @ self._axes)
 
 
 def _memory_allowed(X: Array) -> int:

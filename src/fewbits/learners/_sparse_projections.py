@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,21 @@ from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._hard_threshold import IterativeSteps, OneStep, SparseStep
-from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._parameters import (
+    check_batch_size,
     check_choice,
     check_integer,
     check_n_bits,
     check_number,
 )
 from fewbits.learners._procrustes import random_rotation
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, working_dtype
+from fewbits.learners._sign_products import products_of
 from fewbits.learners._splitting import sparse_matrices
 
 
-class SparseProjections(IterativeLearner):
+class SparseProjections(ResumableLearner):
     """Learn one sparse hyperplane per bit, near a dense and orthogonal solution.
 
     Encoding costs one multiply-add for each weight that is kept: a tenth of a dense
@@ -63,6 +66,12 @@ class SparseProjections(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
+    batch_size : int, default=None
+        Rows that an iteration takes, for data so large that a pass over all of them is
+        too much; about a pass's worth of them is averaged. None takes all.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -143,6 +152,8 @@ class SparseProjections(IterativeLearner):
         step: str = "frobenius",
         inner_start: str = "dense",
         tol: float = 0.0,
+        batch_size: int | None = None,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -157,6 +168,8 @@ class SparseProjections(IterativeLearner):
         self.step = step
         self.inner_start = inner_start
         self.tol = tol
+        self.batch_size = batch_size
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -170,6 +183,7 @@ class SparseProjections(IterativeLearner):
         check_integer("n_inner", self.n_inner, 1)
         check_choice("step", self.step, ("frobenius", "spectral"))
         check_choice("inner_start", self.inner_start, ("dense", "previous"))
+        check_batch_size(self.batch_size)
         self._check_iterations()
 
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -184,7 +198,11 @@ class SparseProjections(IterativeLearner):
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         Q = random_rotation(k, self.n_bits, rng)
         sparsify = self._sparse_step(axes, m, dtype)
-        R = self._run(sparse_matrices(V, axes, Q, sparsify, self.beta))
+        products = products_of(self.batch_size, rng)
+        states = partial(
+            sparse_matrices, V, axes, sparsify, self.beta, products=products
+        )
+        _, R, *_ = self._resume(states, (Q,), X)
         return self._deploy(R, axes.mean, m)
 
     def _count_to_keep(self, n_features: int) -> int:

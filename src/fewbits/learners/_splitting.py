@@ -7,51 +7,69 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.learners._axes import PrincipalAxes
+from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._device import as_dtype, product
 from fewbits.learners._hard_threshold import SparseStep
 from fewbits.learners._procrustes import polar
-from fewbits.learners._rotation import sign_products
-from fewbits.learners._rows import Rows
+from fewbits.learners._rows import LARGE, Rows, parts
+from fewbits.learners._sign_products import Products, of_all_rows
 
 Float64Array = NDArray[np.float64]
 
 
 def sparse_matrices(
-    V: Rows, axes: PrincipalAxes, Q: Float64Array, sparsify: SparseStep, beta: float
-) -> Iterator[tuple[FeatureArray, float]]:
-    """Yield the sparse R (n_features, n_bits) with eq. (3) per entry of B.
+    V: Rows,
+    axes: PrincipalAxes,
+    sparsify: SparseStep,
+    beta: float,
+    state: Arrays,
+    products: Products = of_all_rows,
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield Q and the sparse R (n_features, n_bits) with eq. (3) per entry of B.
 
     All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
     leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
     orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
+    They follow on Q and R in `state`, or on Q alone: there R is Rbar.
     """
-    W, scatter = axes.directions.astype(V.dtype, copy=False), axes.scatter[:, None]
-    k = len(Q)
-    R = W[:, :k] @ Q.astype(V.dtype, copy=False)  # start: R = Rbar
-    WR = W.T @ R
+    Q, *before = state
+    W, scatter = as_dtype(axes.directions, V.dtype), axes.scatter[:, None]
+    k, size = len(Q), V.shape[0] * Q.shape[1]
+    R = before[0] if before else product(W[:, :k], as_dtype(Q, V.dtype))
+    WR, memory = product(W.T, R), tuple(before[1:])
     while True:
         # Section 4.3: B = sign(X Rbar), of which only P'X'B is needed.
-        C = sign_products(V, Q)
+        C, memory = products(V, Q, memory)
         # Section 4.2, eq. (12): the same of Y = (B + beta X R) / (1 + beta).
-        Q = polar((C + beta * scatter[:k] * WR[:k]) / (1 + beta))
-        Rbar = W[:, :k] @ Q.astype(V.dtype, copy=False)
+        Y = _toward(C, WR, scatter, beta)
+        del WR  # what is large is given up early
+        Q = polar(Y)
+        fit = size - 2 * np.vdot(Q, C) + scatter[:k].sum()
+        del C, Y
+        Rbar = product(W[:, :k], as_dtype(Q, V.dtype))
         # Section 4.1, eq. (10) or (11).
         R = sparsify(Rbar, R)
-        WR = W.T @ R
-        size = V.shape[0] * Q.shape[1]
-        yield R, _objective(size, Q, C, WR, scatter, beta) / size
+        del Rbar
+        WR = product(W.T, R)
+        # ||Rbar X - B||^2 + beta ||Rbar X - R X||^2, eq. (3).
+        yield (Q, R, *memory), float(fit + beta * _gap(Q, WR, scatter)) / size
 
 
-def _objective(
-    size: int,
-    Q: Float64Array,
-    C: Float64Array,
-    WR: FeatureArray,
-    scatter: Float64Array,
-    beta: float,
-) -> float:
-    """Return ``||Rbar X - B||^2 + beta ||Rbar X - R X||^2``, eq. (3)."""
-    k = len(Q)
-    fit = size - 2 * np.vdot(Q, C) + scatter[:k].sum()
-    inside, outside = (Q - WR[:k]) ** 2, WR[k:] ** 2
-    gap = np.sum(scatter[:k] * inside) + np.sum(scatter[k:] * outside)
-    return float(fit + beta * gap)
+def _toward(
+    C: Float64Array, WR: FeatureArray, scatter: Float64Array, beta: float
+) -> FeatureArray:
+    """Return P'X'Y."""
+    found = np.empty(C.shape, np.float64 if C.size <= LARGE else np.float32)
+    for part in parts(*C.shape):
+        found[part] = (C[part] + beta * scatter[part] * WR[part]) / (1 + beta)
+    return found
+
+
+def _gap(Q: FeatureArray, WR: FeatureArray, scatter: Float64Array) -> float:
+    """Return ``||Rbar X - R X||^2``."""
+    k, gap = len(Q), 0.0
+    for part in parts(*Q.shape):
+        gap += np.sum(scatter[:k][part] * (Q[part] - WR[:k][part]) ** 2)
+    for part in parts(*WR[k:].shape):
+        gap += np.sum(scatter[k:][part] * WR[k:][part] ** 2)
+    return gap

@@ -134,7 +134,10 @@ def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a bundle tells of the parameters; a file of this fit is not."""
     kept = (bool, int, float, str, type(None))
     return {
-        name: value for name, value in parameters.items() if isinstance(value, kept)
+        name: value
+        for name, value in parameters.items()
+        if isinstance(value, kept) and name != "checkpoint"
     }

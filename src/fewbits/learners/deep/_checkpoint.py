@@ -10,6 +10,7 @@ import torch
 
 from fewbits._files import atomic_write
 from fewbits.errors import ArtefactError
+from fewbits.learners._checkpoint import check_identity
 
 _FORMAT = b"fewbits-training-1\n"
 _HEAD = len(_FORMAT) + 32  # and a checksum of what follows
@@ -53,15 +54,5 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
     except Exception as error:  # of many kinds, for what it refuses to make
         raise ArtefactError(damaged) from error
     then, state = json.loads(found["identity"]), found["state"]
-    _check_identity(path, then, json.loads(json.dumps(identity)))
+    check_identity(path, then, json.loads(json.dumps(identity)), "training")
     return dict(state)
-
-
-def _check_identity(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
-    other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
-    if other:
-        key = other[0]
-        raise ArtefactError(
-            f"{path} belongs to another training: {key} was {then.get(key)!r}, now "
-            f"{now.get(key)!r}; delete it to start anew"
-        )

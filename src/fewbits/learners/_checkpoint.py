@@ -1,0 +1,120 @@
+"""Files from which an interrupted fit goes on as if nothing had happened."""
+
+import json
+import time
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from fewbits._files import atomic_write
+from fewbits._typing import Array
+from fewbits.errors import ArtefactError
+from fewbits.learners._rows import as_single, spans
+
+Arrays = tuple[NDArray[Any], ...]
+
+_FORMAT = "fewbits-fit-1"
+#: A file is renewed after this many seconds, and so that writing takes a twentieth of
+#: the time at most.
+_PAUSE, _WRITING_SHARE = 10.0, 1 / 20
+
+
+class Checkpoint:
+    """The state of a fit in a file, replaced whole; NumPy's ``.npz`` without pickles.
+
+    Parameters
+    ----------
+    path : str or Path
+    identity : dict
+        What the fit depends on, for JSON: another fit refuses the file.
+
+    Attributes
+    ----------
+    objective : list of float
+        Of the iterations that the file knows.
+    """
+
+    def __init__(self, path: str | Path, identity: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self.identity = json.loads(json.dumps(identity))
+        self.objective: list[float] = []
+        self._due = 0.0
+
+    def resume(self, start: Arrays) -> Arrays:
+        """Return the state in the file; where there is none, write `start` to it.
+
+        Raises
+        ------
+        ArtefactError
+            When the file is damaged, or belongs to another fit; nothing in it is run.
+        OSError
+            When the file can be neither read nor written.
+        """
+        if not self.path.exists():
+            self.write(start, [])
+            return start
+        state, self.objective = self._read()
+        return state
+
+    def keep(self, state: Arrays, objective: list[float]) -> None:
+        """Write the state if the last time was long ago."""
+        if time.monotonic() >= self._due:
+            self.write(state, objective)
+
+    def write(self, state: Arrays, objective: list[float]) -> None:
+        """Replace the file by this state, all of it or nothing."""
+        began = time.monotonic()
+        head = json.dumps([_FORMAT, self.identity])
+        with atomic_write(self.path) as file:
+            np.savez(file, *state, head=np.array(head), objective=objective)
+        ended = time.monotonic()
+        self._due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
+
+    def remove(self) -> None:
+        """Delete the file: the fit has ended."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> tuple[Arrays, list[float]]:
+        damaged = f"{self.path} is no checkpoint of a fit, or damaged: delete it"
+        try:
+            with open(self.path, "rb") as raw, np.load(raw) as file:
+                form, identity = json.loads(str(file["head"]))
+                objective = file["objective"].tolist()
+                state = tuple(file[f"arr_{i}"] for i in range(len(file.files) - 2))
+        except OSError:
+            raise
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise ArtefactError(damaged) from error
+        if form != _FORMAT:
+            raise ArtefactError(damaged)
+        check_identity(self.path, identity, self.identity, "fit")
+        return state, objective
+
+
+def check_identity(
+    path: Path, then: dict[str, Any], now: dict[str, Any], noun: str
+) -> None:
+    """Refuse a file that belongs to another fit or training."""
+    other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
+    if other:
+        key = other[0]
+        raise ArtefactError(
+            f"{path} belongs to another {noun}: {key} was {then.get(key)!r}, now "
+            f"{now.get(key)!r}; delete it to start anew"
+        )
+
+
+def data_checksum(X: Array, Y: sp.csr_array | None) -> str:
+    """Return the SHA-256 of all rows, as float32, and of the labels, if any."""
+    digest = sha256(repr(X.shape).encode())
+    for span in spans(*X.shape):
+        digest.update(as_single(X[span]).data)
+    if Y is not None:
+        for part in (Y.indptr, Y.indices, Y.data):
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()

@@ -1,0 +1,166 @@
+"""Where the heavy linear algebra of learners is done: by NumPy, or by torch.
+
+The algorithms are written once, with operators that arrays and tensors share; what they
+call by different names is here. Everything else of a fit stays with NumPy.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from fewbits._typing import FeatureArray
+
+Matrix = Any  #: An array, or a tensor on a device.
+
+#: Larger matrices than this take LAPACK's driver that needs no room beside them.
+_ROOMY = 4096
+
+
+class _NumPy:
+    """Arrays as they are."""
+
+    is_torch = False
+
+    def put(self, x: FeatureArray) -> Matrix:
+        return x
+
+    def get(self, x: Matrix) -> NDArray[Any]:
+        array: NDArray[Any] = x
+        return array
+
+    def zeros(self, shape: tuple[int, ...]) -> Matrix:
+        """Return zeros in float64."""
+        return np.zeros(shape)
+
+    def signs(self, x: Matrix) -> Matrix:
+        """Return -1 and 1, 1 for zeros."""
+        one = x.dtype.type(1)
+        return np.where(x >= 0, one, -one)
+
+    def eigh(self, gram: Matrix) -> tuple[Matrix, Matrix]:
+        """Return rising eigenvalues and their vectors; a large `gram` is lost."""
+        if len(gram) <= _ROOMY:
+            return np.linalg.eigh(gram)
+        return eigh(gram.T, overwrite_a=True, check_finite=False, driver="evr")
+
+    def solve(self, A: Matrix, B: Matrix) -> Matrix:
+        """Return ``A^-1 B`` for a positive definite A, which is lost."""
+        factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
+        return cho_solve(factor, B, check_finite=False)
+
+
+class _Torch:
+    """Tensors on a device."""
+
+    is_torch = True
+
+    def __init__(self, name: str) -> None:
+        from fewbits.learners.deep._torch import as_device
+
+        self.device = as_device(name)
+
+    def put(self, x: FeatureArray) -> Matrix:
+        import torch
+
+        return torch.from_numpy(np.require(x, requirements=["C", "W"])).to(self.device)
+
+    def get(self, x: Matrix) -> NDArray[Any]:
+        array: NDArray[Any] = x.cpu().numpy()
+        return array
+
+    def zeros(self, shape: tuple[int, ...]) -> Matrix:
+        import torch
+
+        return torch.zeros(tuple(shape), dtype=torch.float64, device=self.device)
+
+    def signs(self, x: Matrix) -> Matrix:
+        from fewbits.learners.deep._torch import signs
+
+        return signs(x)
+
+    def eigh(self, gram: Matrix) -> tuple[Matrix, Matrix]:
+        import torch
+
+        values, vectors = torch.linalg.eigh(gram)
+        return values, vectors
+
+    def solve(self, A: Matrix, B: Matrix) -> Matrix:
+        import torch
+
+        factor, failed_at = torch.linalg.cholesky_ex(A)
+        if int(failed_at):
+            raise np.linalg.LinAlgError("the matrix is not positive definite")
+        return torch.cholesky_solve(B, factor)
+
+
+Place = _NumPy | _Torch
+_HERE: ContextVar[Place | None] = ContextVar("fewbits_device", default=None)
+_NUMPY = _NumPy()
+
+
+@contextmanager
+def on_device(name: str) -> Iterator[None]:
+    """Fit learners in the block with the heavy products done by torch on a device.
+
+    These are the passes over the rows, principal axes and polar factors: nearly all
+    work of `PCAH`, `ITQ`, `CCAITQ` and `SparseProjections`. Results agree with those of
+    NumPy within rounding, which may flip bits of scores near zero. It is no parameter
+    of the learners, so that what was learned does not depend on where.
+
+    Parameters
+    ----------
+    name : str
+        "cuda" or another device of torch; "auto" takes a GPU if there is one, else
+        NumPy; "cpu" is torch on the processor.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such device.
+    MissingExtraError
+        When a device is named and torch is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> with on_device("auto"):
+    ...     itq = ITQ(n_bits=8, random_state=0).fit(X)
+    """
+    token = _HERE.set(_place(name))
+    try:
+        yield
+    finally:
+        _HERE.reset(token)
+
+
+def here() -> Place:
+    """Return where to do linear algebra."""
+    return _HERE.get() or _NUMPY
+
+
+def product(A: FeatureArray, B: FeatureArray) -> FeatureArray:
+    """Return ``A @ B``."""
+    place, dtype = here(), np.result_type(A, B)
+    return place.get(place.put(as_dtype(A, dtype)) @ place.put(as_dtype(B, dtype)))
+
+
+def as_dtype(x: FeatureArray, dtype: DTypeLike) -> FeatureArray:
+    """Return `x` itself, if it has this dtype, or a copy."""
+    return x.astype(dtype, copy=False)
+
+
+def _place(name: str) -> Place:
+    if name != "auto":
+        return _Torch(name)
+    if find_spec("torch") is None:
+        return _NUMPY
+    found = _Torch(name)
+    return found if found.device.type != "cpu" else _NUMPY

@@ -1,0 +1,61 @@
+"""Learners whose fit goes on where it was interrupted."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fewbits._typing import Array
+from fewbits.errors import ArgumentError
+from fewbits.learners._checkpoint import Arrays, Checkpoint, data_checksum
+from fewbits.learners._iterative import IterativeLearner
+
+_NO_IDENTITY = ("verbose", "checkpoint")
+
+
+class ResumableLearner(IterativeLearner):
+    """An iterative learner whose states are arrays, kept in the file `checkpoint`.
+
+    The next state must depend on the one before, the data and the parameters only.
+    """
+
+    checkpoint: Any
+    random_state: Any
+
+    def _check_iterations(self, least: int = 1) -> None:
+        super()._check_iterations(least)
+        seed = self.random_state
+        if self.checkpoint is not None and not isinstance(seed, int | np.integer):
+            raise ArgumentError(
+                "a fit with a checkpoint must be repeatable: random_state must be an "
+                f"integer, got {seed!r}"
+            )
+
+    def _resume(
+        self,
+        states: Callable[[Arrays], Iterator[tuple[Arrays, float]]],
+        start: Arrays,
+        X: Array,
+        Y: sp.csr_array | None = None,
+    ) -> Arrays:
+        """Return the last of the `states` that follow on `start`, or on the file.
+
+        `X`, and the labels `Y` where these matter, tell the file from others.
+        """
+        if self.checkpoint is None:
+            return self._run(states(start), start)
+        file = Checkpoint(self.checkpoint, self._identity(X, Y))
+        start = file.resume(start)
+        return self._run(states(start), start, file)
+
+    def _identity(self, X: Array, Y: sp.csr_array | None) -> dict[str, Any]:
+        """Return what the fit depends on, as JSON knows it."""
+        parameters = self.get_params().items()
+        chosen = {
+            name: np.asarray(value).tolist()
+            for name, value in parameters
+            if name not in _NO_IDENTITY
+        }
+        name = type(self).__name__
+        return {"learner": name, **chosen, "data": data_checksum(X, Y)}

@@ -1,0 +1,217 @@
+"""Fits that are interrupted or killed, and go on to the same result."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.learners import (
+    CBE,
+    CCAITQ,
+    ITQ,
+    BilinearProjections,
+    KernelMapped,
+    SparseProjections,
+    _checkpoint,
+    on_progress,
+)
+
+X = np.random.default_rng(0).normal(size=(100, 8))
+Y = np.arange(100) % 3
+N_ITER = 6
+
+resumable = pytest.mark.parametrize(
+    "learner",
+    [
+        ITQ(12, n_iter=N_ITER, random_state=0),
+        CCAITQ(6, n_iter=N_ITER, random_state=0),
+        SparseProjections(6, density=0.5, n_iter=N_ITER, random_state=0),
+        SparseProjections(
+            12,
+            density=0.5,
+            solver="iterative",
+            inner_start="previous",
+            n_iter=N_ITER,
+            random_state=0,
+        ),
+        ITQ(5, batch_size=30, n_iter=N_ITER, random_state=0),
+        SparseProjections(5, density=0.5, batch_size=30, n_iter=N_ITER, random_state=0),
+        CBE(12, n_iter=N_ITER, random_state=0),
+        BilinearProjections(6, n_iter=N_ITER, random_state=0),
+    ],
+    ids=lambda learner: f"{type(learner).__name__}-{learner.n_bits}",
+)
+
+
+class Killed(Exception):
+    pass
+
+
+def stop_at(n, error):
+    def listener(done, total, objective):
+        if done == n:
+            raise error
+
+    return on_progress(listener)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "fit.npz"
+
+
+@pytest.fixture
+def every_iteration(monkeypatch):
+    monkeypatch.setattr(_checkpoint, "_PAUSE", 0.0)
+    monkeypatch.setattr(_checkpoint, "_WRITING_SHARE", np.inf)
+
+
+def same(one, other):
+    return (
+        one.encoder_.fingerprint == other.encoder_.fingerprint
+        and one.objective_.tolist() == other.objective_.tolist()
+    )
+
+
+@resumable
+@pytest.mark.usefixtures("every_iteration")
+@pytest.mark.parametrize("n_done", [1, 4, N_ITER])
+def test_killed_fit_goes_on_to_the_same_result(learner, path, n_done):
+    whole = clone(learner).fit(X, Y)
+    resumed = clone(learner).set_params(checkpoint=path)
+    with pytest.raises(Killed), stop_at(n_done, Killed):
+        clone(resumed).fit(X, Y)
+    seen = []
+    with on_progress(lambda done, *_: seen.append(done)):
+        resumed.fit(X, Y)
+    assert seen == list(range(n_done + 1, N_ITER + 1))
+    assert same(resumed, whole)
+    assert not path.exists()
+
+
+@resumable
+def test_interrupted_fit_is_kept_and_goes_on(learner, path):
+    whole, first = clone(learner).fit(X, Y), clone(learner).set_params(checkpoint=path)
+    message = "interrupted after 3 of 6 .* the same fit goes on from"
+    with stop_at(3, KeyboardInterrupt), pytest.warns(UserWarning, match=message):
+        first.fit(X, Y)
+    assert first.n_iter_ == 3
+    assert same(clone(first).fit(X, Y), whole)
+    assert not path.exists()
+
+
+def test_fit_that_is_over_begins_anew(path):
+    learner = ITQ(6, n_iter=3, random_state=0, checkpoint=path).fit(X)
+    assert same(learner, clone(learner).fit(X))
+
+
+@pytest.mark.usefixtures("every_iteration")
+def test_tolerance_ends_a_resumed_fit_where_it_ended(path):
+    learner = ITQ(6, n_iter=50, tol=1e-2, random_state=0)
+    whole = clone(learner).fit(X)
+    learner.set_params(checkpoint=path)
+    with pytest.raises(Killed), stop_at(whole.n_iter_, Killed):
+        clone(learner).fit(X)
+    assert same(learner.fit(X), whole)
+
+
+KILL = """
+import os, signal, sys
+import numpy as np
+from fewbits.learners import ITQ, _checkpoint, on_progress
+
+_checkpoint._PAUSE, _checkpoint._WRITING_SHARE = 0.0, float("inf")
+
+def kill(done, total, objective):
+    if done == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+X = np.random.default_rng(0).normal(size=(100, 8))
+with on_progress(kill):
+    ITQ(12, n_iter=6, random_state=0, checkpoint=sys.argv[1]).fit(X)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_killed_process(path):
+    killed = subprocess.run([sys.executable, "-c", KILL, str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    learner = ITQ(12, n_iter=6, random_state=0)
+    seen = []
+    with on_progress(lambda done, *_: seen.append(done)):
+        resumed = clone(learner).set_params(checkpoint=path).fit(X)
+    assert seen == [5, 6]
+    assert same(resumed, learner.fit(X))
+
+
+@pytest.fixture
+def unfinished(path):
+    """Return a learner that was interrupted, with its file."""
+    learner = CCAITQ(6, n_iter=N_ITER, random_state=0, checkpoint=path)
+    with stop_at(2, KeyboardInterrupt), pytest.warns(UserWarning, match="goes on from"):
+        learner.fit(X, Y)
+    return learner
+
+
+@pytest.mark.parametrize(
+    ("parameters", "X", "y", "told"),
+    [
+        ({"reg": 0.5}, X, Y, "reg was 1.0, now 0.5"),
+        ({"random_state": 1}, X, Y, "random_state was 0, now 1"),
+        ({}, X + np.eye(100, 8), Y, "data was"),
+        ({}, X[::-1], Y, "data was"),
+        ({}, X, Y[::-1], "data was"),
+    ],
+)
+def test_checkpoint_of_another_fit_is_refused(unfinished, parameters, X, y, told):
+    other = clone(unfinished).set_params(**parameters)
+    with pytest.raises(ArtefactError, match=f"belongs to another fit: {told}"):
+        other.fit(X, y)
+
+
+def test_another_learner_is_refused(unfinished, path):
+    other = ITQ(6, n_iter=N_ITER, random_state=0, checkpoint=path)
+    with pytest.raises(ArtefactError, match="belongs to another fit"):
+        other.fit(X)
+
+
+def test_same_rows_in_another_layout_go_on(unfinished):
+    whole = clone(unfinished).set_params(checkpoint=None).fit(X, Y)
+    again = clone(unfinished).fit(np.asfortranarray(X.astype(np.float32)), list(Y))
+    assert same(again, whole)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign"])
+def test_damaged_checkpoint_is_refused(unfinished, path, damage):
+    content = bytearray(path.read_bytes())
+    if damage == "flipped":
+        content[len(content) // 4] ^= 1
+    length = {"cut": len(content) // 2, "empty": 0}.get(damage, len(content))
+    path.write_bytes(b"no checkpoint" if damage == "foreign" else content[:length])
+    with pytest.raises(ArtefactError, match=r"is no checkpoint of a fit, or damaged"):
+        clone(unfinished).fit(X, Y)
+
+
+def test_file_that_cannot_be_written_is_told_at_once(tmp_path):
+    nowhere = tmp_path / "nowhere" / "fit.npz"
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        ITQ(6, random_state=0, checkpoint=nowhere).fit(X)
+
+
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])
+def test_needs_a_seed(path, seed):
+    with pytest.raises(ArgumentError, match="random_state must be an integer, got"):
+        ITQ(6, random_state=seed, checkpoint=path).fit(X)
+
+
+def test_behind_a_kernel_map(path):
+    learner = KernelMapped(ITQ(6, n_iter=N_ITER, random_state=0), signed=True)
+    whole = clone(learner).fit(X)
+    learner.learner.set_params(checkpoint=path)
+    with stop_at(2, KeyboardInterrupt), pytest.warns(UserWarning, match="goes on from"):
+        clone(learner).fit(X)
+    assert same(clone(learner).fit(X), whole)

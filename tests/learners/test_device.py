@@ -1,0 +1,101 @@
+"""The same learners with their linear algebra done by torch."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from fewbits.errors import ArgumentError
+from fewbits.learners import (
+    CCAITQ,
+    ITQ,
+    PCAH,
+    SparseProjections,
+    SpectralHashing,
+    _axes,
+    _device,
+    _procrustes,
+    _rows,
+    on_device,
+)
+
+torch = pytest.importorskip("torch")
+
+X = np.random.default_rng(0).normal(size=(200, 24)) @ np.diag(np.geomspace(1, 9, 24))
+Y = np.arange(200) % 3
+
+heavy = pytest.mark.parametrize(
+    "learner",
+    [
+        PCAH(8),
+        SpectralHashing(8),
+        ITQ(8, n_iter=3, random_state=0),
+        ITQ(40, n_iter=3, random_state=0),
+        CCAITQ(8, n_iter=3, random_state=0),
+        SparseProjections(8, density=0.5, n_iter=3, random_state=0),
+        SparseProjections(40, density=0.5, n_iter=3, random_state=0),
+    ],
+    ids=lambda learner: f"{type(learner).__name__}-{learner.n_bits}",
+)
+
+
+@pytest.fixture
+def by_products(monkeypatch):
+    monkeypatch.setattr(_procrustes, "_GRAM_FROM", 2)
+
+
+@heavy
+@pytest.mark.usefixtures("by_products")
+@pytest.mark.parametrize("n", [200, 20])
+def test_torch_learns_the_same(learner, n):
+    expected = clone(learner).fit(X[:n], Y[:n])
+    with on_device("cpu"):
+        found = clone(learner).fit(X[:n], Y[:n])
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
+    assert np.mean(found.transform(X) != expected.transform(X)) < 1e-3
+
+
+@heavy
+@pytest.mark.usefixtures("by_products")
+@pytest.mark.parametrize("name", [None, "cpu"])
+@pytest.mark.parametrize("n", [200, 20])
+def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
+    expected = clone(learner).fit(X[:n], Y[:n])
+    for module in (_rows, _axes):
+        monkeypatch.setattr(module, "LARGE", 8)
+    monkeypatch.setattr("fewbits.learners._splitting.LARGE", 8)
+    monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
+    monkeypatch.setattr(_device, "_ROOMY", 2)
+    monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 2)
+    with on_device(name or "auto"):
+        found = clone(learner).fit(X[:n], Y[:n])
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-3)
+    assert np.mean(found.transform(X) != expected.transform(X)) < 0.02
+
+
+def test_torch_does_the_products(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        _device._Torch, "signs", lambda _, x: seen.append(x) or torch.sign(x)
+    )
+    with on_device("cpu"):
+        ITQ(8, n_iter=2, random_state=0).fit(X)
+    assert [type(x) for x in seen] == [torch.Tensor] * 2
+    ITQ(8, n_iter=2, random_state=0).fit(X)
+    assert len(seen) == 2
+
+
+def test_unknown_device():
+    with pytest.raises(ArgumentError, match="no device 'tpu9'"), on_device("tpu9"):
+        pass
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_missing_device():
+    with pytest.raises(ArgumentError, match="torch finds no GPU"), on_device("cuda"):
+        pass
+
+
+def test_automatic_device_does_without_torch(monkeypatch):
+    monkeypatch.setattr(_device, "find_spec", lambda name: None)
+    with on_device("auto"):
+        assert not _device.here().is_torch
