@@ -56,7 +56,7 @@ def icd10_leaves(n_items: int) -> Classes:
     encoder = ITQ(N_BITS, random_state=0).fit(vectors[learnt_from]).encoder_
     wanted = rng.integers(0, len(vectors), n_items)
     X = backbone.extract([without_a_word(data.items[row], rng) for row in wanted])
-    book = Codebook(encoder.encode(vectors), N_BITS, data.keys)
+    book = Codebook(encoder.encode(vectors), N_BITS)
     W = np.ascontiguousarray(vectors.T)
     return Classes("icd10", book, W, encoder, X, encoder.project(X), wanted)
 

@@ -48,8 +48,29 @@ def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
 
 def test_every_loss_has_every_control():
     cells = list(posterior_control.lineup("caltech101", "linear", 0))
-    assert len(cells) == 7 * 3 * 4
-    assert len(list(posterior_control.lineup("caltech101", "linear", 4))) == 7 * 3 * 2
+    assert len(cells) == 7 * 3 * 4 + 3
+    last = list(posterior_control.lineup("caltech101", "linear", 4))
+    assert len(last) == 7 * 3 * 2 + 3
+    alone = [cell for cell in last if cell["method"] == posterior_control.ALONE]
+    assert [(cell["control"], cell["bits"]) for cell in alone] == [
+        ("", 16),
+        ("", 32),
+        ("", 64),
+    ]
+
+
+def test_control_takes_the_place_of_the_loss(monkeypatch):
+    monkeypatch.setattr(posterior_control, "N_ITER", 3)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 20)
+    X = (rng.normal(size=(80, 8)) + 4 * np.eye(4, 8)[y]).astype(np.float32)
+    alone = posterior_control.make(
+        posterior_control.ALONE, "", None, "linear", 8, 1e-3, 0
+    )
+    other = posterior_control.make("csq", "D", 0.0, "linear", 8, 1e-3, 0)
+    assert alone.control.mode == "replace"
+    assert alone.fit(X, y).objective_[0] > 0
+    assert (alone.encode(X) != other.fit(X, y).encode(X)).any()
 
 
 def test_page_of_controls(results, write_cells):
@@ -76,6 +97,8 @@ def test_page_of_controls(results, write_cells):
     page = (results / "posterior_control.md").read_text("utf-8")
     assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
     assert "| csq + frozen D | +0.000 ± .000 |" in page
+    assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
+    assert "D alone +" not in page
     assert "3.0 to 3.0 times" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page
