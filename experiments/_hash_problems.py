@@ -16,7 +16,10 @@ NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 N_EACH = 29
 #: Words of diagnoses that serve as labels, and how common they must be.
 N_WORDS, N_QUERIES, N_TRAIN = 24, 1000, 5000
-#: Diagnoses of a block to train on, and to ask with; smaller blocks are left out.
+#: Where in WordNet, counted from the root, the kinds of nouns that are classes lie.
+NOUN_DEPTH = 6
+#: Texts of a block, or of a kind of nouns, to train on, and to ask with; smaller
+#: ones are left out.
 N_BLOCK, N_ASKED = 60, 20
 
 
@@ -34,21 +37,23 @@ class HashProblem:
 
 @lru_cache(maxsize=1)
 def load_problem(name: str, seed: int) -> HashProblem:
-    """Return ``caltech101``, ``cifar10``, ``icd10`` or ``icd10-words``.
+    """Return one of ``caltech101 cifar10 icd10 icd10-words wordnet``.
 
     Caltech-101: 29 images of each class to train, all test images as queries, all
     training images ranked as far as 1,000. CIFAR-10: 500 of each class to train, 100 as
     queries, 54,000 others ranked in full. ICD-10: its blocks of 80 diagnoses or more,
     60 of each to train, 20 as queries, all others ranked as far as 1,000. ICD-10 with
     words: the 24 most common content words of the diagnoses as labels; 5,000 to train,
-    1,000 as queries, all others ranked as far as 5,000. The seed draws what is not
-    given by the data.
+    1,000 as queries, all others ranked as far as 5,000. WordNet: glosses of the nouns
+    below each sense six steps from the root, in numbers as for the blocks of ICD-10.
+    The seed draws what is not given by the data.
     """
     made = {
         "caltech101": _caltech101,
         "cifar10": _cifar10,
         "icd10": _icd10_blocks,
         "icd10-words": _icd10_words,
+        "wordnet": _wordnet,
     }
     return made[name](np.random.default_rng(seed), seed)
 
@@ -76,8 +81,20 @@ def _cifar10(rng: np.random.Generator, seed: int) -> HashProblem:
 
 def _icd10_blocks(rng: np.random.Generator, seed: int) -> HashProblem:
     data = datasets.load_icd10()
-    X = backbones.load("wordllama-256").extract(data.items)
-    labels = data.labels["block"]
+    return _many_texts(data.items, data.labels["block"], seed)
+
+
+def _wordnet(rng: np.random.Generator, seed: int) -> HashProblem:
+    data = datasets.load_wordnet()
+    paths = datasets.hypernym_paths(data)
+    rows = [row for row, path in enumerate(paths) if len(path) > NOUN_DEPTH]
+    kinds = np.array([paths[row][NOUN_DEPTH] for row in rows])
+    return _many_texts([data.items[row] for row in rows], kinds, seed)
+
+
+def _many_texts(texts: list[str], labels: NDArray[Any], seed: int) -> HashProblem:
+    """Return the texts of large classes, as many of each to learn from."""
+    X = backbones.load("wordllama-256").extract(texts)
     names, counts = np.unique(labels, return_counts=True)
     large = np.flatnonzero(np.isin(labels, names[counts >= N_BLOCK + N_ASKED]))
     split = per_class_split(

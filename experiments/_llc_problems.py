@@ -32,7 +32,7 @@ class ClassProblem:
 
 @lru_cache(maxsize=1)
 def load_classes(name: str, seed: int) -> ClassProblem:
-    """Return ``caltech101``, ``cifar10`` or ``icd10``.
+    """Return one of ``caltech101 cifar10 icd10 wordnet``.
 
     They learn from what `load_problem` trains on, and are tested by its queries.
     """

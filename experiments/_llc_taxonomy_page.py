@@ -22,19 +22,23 @@ INTRODUCTION = f"""# Do the codes of classes make a taxonomy?
 
 Made by `python -m experiments.pages` from `llc_taxonomy.jsonl`, which
 `python -m experiments.llc_taxonomy` writes. Section 3.2 and figures 1 and 2 of LLC
-(Kusupati et al., NeurIPS 2021), which show a tree and no number: the blocks of ICD-10
-are clustered by the Hamming distances of their codes (average linkage), and the tree is
-set beside that of the chapters. *Cophenetic* is the correlation of the heights at which
-two blocks meet in both trees, *distances* that of the codes' distances with the known
-heights, *purity* the dendrogram purity of the chapters (Heller and Ghahramani, 2005).
-Real-valued vectors are clustered by their cosines; a shuffle of the blocks says what
-chance gives; p-values are from {N_PERMUTATIONS} permutations. Nothing is chosen. Means
-over seeds ± one standard error."""
+(Kusupati et al., NeurIPS 2021), which show a tree and no number: classes are clustered
+by the Hamming distances of their codes (average linkage), and the tree is set beside a
+known one. That of ICD-10's blocks are its chapters; that of Caltech-101's classes, and
+of kinds of nouns six steps below the root, is WordNet's (the first hypernym of each
+sense; the senses of Caltech's classes are given by hand, in
+`experiments/_caltech_synsets.py`). *Cophenetic* is the correlation of the heights at
+which two classes meet in both trees, *distances* that of the codes' distances with the
+known heights, *purity* the dendrogram purity (Heller and Ghahramani, 2005) of the level
+with the most groups of two classes or more. Real-valued vectors are clustered by their
+cosines; a shuffle of the classes says what chance gives; p-values are from
+{N_PERMUTATIONS} permutations. Nothing is chosen. Means over seeds ±
+one standard error."""
 
 TABLES = {
-    "cophenetic": "Cophenetic correlation with the chapters",
-    "distances": "Correlation of distances with the chapters",
-    "purity": "Dendrogram purity of the chapters",
+    "cophenetic": "Cophenetic correlation with the known tree",
+    "distances": "Correlation of distances with the known tree",
+    "purity": "Dendrogram purity of the known groups",
     "with class means": "Correlation with the distances of class means",
     "with classifier rows": "Correlation with the distances of classifier rows",
 }
@@ -88,13 +92,13 @@ def pictures(cells: list[Cell], name: str) -> Iterator[str]:
         return
     codes, paths = unpacked(kept["learnt"]), kept["learnt"]["paths"]
     first = slice(0, N_SHOWN)
-    chapters = [chapter for chapter, _ in paths]
+    kinds = [kind for kind, _ in paths]
     small = tree_of(codes[first], paths[first])
     image = IMAGES / f"llc_taxonomy_{name}.svg"
-    dendrogram(small, chapters[first]).save(image)
-    yield f"**Tree of the first {N_SHOWN} blocks, {PICTURED_BITS} learnt bits**"
+    dendrogram(small, kinds[first]).save(image)
+    yield f"**Tree of the first {N_SHOWN} classes, {PICTURED_BITS} learnt bits**"
     yield f"![dendrogram of class codes](../images/{image.name})"
-    yield "**Products of all pairs of blocks, in the order of the chapters**"
+    yield "**Products of all pairs of classes, in the order of their names**"
     for method in [each for each in ("learnt", "SVD") if each in kept]:
         image = IMAGES / f"llc_taxonomy_{name}_{method.lower()}.svg"
         code_heat_map(unpacked(kept[method]), PICTURED_BITS).save(image)
@@ -112,7 +116,7 @@ def unpacked(found: Cell) -> NDArray[np.uint8]:
 
 def tree_of(codes: NDArray[np.uint8], paths: list[Any]) -> Taxonomy:
     """Return the tree of some classes."""
-    return taxonomy(codes, PICTURED_BITS, [block for _, block in paths])
+    return taxonomy(codes, PICTURED_BITS, [name for _, name in paths])
 
 
 def vectors_of(cosines: list[list[int]]) -> NDArray[np.float64]:

@@ -18,6 +18,9 @@ TITLES = {
     "digits": "Digits, pixels, 64-d",
     "caltech101": "Caltech-101, EfficientNet-Lite0, 1280-d",
     "cifar10": "CIFAR-10, EfficientNet-Lite0 at 96 pixels, 1280-d",
+    "cifar10-pixels": "CIFAR-10 from pixels, 5,000 images to train on",
+    "cifar10-2-pixels": "CIFAR-10 from pixels, 50,000 images to train on",
+    "wordnet": "WordNet, nouns and their glosses, WordLlama, 256-d",
     "icd10-words": "ICD-10-CM with words as labels, WordLlama, 256-d",
 }
 

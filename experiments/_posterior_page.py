@@ -13,15 +13,16 @@ from fewbits.analysis import bound_regression
 
 INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
 
-Made by `python -m experiments.pages` from `posterior_control.jsonl`, which
-`python -m experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4
-and 5 of LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for
-{N_ITER} epochs by each loss alone, with the posterior control ("D"), with the targets
-of its centres but without the posterior ("centres"), and with a surrogate that stays as
-it was drawn ("frozen"). Learning rates and weights were chosen at 32 bits on a tenth of
-the training items, with a seed of its own; so is the epoch that is kept. mAP with
-expected ties, divided by what can be found; means over seeds ± one standard error, and
-differences paired by seed."""
+Made by `python -m experiments.pages` from `posterior_control.jsonl`, which `python -m
+experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4 and 5 of
+LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for {N_ITER}
+epochs by each loss alone, with the posterior control ("D"), with the targets of its
+centres but without the posterior ("centres"), and with a surrogate that stays as it
+was drawn ("frozen"). The paper does not say whether the control is added to a loss or
+takes its place: "D alone" is the control in place of any. Learning rates and weights
+were chosen at 32 bits on a tenth of the training items, with a seed of its own; so is
+the epoch that is kept. mAP with expected ties, divided by what can be found; means
+over seeds ± one standard error, and differences paired by seed."""
 
 SHOWN = {"": "alone", "D": "+ D", "centres": "+ centres", "frozen": "+ frozen D"}
 

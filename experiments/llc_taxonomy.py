@@ -2,10 +2,11 @@
 
     python -m experiments.llc_taxonomy --data icd10
 
-Codes of the blocks of ICD-10 are clustered by their Hamming distances, and the tree is
-compared with that of the chapters: how distances agree, and whether the blocks of a
-chapter are one subtree. Beside it stand other codebooks, and trees of real-valued
-vectors: rows of a linear classifier, and means of features.
+Codes of classes are clustered by their Hamming distances, and the tree is compared with
+a known one: the blocks of ICD-10 with its chapters, the classes of Caltech-101 and
+kinds of nouns with WordNet. How do distances agree, and are the members of a group one
+subtree? Beside it stand other codebooks, and trees of real-valued vectors: rows of a
+linear classifier, and means of features.
 """
 
 from functools import lru_cache, partial
@@ -18,9 +19,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
+from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from fewbits import datasets
 from fewbits.analysis import (
     Taxonomy,
     taxonomy,
@@ -52,25 +53,18 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
     for name in data:
         for seed in range(seeds):
             problem = load_classes(name, seed)
-            paths = chapters(problem.classes)
+            known = known_classes(name, problem.classes)
             for length in (0, *LENGTHS):
                 for method in CODEBOOKS if length else REAL:
                     cell = {"data": name, "bits": length, "method": method}
                     cell["seed"] = seed
                     if wanted(cell, only, bits):
-                        cells.measure(cell, partial(figures, problem, paths, **cell))
-
-
-def chapters(blocks: NDArray[Any]) -> list[tuple[str, str]]:
-    """Return the path of each block: its chapter, and itself."""
-    labels = datasets.load_icd10().labels
-    above = dict(zip(labels["block"], labels["chapter"], strict=True))
-    return [(str(above[block]), str(block)) for block in blocks]
+                        cells.measure(cell, partial(figures, problem, known, **cell))
 
 
 def figures(
     problem: ClassProblem,
-    paths: list[tuple[str, str]],
+    known: KnownClasses,
     data: str,
     bits: int,
     method: str,
@@ -83,23 +77,29 @@ def figures(
     else:
         vectors = real_vectors(problem)[method.split(",")[0]]
         tree = vector_taxonomy(vectors, problem.classes)
+    paths = known.paths
     if "shuffled" in method:
         order = np.random.default_rng(seed).permutation(len(paths))
         paths = [paths[i] for i in order]
     found = tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
+    # With several levels, the one that makes most of the classes.
+    level = max(found.purity, key=lambda level: level.n_groups)
     measured: Cell = {
+        "groups": level.n_groups,
         "cophenetic": found.cophenetic.value,
         "cophenetic_p": found.cophenetic.p_value,
         "distances": found.distances.value,
-        "purity": found.purity[0].purity.value,
-        "purity_chance": found.purity[0].purity.chance,
-        "purity_p": found.purity[0].purity.p_value,
+        "purity": level.purity.value,
+        "purity_chance": level.purity.chance,
+        "purity_p": level.purity.p_value,
         "own_cophenetic": tree.cophenetic_correlation,
         **alike(tree, problem),
     }
     if seed == PICTURED_SEED and bits == PICTURED_BITS:
         measured["codes"] = [row.tobytes().hex() for row in book.codes]
-        measured["paths"] = paths
+        measured["paths"] = list(
+            zip(known.kinds, problem.classes.tolist(), strict=True)
+        )
     elif seed == PICTURED_SEED and method == "classifier rows":
         measured["cosines"] = cosines(vectors)
     return measured

@@ -17,6 +17,7 @@ from experiments import (
     _llc_taxonomy_page,
     _neighbour_page,
     _novel_page,
+    _pixels_page,
     _posterior_page,
     _sparse_page,
     _training_cost_page,
@@ -43,6 +44,7 @@ def main() -> None:
     _cross_modal_page.write()
     _llc_taxonomy_page.write()
     _posterior_page.write()
+    _pixels_page.write()
     _bernoulli_page.write()
     _deep_claims_page.write()
     _benchmark_page.write()

@@ -1,13 +1,14 @@
 """A bundle that knows the codes of classes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fewbits.bundle import Bundle, bound_of, class_answers, vote_answers, write_taxonomy
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
+from fewbits.decoding import Calibration, Codebook
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
 
@@ -81,6 +82,60 @@ def test_damaged_codebook_is_refused(bundle, tmp_path):
         Bundle.load(tmp_path / "b")
 
 
+@pytest.fixture
+def calibrated(bundle):
+    return replace(bundle, calibration=Calibration(0.25, np.linspace(-0.1, 0.1, 6)))
+
+
+def test_calibrated_probabilities_come_unasked(bundle, calibrated):
+    assert "classes" not in class_answers(bundle, X)[0]
+    sure = [each["classes"] for each in class_answers(bundle, X, top=3)]
+    answers = class_answers(calibrated, X)
+    assert [len(each["classes"]) for each in answers] == [3, 3, 3]
+    for before, after in list(zip(sure, answers, strict=True))[:2]:
+        assert after["classes"][0]["class"] == before[0]["class"]
+        assert after["classes"][0]["probability"] < before[0]["probability"]
+    assert "classes" not in class_answers(calibrated, X, top=0)[0]
+    reckoning = replace(calibrated, calibration=Calibration(0.25, np.zeros(6), 0.9))
+    foreign = class_answers(reckoning, X[2:], top=9)[0]["classes"]
+    assert len(foreign) == 4
+    assert foreign[0]["class"] is None
+
+
+def test_calibration_survives_the_disk(calibrated, tmp_path):
+    calibrated.save(tmp_path / "b")
+    loaded = Bundle.load(tmp_path / "b")
+    assert class_answers(loaded, X) == class_answers(calibrated, X)
+    assert loaded.summary()["calibrated"]
+    replace(loaded, calibration=None).save(tmp_path / "b")  # as before there were any
+    assert not Bundle.load(tmp_path / "b").summary()["calibrated"]
+    assert not list((tmp_path / "b").glob("calibration*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda path: path.unlink(), "is missing from the bundle"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-1]), "is damaged"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x"), "is damaged"),
+    ],
+)
+def test_damaged_calibration_is_refused(calibrated, tmp_path, change, message):
+    calibrated.save(tmp_path / "b")
+    (path,) = (tmp_path / "b").glob("calibration*")
+    change(path)
+    with pytest.raises(ArtefactError, match=message) as raised:
+        Bundle.load(tmp_path / "b")
+    assert str(raised.value).count("\n") == 0
+
+
+def test_calibration_of_another_length_is_refused(bundle):
+    with pytest.raises(ArgumentError, match="of 3 bits, the encoder has 6"):
+        replace(bundle, calibration=Calibration(1.0, np.zeros(3)))
+    with pytest.raises(ArgumentError, match="without a codebook"):
+        replace(bundle, codebook=None, calibration=Calibration(1.0, np.zeros(6)))
+
+
 def test_codebook_of_another_length_is_refused(bundle):
     book = Codebook(np.array([[0], [128]], np.uint8), 3)
     with pytest.raises(ArgumentError, match="the codebook has 3 bits, the encoder 6"):
@@ -94,6 +149,10 @@ def test_bound_and_taxonomy(bundle, tmp_path):
     write_taxonomy(bundle, tmp_path / "tree.html")
     page = (tmp_path / "tree.html").read_text("utf-8")
     assert all(name in page for name in NAMES)
+    for part in ("The tree", "All pairs of classes", "The codebook", "Bit by bit"):
+        assert f"<h2>{part}</h2>" in page
+    assert page.count("<svg") >= 3
+    assert "Agreement" not in page  # there is nothing to agree with
 
 
 def test_bundle_without_classes(bundle, tmp_path):

@@ -39,9 +39,23 @@ def test_classes_of_codes(folder):
     lines = run("classify", folder / "b", "-i", folder / "q.npy", "--json")
     answers = [json.loads(line) for line in lines.splitlines()]
     assert [each["class"] for each in answers] == NAMES.tolist()
-    shown = run("classify", folder / "b", "-i", folder / "q.npy", "--top", 2)
+    for each in answers:
+        shares = [found["probability"] for found in each["classes"]]
+        assert len(shares) == 3
+        assert 0.9 < sum(shares) <= 1
+    shown = run("classify", folder / "b", "-i", folder / "q.npy")
     assert "item 3" in shown
     assert "dog" in shown
+    assert "note" not in shown
+
+
+def test_without_items_kept_aside(folder, tmp_path):
+    table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
+    few = ["--set", "n_iter=1", "--set", "codebook_epochs=1", "--set", "validation=0"]
+    run("fit", *table, "-m", "llc", "-o", tmp_path / "b", *few)
+    question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
+    assert "classes" not in json.loads(run(*question, "--json").splitlines()[0])
+    assert "nothing was kept aside to calibrate" in run(*question, "--top", 2)
 
 
 def test_votes(folder):

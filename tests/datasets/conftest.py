@@ -14,7 +14,7 @@ from fewbits.datasets import _locate
 def _only_the_tests_data(monkeypatch, tmp_path):
     monkeypatch.delenv("FEWBITS_DATA", raising=False)
     monkeypatch.setattr(_locate, "user_folder", lambda: tmp_path / "user")
-    monkeypatch.setattr(_locate, "DEBIAN", tmp_path / "debian")
+    monkeypatch.setattr(_locate, "DEBIAN", (tmp_path / "debian",))
 
 
 def jpeg(seed=0, mode="RGB"):

@@ -13,7 +13,15 @@ from fewbits.datasets import _registry
 from fewbits.datasets._download import Remote
 from fewbits.errors import ArgumentError, MissingExtraError
 
-NAMES = ["digits", "icd10", "glove", "fashion-mnist", "cifar10", "caltech101"]
+NAMES = [
+    "digits",
+    "icd10",
+    "wordnet",
+    "glove",
+    "fashion-mnist",
+    "cifar10",
+    "caltech101",
+]
 
 
 def test_available(tmp_path, monkeypatch):

@@ -5,9 +5,16 @@ import pytest
 from scipy.optimize import check_grad
 
 from fewbits.codes import pack
-from fewbits.decoding import Codebook, calibrate, class_probabilities
+from fewbits.decoding import (
+    Calibration,
+    Codebook,
+    calibrate,
+    calibration_bytes,
+    class_probabilities,
+    load_calibration,
+)
 from fewbits.decoding._calibration import _Loss
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.evaluation import calibration_error
 
 
@@ -109,3 +116,45 @@ def test_mistakes(book, change, kind, message):
     arguments = {"scores": scores, "labels": labels, **change}
     with pytest.raises(kind, match=message):
         calibrate(book, **arguments)
+
+
+class TestFile:
+    def test_round_trip(self, tmp_path):
+        path = tmp_path / "c.safetensors"
+        path.write_bytes(
+            calibration_bytes(Calibration(0.3, np.array([0.1, -2]), none=0.2))
+        )
+        found = load_calibration(path)
+        assert (found.scale, found.none) == (0.3, 0.2)
+        np.testing.assert_array_equal(found.shifts, [0.1, -2])
+
+    def test_every_flipped_bit_of_the_numbers_is_noticed(self, tmp_path):
+        path = tmp_path / "c.safetensors"
+        content = bytearray(calibration_bytes(Calibration(0.3, np.array([0.1, -2]))))
+        for place in range(len(content) - 32, len(content)):
+            content[place] ^= 1
+            path.write_bytes(content)
+            with pytest.raises(ArtefactError, match="damaged"):
+                load_calibration(path)
+            content[place] ^= 1
+
+    @pytest.mark.parametrize(
+        ("scale", "shifts", "none"),
+        [
+            (0.0, [0.0], 0.0),
+            (np.nan, [0.0], 0.0),
+            (1.0, [np.inf], 0.0),
+            (1.0, [[0.0]], 0.0),
+            (1.0, [0.0], 1.0),
+        ],
+    )
+    def test_numbers_out_of_range(self, tmp_path, scale, shifts, none):
+        path = tmp_path / "c.safetensors"
+        path.write_bytes(calibration_bytes(Calibration(scale, np.array(shifts), none)))
+        with pytest.raises(ArtefactError, match="out of range"):
+            load_calibration(path)
+
+    def test_of_something_else(self, book, tmp_path):
+        book.save(tmp_path / "c.safetensors")
+        with pytest.raises(ArtefactError, match="holds no calibration"):
+            load_calibration(tmp_path / "c.safetensors")

@@ -20,15 +20,16 @@ def written(results, name, rows):
 
 
 def test_decoders_stand_beside_the_float_classifier(results):
-    row = {"classes": 1000, "batch": 1, "encode_microseconds": 20.0}
+    row = {"data": "random", "classes": 1000, "batch": 1, "encode_microseconds": 20.0}
     rows = [
         {**row, "way": "float", "microseconds": 500.0, "ratio": 1.0, "right": None},
         {**row, "way": "exact", "microseconds": 5.0, "ratio": 20.0, "right": 0.05},
     ]
+    rows += [{**row, "data": "icd10", "classes": 900, "right": 0.8} for row in rows]
     page = written(results, "decode", rows)
-    assert "| 1 item at a time | 1,000 classes |" in page
-    assert "| float | 500 us |" in page
-    assert "| exact | 25.0 us, x 20.0, right 0.050 |" in page
+    assert "| 1 item at a time | 1,000 classes | 900 leaves of ICD-10 |" in page
+    assert "| float | 500 us | 500 us, right 0.800 |" in page
+    assert "| exact | 25.0 us, x 20.0, right 0.050 | 25.0 us," in page
 
 
 def test_goals_of_projections_are_met_or_not(results):

@@ -5,6 +5,7 @@ import pytest
 
 from experiments import (
     _hash_problems,
+    _known_trees,
     _llc_foreign_page,
     _llc_page,
     _llc_separability_page,
@@ -17,8 +18,10 @@ from experiments import (
     posterior_control,
     posterior_map,
 )
+from experiments._caltech_synsets import SYNSETS
 from experiments._hash_problems import HashProblem
 from experiments._llc_problems import ClassProblem
+from fewbits.datasets import Dataset, available
 
 
 @pytest.fixture(autouse=True)
@@ -45,8 +48,29 @@ def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
 
 def test_every_loss_has_every_control():
     cells = list(posterior_control.lineup("caltech101", "linear", 0))
-    assert len(cells) == 7 * 3 * 4
-    assert len(list(posterior_control.lineup("caltech101", "linear", 4))) == 7 * 3 * 2
+    assert len(cells) == 7 * 3 * 4 + 3
+    last = list(posterior_control.lineup("caltech101", "linear", 4))
+    assert len(last) == 7 * 3 * 2 + 3
+    alone = [cell for cell in last if cell["method"] == posterior_control.ALONE]
+    assert [(cell["control"], cell["bits"]) for cell in alone] == [
+        ("", 16),
+        ("", 32),
+        ("", 64),
+    ]
+
+
+def test_control_takes_the_place_of_the_loss(monkeypatch):
+    monkeypatch.setattr(posterior_control, "N_ITER", 3)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 20)
+    X = (rng.normal(size=(80, 8)) + 4 * np.eye(4, 8)[y]).astype(np.float32)
+    alone = posterior_control.make(
+        posterior_control.ALONE, "", None, "linear", 8, 1e-3, 0
+    )
+    other = posterior_control.make("csq", "D", 0.0, "linear", 8, 1e-3, 0)
+    assert alone.control.mode == "replace"
+    assert alone.fit(X, y).objective_[0] > 0
+    assert (alone.encode(X) != other.fit(X, y).encode(X)).any()
 
 
 def test_page_of_controls(results, write_cells):
@@ -73,12 +97,58 @@ def test_page_of_controls(results, write_cells):
     page = (results / "posterior_control.md").read_text("utf-8")
     assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
     assert "| csq + frozen D | +0.000 ± .000 |" in page
+    assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
+    assert "D alone +" not in page
     assert "3.0 to 3.0 times" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page
     assert (results / "posterior_caltech101_linear_bound.svg").exists()
     assert "hashnet + D by t-SNE, bound .52" in page
     assert (results / "posterior_caltech101_linear.svg").exists()
+
+
+def test_nouns_are_classes_by_what_is_above_them(monkeypatch):
+    monkeypatch.setattr(_hash_problems, "NOUN_DEPTH", 1)
+    monkeypatch.setattr(_hash_problems, "N_BLOCK", 2)
+    monkeypatch.setattr(_hash_problems, "N_ASKED", 1)
+    keys = ["thing.n.01", "cat.n.01", "cup.n.01", *map(str, range(7))]
+    above = ["", *["thing.n.01"] * 2, *["cat.n.01"] * 3, *["cup.n.01"] * 4]
+    labels = {"hypernym": np.array(above), "domain": np.array(["any"] * 10)}
+    nouns = Dataset("wordnet", "texts", [f"word {key}" for key in keys], keys, labels)
+    monkeypatch.setattr(_hash_problems.datasets, "load_wordnet", lambda: nouns)
+    problem = _hash_problems.load_problem.__wrapped__("wordnet", 0)
+    assert sorted(problem.labels[problem.train]) == ["cat.n.01"] * 2 + ["cup.n.01"] * 2
+    assert sorted(problem.labels[problem.query]) == ["cat.n.01", "cup.n.01"]
+    assert problem.X.shape == (9, 256)  # all but the root
+    monkeypatch.setattr(_known_trees, "load_wordnet", lambda: nouns)
+    known = _known_trees.known_classes("wordnet", np.unique(problem.labels))
+    assert known.paths[0] == ("thing.n.01", "cat.n.01", "cat.n.01")
+    assert known.kinds == ["any", "any"]
+
+
+def test_every_class_of_caltech_has_a_sense():
+    assert len(SYNSETS) == 101
+    if not {e.name: e.present for e in available()}["wordnet"]:
+        pytest.skip("WordNet is not on this machine")
+    paths, kinds = _known_trees.known_classes("caltech101", np.array([*SYNSETS]))
+    above = dict(zip(SYNSETS, (path[:-1] for path in paths), strict=True))
+    assert above["cougar_body"] == above["cougar_face"] != above["wild_cat"]
+    assert "feline.n.01" in above["wild_cat"]
+    assert "rodent.n.01" in above["beaver"]
+    assert kinds.count("animal") == 42
+
+
+def test_purity_is_of_the_level_with_the_most_groups():
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abcdef"), 6)
+    X = (np.eye(6)[np.repeat(range(6), 6)] + rng.normal(0, 0.1, (36, 6))).astype("f4")
+    problem = ClassProblem(X, y, np.arange(36), np.arange(36))
+    paths = [
+        ("root", group, name) for group, name in zip("112233", "abcdef", strict=True)
+    ]
+    known = _known_trees.KnownClasses(paths, list("112233"))
+    found = llc_taxonomy.figures(problem, known, "any", 0, "class means", 0)
+    assert found["groups"] == 3
 
 
 def test_page_of_codebooks(results, write_cells):

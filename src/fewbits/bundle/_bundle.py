@@ -14,6 +14,7 @@ from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
 from fewbits.analysis import matching
 from fewbits.backbones import Backbone
+from fewbits.bundle._class_files import check_classes, class_files, read_classes
 from fewbits.bundle._classes import decode
 from fewbits.bundle._examples import ClassMembers, Examples, rank_by_class
 from fewbits.bundle._folder import (
@@ -25,12 +26,7 @@ from fewbits.bundle._folder import (
 from fewbits.bundle._items import Items
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
-from fewbits.decoding import (
-    Codebook,
-    Decoded,
-    familiar_radius,
-    load_codebook,
-)
+from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
@@ -62,6 +58,9 @@ class Bundle:
         How the encoder was learnt: method, parameters, number of training items.
     codebook : Codebook, default=None
         The codes of classes, for bundles that classify.
+    calibration : Calibration, default=None
+        What scores are worth, learnt on items that the encoder was not trained on: with
+        it `fewbits.bundle.class_answers` says how probable classes are.
 
     Examples
     --------
@@ -80,14 +79,10 @@ class Bundle:
     backbone_fingerprint: str | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
     codebook: Codebook | None = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
-        book = self.codebook
-        if book is not None and book.n_bits != self.encoder.n_bits:
-            raise ArgumentError(
-                f"the codebook has {book.n_bits} bits, the encoder "
-                f"{self.encoder.n_bits}"
-            )
+        check_classes(self.encoder.n_bits, self.codebook, self.calibration)
 
     def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return the features of raw items, or check them where they are the features.
@@ -452,6 +447,7 @@ class Bundle:
         }
         if self.codebook is not None:
             facts["n_classes"] = len(self.codebook)
+            facts["calibrated"] = self.calibration is not None
         if self.items is not None:
             facts["bytes_per_code"] = self.items.codes.shape[1]
             facts["columns"] = self.items.columns
@@ -471,14 +467,12 @@ class Bundle:
             When the folder cannot be written.
         """
         encoder = self.encoder.to_bytes()
-        files: dict[str, Callable[[IO[bytes]], None]] = {
-            "encoder.safetensors": lambda file: _write(file, encoder)
+        files: dict[str, Callable[[IO[bytes]], object]] = {
+            "encoder.safetensors": lambda file: file.write(encoder),
+            **class_files(self.codebook, self.calibration),
         }
         if self.items is not None:
             files["items.arrow"] = self.items.write
-        if self.codebook is not None:
-            book = self.codebook.to_bytes()
-            files["codebook.safetensors"] = lambda file: _write(file, book)
         content = {
             "encoder": {
                 "kind": self.encoder.kind,
@@ -530,19 +524,13 @@ class Bundle:
             collection = Items.read(checked_path(folder, manifest, "items.arrow"))
             if collection.codes.shape[1] != n_bytes(encoder.n_bits):
                 raise ArtefactError(f"the items of {folder} are of another encoder")
-        codebook = None
-        if "codebook.safetensors" in manifest["files"]:
-            path = checked_path(folder, manifest, "codebook.safetensors")
-            codebook = load_codebook(path)
-            if codebook.n_bits != encoder.n_bits:
-                raise ArtefactError(f"the codebook of {folder} is of another encoder")
         return cls(
             encoder,
             collection,
             manifest["backbone"],
             manifest["backbone_fingerprint"],
             manifest["info"],
-            codebook,
+            *read_classes(folder, manifest, encoder.n_bits),
         )
 
     @cached_property
@@ -591,7 +579,3 @@ def _from_numpy(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"got {type(value).__name__}")
-
-
-def _write(file: IO[bytes], content: bytes) -> None:
-    file.write(content)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
 _USUAL: dict[str, Any] = {"decoder": "nearest", "radius": 1, "budget": 1000}
+_TOP = 3  # classes shown where it is known how probable they are
 DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
 
 
@@ -57,7 +58,7 @@ def decode(
 
 
 def class_answers(
-    bundle: "Bundle", items: Any, *, top: int = 0, **options: Any
+    bundle: "Bundle", items: Any, *, top: int | None = None, **options: Any
 ) -> list[dict[str, Any]]:
     """Return the class of each raw item with what is known about it.
 
@@ -66,8 +67,10 @@ def class_answers(
     bundle : Bundle
     items : array-like of shape (n, n_features), or sequence
         Vectors, or whatever the backbone takes.
-    top : int, default=0
-        How many of the most probable classes to add.
+    top : int, default=None
+        How many of the most probable classes to add; None adds 3 where the bundle is
+        calibrated, and none where it is not. Without calibration scores are taken for
+        log-odds as they are, which makes most items look too sure.
     **options
         `decoder`, `radius` and `budget`, as in `Bundle.classify`.
 
@@ -85,8 +88,11 @@ def class_answers(
             _names(book, found.rows), found.distances.tolist(), strict=True
         )
     ]
+    if top is None:
+        top = 0 if bundle.calibration is None else _TOP
     if top:
-        best = top_classes(book, bundle.encoder.project(features), min(top, len(book)))
+        scores = bundle.encoder.project(features)
+        best = top_classes(book, scores, top, bundle.calibration)
         for answer, rows, shares in zip(
             answers, best.rows, best.probabilities.tolist(), strict=True
         ):

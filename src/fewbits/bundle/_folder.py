@@ -25,7 +25,7 @@ _LEFT_OVER = re.compile(r"[a-z]+-(new|[0-9a-f]{12})\.[a-z]+|\..*\.tmp")
 
 def write_folder(
     folder: Path,
-    files: Mapping[str, Callable[[IO[bytes]], None]],
+    files: Mapping[str, Callable[[IO[bytes]], object]],
     content: Mapping[str, Any],
 ) -> None:
     """Write the files (stem.suffix -> writer), then the manifest, then clean up."""
@@ -139,7 +139,7 @@ def checked_path(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
 
 
 def _write(
-    folder: Path, name: str, write: Callable[[IO[bytes]], None]
+    folder: Path, name: str, write: Callable[[IO[bytes]], object]
 ) -> dict[str, Any]:
     """Write one file under a name that its content decides."""
     stem, suffix = name.rsplit(".", 1)

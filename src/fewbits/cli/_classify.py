@@ -46,8 +46,12 @@ def classify(
         int, typer.Option(help="Guesses that the ordered decoder makes.")
     ] = 1000,
     top: Annotated[
-        int, typer.Option(help="Show so many classes with their probabilities.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="Show so many classes with their probabilities; 3 when not given, "
+            "where 'fewbits fit' has kept items aside to calibrate them, else 0."
+        ),
+    ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -93,11 +97,15 @@ def classify(
     print_table(
         "classes", list(rows[0]), [[*map(_shown, row.values())] for row in rows]
     )
+    if top and loaded.calibration is None:
+        typer.echo("note: nothing was kept aside to calibrate these probabilities on")
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(f"{each['class']} {each['probability']:.2f}" for each in value)
+        return ", ".join(
+            f"{_shown(each['class'])} {each['probability']:.2f}" for each in value
+        )
     if isinstance(value, float):
         return f"{value:.3g}"
     return "none" if value is None else str(value)

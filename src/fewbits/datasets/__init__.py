@@ -9,6 +9,7 @@ from fewbits.datasets._glove import load_glove
 from fewbits.datasets._icd10 import load_icd10
 from fewbits.datasets._images import ArrayImages, ImageItem
 from fewbits.datasets._registry import Entry, available, download, load
+from fewbits.datasets._wordnet import hypernym_paths, load_wordnet
 
 __all__ = [
     "ArrayImages",
@@ -17,6 +18,7 @@ __all__ = [
     "ImageItem",
     "available",
     "download",
+    "hypernym_paths",
     "load",
     "load_caltech101",
     "load_cifar10",
@@ -24,4 +26,5 @@ __all__ = [
     "load_fashion_mnist",
     "load_glove",
     "load_icd10",
+    "load_wordnet",
 ]

@@ -10,7 +10,7 @@ from platformdirs import user_data_dir
 from fewbits.errors import MissingDataError, MissingExtraError
 
 VARIABLE = "FEWBITS_DATA"
-DEBIAN = Path("/usr/share/datasets")
+DEBIAN = (Path("/usr/share/datasets"), Path("/usr/share"))
 
 
 def user_folder() -> Path:
@@ -23,12 +23,12 @@ def search_path(data_dir: str | Path | None = None) -> list[Path]:
 
     A folder that was given is the only one: data from anywhere else would be a
     surprise. Otherwise they are that of the environment variable FEWBITS_DATA, the
-    user's data folder, and that of Debian's packages.
+    user's data folder, and those of Debian's packages.
     """
     if data_dir is not None:
         return [Path(data_dir)]
     given = os.environ.get(VARIABLE)
-    return [*([Path(given)] if given else []), user_folder(), DEBIAN]
+    return [*([Path(given)] if given else []), user_folder(), *DEBIAN]
 
 
 def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) -> Path:

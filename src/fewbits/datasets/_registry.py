@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fewbits.datasets import _caltech101, _cifar10, _fashion_mnist, _glove
+from fewbits.datasets import _caltech101, _cifar10, _fashion_mnist, _glove, _wordnet
 from fewbits.datasets._base import Dataset
 from fewbits.datasets._digits import load_digits
 from fewbits.datasets._download import Progress, Remote, fetch
 from fewbits.datasets._icd10 import load_icd10
 from fewbits.datasets._locate import locate, package_folder, user_folder
-from fewbits.datasets._sources import CALTECH101, CIFAR10, FASHION_MNIST
+from fewbits.datasets._sources import CALTECH101, CIFAR10, FASHION_MNIST, WORDNET
 from fewbits.errors import ArgumentError, MissingDataError, MissingExtraError
 
 _GET = "fewbits data get"
@@ -65,6 +65,15 @@ _KNOWN: Mapping[str, _Known] = {
         "public domain",
         package="simple_icd_10_cm",
         command="pip install 'fewbits[text]'",
+    ),
+    "wordnet": _Known(
+        _wordnet.load_wordnet,
+        "texts",
+        "82,115 senses of nouns (20 MB)",
+        "WordNet 3.0 licence",
+        _wordnet.PATHS,
+        WORDNET,
+        command=f"{_GET} wordnet, or apt install wordnet-base",
     ),
     "glove": _Known(
         _glove.load_glove,

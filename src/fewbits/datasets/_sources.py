@@ -48,3 +48,10 @@ CALTECH101 = [
         "md5:3138e1922a9193bfa496528edbbc45d0",
     )
 ]
+WORDNET = [
+    Remote(
+        "https://wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz",
+        "WNdb-3.0.tar.gz",
+        "sha256:658b1ba191f5f98c2e9bae3e25c186013158f30ef779f191d2a44e5d25046dc8",
+    )
+]

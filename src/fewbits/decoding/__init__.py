@@ -2,6 +2,7 @@
 
 from fewbits.decoding._bounded import decode_bounded
 from fewbits.decoding._calibration import Calibration, calibrate
+from fewbits.decoding._calibration_files import calibration_bytes, load_calibration
 from fewbits.decoding._class_codes import bits_needed, check_capacity
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._codebook_files import load_codebook
@@ -42,6 +43,7 @@ __all__ = [
     "bit_shares",
     "bits_needed",
     "calibrate",
+    "calibration_bytes",
     "check_capacity",
     "class_probabilities",
     "covered_share",
@@ -55,6 +57,7 @@ __all__ = [
     "hidden_class_region",
     "known_region",
     "learn_class",
+    "load_calibration",
     "load_codebook",
     "predicted_region",
     "select_bits",

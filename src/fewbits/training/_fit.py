@@ -6,11 +6,11 @@ from typing import Any
 from fewbits import backbones, learners
 from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle
-from fewbits.decoding import Codebook
 from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners import Learner
+from fewbits.training._classes import classes_of
 from fewbits.training._methods import SUPERVISED, make_learner
 
 Progress = Callable[[int, int], None]
@@ -35,6 +35,9 @@ def fit_bundle(
     progress: Progress | None = None,
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
+
+    A learner that gives codes to classes makes a bundle that classifies. Its items kept
+    aside (`validation`) also calibrate how probable classes are.
 
     The features of image files are kept on disk, see `fewbits.backbones.features`: in
     the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any
@@ -84,12 +87,14 @@ def fit_bundle(
         )
     features = _extracted(source, extractor, progress)
     learner.fit(features, source.labels)
+    codebook, calibration = classes_of(learner, features, source.labels)
     return Bundle(
         learner.encoder_,
         backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
         info={**info, "trained_on": len(source), **(remember or {})},
-        codebook=_codebook(learner),
+        codebook=codebook,
+        calibration=calibration,
     )
 
 
@@ -119,12 +124,6 @@ def _extracted(
     if extractor is None:
         return source.values
     return backbones.features(extractor, source.values, progress=progress)
-
-
-def _codebook(learner: Any) -> Codebook | None:
-    """Return the codes of the classes, if the learner has made any."""
-    make = getattr(learner, "codebook_of_classes", None)
-    return None if make is None else make()
 
 
 def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:

@@ -14,7 +14,7 @@ from fewbits.learners.deep.centres import (
     separated_centres,
 )
 from fewbits.learners.deep.centres._checks import all_live, bits_needed, check_sizes
-from fewbits.learners.deep.centres._semantic import _assign, _gains
+from fewbits.learners.deep.centres._semantic import _assign, _Assignment
 from fewbits.learners.deep.centres._separated import gilbert_varshamov
 
 GENERATORS = [hadamard_centres, balanced_centres, separated_centres]
@@ -189,7 +189,7 @@ class TestSemantic:
             for x in (rng.normal(size=n), rng.normal(size=n + n_free))
         )
         p, i = rng.permutation(n + n_free)[:n], int(rng.integers(n))
-        gains = _gains(A, D[p], p, i)
+        gains = _Assignment(A, D, p).gains(i)
         for code in range(n + n_free):
             q = p.copy()
             q[q == code] = p[i]
@@ -206,7 +206,24 @@ class TestSemantic:
         )
         p = _assign(A, D, rng)
         assert len(set(p)) == 5
-        assert max(_gains(A, D[p], p, i).max() for i in range(5)) <= 1e-9
+        assert max(_Assignment(A, D, p).gains(i).max() for i in range(5)) <= 1e-9
+
+    @given(st.integers(0, 10_000))
+    def test_steps_keep_what_gains_are_made_of(self, seed):
+        rng = np.random.default_rng(seed)
+        A, D = (
+            np.abs(np.subtract.outer(x, x))
+            for x in (rng.normal(size=5), rng.normal(size=8))
+        )
+        found = _Assignment(A, D, rng.permutation(8)[:5])
+        for _ in range(4):
+            i, code = int(rng.integers(5)), int(rng.integers(8))
+            if code != found.p[i]:
+                found.take(i, code)
+        assert len(set(found.p)) == 5
+        anew = _Assignment(A, D, found.p)
+        for i in range(5):
+            np.testing.assert_allclose(found.gains(i), anew.gains(i), atol=1e-9)
 
     @pytest.mark.parametrize("n_classes", [1, 2, 3])
     def test_few_classes(self, n_classes):

@@ -77,6 +77,7 @@ class DeepLearner(IterativeLearner):
 
     classes_: NDArray[Any]
     history_: list[Record]
+    held_out_: NDArray[np.int64]
     network_: HashNetwork
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
@@ -173,6 +174,7 @@ class DeepLearner(IterativeLearner):
         self._check_present(Y)
         rng = check_random_state(self.random_state)
         train, aside = split_off(labels, self.validation, rng)
+        self.held_out_ = aside
         monitor = Monitor(labels, train, aside, rng)
         if self.backbone is not None:
             X = X.reshape(len(X), *self._item_shape)

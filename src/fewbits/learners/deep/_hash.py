@@ -89,6 +89,8 @@ class DeepHash(DeepLearner):
         The mean loss of each epoch.
     n_iter_ : int
         Epochs that were done; the best of them is kept.
+    held_out_ : ndarray of int64
+        Rows of X that were kept aside.
     n_features_in_ : int
 
     Examples

@@ -76,7 +76,7 @@ class LLC(DeepLearner):
         Bits of the codebook that phase 1 turned.
     codebook_history_ : list of dict
         The figures of the epochs of phase 1.
-    classes_, history_, network_, objective_, n_iter_, n_features_in_
+    classes_, history_, held_out_, network_, objective_, n_iter_, n_features_in_
         As in `DeepHash`; of phase 2.
 
     Notes

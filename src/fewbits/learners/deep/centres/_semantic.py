@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.blas import dger
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_random_state
 
@@ -14,6 +15,7 @@ from fewbits.learners.deep.centres._separated import separated_centres
 
 Matrix = NDArray[np.float64]
 _SWEEPS = 50
+_LEAST = 1e-9  # gain that is worth a step, not an error of rounding
 
 
 def semantic_centres(
@@ -92,33 +94,52 @@ def _scaled(wanted: Matrix, given: Matrix) -> Matrix:
 
 def _assign(T: Matrix, D: Matrix, rng: Any) -> NDArray[np.int64]:
     """Return codes p that make ``sum_ij (T_ij - D_p(i)p(j))^2`` small, step by step."""
-    p: NDArray[np.int64] = rng.permutation(len(D))[: len(T)]
-    given = D[p]
+    found = _Assignment(T, D, rng.permutation(len(D))[: len(T)])
     for _ in range(_SWEEPS):
-        before = p.copy()
+        before = found.p.copy()
         for i in rng.permutation(len(T)):
-            gains = _gains(T, given, p, i)
+            gains = found.gains(i)
             code = int(gains.argmax())
-            if gains[code] > 1e-9:
-                p[p == code] = p[i]
-                p[i] = code
-                given = D[p]
-        if (p == before).all():
+            if gains[code] > _LEAST:
+                found.take(i, code)
+        if (found.p == before).all():
             break
-    return p
+    return found.p
 
 
-def _gains(T: Matrix, given: Matrix, p: NDArray[np.int64], i: int) -> Matrix:
-    """Return by how much half the sum falls if i takes a code, in exchange if it must.
+class _Assignment:
+    """Codes p of classes, and what it takes to tell which step is best.
 
-    `given` are the distances of the codes p from all codes.
+    With ``M = T D[p]`` all gains of a class cost as much as there are codes. A step
+    changes one row of D[p], or two, so M by a product of two vectors.
     """
-    errors = np.einsum("ij,ij->j", given, given) - given[i] ** 2 - 2 * T[i] @ given
-    gains: Matrix = errors[p[i]] - errors
-    G = given[:, p]
-    fit = np.einsum("ij,ij->i", T, G)
-    crossed = G @ T[i] + T @ G[i]
-    # The pair (i, j) itself keeps its distance: leave it out of both sides.
-    gains[p] = 2 * (crossed - fit - fit[i] + 2 * T[i] * G[i])
-    gains[p[i]] = 0.0
-    return gains
+
+    def __init__(self, T: Matrix, D: Matrix, p: NDArray[np.int64]) -> None:
+        self.T, self.D, self.p = T, D, p.copy()
+        self.M = np.asfortranarray(T @ D[p])  # or `dger` would copy it
+        self.squares = np.einsum("ij,ij->j", D[p], D[p])
+
+    def gains(self, i: int) -> Matrix:
+        """Return by how much half the sum falls if i takes a code, or exchanges it."""
+        T, D, M, p = self.T, self.D, self.M, self.p
+        errors = self.squares - D[p[i]] ** 2 - 2 * M[i]
+        gains: Matrix = errors[p[i]] - errors
+        fit = M[np.arange(len(p)), p]
+        crossed = M[i, p] + M[:, p[i]]
+        # The pair (i, j) itself keeps its distance: leave it out of both sides.
+        gains[p] = 2 * (crossed - fit - fit[i] + 2 * T[i] * D[p[i], p])
+        gains[p[i]] = 0.0
+        return gains
+
+    def take(self, i: int, code: int) -> None:
+        """Give class i a code, and its own to the class that has had it."""
+        change = self.D[code] - self.D[self.p[i]]
+        weights = self.T[i].copy()
+        other = np.flatnonzero(self.p == code)
+        if other.size:
+            weights -= self.T[other[0]]
+        else:
+            self.squares += self.D[code] ** 2 - self.D[self.p[i]] ** 2
+        self.p[other] = self.p[i]
+        self.p[i] = code
+        self.M = dger(1.0, weights, change, a=self.M, overwrite_a=True)

@@ -1,0 +1,150 @@
+"""Table 2 of LBHash end to end: CIFAR-10 from pixels, with a residual network.
+
+    python -m experiments.pixels --data cifar10-pixels
+    python -m experiments.pixels --data cifar10-pixels --size small
+
+The losses of the paper, each alone and with the posterior control ("D"), train a
+network that starts from nothing; the paper's starts from ImageNet. Nothing is chosen
+but the epoch that is kept, on a tenth of the training images. The full size wants a
+GPU, and is trained there in mixed precision; the small one is for a look on a CPU.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Annotated
+
+import numpy as np
+import torch
+import typer
+
+from experiments._cells import Cell, Cells
+from experiments._hash_problems import HashProblem
+from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
+from experiments._resnet import resnet
+from fewbits import datasets
+from fewbits.backbones import pixels
+from fewbits.evaluation import (
+    knn_accuracy,
+    mean_average_precision,
+    share_label,
+    standard_split,
+)
+from fewbits.learners.deep import DeepHash, PosteriorControl
+from fewbits.learners.deep._torch import reproducible
+from fewbits.learners.deep.losses import LOSSES
+
+LENGTHS = (16, 32, 64)
+CONTROLS = ("", "D")
+WEIGHT, RATE, DECAY, SIDE = 0.1, 1e-3, 0.05, 32
+#: Which of the field's splits each name stands for.
+SPLITS = {"cifar10-pixels": "cifar10", "cifar10-2-pixels": "cifar10-2"}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the network is, and how long it is trained."""
+
+    blocks: tuple[int, ...]
+    width: int
+    n_iter: int
+    batch_size: int
+
+
+SIZES = {
+    "full": Size((2, 2, 2, 2), 64, 200, 128),
+    "small": Size((1, 1, 1), 8, 5, 64),
+}
+
+
+def main(
+    data: Data,
+    size: Annotated[str, typer.Option(help="full or small.")] = "full",
+    seeds: Seeds = 3,
+    bits: Bits = None,
+    only: Only = None,
+) -> None:
+    """Measure every cell that is not measured yet."""
+    if size not in SIZES:
+        raise typer.BadParameter(f"size must be one of {', '.join(SIZES)}")
+    cells = Cells("pixels")
+    with one_line():
+        for name in data:
+            for seed in range(seeds):
+                for cell in lineup(name, size, seed):
+                    if wanted(cell, only, bits):
+                        cells.measure(cell, partial(figures, **cell))
+
+
+def lineup(name: str, size: str, seed: int) -> Iterator[Cell]:
+    """Yield the cells of one seed."""
+    for method in LOSSES:
+        for n_bits in LENGTHS:
+            for control in CONTROLS:
+                cell = {"data": name, "size": size, "bits": n_bits}
+                yield {**cell, "method": method, "control": control, "seed": seed}
+
+
+@lru_cache(maxsize=1)
+def load_images(name: str, seed: int) -> HashProblem:
+    """Return the images as the network sees them, split as the field does."""
+    data = datasets.load_cifar10()
+    labels = data.labels["class"]
+    test = np.isin(np.arange(len(data)), data.splits["test"])
+    asked = test if SPLITS[name] == "cifar10-2" else None
+    split = standard_split(SPLITS[name], labels, query=asked, random_state=seed)
+    X = pixels(data.items, SIDE)
+    return HashProblem(X, labels, split.train, split.query, split.database, None)
+
+
+def figures(
+    data: str, size: str, bits: int, method: str, control: str, seed: int
+) -> Cell:
+    """Train the network, then rank the base for the queries and vote by it."""
+    problem, chosen = load_images(data, seed), SIZES[size]
+    learner = make(chosen, bits, method, control, seed)
+    start = time.perf_counter()
+    learner.fit(problem.X[problem.train], problem.labels[problem.train])
+    seconds = time.perf_counter() - start
+    base, query = (
+        learner.encode(problem.X[rows]) for rows in (problem.base, problem.query)
+    )
+    labels, asked = problem.labels[problem.base], problem.labels[problem.query]
+    right = share_label(asked, labels)
+    return {
+        "map": mean_average_precision(query, base, right).value,
+        "accuracy": knn_accuracy(base, labels, query, asked, k=100).value,
+        "seconds_per_epoch": float(
+            np.median([record["seconds"] for record in learner.history_])
+        ),
+        "fit_seconds": round(seconds, 2),
+        "device": "GPU" if torch.cuda.is_available() else "CPU",
+        "history": {
+            key: [round(record[key], 4) for record in learner.history_]
+            for key in ("map", "bound")
+        },
+    }
+
+
+def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHash:
+    """Return an untrained learner with a network that depends on the seed only."""
+    with reproducible(seed):
+        network = resnet(size.blocks, size.width)
+    return DeepHash(
+        bits,
+        loss=method,
+        control=PosteriorControl(weight=WEIGHT) if control else None,
+        backbone=network,
+        backbone_rate=1.0,
+        n_iter=size.n_iter,
+        batch_size=size.batch_size,
+        learning_rate=RATE,
+        weight_decay=DECAY,
+        mixed_precision=torch.cuda.is_available(),
+        random_state=seed,
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)

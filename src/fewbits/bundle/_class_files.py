@@ -1,0 +1,77 @@
+"""What a bundle keeps about its classes: their codes, and what scores are worth."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from fewbits.bundle._folder import checked_path
+from fewbits.decoding import (
+    Calibration,
+    Codebook,
+    calibration_bytes,
+    load_calibration,
+    load_codebook,
+)
+from fewbits.errors import ArgumentError, ArtefactError
+
+_CODEBOOK, _CALIBRATION = "codebook.safetensors", "calibration.safetensors"
+
+
+def check_classes(
+    n_bits: int, codebook: Codebook | None, calibration: Calibration | None
+) -> None:
+    """Refuse a codebook or a calibration of codes of another length.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if codebook is not None and codebook.n_bits != n_bits:
+        raise ArgumentError(
+            f"the codebook has {codebook.n_bits} bits, the encoder {n_bits}"
+        )
+    if calibration is None:
+        return
+    if codebook is None:
+        raise ArgumentError("a calibration is of no use without a codebook")
+    if len(calibration.shifts) != n_bits:
+        raise ArgumentError(
+            f"the calibration is of {len(calibration.shifts)} bits, the encoder has "
+            f"{n_bits}"
+        )
+
+
+def class_files(
+    codebook: Codebook | None, calibration: Calibration | None
+) -> dict[str, Callable[[IO[bytes]], object]]:
+    """Return the names of the files, and what writes each."""
+    files: dict[str, Callable[[IO[bytes]], object]] = {}
+    if codebook is not None:
+        book = codebook.to_bytes()
+        files[_CODEBOOK] = lambda file: file.write(book)
+    if calibration is not None:
+        content = calibration_bytes(calibration)
+        files[_CALIBRATION] = lambda file: file.write(content)
+    return files
+
+
+def read_classes(
+    folder: Path, manifest: Mapping[str, Any], n_bits: int
+) -> tuple[Codebook | None, Calibration | None]:
+    """Return what the folder of a bundle holds of both; older ones hold less.
+
+    Raises
+    ------
+    ArtefactError
+        When a file is missing or damaged, or of codes of another length.
+    """
+    codebook = calibration = None
+    if _CODEBOOK in manifest["files"]:
+        codebook = load_codebook(checked_path(folder, manifest, _CODEBOOK))
+    if _CALIBRATION in manifest["files"]:
+        calibration = load_calibration(checked_path(folder, manifest, _CALIBRATION))
+    try:
+        check_classes(n_bits, codebook, calibration)
+    except ArgumentError as error:
+        raise ArtefactError(f"{folder} mixes files of two bundles: {error}") from error
+    return codebook, calibration

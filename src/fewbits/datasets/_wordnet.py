@@ -1,0 +1,179 @@
+"""WordNet 3.0: 82,115 senses of English nouns, their glosses and their hierarchy."""
+
+import tarfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fewbits.datasets._base import Dataset
+from fewbits.datasets._locate import locate
+from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
+
+PATHS = ["wordnet/data.noun", "data.noun", "WNdb-3.0.tar.gz"]
+#: The lexicographers' files that nouns are in, from number 3 on.
+_DOMAINS = (
+    "Tops act animal artifact attribute body cognition communication event feeling "
+    "food group location motive object person phenomenon plant possession process "
+    "quantity relation shape state substance time"
+)
+_FIRST_DOMAIN = 3
+
+
+class _Synset(NamedTuple):
+    place: str
+    domain: str
+    lemmas: list[str]
+    above: str
+    gloss: str
+
+
+def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
+    """Return the senses of nouns, in the order of the database.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        Where ``data.noun`` and ``index.noun`` are, or their folder ``wordnet``, or the
+        official ``WNdb-3.0.tar.gz``.
+
+    Returns
+    -------
+    Dataset
+        Items are texts, ``"dog, domestic dog: a member of the genus Canis ..."``. Keys
+        name senses as the field does: ``"dog.n.01"`` is the first sense of its first
+        word. Labels are ``domain``, the lexicographers' 26 kinds of nouns, and
+        ``hypernym``, the key of the sense above, "" for the root; of several above,
+        the first. See `hypernym_paths`.
+
+    Raises
+    ------
+    MissingDataError
+        When the files are not found.
+    ArtefactError
+        When a file is damaged.
+
+    References
+    ----------
+    Fellbaum (editor), "WordNet: An Electronic Lexical Database", MIT Press, 1998.
+    """
+    path = locate("wordnet", PATHS, data_dir)
+    data, index = _texts(path)
+    try:
+        synsets = [_synset(line) for line in _lines(data)]
+        keys = _keys(synsets, _senses(index))
+        above = [keys[synset.above] if synset.above else "" for synset in synsets]
+    except (ValueError, LookupError) as error:
+        raise ArtefactError(f"{path} is no WordNet of nouns: {error}") from None
+    return Dataset(
+        name="wordnet",
+        kind="texts",
+        items=[f"{', '.join(synset.lemmas)}: {synset.gloss}" for synset in synsets],
+        keys=list(keys.values()),
+        labels={
+            "domain": np.array([synset.domain for synset in synsets]),
+            "hypernym": np.array(above),
+        },
+        source="https://wordnet.princeton.edu",
+        licence="WordNet 3.0 licence (permissive)",
+    )
+
+
+def hypernym_paths(
+    nouns: Dataset, keys: Sequence[str] | None = None
+) -> list[tuple[str, ...]]:
+    """Return the senses that lead from the root to each, itself included.
+
+    Parameters
+    ----------
+    nouns : Dataset
+        Of `load_wordnet`.
+    keys : sequence of str, default=None
+        Senses; all of them when not given.
+
+    Raises
+    ------
+    ArgumentError
+        When a key is no sense of WordNet.
+    ArtefactError
+        When the hierarchy has a loop.
+    """
+    above = dict(zip(nouns.keys, nouns.labels["hypernym"].tolist(), strict=True))
+    found: dict[str, tuple[str, ...]] = {"": ()}
+    for key in above if keys is None else keys:
+        if key not in above:
+            raise ArgumentError(f"WordNet has no noun {key!r}")
+        missing = []
+        while key not in found:
+            if key in missing:
+                raise ArtefactError(f"WordNet leads from {key} back to itself")
+            missing.append(key)
+            key = above[key]
+        for each in reversed(missing):
+            found[each] = (*found[above[each]], each)
+    return [found[key] for key in (nouns.keys if keys is None else keys)]
+
+
+def _texts(path: Path) -> tuple[str, str]:
+    """Return the database of nouns and its index."""
+    try:
+        if path.suffix == ".gz":
+            return _unpacked(path)
+        index = path.with_name("index.noun")
+        return path.read_text("utf-8"), index.read_text("utf-8")
+    except FileNotFoundError as error:
+        raise MissingDataError(f"wordnet is incomplete: no {error.filename}") from None
+    except (OSError, EOFError, KeyError, ValueError, tarfile.TarError, zlib.error) as e:
+        raise ArtefactError(f"{path}: cannot be read ({e})") from None
+
+
+def _unpacked(path: Path) -> tuple[str, str]:
+    with tarfile.open(path) as archive:
+        texts = []
+        for name in ("dict/data.noun", "dict/index.noun"):
+            file = archive.extractfile(name)
+            if file is None:
+                raise ValueError(f"{name} is no file")
+            texts.append(file.read().decode())
+    return texts[0], texts[1]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield all lines but those of the licence, which are indented."""
+    return (line for line in text.splitlines() if line and not line.startswith(" "))
+
+
+def _synset(line: str) -> _Synset:
+    """Read ``offset domain n count word id ... count pointer ... | gloss``."""
+    fields, _, gloss = line.partition("|")
+    place, domain, _, count, *rest = fields.split()
+    end = 2 * int(count, 16)
+    lemmas = [word.replace("_", " ") for word in rest[:end:2]]
+    pointers = rest[end + 1 : end + 1 + 4 * int(rest[end])]
+    above = [
+        target
+        for kind, target in zip(pointers[::4], pointers[1::4], strict=True)
+        if kind in {"@", "@i"}  # a kind of; an instance of
+    ]
+    names = _DOMAINS.split()
+    if not 0 <= int(domain) - _FIRST_DOMAIN < len(names):
+        raise ValueError(f"no nouns are in domain {domain}")
+    name = names[int(domain) - _FIRST_DOMAIN]
+    return _Synset(place, name, lemmas, next(iter(above), ""), gloss.strip())
+
+
+def _senses(text: str) -> dict[str, list[str]]:
+    """Return the places of the senses of each word, the most common one first."""
+    rows = (line.split() for line in _lines(text))
+    return {row[0]: row[-int(row[2]) :] for row in rows}
+
+
+def _keys(synsets: list[_Synset], senses: dict[str, list[str]]) -> dict[str, str]:
+    """Return the name of each place."""
+    keys = {}
+    for synset in synsets:
+        word = synset.lemmas[0].replace(" ", "_").lower()
+        keys[synset.place] = f"{word}.n.{senses[word].index(synset.place) + 1:02d}"
+    return keys

@@ -1,0 +1,69 @@
+"""Calibrations on disk."""
+
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save
+
+from fewbits._artefacts import Tensors, checksum, read_tensors
+from fewbits.decoding._calibration import Calibration
+from fewbits.errors import ArtefactError
+
+FORMAT = "fewbits-calibration-1"
+
+
+def calibration_bytes(calibration: Calibration) -> bytes:
+    """Return the content of a file that `load_calibration` reads.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     content = calibration_bytes(Calibration(2.5, np.zeros(8)))
+    ...     _ = Path(file.name).write_bytes(content)
+    ...     load_calibration(file.name).scale
+    2.5
+    """
+    tensors: Tensors = {
+        "scale": np.array([calibration.scale], np.float64),
+        "shifts": np.asarray(calibration.shifts, np.float64),
+        "none": np.array([calibration.none], np.float64),
+    }
+    return save(tensors, {"format": FORMAT, "fingerprint": _fingerprint(tensors)})
+
+
+def load_calibration(path: str | Path) -> Calibration:
+    """Read a calibration, and check it against its fingerprint.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    ArtefactError
+        When the file is no calibration, is damaged, or was written by a newer version.
+    OSError
+        When there is no such file, or it may not be read.
+    """
+    metadata, tensors = read_tensors(path, "calibration", FORMAT)
+    if _fingerprint(tensors) != metadata.get("fingerprint"):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    try:
+        scale, shifts, none = (tensors[name] for name in ("scale", "shifts", "none"))
+        found = Calibration(float(scale.item()), shifts, float(none.item()))
+    except (LookupError, ValueError) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    # Written so that NaN is refused as well.
+    sound = 0 < found.scale < np.inf and 0 <= found.none < 1
+    if not (sound and shifts.ndim == 1 and np.isfinite(shifts).all()):
+        raise ArtefactError(f"{path} is damaged: its numbers are out of range")
+    return found
+
+
+def _fingerprint(tensors: Tensors) -> str:
+    return checksum("calibration", tensors)

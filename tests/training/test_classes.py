@@ -1,0 +1,58 @@
+"""What a bundle learns about its classes beside the encoder."""
+
+import numpy as np
+import pytest
+
+from fewbits.decoding import calibrate, class_probabilities
+from fewbits.evaluation import calibration_error
+from fewbits.inputs import Input
+from fewbits.training import fit_bundle
+
+QUICK = {"codebook_epochs": 5, "n_iter": 10, "learning_rate": 0.01}
+
+
+def items(seed, n=600):
+    """Return items whose classes overlap, as features of at least 0."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 6, n)
+    X = np.abs(np.eye(6, 12)[y] * 2 + rng.normal(size=(n, 12)))
+    return X.astype(np.float32), np.array(list("abcdef"))[y]
+
+
+def fitted(labels=None, **options):
+    X, y = items(0)
+    source = Input("vectors", X, y if labels is None else labels, "x.npz")
+    parameters = QUICK | options.pop("parameters", {})
+    return fit_bundle(source, method="llc", parameters=parameters, **options)
+
+
+def test_confidence_is_near_accuracy_on_new_items():
+    bundle, (X, y) = fitted(kernel_map="chi2"), items(1, 2000)
+    scores, errors = bundle.encoder.project(X), []
+    for calibration in (None, bundle.calibration):
+        p = class_probabilities(bundle.classes, scores, calibration)
+        right = bundle.classes.names[p.argmax(axis=1)] == y
+        errors.append(calibration_error(p.max(axis=1), right).value)
+    assert errors[1] < 0.06 < 0.1 < errors[0]
+
+
+def test_is_of_the_items_kept_aside():
+    from fewbits.learners.deep import LLC
+
+    X, y = items(0)
+    learner = LLC(**QUICK, random_state=0).fit(X, y)
+    rows = learner.held_out_
+    assert len(rows) == pytest.approx(60, abs=6)
+    scores = learner.encoder_.project(X[rows])
+    expected = calibrate(learner.codebook_of_classes(), scores, y[rows])
+    assert fitted().calibration.scale == expected.scale
+
+
+def test_nothing_kept_aside_and_several_labels():
+    assert fitted(parameters={"validation": 0.0}).calibration is None
+    _, y = items(0)
+    several = (np.array(list("abcdef")) == y[:, None]).astype(np.uint8)
+    several[:, 0] = 1
+    bundle = fitted(labels=several)
+    assert len(bundle.classes) == 6
+    assert bundle.calibration is None
