@@ -27,6 +27,7 @@ from benchmarks.encode import interleaved, limits
 from fewbits import _kernels
 from fewbits.encoders import (
     BilinearEncoder,
+    BlockHadamardEncoder,
     CirculantEncoder,
     Encoder,
     HadamardEncoder,
@@ -146,11 +147,15 @@ def encoders(
     d = csr.shape[0]
     zeros, stages, side = np.zeros(d), np.log2(d), int(np.sqrt(d))
     found: dict[str, tuple[Encoder, float]] = {}
+    encoder: Encoder
     for rounds in (1, 2, 3):
         signs = rng.integers(0, 256, (1, rounds, d // 8))
         name = f"hadamard {rounds} round{'s' if rounds > 1 else ''}"
         encoder = HadamardEncoder(signs, zeros, d)
         found[name] = encoder, rounds * d * (stages + 1)
+    blocks = rng.standard_normal((1, 2, d, 16), np.float32)
+    encoder = BlockHadamardEncoder(blocks, zeros, d)
+    found["2 rounds of blocks"] = encoder, 2 * d * (stages + 2 * 16)
     circulant = CirculantEncoder(rng.normal(size=(1, d)), np.zeros(d // 8), zeros)
     found["circulant"] = circulant, 2 * 5 * d * stages
     left, right = rng.normal(size=(2, side, side))

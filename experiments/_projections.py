@@ -12,6 +12,7 @@ from fewbits.learners import (
     ITQ,
     LSH,
     BilinearProjections,
+    FastNeighbourCodes,
     Hadamard,
     Learner,
     NeighbourCodes,
@@ -70,6 +71,10 @@ METHODS: dict[str, Make] = {
     "SH": lambda n_bits, seed, _: SpectralHashing(n_bits),
     "BRE": _plain(BRE),
     "NeighbourCodes": _plain(NeighbourCodes),
+    "FastNeighbourCodes": _plain(FastNeighbourCodes),
+    "FastNeighbourCodes, diagonals": _plain(
+        FastNeighbourCodes, block_size=1, n_rounds=3
+    ),
 }
 _TRAINED = ("ITQ", *map(named, DENSITIES))
 

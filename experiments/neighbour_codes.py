@@ -22,6 +22,7 @@ from fewbits.learners import NeighbourCodes
 
 LENGTHS = (32, 64, 128, 256, 512)
 OURS, NESTED = "NeighbourCodes", "NeighbourCodes, nested"
+FAST = ("FastNeighbourCodes", "FastNeighbourCodes, diagonals")
 OTHERS = ("LSH", "Hadamard 3", "ITQ", "SP 10%")
 
 
@@ -47,7 +48,7 @@ def lineup(
     shared = Fit(nested, features, steps)
     for n_bits in LENGTHS:
         cell = {"data": name, "bits": n_bits, "seed": seed}
-        for method in (*OTHERS, OURS):
+        for method in (*OTHERS, OURS, *FAST):
             learner = METHODS[method](n_bits, seed, N_ITER.get(name, 50))
             yield {**cell, "method": method}, Fit(learner, features, steps)
         yield {**cell, "method": NESTED}, shared

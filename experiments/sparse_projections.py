@@ -41,6 +41,7 @@ TABLE_2 = (
     "BP-opt",
     "Hadamard 3",
     "NeighbourCodes",
+    "FastNeighbourCodes",
 )
 #: A figure that the first measurements lack.
 ADDED = "recall100"

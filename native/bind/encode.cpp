@@ -11,7 +11,8 @@ namespace {
 using Floats = Matrix<const float>;
 using Scores = Matrix<float>;
 using Codes = Matrix<std::uint8_t>;
-using Diagonals = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Spectra = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Rounds = nb::ndarray<const float, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 
 fewbits::Features features(const Floats& x) {
     return {x.data(), x.shape(0), x.shape(1)};
@@ -67,35 +68,35 @@ void sparse_encode(Floats x, const SparseMap& map, int zero_bit, Codes codes,
                     n_threads);
 }
 
-fewbits::HadamardMap hadamard_map(const Diagonals& diagonals,
+fewbits::HadamardMap hadamard_map(const Rounds& weights,
                                   const Vector<const float>& bias) {
-    return {diagonals.data(), bias.data(), bias.shape(0), diagonals.shape(1),
-            diagonals.shape(2)};
+    return {weights.data(),   bias.data(),      bias.shape(0),
+            weights.shape(1), weights.shape(2), weights.shape(3)};
 }
 
-void hadamard_scores(Floats x, Diagonals diagonals, Vector<const float> bias,
+void hadamard_scores(Floats x, Rounds weights, Vector<const float> bias,
                      Scores scores, std::size_t n_threads) {
     nb::gil_scoped_release release;
-    fewbits::hadamard(features(x), hadamard_map(diagonals, bias),
+    fewbits::hadamard(features(x), hadamard_map(weights, bias),
                       {scores.data(), nullptr, false}, n_threads);
 }
 
-void hadamard_encode(Floats x, Diagonals diagonals, Vector<const float> bias,
+void hadamard_encode(Floats x, Rounds weights, Vector<const float> bias,
                      int zero_bit, Codes codes, std::size_t n_threads) {
     nb::gil_scoped_release release;
-    fewbits::hadamard(features(x), hadamard_map(diagonals, bias),
+    fewbits::hadamard(features(x), hadamard_map(weights, bias),
                       {nullptr, codes.data(), zero_bit != 0}, n_threads);
 }
 
 fewbits::CirculantMap circulant_map(const Vector<const float>& diagonal,
-                                    const Floats& roots, const Diagonals& spectra,
+                                    const Floats& roots, const Spectra& spectra,
                                     const Vector<const float>& bias) {
     return {diagonal.data(), roots.data(),  spectra.data(),
             bias.data(),     bias.shape(0), roots.shape(1)};
 }
 
 void circulant_scores(Floats x, Vector<const float> diagonal, Floats roots,
-                      Diagonals spectra, Vector<const float> bias, Scores scores,
+                      Spectra spectra, Vector<const float> bias, Scores scores,
                       std::size_t n_threads) {
     nb::gil_scoped_release release;
     fewbits::circulant(features(x), circulant_map(diagonal, roots, spectra, bias),
@@ -103,7 +104,7 @@ void circulant_scores(Floats x, Vector<const float> diagonal, Floats roots,
 }
 
 void circulant_encode(Floats x, Vector<const float> diagonal, Floats roots,
-                      Diagonals spectra, Vector<const float> bias, int zero_bit,
+                      Spectra spectra, Vector<const float> bias, int zero_bit,
                       Codes codes, std::size_t n_threads) {
     nb::gil_scoped_release release;
     fewbits::circulant(features(x), circulant_map(diagonal, roots, spectra, bias),
@@ -144,10 +145,10 @@ void bind_encode(nb::module_& m) {
     m.def("sparse_encode", &sparse_encode, "X"_a.noconvert(), "map"_a, "zero_bit"_a,
           "codes"_a.noconvert(), "n_threads"_a);
     m.def("hadamard_scores", &hadamard_scores, "X"_a.noconvert(),
-          "diagonals"_a.noconvert(), "bias"_a.noconvert(), "scores"_a.noconvert(),
+          "weights"_a.noconvert(), "bias"_a.noconvert(), "scores"_a.noconvert(),
           "n_threads"_a);
     m.def("hadamard_encode", &hadamard_encode, "X"_a.noconvert(),
-          "diagonals"_a.noconvert(), "bias"_a.noconvert(), "zero_bit"_a,
+          "weights"_a.noconvert(), "bias"_a.noconvert(), "zero_bit"_a,
           "codes"_a.noconvert(), "n_threads"_a);
     m.def("circulant_scores", &circulant_scores, "X"_a.noconvert(),
           "diagonal"_a.noconvert(), "roots"_a.noconvert(), "spectra"_a.noconvert(),

@@ -136,7 +136,8 @@ void hadamard(const Features& x, const HadamardMap& map, const Output& out,
     const auto& kernels = encode_kernels(active_isa());
     const std::size_t blocks = (map.n_bits + map.size - 1) / map.size;
     const auto stages = static_cast<std::size_t>(std::countr_zero(map.size));
-    const std::size_t work = x.n * blocks * map.n_rounds * map.size * stages;
+    const std::size_t cost = stages + map.width;
+    const std::size_t work = x.n * blocks * map.n_rounds * map.size * cost;
     run(HadamardJob{x, map, out, 0, map.n_bits}, work, n_threads, all_outputs, 4,
         kernels.hadamard_scratch, kernels.hadamard);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "encode_bits.hpp"
 
 // Walsh-Hadamard transforms, one row at a time. A pass does up to three stages on
@@ -101,6 +103,28 @@ void transform(const Load& load, float* z, std::size_t size, std::size_t count) 
         transform<V>(Plain<V>{part}, part, gap, smaller(gap, count));
 }
 
+/// Write the products of a row and a block-diagonal matrix, whose blocks are 16 by 16
+/// and lie one behind the other, to `y`.
+template <typename V>
+void multiply_blocks(const float* x, const float* weights, std::size_t size, float* y) {
+    constexpr std::size_t width = 16, regs = width / V::lanes;
+    for (std::size_t block = 0; block < size; block += width) {
+        typename V::Reg sums[regs];
+        for (std::size_t r = 0; r < regs; ++r)
+            sums[r] = V::multiply(V::broadcast(x + block),
+                                  V::load(weights + r * V::lanes));
+        weights += width;
+#pragma GCC unroll 15
+        for (std::size_t i = 1; i < width; ++i, weights += width) {
+            const auto value = V::broadcast(x + block + i);
+            for (std::size_t r = 0; r < regs; ++r)
+                sums[r] = V::fmadd(value, V::load(weights + r * V::lanes), sums[r]);
+        }
+        for (std::size_t r = 0; r < regs; ++r)
+            V::store(y + block + r * V::lanes, sums[r]);
+    }
+}
+
 /// Write outputs [first, first + count) of one row, which lie in `z`.
 template <typename V, typename Job>
 void put_transformed(const Job& job, std::size_t row, std::size_t first, const float* z,
@@ -119,23 +143,32 @@ void put_transformed(const Job& job, std::size_t row, std::size_t first, const f
 
 template <typename V>
 std::size_t hadamard_scratch(const HadamardJob& job) {
-    return job.map.size;
+    return (job.map.width == 1 ? 1 : 2) * job.map.size;
 }
 
 template <typename V>
 void hadamard_share(const HadamardJob& job, float* z) {
-    const auto& [diagonals, bias, n_bits, n_rounds, size] = job.map;
+    const auto& [weights, bias, n_bits, n_rounds, size, width] = job.map;
     const std::size_t d = job.x.n_features;
     for (std::size_t row = 0; row < job.x.n; ++row) {
-        const float* diagonal = diagonals;
+        const float* factor = weights;
         for (std::size_t first = 0; first < n_bits; first += size) {
             const std::size_t count = smaller(size, n_bits - first);
-            std::memcpy(z, job.x.data + row * d, d * sizeof(float));
-            std::memset(z + d, 0, (size - d) * sizeof(float));
-            for (std::size_t round = 1; round <= n_rounds; ++round, diagonal += size)
-                transform<V>(Scaled<V>{z, diagonal}, z, size,
-                             round < n_rounds ? size : count);
-            put_transformed<V>(job, row, first, z, count);
+            float *from = z, *to = width == 1 ? z : z + size;
+            std::memcpy(from, job.x.data + row * d, d * sizeof(float));
+            std::memset(from + d, 0, (size - d) * sizeof(float));
+            for (std::size_t round = 1; round <= n_rounds; ++round) {
+                const std::size_t wanted = round < n_rounds ? size : count;
+                if (width == 1) {
+                    transform<V>(Scaled<V>{from, factor}, to, size, wanted);
+                } else {
+                    multiply_blocks<V>(from, factor, size, to);
+                    transform<V>(Plain<V>{to}, to, size, wanted);
+                }
+                factor += size * width;
+                std::swap(from, to);
+            }
+            put_transformed<V>(job, row, first, from, count);
         }
     }
 }

@@ -148,6 +148,19 @@ void check_sparse(const Problem& p) {
     });
 }
 
+/// Return the product of a row and a block-diagonal matrix.
+std::vector<float> times_blocks(const std::vector<float>& z, const float* weights,
+                                std::size_t width) {
+    std::vector<float> sums(z.size());
+    for (std::size_t j = 0; j < z.size(); ++j) {
+        const std::size_t start = j - j % width;
+        sums[j] = z[start] * weights[start * width + j % width];
+        for (std::size_t i = start + 1; i < start + width; ++i)
+            sums[j] = std::fma(z[i], weights[i * width + j % width], sums[j]);
+    }
+    return sums;
+}
+
 /// Write the score of each output of a row to `scores`, stage by stage.
 void hadamard_row(const float* x, std::size_t d, const fewbits::HadamardMap& map,
                   float* scores) {
@@ -155,9 +168,9 @@ void hadamard_row(const float* x, std::size_t d, const fewbits::HadamardMap& map
         std::vector<float> z(map.size);
         std::copy(x, x + d, z.begin());
         for (std::size_t round = 0; round < map.n_rounds; ++round) {
-            const float* diagonal = map.diagonals + (first * map.n_rounds) +
-                                    round * map.size;
-            for (std::size_t i = 0; i < map.size; ++i) z[i] *= diagonal[i];
+            const float* weights = map.weights +
+                                   (first * map.n_rounds + round * map.size) * map.width;
+            z = times_blocks(z, weights, map.width);
             for (std::size_t stride = map.size / 2; stride > 0; stride /= 2)
                 for (std::size_t i = 0; i < map.size; ++i) {
                     if (i & stride) continue;
@@ -178,12 +191,14 @@ void check_hadamard(Random& random) {
     p.b = between(random, 1, 3 * size), p.zero_bit = between(random, 0, 1) == 1;
     const std::size_t rounds = between(random, 1, 3), kind = between(random, 0, 2);
     Guarded<float> x(p.n * p.d), bias(p.b);
-    Guarded<float> diagonals((p.b + size - 1) / size * size * rounds);
+    const std::size_t width = between(random, 0, 1) == 1 ? 16 : 1;
+    Guarded<float> weights((p.b + size - 1) / size * size * rounds * width);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = number(random, kind);
     for (std::size_t i = 0; i < p.b; ++i) bias[i] = number(random, kind);
-    for (std::size_t i = 0; i < diagonals.size(); ++i)
-        diagonals[i] = between(random, 0, 1) ? 1.0F : -1.0F;
-    const fewbits::HadamardMap map{diagonals.get(), bias.get(), p.b, rounds, size};
+    for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] = between(random, 0, 1) ? 1.0F : -1.0F;
+    const fewbits::HadamardMap map{weights.get(), bias.get(), p.b,
+                                   rounds,        size,       width};
     std::vector<float> expected(p.n * p.b);
     for (std::size_t r = 0; r < p.n; ++r)
         hadamard_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);

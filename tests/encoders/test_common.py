@@ -16,6 +16,7 @@ from fewbits import _kernels
 from fewbits.codes import n_bytes, pack, prefix
 from fewbits.encoders import (
     BilinearEncoder,
+    BlockHadamardEncoder,
     CirculantEncoder,
     EigenfunctionEncoder,
     HadamardEncoder,
@@ -33,6 +34,7 @@ _WEIGHTS = _rng.normal(size=(N_FEATURES, 37)).astype(np.float32)
 _BIAS = _rng.normal(size=37).astype(np.float32) * 20
 _FEW = np.where(_rng.random(_WEIGHTS.shape) < 0.15, _WEIGHTS, 0)
 _MAPPED = _rng.normal(size=(3 * N_FEATURES, 37))
+_ROUNDS = np.random.default_rng(1).normal(size=(1, 2, 64, 16)) / 30
 _SMALL = [_rng.normal(size=shape) / 30 for shape in ((N_FEATURES, 3), (3, 37))]
 
 ENCODERS = [
@@ -65,6 +67,8 @@ ENCODERS = [
     CirculantEncoder(_WEIGHTS.T[:1] / 30, _rng.integers(0, 256, 8), _BIAS / 30),
     CirculantEncoder(_WEIGHTS.T[:1] / 30, np.zeros(8), _BIAS / 30, zero_bit=1),
     HadamardEncoder(_rng.integers(0, 256, (1, 2, 8)), _BIAS, N_FEATURES, zero_bit=1),
+    BlockHadamardEncoder(_ROUNDS, _BIAS, N_FEATURES),
+    BlockHadamardEncoder(_ROUNDS[..., :1], _BIAS, N_FEATURES, zero_bit=1),
 ]
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
+from fewbits._kernels._reference_fma import fused_multiply_add
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1.1754944e-38, 1e-30, 1e19, -1e38, 3.4e38],
@@ -204,7 +205,7 @@ def test_reference_rounds_each_step_once(x, w, total, ulps):
         if np.isfinite(addend[0]):
             exact = Fraction(x) * Fraction(w) + Fraction(float(addend[0]))
             factors = (np.array([factor], np.float32) for factor in (x, w))
-            found = _reference._fused_multiply_add(*factors, addend)
+            found = fused_multiply_add(*factors, addend)
             assert float(found[0]) == float32_of(exact)
 
 
@@ -225,4 +226,4 @@ def test_reference_rounds_each_step_once(x, w, total, ulps):
 def test_reference_at_the_edges(x, w, total):
     exact = Fraction(x) * Fraction(w) + Fraction(total)
     arrays = (np.array([value], np.float32) for value in (x, w, total))
-    assert float(_reference._fused_multiply_add(*arrays)[0]) == float32_of(exact)
+    assert float(fused_multiply_add(*arrays)[0]) == float32_of(exact)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.linalg import hadamard
+from scipy.linalg import block_diag, hadamard
 
 from fewbits._kernels import _reference
 
@@ -52,29 +52,54 @@ def check(kernel, name, arguments, n, b, zero_bit, threads):
 @given(problem=problems(), n_rounds=st.integers(1, 3))
 def test_hadamard_equals_the_definition(kernel, problem, n_rounds):
     rng, size, X, bias, zero_bit, threads = problem
-    n_blocks = -(-len(bias) // size)
-    signs = rng.choice(np.float32([-1, 1]), (n_blocks, n_rounds, size))
+    n_series = -(-len(bias) // size)
+    signs = rng.choice(np.float32([-1, 1]), (n_series, n_rounds, size, 1))
     diagonals = signs / np.float32(np.sqrt(size))
     arguments = X, diagonals, bias
     check(kernel, "hadamard", arguments, len(X), len(bias), zero_bit, threads)
 
 
+@settings(max_examples=60)
+@given(
+    problem=problems(largest=8),
+    n_rounds=st.integers(1, 3),
+    kind=st.sampled_from(["normal", "integer", "special"]),
+)
+def test_hadamard_with_blocks_equals_the_definition(kernel, problem, n_rounds, kind):
+    rng, size, X, bias, zero_bit, threads = problem
+    weights = numbers(rng, (-(-len(bias) // size), n_rounds, size, 16), kind)
+    arguments = X, weights, bias
+    check(kernel, "hadamard", arguments, len(X), len(bias), zero_bit, threads)
+
+
+@pytest.mark.parametrize("width", [1, 16])
 @pytest.mark.parametrize("size", [2**12, 2**13, 2**14, 2**16])
-def test_large_hadamard_equals_the_definition(kernel, size):
+def test_large_hadamard_equals_the_definition(kernel, size, width):
     rng = np.random.default_rng(size)
     X = rng.normal(size=(3, size - 5)).astype(np.float32)
-    diagonals = rng.choice(np.float32([-1, 1]), (1, 2, size))
+    weights = rng.choice(np.float32([-1, 1]), (1, 2, size, width))
     bias = rng.normal(size=size - 9).astype(np.float32)
-    check(kernel, "hadamard", (X, diagonals, bias), 3, len(bias), 1, 2)
+    check(kernel, "hadamard", (X, weights, bias), 3, len(bias), 1, 2)
 
 
 def test_hadamard_is_the_matrix_of_sylvester(kernel):
     rng = np.random.default_rng(0)
     X = rng.integers(-9, 9, (3, 64)).astype(np.float32)
-    diagonals = rng.choice(np.float32([-1, 1]), (1, 1, 64))
+    diagonals = rng.choice(np.float32([-1, 1]), (1, 1, 64, 1))
     scores = np.empty((3, 64), np.float32)
     kernel.hadamard_scores(X, diagonals, np.zeros(64, np.float32), scores, 1)
-    np.testing.assert_array_equal(scores, (X * diagonals[0]) @ hadamard(64))
+    signs = diagonals[0, 0, :, 0]
+    np.testing.assert_array_equal(scores, (X * signs) @ hadamard(64))
+
+
+def test_blocks_are_those_of_a_block_diagonal_matrix(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 9, (3, 40)).astype(np.float32)
+    weights = rng.integers(-9, 9, (1, 1, 64, 16)).astype(np.float32)
+    scores = np.empty((3, 64), np.float32)
+    kernel.hadamard_scores(X, weights, np.zeros(64, np.float32), scores, 1)
+    matrix = block_diag(*weights.reshape(4, 16, 16))[:40]
+    np.testing.assert_array_equal(scores, X @ matrix @ hadamard(64))
 
 
 @settings(max_examples=60)

@@ -2,10 +2,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import exact_neighbours, neighbour_recall
-from fewbits.learners import ITQ, LSH, NeighbourCodes, SparseProjections
+from fewbits.learners import (
+    ITQ,
+    LSH,
+    FastNeighbourCodes,
+    Hadamard,
+    NeighbourCodes,
+    SparseProjections,
+)
 from fewbits.learners._adam import Adam
+from fewbits.learners._neighbour_frame import Frame, plain_frame, principal_frame
 from fewbits.learners._neighbour_graph import (
     Batch,
     neighbour_graph,
@@ -13,6 +21,7 @@ from fewbits.learners._neighbour_graph import (
 )
 from fewbits.learners._neighbour_loss import divergence, neighbour_shares
 from fewbits.learners._neighbour_maps import Network, Plane, SparsePlane
+from fewbits.learners._neighbour_rounds import Rounds
 
 
 def rows(n=300, d=12, seed=0):
@@ -117,13 +126,19 @@ def maps():
     W, c = rows(5, 4), rows(1, 4)[0]
     network = Network(W.copy(), c.copy(), 6, np.random.RandomState(0))
     network.outer[...] = rows(6, 4, seed=1)
-    return {"plane": Plane(W.copy(), c.copy()), "network": network}
+    return {
+        "plane": Plane(W.copy(), c.copy()),
+        "network": network,
+        "rounds of blocks": Rounds(5, 4, 2, 16, np.random.RandomState(0)),
+        "rounds of signs": Rounds(5, 36, 3, 1, np.random.RandomState(0)),
+    }
 
 
-@pytest.mark.parametrize("kind", ["plane", "network"])
+@pytest.mark.parametrize("kind", maps())
 class TestMaps:
     def test_gradients_are_those_of_the_scores(self, kind):
-        found, V, slopes = maps()[kind], rows(9, 5, seed=2), rows(9, 4, seed=3)
+        found, V = maps()[kind], rows(9, 5, seed=2)
+        slopes = rows(*found.scores(V).shape, seed=3)
         gradients, step = found.gradients(V, slopes), 1e-3
         for parameter, gradient in zip(found.parameters, gradients, strict=True):
             place = np.unravel_index(parameter.size // 2, parameter.shape)
@@ -137,13 +152,12 @@ class TestMaps:
 
     def test_encoder_is_the_same_map(self, kind):
         found, X = maps()[kind], rows(50, 7).astype(float)
-        basis, mean = (
-            rows(7, 5, seed=4).astype(float),
-            rows(1, 7, seed=5)[0].astype(float),
-        )
-        expected = found.scores(((X - mean) @ basis).astype(np.float32))
+        axes = rows(7, 5, seed=4).astype(float)
+        if kind.startswith("rounds"):  # these take the features themselves
+            X, axes = X[:, :5], None
+        frame = Frame(rows(1, X.shape[1], seed=5)[0].astype(float), 2.0, axes)
         np.testing.assert_allclose(
-            found.encoder(basis, mean).project(X), expected, atol=1e-3
+            found.encoder(frame).project(X), found.scores(frame.rows(X)), atol=2e-3
         )
 
     def test_goes_back_to_what_was_kept(self, kind):
@@ -297,3 +311,49 @@ class TestLearner:
             ArgumentError, match=name if name != "lengths" else "length"
         ):
             NeighbourCodes(64, **{name: value}).fit(digits[0])
+
+
+class TestFastLearner:
+    @pytest.mark.parametrize(("block_size", "gain"), [(16, 0.1), (1, 0.05)])
+    def test_learns_from_random_rotations(self, digits, block_size, gain):
+        learner = FastNeighbourCodes(32, block_size=block_size, random_state=0)
+        assert recall(learner, digits) > gain + recall(
+            Hadamard(32, random_state=0), digits
+        )
+
+    def test_reaches_itq(self, digits):
+        ours = recall(FastNeighbourCodes(16, random_state=0), digits)
+        assert ours > recall(ITQ(16, random_state=0), digits)
+
+    def test_codes_longer_than_the_features(self, digits):
+        learner = FastNeighbourCodes(100, n_iter=4, random_state=0)
+        assert recall(learner, digits) > learner.recalls_[0] + 0.02
+        assert learner.encoder_.weights.shape == (2, 2, 64, 16)
+        assert recall(learner, digits, 100) > recall(learner, digits, 64)
+
+    def test_scale_of_the_features_has_no_effect(self, digits):
+        X = digits[0].astype(np.float32)
+        codes = [
+            FastNeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)
+            for Z in (X, 1024 * X)
+        ]
+        np.testing.assert_array_equal(*codes)
+
+    @pytest.mark.parametrize(("name", "value"), [("block_size", 8), ("n_rounds", 0)])
+    def test_refuses_parameters_out_of_range(self, digits, name, value):
+        with pytest.raises(ArgumentError, match=name):
+            FastNeighbourCodes(16, **{name: value}).fit(digits[0])
+
+
+class TestFrame:
+    def test_rows_have_a_mean_square_of_one(self):
+        X = 100 + 7 * rows(200, 6)
+        for make in (plain_frame, principal_frame):
+            V = make(X).rows(X)
+            np.testing.assert_allclose(V.mean(axis=0), 0, atol=1e-4)
+            assert np.mean(np.sum(V**2, axis=1)) == pytest.approx(1, rel=1e-4)
+
+    def test_equal_rows_are_refused(self):
+        for make in (plain_frame, principal_frame):
+            with pytest.raises(FeatureError, match="the same"):
+                make(np.ones((5, 3)))

@@ -49,18 +49,22 @@ public:
     const std::unique_ptr<SparseLayouts> layouts;
 };
 
-/// Rounds of a diagonal matrix and a Walsh-Hadamard transform (Sylvester's order, not
-/// scaled), the first `n_bits` outputs of one or more blocks of such rounds, and one
-/// bias for each. Each round multiplies by its diagonal, then replaces every pair `a`
-/// and `b` of numbers `size / 2` apart by `a + b` and `a - b`, then those `size / 4`
-/// apart, and so on down to neighbours; the bias is added last. All in float32 without
-/// fused operations.
+/// Rounds of a block-diagonal matrix and a Walsh-Hadamard transform (Sylvester's order,
+/// not scaled), the first `n_bits` outputs of one or more series of such rounds, and one
+/// bias for each. The blocks of the matrix are `width` numbers wide and high, 1 (a
+/// diagonal) or 16; row `i` of the weights is what number `i` is worth to each of the
+/// outputs of its block, which start as the product of the first number of the block
+/// and take one fused multiply-add for each of the others, in rising order. The
+/// transform then replaces every pair `a` and `b` of numbers `size / 2` apart by `a + b`
+/// and `a - b`, then those `size / 4` apart, and so on down to neighbours, and the bias
+/// is added last, all in float32 without fused operations.
 struct HadamardMap {
-    const float* diagonals;  // (ceil(n_bits / size), n_rounds, size)
+    const float* weights;  // (ceil(n_bits / size), n_rounds, size, width)
     const float* bias;
     std::size_t n_bits;
     std::size_t n_rounds;
-    std::size_t size;  // a power of 2, at least 16 and at least the number of features
+    std::size_t size;   // a power of 2, at least 16 and at least the number of features
+    std::size_t width;  // of the blocks, 1 or 16
 };
 
 /// One or more circulant matrices of the features, as products of polynomials modulo

@@ -86,14 +86,14 @@ def sparse_encode(
 ) -> None: ...
 def hadamard_scores(
     X: NDArray[np.float32],
-    diagonals: NDArray[np.float32],
+    weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     scores: ScoreArray,
     n_threads: int,
 ) -> None: ...
 def hadamard_encode(
     X: NDArray[np.float32],
-    diagonals: NDArray[np.float32],
+    weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     zero_bit: int,
     codes: CodeArray,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._kernels._reference_fma import fused_multiply_add
 from fewbits._kernels._reference_transforms import (
     circulant_encode as circulant_encode,
 )
@@ -166,7 +167,7 @@ def linear_scores(
         block = X[start : start + step]
         total = np.broadcast_to(bias, (len(block), len(bias)))
         for i, row in enumerate(weights):
-            total = _fused_multiply_add(block[:, i, None], row, total)
+            total = fused_multiply_add(block[:, i, None], row, total)
         scores[start : start + step] = total
 
 
@@ -187,7 +188,7 @@ def linear_encode(
             r, j = rows[part : part + _BLOCK], columns[part : part + _BLOCK]
             total = bias[j]
             for x, w in zip(block.T, weights, strict=True):
-                total = _fused_multiply_add(x[r], w[j], total)
+                total = fused_multiply_add(x[r], w[j], total)
             bits[r, j] = _bits(total, zero_bit)
         codes[start : start + step] = np.packbits(bits, axis=1)
 
@@ -209,7 +210,7 @@ def sparse_scores(
     for j in range(len(map.bias)):
         total = np.full(len(X), map.bias[j], np.float32)
         for i in range(map.indptr[j], map.indptr[j + 1]):
-            total = _fused_multiply_add(X[:, map.indices[i]], map.values[i], total)
+            total = fused_multiply_add(X[:, map.indices[i]], map.values[i], total)
         scores[:, j] = total
 
 
@@ -271,25 +272,3 @@ def _decided(
     certain = (np.abs(scores) > bound) & (size < 0.5 * limits.max) & (relative < 0.5)
     rows, columns = np.nonzero(~certain)
     return scores > 0, rows, columns
-
-
-@np.errstate(over="ignore", under="ignore", invalid="ignore")
-def _fused_multiply_add(
-    x: Float32Array, w: Float32Array, total: Float32Array
-) -> Float32Array:
-    """Return ``x * w + total`` rounded once to float32.
-
-    The product is exact in float64. The sum is rounded to odd there (Boldo and
-    Melquiond 2008), so that rounding it again to float32 makes no second error.
-    """
-    product = x.astype(np.float64) * np.float64(w)
-    addend = total.astype(np.float64)
-    sum_ = product + addend
-    # TwoSum: the exact error of the addition above; no number once it overflowed.
-    virtual = sum_ - product
-    error = (product - (sum_ - virtual)) + (addend - virtual)
-    even = (sum_.view(np.int64) & 1) == 0
-    inexact = np.isfinite(sum_) & (error != 0)
-    away = np.where((error > 0) == (sum_ > 0), 1, -1)
-    odd = sum_.view(np.int64) + np.where(inexact & even, away, 0)
-    return odd.view(np.float64).astype(np.float32)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._kernels import _ring
+from fewbits._kernels._reference_fma import fused_multiply_add
 from fewbits._typing import CodeArray, ScoreArray
 
 Float32Array = NDArray[np.float32]
@@ -20,37 +21,41 @@ _BLOCK = 1 << 20  # numbers in flight at once
 
 def hadamard_scores(
     X: Float32Array,
-    diagonals: Float32Array,
+    weights: Float32Array,
     bias: Float32Array,
     scores: ScoreArray,
     n_threads: int,
 ) -> None:
-    """Score with rounds of a diagonal and a transform: (n_blocks, n_rounds, size)."""
-    size = diagonals.shape[2]
+    """Score with rounds of block-diagonal matrices and transforms.
+
+    `weights` is (n_series, n_rounds, size, width): row i of a round is what number i is
+    worth to each output of its block.
+    """
+    size = weights.shape[2]
     step = max(1, _BLOCK // size)
     for start in range(0, len(X), step):
         rows = X[start : start + step]
-        for block, rounds in enumerate(diagonals):
-            first = block * size
+        for series, rounds in enumerate(weights):
+            first = series * size
             last = min(first + size, len(bias))
             Z = np.zeros((len(rows), size), np.float32)
             Z[:, : rows.shape[1]] = rows
             with np.errstate(all="ignore"):
-                for diagonal in rounds:
-                    Z = _hadamard(Z * diagonal)
+                for blocks in rounds:
+                    Z = _hadamard(_times_blocks(Z, blocks))
                 total = Z[:, : last - first] + bias[first:last]
             scores[start : start + step, first:last] = total
 
 
 def hadamard_encode(
     X: Float32Array,
-    diagonals: Float32Array,
+    weights: Float32Array,
     bias: Float32Array,
     zero_bit: int,
     codes: CodeArray,
     n_threads: int,
 ) -> None:
-    _encode(X, codes, zero_bit, hadamard_scores, diagonals, bias, n_threads)
+    _encode(X, codes, zero_bit, hadamard_scores, weights, bias, n_threads)
 
 
 def circulant_scores(
@@ -109,6 +114,17 @@ def _encode(
         score(rows, *arrays, bias, scores, n_threads)
         bits = scores >= 0 if zero_bit else scores > 0
         codes[start : start + step] = np.packbits(bits, axis=1)
+
+
+def _times_blocks(Z: Float32Array, weights: Float32Array) -> Float32Array:
+    """Multiply each row by the block-diagonal matrix that `weights` are the rows of."""
+    size, width = weights.shape
+    numbers = Z.reshape(len(Z), size // width, width, 1)
+    blocks = weights.reshape(size // width, width, width)
+    total = numbers[:, :, 0] * blocks[:, 0]
+    for i in range(1, width):
+        total = fused_multiply_add(numbers[:, :, i], blocks[:, i], total)
+    return total.reshape(Z.shape)
 
 
 def _hadamard(Z: Float32Array) -> Float32Array:

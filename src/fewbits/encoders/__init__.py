@@ -2,6 +2,7 @@
 
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._block_hadamard import BlockHadamardEncoder
 from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._features import as_features, feature_blocks
@@ -14,6 +15,7 @@ from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
     "BilinearEncoder",
+    "BlockHadamardEncoder",
     "CirculantEncoder",
     "EigenfunctionEncoder",
     "Encoder",

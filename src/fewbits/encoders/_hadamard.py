@@ -97,7 +97,7 @@ class HadamardEncoder(Encoder):
     @cached_property
     def _diagonals(self) -> NDArray[np.float32]:
         """The signs as numbers, which make the transform behind them orthogonal."""
-        bits = np.unpackbits(self.signs, axis=2)
+        bits = np.unpackbits(self.signs, axis=2)[..., None]
         scale = np.float32(bits.shape[2] ** -0.5)
         return np.where(bits, -scale, scale)
 

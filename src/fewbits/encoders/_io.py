@@ -8,6 +8,7 @@ import numpy as np
 from fewbits._artefacts import read_tensors
 from fewbits.encoders._base import Encoder, Tensors
 from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._block_hadamard import BlockHadamardEncoder
 from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._hadamard import HadamardEncoder
@@ -34,6 +35,7 @@ _PLAIN_KINDS: dict[str, Any] = {
     cls.kind: cls
     for cls in (
         BilinearEncoder,
+        BlockHadamardEncoder,
         CirculantEncoder,
         EigenfunctionEncoder,
         HadamardEncoder,

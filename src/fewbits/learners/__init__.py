@@ -8,6 +8,7 @@ from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._dbc import DBC
 from fewbits.learners._device import on_device
+from fewbits.learners._fast_neighbour_codes import FastNeighbourCodes
 from fewbits.learners._hadamard import Hadamard
 from fewbits.learners._itq import ITQ
 from fewbits.learners._kernel_map import HomogeneousKernelMap
@@ -32,6 +33,7 @@ __all__ = [
     "PCAH",
     "BilinearProjections",
     "Classemes",
+    "FastNeighbourCodes",
     "Hadamard",
     "HomogeneousKernelMap",
     "KernelMapped",

@@ -1,21 +1,18 @@
 """What codes that keep neighbours are made by: maps with gradients of their own."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
+from fewbits.learners._neighbour_frame import Frame
 
 Float32Array = NDArray[np.float32]
-Float64Array = NDArray[np.float64]
 
 
-class Plane:
-    """``V W + c``; other maps are planes with something more.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_inputs, n_bits)
-    bias : ndarray of shape (n_bits,)
+class Map(ABC):
+    """A map of rows to scores that training changes.
 
     Attributes
     ----------
@@ -25,25 +22,25 @@ class Plane:
         Whether this may be the result of training.
     """
 
+    parameters: list[Float32Array]
     ready = True
 
-    def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
-        self.weights, self.bias = weights, bias
-        self.parameters = [weights, bias]
-
+    @abstractmethod
     def scores(self, V: Float32Array) -> Float32Array:
         """Return the scores of rows."""
-        found: Float32Array = V @ self.weights + self.bias
-        return found
 
+    @abstractmethod
     def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
         """Return what the gradients by the scores of rows are by the parameters."""
-        return [V.T @ slopes, slopes.sum(axis=0)]
 
-    def prepare(self, progress: float) -> None:
+    @abstractmethod
+    def encoder(self, frame: Frame) -> Encoder:
+        """Return the map of features."""
+
+    def prepare(self, progress: float) -> None:  # noqa: B027 - for those who need it
         """Do what is done before an iteration; `progress` is 1 before the last."""
 
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027
         """Do what is done after a step."""
 
     def kept(self) -> list[Float32Array]:
@@ -55,10 +52,30 @@ class Plane:
         for parameter, each in zip(self.parameters, kept, strict=True):
             parameter[...] = each
 
-    def encoder(self, basis: Float64Array, mean: Float64Array) -> Encoder:
-        """Return the map of features, for rows that are ``(X - mean) @ basis``."""
-        W = basis @ self.weights
-        return LinearEncoder(W, bias=self.bias - mean @ W, zero_bit=1)
+
+class Plane(Map):
+    """``V W + c``; other maps are planes with something more.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_inputs, n_bits)
+    bias : ndarray of shape (n_bits,)
+    """
+
+    def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
+        self.weights, self.bias = weights, bias
+        self.parameters = [weights, bias]
+
+    def scores(self, V: Float32Array) -> Float32Array:
+        found: Float32Array = V @ self.weights + self.bias
+        return found
+
+    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
+        return [V.T @ slopes, slopes.sum(axis=0)]
+
+    def encoder(self, frame: Frame) -> Encoder:
+        W = frame.weights(self.weights)
+        return LinearEncoder(W, bias=self.bias - frame.mean @ W, zero_bit=1)
 
 
 class SparsePlane(Plane):
@@ -101,10 +118,9 @@ class SparsePlane(Plane):
     def settle(self) -> None:
         self.weights *= self.mask
 
-    def encoder(self, basis: Float64Array, mean: Float64Array) -> Encoder:
-        """Return the sparse map; `basis` must be diagonal."""
-        W = np.diag(basis)[:, None] * self.weights
-        bias = self.bias - mean @ W
+    def encoder(self, frame: Frame) -> Encoder:
+        W = frame.weights(self.weights)
+        bias = self.bias - frame.mean @ W
         return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
 
 
@@ -144,14 +160,14 @@ class Network(Plane):
         plane = super().gradients(V, slopes)
         return [*plane, V.T @ inner, inner.sum(axis=0), hidden.T @ slopes]
 
-    def encoder(self, basis: Float64Array, mean: Float64Array) -> Encoder:
+    def encoder(self, frame: Frame) -> Encoder:
         """Return one chain of layers: the plane passes ReLU as two halves."""
-        A, W = basis @ self.inner, basis @ self.weights
-        bias = self.bias - mean @ W
+        A, W = frame.weights(self.inner), frame.weights(self.weights)
+        bias, inner = self.bias - frame.mean @ W, self.inner_bias - frame.mean @ A
         one = np.eye(len(bias))
         return MLPEncoder(
             [np.hstack([A, W, -W]), np.vstack([self.outer, one, -one])],
-            [np.hstack([self.inner_bias - mean @ A, bias, -bias]), np.zeros(len(bias))],
+            [np.hstack([inner, bias, -bias]), np.zeros(len(bias))],
             zero_bit=1,
         )
 

@@ -22,6 +22,7 @@ METHODS: dict[str, type[Learner]] = {
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,
     "neighbours": learners.NeighbourCodes,
+    "fast-neighbours": learners.FastNeighbourCodes,
     "classemes": learners.Classemes,
     "picodes": learners.PiCoDes,
     "picodes-relaxed": learners.RelaxedPiCoDes,

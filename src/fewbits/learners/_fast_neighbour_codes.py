@@ -1,0 +1,149 @@
+"""Codes that keep neighbours, at nearly the cost of a random fast projection."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from fewbits._typing import Array
+from fewbits.encoders._block_hadamard import WIDTHS
+from fewbits.encoders._hadamard import MAX_ROUNDS, padded_size
+from fewbits.errors import ArgumentError
+from fewbits.learners._neighbour_frame import Frame, plain_frame
+from fewbits.learners._neighbour_learner import NeighbourLearner
+from fewbits.learners._neighbour_rounds import Rounds
+from fewbits.learners._parameters import check_integer
+
+
+class FastNeighbourCodes(NeighbourLearner):
+    """Learn a fast projection whose codes have the neighbours that the vectors have.
+
+    Trained as `NeighbourCodes` are, with another map: rounds of a block-diagonal matrix
+    and a Walsh-Hadamard transform. It takes ``n_rounds * d * (block_size + log2(d))``
+    operations for up to d bits, where a dense map takes ``d * n_bits``.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536. Up to the number of features, padded to a
+        power of 2, all bits come from one series of rounds; longer codes take several.
+    lengths : sequence of int, default=()
+        Shorter lengths at which a prefix of the code shall keep neighbours, too.
+    n_rounds : int, default=2
+        Block-diagonal matrices, each with a transform behind it, 1 to 16.
+    block_size : {16, 1}, default=16
+        Of their blocks. 1 learns diagonal matrices, which cost no more than the random
+        signs of `Hadamard`; three rounds are better then.
+    perplexity : float, default=20.0
+        Effective number of neighbours that are to be kept.
+    n_neighbours : int, default=300
+        Nearest rows of an anchor that batches are drawn from.
+    n_anchors : int, default=20_000
+        Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
+        products of vectors.
+    n_rows : int, default=200_000
+        Rows that take part, drawn if there are more; they are held in memory.
+    n_iter : int, default=30
+        Iterations, each of 50 batches.
+    learning_rate : float, default=0.02
+        Of Adam, for blocks that start as rotations; it falls to 0.
+    validation : float, default=0.05
+        Share of the rows, 500 at most, that is kept aside: the iteration in which the
+        codes of the others find most of their 10 nearest neighbours is kept. 0 keeps
+        the last.
+    tol : float, default=0.0
+        Stop when an iteration lowers the objective by no more than this share of it.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the start, the rows kept aside and the batches.
+
+    Attributes
+    ----------
+    encoder_ : BlockHadamardEncoder
+        The learned map; save this, not the learner.
+    objective_ : ndarray of shape (n_iter_,)
+        Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
+        over the batches of each iteration: an estimate, so it falls with noise.
+    recalls_ : ndarray of shape (n_iter_ + 1,)
+        Recall of the 10 nearest rows of those kept aside, at the start and after each
+        iteration; empty where none are.
+    n_iter_ : int
+        Iterations that were done.
+    n_features_in_ : int
+
+    Notes
+    -----
+    A method of fewbits, not of a paper. The map is of the family of adaptive Fastfood
+    (diagonal matrices between transforms) and of butterfly factorisations (small
+    blocks between permutations); what is new is what it is trained for. It starts as a
+    random rotation.
+
+    A score of exactly 0 gives a 1. An interrupt keeps the map reached, with a warning.
+
+    References
+    ----------
+    Yang, Moczulski, Denil, de Freitas, Smola, Song and Wang, "Deep Fried Convnets",
+    ICCV 2015.
+
+    Dao, Gu, Eichhorn, Rudra and Re, "Learning Fast Algorithms for Linear Transforms
+    Using Butterfly Factorizations", ICML 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> learner = FastNeighbourCodes(n_bits=8, n_iter=2, random_state=0).fit(X)
+    >>> learner.encoder_
+    BlockHadamardEncoder(16 -> 8 bits)
+    """
+
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        lengths: Sequence[int] = (),
+        n_rounds: int = 2,
+        block_size: int = 16,
+        perplexity: float = 20.0,
+        n_neighbours: int = 300,
+        n_anchors: int = 20_000,
+        n_rows: int = 200_000,
+        n_iter: int = 30,
+        learning_rate: float = 0.02,
+        validation: float = 0.05,
+        tol: float = 0.0,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.lengths = lengths
+        self.n_rounds = n_rounds
+        self.block_size = block_size
+        self.perplexity = perplexity
+        self.n_neighbours = n_neighbours
+        self.n_anchors = n_anchors
+        self.n_rows = n_rows
+        self.n_iter = n_iter
+        self.learning_rate = learning_rate
+        self.validation = validation
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer("n_rounds", self.n_rounds, 1, MAX_ROUNDS)
+        check_integer("block_size", self.block_size, 1)
+        if self.block_size not in WIDTHS:
+            raise ArgumentError(f"block_size must be 1 or 16, got {self.block_size}")
+
+    def _frame(self, X: Array) -> Frame:
+        padded_size(X.shape[1])  # refused before anything is searched
+        return plain_frame(X)
+
+    def _start(self, V: NDArray[np.float32], rng: RandomState) -> Rounds:
+        d = V.shape[1]
+        return Rounds(d, self.n_bits, self.n_rounds, self.block_size, rng)

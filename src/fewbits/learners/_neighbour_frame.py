@@ -1,0 +1,61 @@
+"""How features become the rows that codes which keep neighbours are learned from."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import Array
+from fewbits.errors import FeatureError
+from fewbits.learners._axes import principal_axes
+from fewbits.learners._rows import Rows, column_means
+
+Float32Array = NDArray[np.float32]
+
+
+class Frame(NamedTuple):
+    """Rows are ``scale * (X - mean) @ axes``.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_features,)
+    scale : float
+        Gives the rows a mean square of 1.
+    axes : ndarray of shape (n_features, k) or None
+        None for the features themselves.
+    """
+
+    mean: NDArray[np.float64]
+    scale: float
+    axes: NDArray[np.float64] | None = None
+
+    def rows(self, X: Array) -> Float32Array:
+        """Return the rows, in memory."""
+        rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
+        found = np.concatenate(list(rows))
+        found *= np.float32(self.scale)
+        return found
+
+    def weights(self, W: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what weights of rows are as weights of centred features."""
+        turned = W.astype(np.float64) if self.axes is None else self.axes @ W
+        return turned * self.scale
+
+
+def principal_frame(X: Array) -> Frame:
+    """Return rows along the principal axes, where equal steps change scores alike."""
+    axes = principal_axes(X)
+    return Frame(axes.mean, _unit(len(X), float(axes.scatter.sum())), axes.directions)
+
+
+def plain_frame(X: Array) -> Frame:
+    """Return rows of the features themselves."""
+    mean = column_means(X)
+    blocks = Rows(X, mean, keep=False)
+    return Frame(mean, _unit(len(X), sum(float(np.vdot(b, b)) for b in blocks)))
+
+
+def _unit(n: int, scatter: float) -> float:
+    if not scatter > 0:
+        raise FeatureError("every row of X is the same: there is nothing to learn")
+    return float(np.sqrt(n / scatter))
