@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import Array
+from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._rows import Rows, column_means
@@ -27,7 +27,7 @@ class Frame(NamedTuple):
 
     mean: NDArray[np.float64]
     scale: float
-    axes: NDArray[np.float64] | None = None
+    axes: FeatureArray | None = None
 
     def rows(self, X: Array) -> Float32Array:
         """Return the rows, in memory."""
