@@ -5,7 +5,7 @@ import pytest
 
 from experiments import _neighbour_page, neighbour_codes
 from experiments._features import FeatureSet
-from experiments.neighbour_codes import LENGTHS, NESTED, OTHERS, OURS, lineup
+from experiments.neighbour_codes import FAST, LENGTHS, NESTED, OTHERS, OURS, lineup
 
 CELL = {"data": "digits", "bits": 32, "seed": 0}
 
@@ -18,7 +18,7 @@ def made_up():
 
 def test_nested_codes_are_prefixes_of_one_model():
     cells = list(lineup("digits", made_up(), 0))
-    assert len(cells) == len(LENGTHS) * (len(OTHERS) + 2)
+    assert len(cells) == len(LENGTHS) * len((*OTHERS, OURS, *FAST, NESTED))
     nested = [fit for cell, fit in cells if cell["method"] == NESTED]
     assert len({id(fit) for fit in nested}) == 1
     learner = nested[0].learner
