@@ -1,22 +1,21 @@
 """Sign of rounds of small dense blocks and Walsh-Hadamard transforms."""
 
-from typing import ClassVar, Self, final
+from collections.abc import Collection
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits import _kernels
-from fewbits._typing import CodeArray, ScoreArray
-from fewbits.codes import n_bytes
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
-from fewbits.encoders._hadamard import MAX_ROUNDS, padded_size
+from fewbits.encoders._base import frozen
+from fewbits.encoders._rounds import RoundsEncoder
 from fewbits.errors import ArgumentError
 
+#: Of blocks: diagonal matrices, and one register of the widest instruction set.
 WIDTHS = (1, 16)
 
 
 @final
-class BlockHadamardEncoder(Encoder):
+class BlockHadamardEncoder(RoundsEncoder):
     """Rounds of a block-diagonal matrix and a Walsh-Hadamard transform, and the sign.
 
     What `HadamardEncoder` is for random signs, this is for weights that are learned: a
@@ -60,6 +59,7 @@ class BlockHadamardEncoder(Encoder):
     """
 
     kind: ClassVar[str] = "block-hadamard"
+    stored: ClassVar[str] = "weights"
 
     def __init__(
         self,
@@ -69,70 +69,14 @@ class BlockHadamardEncoder(Encoder):
         *,
         zero_bit: int = 0,
     ) -> None:
-        self.weights, self.bias = frozen(weights), frozen(bias)
-        self._n_features = int(frozen(n_features, np.int64).item())
-        self.zero_bit = as_zero_bit(zero_bit)
-        _check_rounds(self.weights, self.bias, self._n_features)
+        self.weights = frozen(weights)
+        super().__init__(bias, n_features, zero_bit)
+        if not np.isfinite(self.weights).all():
+            raise ArgumentError("weights must be finite in float32")
 
     @property
-    def n_features(self) -> int:
-        return self._n_features
+    def _matrices(self) -> NDArray[np.float32]:
+        return self.weights
 
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
-
-    @property
-    def n_rounds(self) -> int:
-        return int(self.weights.shape[1])
-
-    def tensors(self) -> Tensors:
-        return {
-            "weights": self.weights,
-            "bias": self.bias,
-            "n_features": np.array([self.n_features], np.int64),
-        }
-
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        _kernels.hadamard_scores(
-            X, self.weights, self.bias, scores, _kernels.num_threads()
-        )
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        _kernels.hadamard_encode(
-            X, self.weights, self.bias, self.zero_bit, codes, _kernels.num_threads()
-        )
-
-    def _prefix(self, n_bits: int) -> Self:
-        n_series = -(-n_bits // padded_size(self.n_features))
-        return type(self)(
-            self.weights[:n_series],
-            self.bias[:n_bits],
-            self.n_features,
-            zero_bit=self.zero_bit,
-        )
-
-
-def _check_rounds(
-    weights: NDArray[np.float32], bias: NDArray[np.float32], n_features: int
-) -> None:
-    size = padded_size(n_features)
-    if bias.ndim != 1 or not np.isfinite(bias).all():
-        raise ArgumentError(
-            f"need one finite bias for each bit, got an array of shape {bias.shape}"
-        )
-    n_bytes(len(bias))
-    n_series = -(-len(bias) // size)
-    if (
-        weights.ndim != 4
-        or weights.shape[::2] != (n_series, size)
-        or not 1 <= weights.shape[1] <= MAX_ROUNDS
-        or weights.shape[3] not in WIDTHS
-    ):
-        raise ArgumentError(
-            f"{len(bias)} bits of {n_features} features need weights of shape "
-            f"({n_series}, 1 to {MAX_ROUNDS} rounds, {size}, 1 or 16), "
-            f"got {weights.shape}"
-        )
-    if not np.isfinite(weights).all():
-        raise ArgumentError("weights must be finite in float32")
+    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
+        return [(size, width) for width in WIDTHS]

@@ -12,7 +12,7 @@ from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
 from fewbits.encoders._elementary import cosine_and_sine
-from fewbits.encoders._hadamard import padded_size
+from fewbits.encoders._rounds import padded_size
 from fewbits.errors import ArgumentError
 
 Float32Array = NDArray[np.float32]

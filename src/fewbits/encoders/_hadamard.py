@@ -1,25 +1,18 @@
 """Sign of randomly signed Walsh-Hadamard transforms."""
 
+from collections.abc import Collection
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits import _kernels
-from fewbits._typing import CodeArray, ScoreArray
-from fewbits.codes import n_bytes
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
-from fewbits.errors import ArgumentError
-
-#: No transform is smaller: one register of the widest instruction set.
-_MIN_SIZE = 16
-_MAX_FEATURES = 1 << 24
-MAX_ROUNDS = 16
+from fewbits.encoders._base import frozen
+from fewbits.encoders._rounds import RoundsEncoder
 
 
 @final
-class HadamardEncoder(Encoder):
+class HadamardEncoder(RoundsEncoder):
     """Rounds of random signs and a Walsh-Hadamard transform, and the sign of the last.
 
     A round flips the signs of some numbers and multiplies by the Hadamard matrix of
@@ -60,6 +53,7 @@ class HadamardEncoder(Encoder):
     """
 
     kind: ClassVar[str] = "hadamard"
+    stored: ClassVar[str] = "signs"
 
     def __init__(
         self,
@@ -70,85 +64,18 @@ class HadamardEncoder(Encoder):
         zero_bit: int = 0,
     ) -> None:
         whole = np.asarray(signs).astype(np.int64, copy=False)
-        self.signs, self.bias = frozen(whole, np.uint8), frozen(bias)
-        self._n_features = int(frozen(n_features, np.int64).item())
-        self.zero_bit = as_zero_bit(zero_bit)
-        _check_rounds(self.signs, self.bias, self._n_features)
-
-    @property
-    def n_features(self) -> int:
-        return self._n_features
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
-
-    @property
-    def n_rounds(self) -> int:
-        return int(self.signs.shape[1])
-
-    def tensors(self) -> Tensors:
-        return {
-            "signs": self.signs,
-            "bias": self.bias,
-            "n_features": np.array([self.n_features], np.int64),
-        }
+        self.signs = frozen(whole, np.uint8)
+        super().__init__(bias, n_features, zero_bit)
 
     @cached_property
-    def _diagonals(self) -> NDArray[np.float32]:
+    def _matrices(self) -> NDArray[np.float32]:
         """The signs as numbers, which make the transform behind them orthogonal."""
         bits = np.unpackbits(self.signs, axis=2)[..., None]
         scale = np.float32(bits.shape[2] ** -0.5)
         return np.where(bits, -scale, scale)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: x for k, x in self.__dict__.items() if k != "_diagonals"}
+        return {k: x for k, x in self.__dict__.items() if k != "_matrices"}
 
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        _kernels.hadamard_scores(
-            X, self._diagonals, self.bias, scores, _kernels.num_threads()
-        )
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        _kernels.hadamard_encode(
-            X, self._diagonals, self.bias, self.zero_bit, codes, _kernels.num_threads()
-        )
-
-    def _prefix(self, n_bits: int) -> Self:
-        n_blocks = -(-n_bits // padded_size(self.n_features))
-        return type(self)(
-            self.signs[:n_blocks],
-            self.bias[:n_bits],
-            self.n_features,
-            zero_bit=self.zero_bit,
-        )
-
-
-def padded_size(n_features: int) -> int:
-    """Return the size of the transform that takes `n_features` numbers."""
-    if not 1 <= n_features <= _MAX_FEATURES:
-        raise ArgumentError(
-            f"need 1 to {_MAX_FEATURES} features for a transform, got {n_features}"
-        )
-    return max(_MIN_SIZE, 1 << (n_features - 1).bit_length())
-
-
-def _check_rounds(
-    signs: NDArray[np.uint8], bias: NDArray[np.float32], n_features: int
-) -> None:
-    size = padded_size(n_features)
-    if bias.ndim != 1 or not np.isfinite(bias).all():
-        raise ArgumentError(
-            f"need one finite bias for each bit, got an array of shape {bias.shape}"
-        )
-    n_bytes(len(bias))
-    n_blocks = -(-len(bias) // size)
-    if (
-        signs.ndim != 3
-        or signs.shape[::2] != (n_blocks, size // 8)
-        or not 1 <= signs.shape[1] <= MAX_ROUNDS
-    ):
-        raise ArgumentError(
-            f"{len(bias)} bits of {n_features} features need signs of shape "
-            f"({n_blocks}, 1 to {MAX_ROUNDS} rounds, {size // 8}), got {signs.shape}"
-        )
+    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
+        return [(size // 8,)]

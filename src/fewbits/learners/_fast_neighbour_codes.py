@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import Array
 from fewbits.encoders._block_hadamard import WIDTHS
-from fewbits.encoders._hadamard import MAX_ROUNDS, padded_size
+from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
 from fewbits.learners._neighbour_frame import Frame, plain_frame
 from fewbits.learners._neighbour_learner import NeighbourLearner

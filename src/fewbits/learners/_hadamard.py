@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import HadamardEncoder
-from fewbits.encoders._hadamard import MAX_ROUNDS, padded_size
+from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.learners._base import Learner
 from fewbits.learners._parameters import check_integer, check_n_bits
 from fewbits.learners._rows import column_means

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from fewbits import _kernels
 from fewbits.encoders import BlockHadamardEncoder
-from fewbits.encoders._hadamard import padded_size
+from fewbits.encoders._rounds import padded_size
 from fewbits.learners._neighbour_frame import Frame
 from fewbits.learners._neighbour_maps import Map
 
