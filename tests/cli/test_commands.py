@@ -1,6 +1,7 @@
 """The commands from fit to search, as people and programs use them."""
 
 import json
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -16,6 +17,7 @@ import fewbits
 from fewbits import datasets
 from fewbits.bundle import Bundle
 from fewbits.cli import app
+from fewbits.training import DEEP_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
 COMMANDS += ["export", "tune"]
@@ -237,6 +239,12 @@ def test_search_by_attribute(vectors):
 def test_help_has_an_example(name):
     out = run(name, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
     assert f"Example: fewbits {name}" in out
+
+
+def test_help_of_fit_tells_every_method():
+    out = run("fit", "--help", env={"COLUMNS": "1000", "TERM": "dumb"})
+    told = out[out.index("-m ") : out.index("--backbone")]
+    assert set(re.findall("[a-z-]+", told)) >= {*METHODS, *DEEP_METHODS}
 
 
 def test_root():

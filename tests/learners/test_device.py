@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, MissingExtraError
 from fewbits.learners import (
     CCAITQ,
     ITQ,
@@ -93,6 +93,12 @@ def test_unknown_device():
 def test_missing_device():
     with pytest.raises(ArgumentError, match="torch finds no GPU"), on_device("cuda"):
         pass
+
+
+def test_device_without_torch(monkeypatch):
+    monkeypatch.setattr(_device, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="device 'cuda' needs torch"):
+        on_device("cuda").__enter__()
 
 
 def test_automatic_device_does_without_torch(monkeypatch):

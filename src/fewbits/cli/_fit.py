@@ -39,9 +39,10 @@ def fit(
         typer.Option(
             "--method",
             "-m",
-            help="lsh, pcah, threshold, itq, sp, sh or bre; with labels cca-itq, "
-            "classemes, picodes, picodes-relaxed or dbc; with labels and torch llc, "
-            "csq, dbdh, dch, dsdh, greedyhash, hashnet or orthohash; else itq.",
+            help="itq, sp, neighbours, fast-neighbours, bp, cbe, hadamard, lsh, pcah, "
+            "sh, bre or threshold; with labels cca-itq, classemes, picodes, "
+            "picodes-relaxed or dbc; with labels and torch llc, csq, dbdh, dch, dsdh, "
+            "greedyhash, hashnet or orthohash. itq when not given.",
         ),
     ] = None,
     bits: Annotated[

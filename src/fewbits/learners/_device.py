@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from fewbits._typing import FeatureArray
+from fewbits.errors import MissingExtraError
 
 Matrix = Any  #: An array, or a tensor on a device.
 
@@ -158,9 +159,11 @@ def as_dtype(x: FeatureArray, dtype: DTypeLike) -> FeatureArray:
 
 
 def _place(name: str) -> Place:
-    if name != "auto":
-        return _Torch(name)
     if find_spec("torch") is None:
-        return _NUMPY
+        if name == "auto":
+            return _NUMPY
+        raise MissingExtraError(
+            f"device {name!r} needs torch: pip install 'fewbits[deep]'"
+        )
     found = _Torch(name)
-    return found if found.device.type != "cpu" else _NUMPY
+    return found if name != "auto" or found.device.type != "cpu" else _NUMPY
