@@ -26,8 +26,7 @@ items of each class, classifiers on the codes from the same items, and tested on
 The classes are all that have items enough for the most to learn from, but no more than
 {MOST_CLASSES}, drawn by the seed. The classifiers are the nearest neighbour, a linear
 SVM for each class, and one on bits that an L1-regularised SVM selects for the class
-("DBC-L1", here for ITQ as well). The defaults of PiCoDes were chosen on 25 of the
-classes of Caltech-101, as new ones. Classic descriptors are reduced as for
+("DBC-L1", here for ITQ as well). Classic descriptors are reduced as for
 [novel classes](novel_classes.md). Precision counts as many of the highest scored test
 items as the class has. Accuracies are means over classes, then over seeds ± one
 standard error; a seed draws the items and the starting points.

@@ -25,7 +25,6 @@ from experiments._lp_beta_figures import lp_beta_accuracy, mean_over_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
 from experiments._product_quantization import nearest_labels
-from experiments.novel_classes import COMPONENTS
 from fewbits.evaluation import (
     category_scores,
     knn_accuracy,
@@ -33,7 +32,7 @@ from fewbits.evaluation import (
     share_label,
     svm_accuracy,
 )
-from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
+from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, SpectralHashing
 
 #: Test items of each class, and how many of each there are to learn from.
 CALTECH = (10, (5, 10, 20, 30))
@@ -140,7 +139,6 @@ def lineup(problem: Problem, n_each: int) -> Iterator[tuple[Cell, Any]]:
             "SH": SpectralHashing(n_bits),
             "ITQ": ITQ(**both),
             "CCA-ITQ": CCAITQ(**both),
-            "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
             "DBC": DBC(**both),
             "DBC, by category": DBC(**both, codes="category"),
         }

@@ -30,7 +30,10 @@ from fewbits.training.tuning import Configuration, Target, tune
 K, SHORTLIST = 10, 100
 LENGTHS = (64, 128, 256)
 #: Not those that need labels, nor those whose length cannot be chosen.
-FIXED = ("hadamard", "lsh", "pcah", "sh", "bre", "bp", "cbe", "itq", "sp", "neighbours")
+FIXED = (
+    *("hadamard", "lsh", "pcah", "sh", "bre", "bp", "cbe", "itq", "sp"),
+    *("fast-neighbours", "neighbours"),
+)
 TUNED = "tuned"
 MINUTES = 30.0
 

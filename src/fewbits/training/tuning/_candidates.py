@@ -9,7 +9,17 @@ from fewbits.training._methods import SUPERVISED, decides_length
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._target import Target
 
-METHODS = ("hadamard", "lsh", "pcah", "threshold", "cca-itq", "itq", "sp", "neighbours")
+METHODS = (
+    "hadamard",
+    "lsh",
+    "pcah",
+    "threshold",
+    "cca-itq",
+    "itq",
+    "sp",
+    "fast-neighbours",
+    "neighbours",
+)
 DENSITIES = (0.03, 0.1, 0.3)
 _SHORTEST, _LONGEST = 16, 1024
 _LONGEST_ASKED_FOR = 4096

@@ -14,7 +14,7 @@ from fewbits.training.tuning._configuration import Configuration
 #: A shorter code is a prefix of a longer one, to the bit.
 _PREFIXES = {"hadamard", "lsh", "pcah"}
 #: It is nearly as good as one that was learnt alone: good enough to compare.
-_NESTED = {"neighbours"}
+_NESTED = {"fast-neighbours", "neighbours"}
 
 
 class Learnt(NamedTuple):
