@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._checks import as_features, check_choice
+from fewbits.index._rerank import METRICS, pair_distances
 
 FloatArray = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
-
-METRICS = ("euclidean", "cosine", "dot")
 
 _ROUNDING = 2.0**-24
 _UNDERFLOW = 1e-35
@@ -80,22 +79,6 @@ class Screen:
         return result, norms
 
 
-def pair_distances(queries: Array, database: Array, metric: str) -> FloatArray:
-    """Return the distance of each row of `queries` to the same row of `database`.
-
-    In float64 and in a fixed order; euclidean, 1 - cosine, or minus the dot product.
-    """
-    Q, D = queries.astype(np.float64), database.astype(np.float64)
-    if metric == "euclidean":
-        return np.asarray(np.sqrt(np.square(Q - D).sum(axis=1)))
-    products: FloatArray = (Q * D).sum(axis=1)
-    if metric == "dot":
-        return -products
-    lengths = np.sqrt(np.square(Q).sum(axis=1)) * np.sqrt(np.square(D).sum(axis=1))
-    cosines = np.divide(products, lengths, out=np.zeros(len(Q)), where=lengths > 0)
-    return np.asarray(1.0 - cosines)
-
-
 def exact_distances(
     queries: Array, database: Array, pairs: tuple[IdArray, IdArray], metric: str
 ) -> FloatArray:
@@ -103,7 +86,9 @@ def exact_distances(
     distances = np.empty(len(pairs[0]))
     for span in spans(len(distances), _PAIR_ENTRIES // database.shape[1]):
         q, d = pairs[0][span], pairs[1][span]
-        distances[span] = pair_distances(queries[q], database[d], metric)
+        distances[span] = pair_distances(
+            queries[q].astype(np.float64), database[d].astype(np.float64), metric
+        )
     return distances
 
 
