@@ -280,12 +280,4 @@ DBC = [
         "ITQ is learnt without classes",
         "labels of few items say less than the features themselves",
     ),
-    Claim(
-        "not in the paper",
-        "DBC is above PiCoDes on known classes",
-        f"{SVM}, DBC less PiCoDes",
-        known("DBC", "PiCoDes"),
-        "DBC asks that classes differ in bits that hyperplanes can predict",
-        "PiCoDes are learnt for linear classifiers, which these are",
-    ),
 ]
