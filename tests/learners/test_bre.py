@@ -7,7 +7,13 @@ from fewbits.codes import hamming_topk, unpack
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import on_progress
 from fewbits.learners._bre import BRE
-from fewbits.learners._bre_descent import Pairs, best_weight, descend, random_pairs
+from fewbits.learners._bre_descent import (
+    Pairs,
+    best_weight,
+    descend,
+    first_sweep,
+    random_pairs,
+)
 
 
 @parametrize_with_checks([BRE(n_bits=12, n_iter=3, random_state=0), BRE(n_iter=3)])
@@ -77,11 +83,17 @@ class TestPairs:
         assert (pairs.targets == 0).all()
 
 
+def sweeps(K, anchors, W, pairs):
+    start = first_sweep(K, anchors, W, pairs)
+    states = descend(K, anchors, pairs, np.random.RandomState(0), start)
+    return ((found[0], value) for found, value in states)
+
+
 class TestDescent:
     @pytest.mark.parametrize("seed", range(5))
     def test_objective_is_that_of_the_codes(self, seed):
         K, anchors, W, pairs = problem(seed=seed)
-        states = descend(K, anchors, W, pairs, np.random.RandomState(0))
+        states = sweeps(K, anchors, W, pairs)
         for _, (found, value) in zip(range(5), states, strict=False):
             bits = bits_of(K, anchors, found)
             assert value == pytest.approx(objective(K, bits, pairs), rel=1e-12)
@@ -90,7 +102,7 @@ class TestDescent:
     def test_objective_never_rises(self, n_bits):
         K, anchors, W, pairs = problem(n_bits=n_bits)
         start = objective(K, bits_of(K, anchors, W), pairs)
-        states = descend(K, anchors, W, pairs, np.random.RandomState(0))
+        states = sweeps(K, anchors, W, pairs)
         values = [value for _, (_, value) in zip(range(30), states, strict=False)]
         assert np.all(np.diff([start, *values]) <= 1e-14)
         assert values[-1] < start
@@ -134,7 +146,7 @@ class TestDescent:
     def test_a_state_is_not_changed_later(self):
         K, anchors, W, pairs = problem()
         before = W.copy()
-        states = descend(K, anchors, W, pairs, np.random.RandomState(0))
+        states = sweeps(K, anchors, W, pairs)
         first, _ = next(states)
         kept = first.copy()
         next(states)

@@ -193,9 +193,10 @@ class TestSparsePlane:
 
 def test_adam_finds_the_bottom_of_a_bowl():
     place = np.array([5, -3], np.float32)
-    adam = Adam([place], n_steps=300, rate=0.3)
-    for _ in range(300):
-        adam.step([2 * place * np.array([1, 100], np.float32)])
+    adam = Adam([place])
+    for i in range(300):
+        rate = 0.3 * (1 - i / 300)
+        adam.step([2 * place * np.array([1, 100], np.float32)], rate)
     np.testing.assert_allclose(place, 0, atol=1e-2)
 
 

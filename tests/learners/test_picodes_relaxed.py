@@ -10,6 +10,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners import RelaxedPiCoDes, on_progress
 from fewbits.learners import _picodes_steps as steps
 from fewbits.learners import _relaxation as relaxation
+from fewbits.learners._adam import Adam
 
 
 def problem(seed, *, n=40, d=5, n_classes=4, lam=50.0):
@@ -72,7 +73,7 @@ def test_a_cold_sigmoid_is_the_bit(seed):
 def test_adam_finds_the_least_square():
     target = np.array([3.0, -1.0, 0.5])
     found = [np.zeros(3)]
-    adam = relaxation.Adam(found)
+    adam = Adam(found)
     for _ in range(2000):
         adam.step([found[0] - target], 0.01)
     np.testing.assert_allclose(found[0], target, atol=1e-3)
@@ -80,7 +81,7 @@ def test_adam_finds_the_least_square():
 
 def test_the_first_step_of_adam_is_as_long_as_its_rate():
     found = [np.zeros(3)]
-    relaxation.Adam(found).step([np.array([1e3, -1e-3, 0.0])], 0.25)
+    Adam(found).step([np.array([1e3, -1e-3, 0.0])], 0.25)
     np.testing.assert_allclose(found[0], [-0.25, 0.25, 0], rtol=1e-3)
 
 

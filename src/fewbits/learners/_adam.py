@@ -1,46 +1,49 @@
 """Adam, for gradients that are written by hand."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+Parameters = Sequence[NDArray[Any]]
+
+_DECAYS = 0.9, 0.999  # of the means, as the authors recommend
+_TINY = 1e-8
+
 
 class Adam:
-    """Step along gradients, each divided by its usual size.
+    """Steps along gradients, each entry in units of what it usually is.
 
     Parameters
     ----------
     parameters : sequence of ndarray
         Changed in place.
+
+    Attributes
+    ----------
+    means, squares : list of ndarray
+        Of the gradients, and of their squares.
     n_steps : int
-        Over which the rate falls to 0, along half a cosine.
-    rate : float
-        Of the first step.
+        Steps that were made.
 
     References
     ----------
     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, alg. 1.
     """
 
-    def __init__(
-        self, parameters: Sequence[NDArray[np.float32]], n_steps: int, rate: float
-    ) -> None:
-        self.parameters, self.n_steps, self.rate = parameters, n_steps, rate
-        self.step_number = 0
-        self._mean = [np.zeros_like(each) for each in parameters]
-        self._square = [np.zeros_like(each) for each in parameters]
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.means = [np.zeros_like(each) for each in parameters]
+        self.squares = [np.zeros_like(each) for each in parameters]
+        self.n_steps = 0
 
-    def step(self, gradients: Sequence[NDArray[np.float32]]) -> None:
+    def step(self, gradients: Parameters, rate: float) -> None:
         """Change the parameters."""
-        rate = self.rate * (1 + np.cos(np.pi * self.step_number / self.n_steps)) / 2
-        self.step_number += 1
-        t = self.step_number
-        moments = zip(self._mean, self._square, strict=True)
-        for parameter, gradient, (mean, square) in zip(
-            self.parameters, gradients, moments, strict=True
-        ):
-            mean += np.float32(0.1) * (gradient - mean)
-            square += np.float32(0.001) * (gradient**2 - square)
-            size = np.sqrt(square / np.float32(1 - 0.999**t)) + np.float32(1e-8)
-            parameter -= np.float32(rate / (1 - 0.9**t)) * mean / size
+        self.n_steps += 1
+        first, second = (1 - decay**self.n_steps for decay in _DECAYS)
+        slots = zip(self.parameters, self.means, self.squares, gradients, strict=True)
+        for parameter, mean, square, gradient in slots:
+            mean += (1 - _DECAYS[0]) * (gradient - mean)
+            square += (1 - _DECAYS[1]) * (gradient**2 - square)
+            parameter -= rate * (mean / first) / (np.sqrt(square / second) + _TINY)

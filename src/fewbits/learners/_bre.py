@@ -1,5 +1,6 @@
 """Binary reconstructive embeddings."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from sklearn.utils.random import sample_without_replacement
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
-from fewbits.learners._bre_descent import descend, random_pairs
-from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._bre_descent import descend, first_sweep, random_pairs
 from fewbits.learners._parameters import check_integer, check_n_bits, check_number
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import as_single, column_means
 
 Float64Array = NDArray[np.float64]
@@ -22,7 +23,7 @@ Float64Array = NDArray[np.float64]
 _START_SCALE = 1e-3
 
 
-class BRE(IterativeLearner):
+class BRE(ResumableLearner):
     """Make the distances of codes reproduce the distances of the data.
 
     The rows are centred and scaled to unit length. A bit is the sign of a weighted sum
@@ -46,6 +47,9 @@ class BRE(IterativeLearner):
     tol : float, default=0
         Stop when a sweep lowers the objective by no more than this share of it; 0 does
         all sweeps.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -102,6 +106,7 @@ class BRE(IterativeLearner):
         pair_share: float = 0.05,
         n_iter: int = 50,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -111,6 +116,7 @@ class BRE(IterativeLearner):
         self.pair_share = pair_share
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -129,7 +135,8 @@ class BRE(IterativeLearner):
         anchors = self._draw_anchors(len(Z), rng)
         W = _START_SCALE * rng.standard_normal(anchors.shape)
         pairs = random_pairs(K, self.pair_share, rng)
-        W = self._run(descend(K, anchors, W, pairs, rng), start=W)
+        states = partial(descend, K, anchors, pairs, rng)
+        W, *_ = self._resume(states, first_sweep(K, anchors, W, pairs), X)
         # sum_q W_pq k(anchor_q, x) is linear in x for k(a, x) = a'x.
         normals = _combine(W, anchors, Z).T
         return LinearEncoder(normals, bias=-mean @ normals)

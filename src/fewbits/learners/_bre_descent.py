@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
+
+from fewbits.learners._checkpoint import Arrays
 
 Float64Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -34,8 +37,8 @@ class Pairs:
 def random_pairs(K: Float64Array, share: float, rng: RandomState) -> Pairs:
     """Pair each point of the kernel matrix `K` with a random `share` of the others."""
     n = len(K)
-    count = max(1, round(share * (n - 1)))
-    draws = (sample_without_replacement(n - 1, count, random_state=rng) for _ in K)
+    n_others = max(1, round(share * (n - 1)))
+    draws = (sample_without_replacement(n - 1, n_others, random_state=rng) for _ in K)
     others = np.stack(list(draws))
     points = np.arange(n)[:, None]
     others += others >= points  # never the point itself
@@ -45,25 +48,37 @@ def random_pairs(K: Float64Array, share: float, rng: RandomState) -> Pairs:
     return Pairs(others, targets[points, others])
 
 
+def first_sweep(
+    K: Float64Array, anchors: NDArray[np.intp], W: Float64Array, pairs: Pairs
+) -> Arrays:
+    """Return what `descend` begins with: see there."""
+    bits = np.stack([w @ K[a] > 0 for w, a in zip(W, anchors, strict=True)])
+    gaps = -len(W) * pairs.targets
+    for bit in bits:
+        gaps += pairs.differ(bit)
+    return W, bits, gaps, np.array(0)
+
+
 def descend(
     K: Float64Array,
     anchors: NDArray[np.intp],
-    W: Float64Array,
     pairs: Pairs,
     rng: RandomState,
-) -> Iterator[tuple[Float64Array, float]]:
-    """Yield better weights W (n_bits, n_anchors) with the objective, eq. (2), per pair.
+    start: Arrays,
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield what sweeps after `start` reach, with the objective, eq. (2), per pair.
 
-    Bit p of point i is ``sum_q W[p, q] K[anchors[p, q], i] > 0``, eq. (1). A sweep
-    gives every bit the best weight of one anchor, drawn at random.
+    That are weights W (n_bits, n_anchors), bits, gaps of the pairs' distances, in bits,
+    and the number of sweeps. Bit p of point i is ``sum_q W[p, q] K[anchors[p, q], i] >
+    0``, eq. (1). A sweep gives every bit the best weight of an anchor drawn at random.
     """
-    W, n_bits = W.copy(), len(W)
-    bits = np.stack([w @ K[a] > 0 for w, a in zip(W, anchors, strict=True)])
-    gaps = -n_bits * pairs.targets  # of distances in bits
-    for bit in bits:
-        gaps += pairs.differ(bit)
-    while True:
-        for p, q in enumerate(rng.randint(anchors.shape[1], size=n_bits)):
+    W, bits, gaps = (each.copy() for each in start[:-1])
+    n_bits, n_done = len(W), int(start[-1])
+    for sweep in count(1):
+        drawn = rng.randint(anchors.shape[1], size=n_bits)
+        if sweep <= n_done:
+            continue
+        for p, q in enumerate(drawn):
             differ = pairs.differ(bits[p])
             # What a square gap costs more when the pair differs in bit p than when not
             costs = 2 * (gaps - differ) + 1
@@ -74,7 +89,8 @@ def descend(
             if np.vdot(costs, changes) < 0:
                 W[p], bits[p] = w, bit
                 gaps += changes
-        yield W.copy(), float(np.mean((gaps / n_bits) ** 2))
+        reached = W.copy(), bits.copy(), gaps.copy(), np.array(sweep)
+        yield reached, float(np.mean((gaps / n_bits) ** 2))
 
 
 def best_weight(

@@ -17,6 +17,7 @@ from fewbits.errors import ArtefactError
 from fewbits.learners._rows import as_single, spans
 
 Arrays = tuple[NDArray[Any], ...]
+Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column for each.
 
 _FORMAT = "fewbits-fit-1"
 #: A file is renewed after this many seconds, and so that writing takes a twentieth of
@@ -109,12 +110,13 @@ def check_identity(
         )
 
 
-def data_checksum(X: Array, Y: sp.csr_array | None) -> str:
+def data_checksum(X: Array, Y: Labels | None) -> str:
     """Return the SHA-256 of all rows, as float32, and of the labels, if any."""
     digest = sha256(repr(X.shape).encode())
     for span in spans(*X.shape):
         digest.update(as_single(X[span]).data)
     if Y is not None:
-        for part in (Y.indptr, Y.indices, Y.data):
+        parts = [Y.indptr, Y.indices, Y.data] if sp.issparse(Y) else [Y]
+        for part in parts:
             digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()

@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
+from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._dbc_descent import improve
 from fewbits.learners._dbc_labels import by_majority, initial_labels, simultaneous
 from fewbits.learners._dbc_objective import (
@@ -22,7 +23,6 @@ from fewbits.learners._dbc_objective import (
 )
 from fewbits.learners._dbc_rows import sort_by_class
 from fewbits.learners._dbc_svm import Hyperplanes, train
-from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
@@ -30,20 +30,25 @@ from fewbits.learners._parameters import (
     check_n_bits,
     check_number,
 )
+from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(NamedTuple):
     """Labels L, hyperplanes trained on them, and the history of the objective."""
 
     labels: Labels
-    planes: Hyperplanes
+    W: Float64Array
+    bias: Float64Array
     scores: Float64Array
-    history: tuple[dict[str, float], ...] = ()
+    history: Float64Array  # (n_iter, n_terms), in the order of TERMS
+
+    @property
+    def planes(self) -> Hyperplanes:
+        return Hyperplanes(self.W, self.bias)
 
 
-class DBC(IterativeLearner):
+class DBC(ResumableLearner):
     """Discriminative codes that hyperplanes can predict.
 
     Labels for every row and bit are chosen so that rows of one class agree and rows of
@@ -79,6 +84,9 @@ class DBC(IterativeLearner):
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations. Those that change no label cost nothing.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -167,6 +175,7 @@ class DBC(IterativeLearner):
         init: str = "pca",
         n_iter: int = 10,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -180,6 +189,7 @@ class DBC(IterativeLearner):
         self.init = init
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -203,7 +213,8 @@ class DBC(IterativeLearner):
         Z = np.concatenate(list(Rows(X, axes.mean, P, keep=False)))
         objective = self._objective(Categories(sizes))
         start = self._start(Z, objective)
-        state = self._run(self._states(Z, objective, start), start=start)
+        states = partial(self._states, Z, objective)
+        state = _State(*self._resume(states, start, X, labels))
         self._describe(state, objective.categories)
         W = P @ state.planes.W
         return LinearEncoder(W, bias=state.planes.bias - axes.mean @ W)
@@ -223,20 +234,23 @@ class DBC(IterativeLearner):
             by_image=self.codes == "image",
         )
         planes = train(Z, labels, objective)
-        return _State(labels, planes, planes.scores(Z))
+        none = np.empty((0, len(TERMS)))
+        return _State(labels, planes.W, planes.bias, planes.scores(Z), none)
 
     def _states(
-        self, Z: Float64Array, objective: Objective, state: _State
+        self, Z: Float64Array, objective: Objective, start: Arrays
     ) -> Iterator[tuple[_State, float]]:
         """Yield what the iterations of algorithm 1 reach, with eq. (1)."""
+        state = _State(*start)
         while True:
             labels = self._update(state, objective)  # line 4, L = 2B - 1 in line 5
             planes = self._retrain(Z, labels, state, objective)  # line 6
             scores = planes.scores(Z)  # line 7 takes their signs
             terms = objective.terms(labels, scores, planes.norms)
             value = float(objective.value(terms).mean())
-            means = {name: float(term.mean()) for name, term in terms.items()}
-            state = _State(labels, planes, scores, (*state.history, means))
+            means = [terms[name].mean() for name in TERMS]
+            history = np.vstack([state.history, means])
+            state = _State(labels, planes.W, planes.bias, scores, history)
             yield state, value
 
     def _update(self, state: _State, objective: Objective) -> Labels:
@@ -266,9 +280,7 @@ class DBC(IterativeLearner):
         return planes.put(state.planes.take(worse), worse)
 
     def _describe(self, state: _State, categories: Categories) -> None:
-        self.objective_terms_ = {
-            name: np.array([terms[name] for terms in state.history]) for name in TERMS
-        }
+        self.objective_terms_ = dict(zip(TERMS, state.history.T, strict=True))
         bits = state.scores > 0
         self.within_class_entropy_ = _conditional_entropy(bits, categories)
         self.n_dead_bits_ = int(np.sum(bits.all(axis=0) | ~bits.any(axis=0)))

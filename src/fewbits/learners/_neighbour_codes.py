@@ -55,6 +55,9 @@ class NeighbourCodes(NeighbourLearner):
         the last.
     tol : float, default=0.0
         Stop when an iteration lowers the objective by no more than this share of it.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -115,6 +118,7 @@ class NeighbourCodes(NeighbourLearner):
         learning_rate: float = 0.02,
         validation: float = 0.05,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -130,6 +134,7 @@ class NeighbourCodes(NeighbourLearner):
         self.learning_rate = learning_rate
         self.validation = validation
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 

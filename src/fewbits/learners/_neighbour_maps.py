@@ -1,6 +1,7 @@
 """What codes that keep neighbours are made by: maps with gradients of their own."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,20 +38,25 @@ class Map(ABC):
     def encoder(self, frame: Frame) -> Encoder:
         """Return the map of features."""
 
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All that training changes, in place."""
+        return [*self.parameters]
+
     def prepare(self, progress: float) -> None:  # noqa: B027 - for those who need it
         """Do what is done before an iteration; `progress` is 1 before the last."""
 
     def settle(self) -> None:  # noqa: B027
         """Do what is done after a step."""
 
-    def kept(self) -> list[Float32Array]:
-        """Return a copy of the parameters."""
-        return [each.copy() for each in self.parameters]
+    def kept(self) -> list[NDArray[Any]]:
+        """Return a copy of it."""
+        return [each.copy() for each in self.arrays]
 
-    def restore(self, kept: list[Float32Array]) -> None:
-        """Go back to them."""
-        for parameter, each in zip(self.parameters, kept, strict=True):
-            parameter[...] = each
+    def restore(self, kept: list[NDArray[Any]]) -> None:
+        """Go back to a copy."""
+        for own, each in zip(self.arrays, kept, strict=True):
+            own[...] = each
 
 
 class Plane(Map):
@@ -96,6 +102,10 @@ class SparsePlane(Plane):
         super().__init__(weights, bias)
         self.density = density
         self.mask = np.ones(weights.shape, np.bool_)
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        return [*self.parameters, self.mask]
 
     @property
     def ready(self) -> bool:  # type: ignore[override]

@@ -1,10 +1,12 @@
 """PiCoDes: bits on which linear classifiers work well, also for classes never seen."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
+from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._parameters import check_flag
 from fewbits.learners._picodes_base import PiCoDesLearner
 from fewbits.learners._picodes_steps import (
@@ -49,6 +51,9 @@ class PiCoDes(PiCoDesLearner):
         Number of alternations between classifiers and projectors.
     tol : float, default=1e-3
         Stop when an iteration lowers the objective by no more than this share of it.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -106,6 +111,7 @@ class PiCoDes(PiCoDesLearner):
         n_components: int | None = None,
         n_iter: int = 10,
         tol: float = 1e-3,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -117,6 +123,7 @@ class PiCoDes(PiCoDesLearner):
         self.n_components = n_components
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -127,12 +134,14 @@ class PiCoDes(PiCoDesLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         first = self._start(X, y, line_search=bool(self.line_search))
         state = start(first.problem, first.A, first.a0)
-        state = self._run(descent(first.problem, state))
+        states = partial(descent, first.problem)
+        state = State(*self._resume(states, state, X, first.problem.y))
         return first.x.encoder(state.A, state.a0)
 
 
-def descent(problem: Problem, state: State) -> Iterator[tuple[State, float]]:
+def descent(problem: Problem, start: Arrays) -> Iterator[tuple[State, float]]:
     """Yield ever better states with eq. (4), which never rises."""
+    state = State(*start)
     while True:
         state = learn_projectors(problem, learn_classifiers(problem, state))
         yield state, objective(problem, state)

@@ -6,7 +6,6 @@ from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
-from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
@@ -21,6 +20,7 @@ from fewbits.learners._picodes_start import (
     first_projectors,
 )
 from fewbits.learners._picodes_steps import Float64Array, Problem
+from fewbits.learners._resumable import ResumableLearner
 
 
 class Start(NamedTuple):
@@ -33,7 +33,7 @@ class Start(NamedTuple):
     rng: RandomState
 
 
-class PiCoDesLearner(IterativeLearner):
+class PiCoDesLearner(ResumableLearner):
     """A learner of projectors for linear classifiers."""
 
     n_bits: int
@@ -41,7 +41,6 @@ class PiCoDesLearner(IterativeLearner):
     cost: float
     init: str
     n_components: int | None
-    random_state: Any
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)

@@ -1,5 +1,6 @@
 """PiCoDes by gradient descent on a smooth objective, to compare with."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners._picodes_base import PiCoDesLearner
 from fewbits.learners._picodes_steps import learn_classifiers, start
-from fewbits.learners._relaxation import epochs, unit_scores
+from fewbits.learners._relaxation import epochs, first_epoch, unit_scores
 
 
 class RelaxedPiCoDes(PiCoDesLearner):
@@ -47,6 +48,9 @@ class RelaxedPiCoDes(PiCoDesLearner):
     tol : float, default=0
         Stop when an epoch lowers the objective by no more than this share of it, which
         includes not at all; 0 does all epochs.
+    checkpoint : path or None, default=None
+        File that is renewed now and then. When it is there, `fit` goes on from it and
+        ends with the same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -106,6 +110,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
         n_components: int | None = None,
         n_iter: int = 10,
         tol: float = 0.0,
+        checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -120,6 +125,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
         self.n_components = n_components
         self.n_iter = n_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -132,16 +138,17 @@ class RelaxedPiCoDes(PiCoDesLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         first = self._start(X, y)
         A, a0 = unit_scores(first.problem, first.A, first.a0)
-        steps = epochs(
+        states = partial(
+            epochs,
             first.problem,
-            learn_classifiers(first.problem, start(first.problem, A, a0)),
             first.rng,
             self._temperatures(),
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
         )
-        best = self._run(steps)
-        return first.x.encoder(best.A, best.a0)
+        begin = learn_classifiers(first.problem, start(first.problem, A, a0))
+        A, a0, *_ = self._resume(states, first_epoch(begin), X, first.problem.y)
+        return first.x.encoder(A, a0)
 
     def _temperatures(self) -> list[float]:
         ends = self.temperature, self.final_temperature

@@ -4,7 +4,8 @@ Notation of the paper: N examples, K classes, C bits; ``h(x) = 1[a_c'x > 0]`` (e
 classifiers ``b_k + w_k'h(x)``, and the hinge loss ``l[t] = max(0, 1 - t)``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,7 @@ class Problem:
         return self.lam / len(self.X)
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """Projectors ``a_c``, the bits that they give, and classifiers on the bits."""
 
     A: Float64Array  # (n, C)
@@ -88,10 +88,9 @@ def learn_classifiers(problem: Problem, state: State) -> State:
         state.H - mean, labels, problem.C, constant=_CONSTANT, seed=problem.seed
     )
     b -= W @ mean
-    new = replace(state, W=W, b=b)
+    new = state._replace(W=W, b=b)
     better = _class_objectives(problem, new) < _class_objectives(problem, state)
-    return replace(
-        state,
+    return state._replace(
         W=np.where(better[:, None], W, state.W),
         b=np.where(better, b, state.b),
     )
@@ -117,7 +116,7 @@ def learn_projectors(problem: Problem, state: State) -> State:
         if found is not None:
             A[:, c], a0[c], H[:, c] = found
         M += np.outer(H[:, c], w)
-    return replace(state, A=A, a0=a0, H=H)
+    return state._replace(A=A, a0=a0, H=H)
 
 
 def _projector(

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from fewbits.errors import ArgumentError
+from fewbits.learners._adam import Adam
+from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._picodes_steps import (
     Problem,
     State,
@@ -19,9 +21,6 @@ from fewbits.learners._picodes_steps import (
 Float64Array = NDArray[np.float64]
 #: A (n, C), a0 (C,), W (K, C) and b (K,), as in `State`.
 Parameters = list[Float64Array]
-
-_DECAYS = 0.9, 0.999  # of Adam's means, as its authors recommend
-_TINY = 1e-8
 
 
 def relaxed_objective(
@@ -53,43 +52,36 @@ def gradients(
     return [X.T @ inner, inner.sum(axis=0), W + slopes.T @ soft, slopes.sum(axis=0)]
 
 
-class Adam:
-    """Steps along gradients, each entry in units of what it usually is.
-
-    Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1.
-    """
-
-    def __init__(self, parameters: Parameters) -> None:
-        self.parameters = parameters
-        self._means = [np.zeros_like(p) for p in parameters]
-        self._squares = [np.zeros_like(p) for p in parameters]
-        self._steps = 0
-
-    def step(self, found: Parameters, rate: float) -> None:
-        """Change the parameters in place."""
-        self._steps += 1
-        first, second = (1 - decay**self._steps for decay in _DECAYS)
-        slots = zip(self.parameters, self._means, self._squares, found, strict=True)
-        for parameter, mean, square, g in slots:
-            mean += (1 - _DECAYS[0]) * (g - mean)
-            square += (1 - _DECAYS[1]) * (g**2 - square)
-            parameter -= rate * (mean / first) / (np.sqrt(square / second) + _TINY)
+def first_epoch(state: State) -> Arrays:
+    """Return what `epochs` begins with: see there."""
+    parameters = state.A, state.a0, state.W, state.b
+    zeros = [np.zeros_like(each) for each in parameters]
+    return (*state, *parameters, *zeros, *zeros, np.array([np.inf, 0]))
 
 
 def epochs(
     problem: Problem,
-    state: State,
     rng: RandomState,
     temperatures: Sequence[float],
+    start: Arrays,
     *,
     batch_size: int,
     learning_rate: float,
-) -> Iterator[tuple[State, float]]:
-    """Yield the best bits so far, and eq. (4) of those at the end of each epoch."""
-    parameters = [state.A.copy(), state.a0.copy(), state.W.copy(), state.b.copy()]
-    adam, least = Adam(parameters), np.inf
-    for temperature in temperatures:
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield the best bits so far, and eq. (4) of those at the end of each epoch.
+
+    Behind the arrays of the best `State` stand the parameters, Adam's means and squares
+    of each, and two numbers: eq. (4) of the best bits, and the epochs that were done.
+    """
+    best, (least, n_done) = start[:5], start[-1]
+    parameters = [each.copy() for each in start[5:9]]
+    adam = Adam(parameters)
+    adam.means, adam.squares = ([*map(np.copy, start[i : i + 4])] for i in (9, 13))
+    adam.n_steps = int(n_done) * -(-len(problem.X) // batch_size)
+    for epoch, temperature in enumerate(temperatures, 1):
         order = rng.permutation(len(problem.X))
+        if epoch <= n_done:
+            continue
         for first in range(0, len(order), batch_size):
             rows = order[first : first + batch_size]
             adam.step(gradients(problem, parameters, rows, temperature), learning_rate)
@@ -101,8 +93,10 @@ def epochs(
                 "a larger temperature"
             )
         if value < least:
-            state, least = hardened, value
-        yield state, value
+            best, least = hardened, value
+        changing = [*parameters, *adam.means, *adam.squares]
+        kept = [each.copy() for each in changing]
+        yield (*best, *kept, np.array([least, epoch])), value
 
 
 def harden(problem: Problem, parameters: Parameters) -> State:

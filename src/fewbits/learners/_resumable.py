@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-from fewbits.learners._checkpoint import Arrays, Checkpoint, data_checksum
+from fewbits.learners._checkpoint import Arrays, Checkpoint, Labels, data_checksum
 from fewbits.learners._iterative import IterativeLearner
 
 _NO_IDENTITY = ("verbose", "checkpoint")
@@ -37,7 +36,7 @@ class ResumableLearner(IterativeLearner):
         states: Callable[[Arrays], Iterator[tuple[Arrays, float]]],
         start: Arrays,
         X: Array,
-        Y: sp.csr_array | None = None,
+        Y: Labels | None = None,
     ) -> Arrays:
         """Return the last of the `states` that follow on `start`, or on the file.
 
@@ -49,7 +48,7 @@ class ResumableLearner(IterativeLearner):
         start = file.resume(start)
         return self._run(states(start), start, file)
 
-    def _identity(self, X: Array, Y: sp.csr_array | None) -> dict[str, Any]:
+    def _identity(self, X: Array, Y: Labels | None) -> dict[str, Any]:
         """Return what the fit depends on, as JSON knows it."""
         parameters = self.get_params().items()
         chosen = {

@@ -1,0 +1,134 @@
+"""Training of a map on the neighbours of its rows, iteration by iteration."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from fewbits.codes import pack
+from fewbits.evaluation import exact_neighbours, neighbour_recall
+from fewbits.learners._adam import Adam
+from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._neighbour_graph import Batch, NeighbourGraph
+from fewbits.learners._neighbour_loss import divergence, neighbour_shares
+from fewbits.learners._neighbour_maps import Map
+
+Float32Array = NDArray[np.float32]
+
+_BATCHES = 50
+#: Of a batch: anchors, near neighbours of each, rows from anywhere.
+_ANCHORS, _NEAR, _FAR = 8, 40, 40
+_SCALE_PER_BIT = 0.25
+_RECALL_AT = 10
+
+
+class Watch:
+    """Rows that are learned from, rows kept aside, and which are the nearest of these.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, n_inputs)
+    aside : ndarray of shape (m, n_inputs)
+        There may be none.
+    """
+
+    def __init__(self, rows: Float32Array, aside: Float32Array) -> None:
+        self.rows, self.aside = rows, aside
+        k = min(_RECALL_AT, len(rows))
+        self.nearest = exact_neighbours(aside, rows, k).ids if len(aside) else None
+
+    def recall(self, found: Map) -> float:
+        """Return the share of them that codes find; 0 when nothing is kept aside."""
+        if self.nearest is None:
+            return 0.0
+        queries, items = (
+            pack(found.scores(rows) >= 0) for rows in (self.aside, self.rows)
+        )
+        k = self.nearest.shape[1]
+        return float(neighbour_recall(queries, items, self.nearest, k).value)
+
+
+class Training:
+    """A map in training, and all else that its next iteration depends on.
+
+    Parameters
+    ----------
+    found : Map
+        Changed in place.
+    watch : Watch
+    lengths : sequence of int
+        Of the prefixes that shall keep neighbours, rising; the last is the whole code.
+    n_iter : int
+        Iterations that are planned.
+    rate : float
+        Of the first step; it falls to 0 along half a cosine.
+
+    Attributes
+    ----------
+    recalls : list of float
+        Of the rows kept aside, at the start and after each iteration.
+    """
+
+    def __init__(
+        self,
+        found: Map,
+        watch: Watch,
+        lengths: Sequence[int],
+        n_iter: int,
+        rate: float,
+    ) -> None:
+        self.map, self.watch, self.lengths = found, watch, lengths
+        self.n_iter, self.rate = n_iter, rate
+        self._log_scale = np.log(_SCALE_PER_BIT * np.array(lengths, np.float32))
+        self._adam = Adam([*found.parameters, self._log_scale])
+        self._best = found.kept()
+        self.recalls = [watch.recall(found)]
+        self._best_recall = self.recalls[0] if found.ready else -1.0
+
+    def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
+        """Train for an iteration, and return its mean loss."""
+        self.map.prepare(len(self.recalls) / self.n_iter)
+        batches = (graph.draw(_ANCHORS, _NEAR, _FAR, rng) for _ in range(_BATCHES))
+        loss = float(np.mean([self._step(batch) for batch in batches]))
+        self.recalls.append(self.watch.recall(self.map))
+        if self.map.ready and self.recalls[-1] >= self._best_recall:
+            self._best, self._best_recall = self.map.kept(), self.recalls[-1]
+        return loss
+
+    def _step(self, batch: Batch) -> float:
+        rows = self.watch.rows[batch.rows]
+        scores = self.map.scores(rows)
+        bits = np.where(scores >= 0, np.float32(1), np.float32(-1))
+        shares = neighbour_shares(rows, batch)
+        loss = divergence(bits, shares, batch.anchors, self.lengths, self._log_scale)
+        slopes = loss.bits * (1 - np.tanh(scores) ** 2)  # as if bits were tanh(scores)
+        way = self._adam.n_steps / (self.n_iter * _BATCHES)
+        rate = self.rate * (1 + np.cos(np.pi * way)) / 2
+        gradients = [*self.map.gradients(rows, slopes), loss.log_scale]
+        self._adam.step(gradients, float(rate))
+        self.map.settle()
+        return loss.value
+
+    def best(self) -> Map:
+        """Return the map with the best recall, the latest of equals."""
+        self.map.restore(self._best)
+        return self.map
+
+    def state(self) -> Arrays:
+        """Return a copy of all that changes."""
+        recalls = np.array([self._best_recall, *self.recalls])
+        return (*(each.copy() for each in self._arrays()), recalls)
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from there."""
+        *arrays, recalls = state
+        for own, kept in zip(self._arrays(), arrays, strict=True):
+            own[...] = kept
+        self._best_recall, *self.recalls = recalls.tolist()
+        self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        moments = [*self._adam.means, *self._adam.squares]
+        return [*self.map.arrays, self._log_scale, *moments, *self._best]
