@@ -89,9 +89,8 @@ other items and classes more or less, those of random hyperplanes, too.""",
 
 CLAIMS = """### What holds
 
-Differences paired by seed, mean ± standard error: DBC less its rival. That DBC is no
-lower holds if the difference is not below 0; below by less than two standard errors, it
-is not decided."""
+Differences paired by seed, mean ± standard error: DBC less its rival. Within
+two standard errors of 0, it is not decided that DBC is no lower."""
 
 SHEET = f"""### The sheet (figure 8)
 

@@ -173,3 +173,8 @@ def least_step(found: Cell) -> float | None:
 def never_rises(measured: Measured) -> Values:
     """Return the least fall of DBC's objective in one iteration."""
     return values_of(measured["discriminative"], "DBC", least_step)
+
+
+def picodes_never_rise(measured: Measured) -> Values:
+    """Return the least fall of the objective of PiCoDes in one iteration."""
+    return values_of(measured["novel_classes"], "PiCoDes", least_step)

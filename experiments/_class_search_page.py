@@ -31,7 +31,8 @@ collection with {N_TARGETS} members of each held-out class and everything else t
 not learnt from is ranked by it. Precision is the share of members among the first
 answers; means over classes, then over seeds ± one standard error; a seed draws the
 classes, the items and the starting points. `class` is the code of the known class that
-a linear SVM on the features predicts, one bit for each class."""
+a linear SVM on the features predicts, one bit for each class; `classemes` are the signs
+of its scores for all known classes."""
 
 
 def write() -> None:

@@ -11,11 +11,10 @@ from experiments._verdicts import said
 CLAIMS = """## What holds
 
 Differences of ANN mAP, paired by seed, mean ± standard error, at the length at which
-the claim fares worst. A claim holds if the difference is on the right side of its
-margin; beyond it by less than two standard errors, it is not decided. The margins are
-ours: .01 against LSH, for ITQ at d bits, and for the last two; .03 for ITQ at d/4; .05
-and .1 for what remains at 1 % and 0.1 %; none at 2d and beside 100 %. The paper gives
-none."""
+the claim fares worst. Within two standard errors of its margin, a claim is not
+decided. The margins are ours: .01 against LSH, for ITQ at d bits, and for the last two;
+.03 for ITQ at d/4; .05 and .1 for what remains at 1 % and 0.1 %; none at 2d and beside
+100 %. The paper gives none."""
 
 WHY_NOT = "Where a claim does not hold, this is how we read it:"
 

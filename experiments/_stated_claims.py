@@ -15,6 +15,7 @@ from experiments._claims import (
     never_rises,
     novel,
     novel_at,
+    picodes_never_rise,
     searched,
     selection_when_short,
     spare_bytes,
@@ -93,6 +94,14 @@ PICODES = [
     ),
     Claim(
         "P1",
+        "the objective never rises",
+        "the objective of PiCoDes, before an iteration less after it, the least",
+        picodes_never_rise,
+        "only steps that lower it are taken",
+        "a step was taken that raises it",
+    ),
+    Claim(
+        "P1",
         "more known classes make better codes",
         f"{ACCURACY}, PiCoDes from the most classes less from the fewest",
         more_classes,
@@ -110,6 +119,7 @@ PICODES = [
         for peer, name, reasons in (
             ("LSH", "LSH", PEERS["LSH"]),
             ("SH", "SH", PEERS["SH"]),
+            ("classemes", "classemes", PEERS["classemes + RFE"]),
             (
                 "class",
                 "the code of the predicted class",
@@ -238,7 +248,7 @@ DBC = [
     Claim(
         "D4",
         "DBC is above PiCoDes on novel classes",
-        f"{ACCURACY}, DBC by category less PiCoDes",
+        f"{ACCURACY}, DBC less PiCoDes",
         novel("DBC", "PiCoDes"),
         "bits that hyperplanes can predict carry over to other classes",
         "bits with one value for each known class keep little else of the features",

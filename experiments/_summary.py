@@ -73,12 +73,17 @@ def by_method(
 
 
 def grid(
-    table: dict[str, dict[Any, tuple[float, float, int]]], label: str = "{}"
+    table: dict[str, dict[Any, tuple[float, float, int]]],
+    label: str = "{}",
+    digits: int = 3,
 ) -> str:
     """Return a Markdown table of what `by_method` found."""
     columns = sorted({at for found in table.values() for at in found})
     rows = [
-        [name, *(shown(*found[at][:2]) if at in found else "" for at in columns)]
+        [
+            name,
+            *(shown(*found[at][:2], digits) if at in found else "" for at in columns),
+        ]
         for name, found in table.items()
     ]
     return markdown(["", *(label.format(at) for at in columns)], rows)

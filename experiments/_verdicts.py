@@ -150,12 +150,14 @@ def said(gap: Gap, excess: float) -> str:
 
 
 def word(gap: Gap, excess: float) -> str:
-    """Return whether a claim holds: not decided if two standard errors may do it."""
-    error = gap[1]
-    spread = 0.0 if error != error else 2 * error
-    if excess <= 0:
+    """Return whether a claim holds: not decided where two standard errors may turn it.
+
+    One seed has no error, and decides nothing.
+    """
+    spread = 2 * gap[1]
+    if excess <= -spread:
         return "holds"
-    return "not decided" if excess <= spread else "**does not hold**"
+    return "**does not hold**" if excess > spread else "not decided"
 
 
 def signed(gap: Gap) -> str:

@@ -20,13 +20,29 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
+from experiments._components import n_components_of
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
-from experiments.novel_classes import COMPONENTS, MOST_KNOWN, N_TRAIN, drawn, tuned_on
+from experiments.novel_classes import (
+    CLASSEME_COST,
+    MOST_KNOWN,
+    N_TRAIN,
+    drawn,
+    tuned_on,
+)
 from fewbits.decoding import best_scores, learn_class
 from fewbits.decoding._linear import linear_svm
-from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, PiCoDes, SpectralHashing
+from fewbits.learners import (
+    CCAITQ,
+    DBC,
+    ITQ,
+    LSH,
+    Classemes,
+    Learner,
+    PiCoDes,
+    SpectralHashing,
+)
 
 N_NOVEL, N_LEARN, N_TARGETS = 25, 30, 25
 EXAMPLES = (1, 2, 5, 10, 20)
@@ -60,8 +76,10 @@ class Problem:
         self.novel = rng.permutation(enough)[:N_NOVEL]
         rows = {c: rng.permutation(np.flatnonzero(self.y == c)) for c in classes}
         others = np.setdiff1d(classes, self.novel)
-        known = drawn(np.setdiff1d(others, classes[counts < N_TRAIN]), MOST_KNOWN, seed)
-        n_learn = {c: N_LEARN if c in known else 0 for c in others}
+        self.known = drawn(
+            np.setdiff1d(others, classes[counts < N_TRAIN]), MOST_KNOWN, seed
+        )
+        n_learn = {c: N_LEARN if c in self.known else 0 for c in others}
         self.learn = np.concatenate([rows[c][: n_learn[c]] for c in others])
         self.examples = {c: rows[c][: max(EXAMPLES)] for c in self.novel}
         targets = [rows[c][max(EXAMPLES) :][:N_TARGETS] for c in self.novel]
@@ -77,6 +95,8 @@ class Problem:
 
     def figures(self, learner: Any) -> Cell:
         """Learn codes; search the collection for every novel class."""
+        if isinstance(learner, PiCoDes):
+            learner.set_params(n_components=n_components_of(self))
         start = time.perf_counter()
         search: FloatSearch | CodeSearch
         if learner is None:
@@ -139,6 +159,8 @@ def lineup(name: str, seed: int) -> Iterator[tuple[Cell, Any]]:
     """Yield a cell and its untrained learner; None stands for the float features."""
     yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
     yield {"data": name, "bits": 0, "method": "class", "seed": seed}, PredictedClass()
+    classemes = Classemes(cost=CLASSEME_COST, random_state=seed)
+    yield {"data": name, "bits": 0, "method": "classemes", "seed": seed}, classemes
     for n_bits in LENGTHS:
         both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
         learners: dict[str, Learner] = {
@@ -146,7 +168,7 @@ def lineup(name: str, seed: int) -> Iterator[tuple[Cell, Any]]:
             "SH": SpectralHashing(n_bits),
             "ITQ": ITQ(**both),
             "CCA-ITQ": CCAITQ(**both),
-            "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
+            "PiCoDes": PiCoDes(**both),
             "DBC": DBC(**both),
         }
         for method, learner in learners.items():

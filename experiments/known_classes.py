@@ -20,7 +20,10 @@ N_KNOWN = {
     "caltech101-classic": CALTECH,
     "icd10": (10, 25, 50, 100, 200),
 }
-METHODS = ("float", "class", "LSH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC")
+METHODS = (
+    *("float", "class", "classemes", "LSH", "ITQ", "CCA-ITQ", "PiCoDes"),
+    *("DBC", "DBC, by category"),
+)
 
 
 def main(data: Data, seeds: Seeds = 3, only: Only = None) -> None:

@@ -10,6 +10,7 @@ weight of errors chosen by cross-validation on them, and tested on up to 25 othe
 """
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Any
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._classic_features import is_classic
+from experiments._components import n_components_of
 from experiments._features import load_features
 from experiments._lp_beta_figures import lp_beta_accuracy
 from experiments._options import Bits, Data, Only, Seeds, wanted
@@ -48,9 +50,6 @@ COSTS_UP_TO = 256
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
 #: The longest codes of PiCoDes that are learnt in other ways than the best.
 ABLATED_UP_TO = 256
-#: Of PiCoDes. Chosen, like its default costs, on the classes of `tuned_on`, which are
-#: training classes here and never novel ones.
-COMPONENTS = 128
 #: Of classemes, chosen in the same way: larger ones say no to nearly every new class.
 CLASSEME_COST = 0.001
 
@@ -119,11 +118,20 @@ class Problem:
         """What learners see of each item, made without the novel classes."""
         return prepared(self.name, self.raw, self.learn)
 
+    @cached_property
+    def n_components(self) -> int | None:
+        """From how many components PiCoDes learn, whatever the number of classes."""
+        return n_components_of(Problem(self.name, self.seed))
+
     def figures(self, learner: Any) -> Cell:
         """Learn on known classes; score a linear SVM and 1-NN on novel ones."""
         X = self.X
+        if isinstance(learner, PiCoDes | RelaxedPiCoDes):
+            learner.set_params(n_components=self.n_components)
         start = time.process_time()  # other processes do not count
-        encoder = learner.fit(X[self.learn], self.y[self.learn]).encoder_
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*ignores the code")
+            encoder = learner.fit(X[self.learn], self.y[self.learn]).encoder_
         seconds = time.process_time() - start
         sides = self._sides(encoder.encode(X))
         costs = svm_costs(encoder.n_bits)
@@ -133,6 +141,7 @@ class Problem:
             "accuracy": svm.per_class_mean,
             "nearest": nearest.per_class_mean,
             "fit_seconds": round(seconds, 2),
+            **training(learner),
         }
 
     def float_figures(self) -> Cell:
@@ -147,6 +156,17 @@ class Problem:
     def _sides(self, Z: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         train, test = self.train, self.test
         return Z[train], self.y[train], Z[test], self.y[test]
+
+
+def training(learner: Any) -> Cell:
+    """Return what is worth knowing of how PiCoDes were learnt."""
+    if not isinstance(learner, PiCoDes | RelaxedPiCoDes):
+        return {}
+    return {
+        "objective": learner.objective_.tolist(),
+        "idle": learner.n_idle_classes_,
+        "components": learner.n_components,
+    }
 
 
 def svm_costs(n_bits: int) -> list[float]:
@@ -172,6 +192,8 @@ def lineup(problem: Problem) -> Iterator[tuple[Cell, Callable[[], Cell]]]:
 
     yield cell("float"), problem.float_figures
     yield cell("class"), partial(problem.figures, PredictedClass())
+    classemes = Classemes(cost=CLASSEME_COST, random_state=problem.seed)
+    yield cell("classemes"), partial(problem.figures, classemes)
     if is_classic(problem.name):
         yield cell("LP-beta"), problem.lp_beta_figures
     for n_bits in LENGTHS:
@@ -192,20 +214,22 @@ def learners(n_bits: int, seed: int) -> dict[str, Learner]:
         "BRE": BRE(**both),
         "ITQ": ITQ(**both),
         "CCA-ITQ": CCAITQ(**both),
-        "PiCoDes": PiCoDes(**both, n_components=COMPONENTS),
-        "DBC": DBC(**both, codes="category"),
+        "PiCoDes": PiCoDes(**both),
+        "DBC": DBC(**both),
+        "DBC, by category": DBC(**both, codes="category"),
         CLASSEMES: Classemes(**both, cost=CLASSEME_COST),
     }
     return found | (ablations(both) if n_bits <= ABLATED_UP_TO else {})
 
 
 def ablations(both: dict[str, Any]) -> dict[str, Learner]:
-    """Return PiCoDes that start or go on otherwise."""
-    both = {**both, "n_components": COMPONENTS}
+    """Return PiCoDes that start, weigh or go on otherwise."""
     return {
         "PiCoDes, random start": PiCoDes(**both, init="random"),
         "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
         "relaxed PiCoDes": RelaxedPiCoDes(**both),
+        "balanced PiCoDes": PiCoDes(**both, balanced=True),
+        "balanced relaxed PiCoDes": RelaxedPiCoDes(**both, balanced=True),
     }
 
 

@@ -89,8 +89,10 @@ def judged(gaps, margin=0.0):
 @pytest.mark.parametrize(
     ("values", "verdict", "why"),
     [
-        ((0.01, 0.03), "holds: +.020 ± .010", "yes"),
-        ((-0.03, 0.01), "not decided: -.010 ± .020", "too few seeds to tell"),
+        ((0.02, 0.03), "holds: +.025 ± .005", "yes"),
+        ((-0.01, 0.03), "not decided: +.010 ± .020", "seeds differ by as much"),
+        ((0.3,), "not decided: +.300", "seeds differ by as much"),
+        ((-0.03, 0.01), "not decided: -.010 ± .020", "seeds differ by as much"),
         ((-0.03, -0.02), "**does not hold**: -.025 ± .005", "no"),
     ],
 )
@@ -98,7 +100,7 @@ def test_verdicts_and_their_reasons(values, verdict, why):
     gaps = {(("bits", 64),): dict(enumerate(values)), (("bits", 32),): {0: 0.5, 1: 0.5}}
     _, worst, count, reason = judged(gaps)
     assert worst == f"{verdict} at 64 bits"
-    assert count == ("2 of 2" if why == "yes" else "1 of 2")
+    assert count == ("2 of 2" if sum(values) > 0 else "1 of 2")
     assert reason == why
 
 

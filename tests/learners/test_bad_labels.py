@@ -19,6 +19,11 @@ ONE_CLASS_EACH = [
 SUPERVISED = [*ONE_CLASS_EACH, CCAITQ(6, n_iter=2, random_state=0)]
 
 
+quiet = pytest.mark.filterwarnings(
+    "ignore:.*bits are constant", "ignore:.*ignores the code"
+)
+
+
 def over(learners):
     return pytest.mark.parametrize(
         "learner", learners, ids=lambda learner: type(learner).__name__
@@ -120,6 +125,7 @@ class TestAccepted:
         assert fitted.classes_.tolist() == ["a", "c", "d"]
         assert fitted.encoder_.fingerprint == fingerprint(learner, X, y)
 
+    @pytest.mark.filterwarnings("ignore:.*ignores the code")
     @pytest.mark.parametrize("sizes", [(30, 20, 1), (1, 1, 40), (57, 2, 1)])
     def test_unbalanced_classes_and_single_examples(self, learner, sizes):
         X, y = items(sizes)
@@ -127,13 +133,17 @@ class TestAccepted:
         assert np.isfinite(fitted.objective_).all()
         assert len(np.unique(fitted.encode(X), axis=0)) > 1
 
-    @pytest.mark.filterwarnings("ignore:.*bits are constant")
+    @pytest.mark.filterwarnings(
+        "ignore:.*bits are constant", "ignore:.*ignores the code"
+    )
     def test_a_class_for_each_row(self, learner):
         X = items((4, 4, 4))[0]
         fitted = clone(learner).fit(X, np.arange(12))
         assert fitted.encode(X).shape[0] == len(fitted.classes_) == 12
 
-    @pytest.mark.filterwarnings("ignore:.*bits are constant")
+    @pytest.mark.filterwarnings(
+        "ignore:.*bits are constant", "ignore:.*ignores the code"
+    )
     def test_one_row_unlike_all_others(self, learner):
         X, y = np.zeros((30, 4)), np.arange(30) % 3
         X[7] = 1
@@ -152,7 +162,7 @@ def test_a_column_of_zeros_is_no_class(learner):
 
 
 @over([learner for learner in SUPERVISED if not isinstance(learner, Classemes)])
-@pytest.mark.filterwarnings("ignore:.*bits are constant")
+@quiet
 def test_more_bits_than_rows(learner):
     X, y = items((3, 2, 1))
     fitted = clone(learner).set_params(n_bits=21).fit(X, y)

@@ -9,19 +9,19 @@ from sklearn.datasets import load_digits
 from fewbits import _kernels
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import svm_accuracy
-from fewbits.learners import LSH, PiCoDes
+from fewbits.learners import ITQ, LSH, PiCoDes
 from fewbits.learners import _picodes_steps as steps
 from fewbits.learners._picodes import descent
 from fewbits.learners._picodes_search import best_between
 from fewbits.learners._svm import hinge_svm, hinge_svms
 
 
-def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0):
+def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     y[:n_classes] = np.arange(n_classes)
     X = rng.normal(size=(n_classes, d))[y] + rng.normal(size=(n, d))
-    return steps.Problem(X, y, n_classes, lam, cost=10.0, seed=seed)
+    return steps.Problem(X, y, n_classes, lam, cost=10.0, seed=seed, balanced=balanced)
 
 
 def start(given, n_bits, seed):
@@ -30,29 +30,33 @@ def start(given, n_bits, seed):
 
 
 def equation_4(given, state):
-    """As printed: a sum over classes and examples."""
+    """As printed: a sum over classes and examples; they may have weights."""
     total = 0.0
     for k in range(given.n_classes):
+        share = np.mean(given.y == k)
         total += 0.5 * state.W[k] @ state.W[k]
         for i in range(len(given.X)):
             sign = 1 if given.y[i] == k else -1
             score = state.b[k] + state.W[k] @ state.H[i]
-            total += given.lam / len(given.X) * max(0, 1 - sign * score)
+            weight = 1.0
+            if given.balanced:
+                weight = 0.5 / (share if sign == 1 else 1 - share)
+            total += weight * given.lam / len(given.X) * max(0, 1 - sign * score)
     return total
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 1000))
-def test_the_objective_is_equation_4(seed):
-    given_ = problem(seed)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 1000), balanced=st.booleans())
+def test_the_objective_is_equation_4(seed, balanced):
+    given_ = problem(seed, balanced=balanced)
     state = steps.learn_classifiers(given_, start(given_, 6, seed))
     assert steps.objective(given_, state) == pytest.approx(equation_4(given_, state))
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 1000))
-def test_neither_step_raises_the_objective(seed):
-    given_ = problem(seed)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 1000), balanced=st.booleans())
+def test_neither_step_raises_the_objective(seed, balanced):
+    given_ = problem(seed, balanced=balanced)
     state = start(given_, 6, seed)
     for _ in range(3):
         for step in (steps.learn_classifiers, steps.learn_projectors):
@@ -62,12 +66,13 @@ def test_neither_step_raises_the_objective(seed):
         np.testing.assert_array_equal(bits, state.H > 0)
 
 
-def test_the_deltas_of_a_bit_are_differences_of_the_objective():
-    given_ = problem(0)
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_deltas_of_a_bit_are_differences_of_the_objective(balanced):
+    given_ = problem(0, balanced=balanced)
     state = steps.learn_classifiers(given_, start(given_, 6, 0))
     c, w = 2, state.W[:, 2]
     M = state.margins - np.outer(state.H[:, c], w)
-    deltas = steps.hinge_sums(M + w, given_.y) - steps.hinge_sums(M, given_.y)
+    deltas = steps.hinge_sums(given_, M + w) - steps.hinge_sums(given_, M)
     for i in (0, 17, 42):
         values = []
         for bit in (0.0, 1.0):
@@ -133,9 +138,8 @@ def test_equation_6_as_printed_goes_the_wrong_way():
     given_ = problem(3, n=300)
     state = steps.learn_classifiers(given_, start(given_, 6, 3))
     M = state.margins - np.outer(state.H[:, 0], state.W[:, 0])
-    deltas = steps.hinge_sums(M + state.W[:, 0], given_.y) - steps.hinge_sums(
-        M, given_.y
-    )
+    with_bit = M + state.W[:, 0]
+    deltas = steps.hinge_sums(given_, with_bit) - steps.hinge_sums(given_, M)
     weights = np.abs(deltas) / np.abs(deltas).mean()
 
     def cost(positive):
@@ -145,6 +149,29 @@ def test_equation_6_as_printed_goes_the_wrong_way():
     assert cost(deltas < 0) < 0 < cost(deltas > 0)
 
 
+def test_classifiers_that_ignore_the_code_are_told():
+    """Of many classes each is so rare that saying no to all of them costs least."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 5)
+    X = rng.normal(size=(40, 20))[y] + 0.3 * rng.normal(size=(200, 20))
+    plain = PiCoDes(4, random_state=0)
+    with pytest.warns(UserWarning, match="of 40 classes have .*: set balanced=True"):
+        plain.fit(X, y)
+    assert plain.n_idle_classes_ > 10
+    balanced = PiCoDes(4, balanced=True, random_state=0).fit(X, y)
+    assert balanced.n_idle_classes_ == 0
+    start = ITQ(4, n_iter=20, random_state=0).fit(X)
+    same_class = y[:, None] == y
+
+    def apart(encoder):
+        bits = encoder.transform(X).astype(int)
+        distances = (bits[:, None] != bits).sum(axis=2)
+        return distances[~same_class].mean() - distances[same_class].mean()
+
+    assert apart(balanced) > apart(start)
+
+
+@pytest.mark.filterwarnings("ignore:.* classifier that ignores the code")
 @pytest.mark.parametrize("init", ["itq", "pca", "random", "classes"])
 @pytest.mark.parametrize("n_bits", [3, 100])
 def test_every_start_and_length(init, n_bits):

@@ -13,11 +13,11 @@ from fewbits.learners import _relaxation as relaxation
 from fewbits.learners._adam import Adam
 
 
-def problem(seed, *, n=40, d=5, n_classes=4, lam=50.0):
+def problem(seed, *, n=40, d=5, n_classes=4, lam=50.0, balanced=False):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     X = rng.normal(size=(n_classes, d))[y] + rng.normal(size=(n, d))
-    return steps.Problem(X, y, n_classes, lam, cost=10.0, seed=seed)
+    return steps.Problem(X, y, n_classes, lam, cost=10.0, seed=seed, balanced=balanced)
 
 
 def parameters(given_, seed, n_bits=6):
@@ -26,10 +26,10 @@ def parameters(given_, seed, n_bits=6):
     return [rng.normal(size=shape) for shape in shapes]
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 1000), temperature=st.floats(0.5, 5))
-def test_gradients_are_those_of_the_relaxed_objective(seed, temperature):
-    given_ = problem(seed)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 1000), temperature=st.floats(0.5, 5), balanced=st.booleans())
+def test_gradients_are_those_of_the_relaxed_objective(seed, temperature, balanced):
+    given_ = problem(seed, balanced=balanced)
     here = parameters(given_, seed)
     found = relaxation.gradients(given_, here, np.arange(40), temperature)
     step = 1e-6

@@ -16,7 +16,12 @@ from fewbits.analysis import matching
 from fewbits.backbones import Backbone
 from fewbits.bundle._class_files import check_classes, class_files, read_classes
 from fewbits.bundle._classes import decode
-from fewbits.bundle._examples import ClassMembers, Examples, rank_by_class
+from fewbits.bundle._examples import (
+    ClassMembers,
+    Examples,
+    check_apart,
+    rank_by_class,
+)
 from fewbits.bundle._folder import (
     check_target,
     checked_path,
@@ -287,7 +292,8 @@ class Bundle:
         Raises
         ------
         ArgumentError
-            When there is no example, an id is unknown, or given on both sides.
+            When there is no example, an id is unknown, or an item is given on both
+            sides.
 
         Examples
         --------
@@ -297,6 +303,7 @@ class Bundle:
         >>> bundle.with_items(X).find_class(ids=[50, 51], k=3).ids
         array([52, 53, 54])
         """
+        check_apart(examples, counterexamples)
         return rank_by_class(
             self.collection,
             self.encoder.n_bits,

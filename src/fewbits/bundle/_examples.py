@@ -1,12 +1,14 @@
 """Search by example: rank a collection by a class that a few items define."""
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._items import Items
+from fewbits.codes._arguments import whole_number
 from fewbits.decoding import best_scores, learn_class
 from fewbits.errors import ArgumentError
 
@@ -25,8 +27,24 @@ class Examples(NamedTuple):
     rows: IdArray
 
     def all_codes(self, items: Items) -> CodeArray:
-        """Return all of them as codes."""
-        return np.concatenate([self.codes, items.codes[self.rows]])
+        """Return the codes of all; what is given twice counts once."""
+        known = items.codes[np.unique(self.rows)]
+        outside = np.unique(self.codes, axis=0)
+        new = (outside[:, None] != known).any(axis=2).all(axis=1)
+        return np.concatenate([outside[new], known])
+
+
+def check_apart(examples: ArrayLike, counterexamples: ArrayLike) -> None:
+    """Refuse a raw item, a vector or a text or a path, that is given on both sides."""
+    given = {_content(item) for item in examples}  # type: ignore[union-attr]
+    for item in counterexamples:  # type: ignore[union-attr]
+        if _content(item) in given:
+            told = f"{item!r} is" if isinstance(item, str) else "an item is"
+            raise ArgumentError(f"{told} given as a member and as none")
+
+
+def _content(item: Any) -> Any:
+    return str(item) if isinstance(item, str | Path) else np.asarray(item).tobytes()
 
 
 def rank_by_class(
@@ -47,8 +65,9 @@ def rank_by_class(
     to the class; a linear model hardly minds. They are drawn from the whole collection,
     also where only the `allowed` rows are ranked.
     """
-    if random_state < 0:
-        raise ArgumentError(f"random_state must be at least 0, got {random_state}")
+    for name, value in (("random_state", random_state), ("n_random", n_random)):
+        if whole_number(value, name) < 0:
+            raise ArgumentError(f"{name} must be at least 0, got {value}")
     if both := sorted({*members.rows.tolist()} & {*others.rows.tolist()}):
         item = items.ids[both[0]]
         raise ArgumentError(f"item {item} is given as a member and as none")
@@ -62,7 +81,7 @@ def rank_by_class(
             "nothing to tell the class from: give negative examples, or a collection "
             "with other items"
         )
-    positives = np.unique(members.all_codes(items), axis=0)  # given twice, counted once
+    positives = members.all_codes(items)
     model = learn_class(positives, negatives, n_bits, C=C, random_state=random_state)
     scores = model.scores(items.codes)
     rows = best_scores(scores, k, unknown if allowed is None else unknown & allowed)

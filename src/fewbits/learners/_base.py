@@ -41,6 +41,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
     encoder_: Encoder
     objective_: NDArray[np.float64]
+    _needs_labels = False
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -128,6 +129,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        tags.target_tags.required = self._needs_labels
         return tags
 
 

@@ -102,6 +102,8 @@ class CCAITQ(ResumableLearner):
     2
     """
 
+    _needs_labels = True
+
     def __init__(
         self,
         n_bits: int = 64,

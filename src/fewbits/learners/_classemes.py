@@ -80,6 +80,8 @@ class Classemes(Learner):
            [0, 0, 0, 1]], dtype=uint8)
     """
 
+    _needs_labels = True
+
     def __init__(
         self,
         n_bits: int | None = None,

@@ -162,6 +162,8 @@ class DBC(ResumableLearner):
     True
     """
 
+    _needs_labels = True
+
     def __init__(
         self,
         n_bits: int = 64,
@@ -290,11 +292,6 @@ class DBC(ResumableLearner):
                 "training rows; lower gamma or raise lambda1",
                 stacklevel=4,
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def _conditional_entropy(bits: Labels, categories: Categories) -> float:

@@ -34,6 +34,10 @@ class PiCoDes(PiCoDesLearner):
         Weight of the mean classification error in eq. (4), against the size of the
         classifiers. `fewbits.evaluation.novel_class_score` shows how to choose it on
         classes that were held out.
+    balanced : bool, default=False
+        Let the examples of a class weigh as much as all others together in its
+        classifier, which the paper does not. With many classes and few bits, plain
+        classifiers say no to everything, and there is nothing to learn from.
     cost : float, default=100
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
@@ -66,6 +70,8 @@ class PiCoDes(PiCoDesLearner):
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) at the end of each iteration. It never rises.
     classes_ : ndarray of shape (n_classes,)
+    n_idle_classes_ : int
+        Classes whose classifier ignores the code; more than 0 gives a warning.
     n_iter_ : int
         Iterations that were done.
     n_features_in_ : int
@@ -105,6 +111,7 @@ class PiCoDes(PiCoDesLearner):
         n_bits: int = 64,
         *,
         lam: float = 1000.0,
+        balanced: bool = False,
         cost: float = 100.0,
         line_search: bool = True,
         init: str = "itq",
@@ -117,6 +124,7 @@ class PiCoDes(PiCoDesLearner):
     ) -> None:
         self.n_bits = n_bits
         self.lam = lam
+        self.balanced = balanced
         self.cost = cost
         self.line_search = line_search
         self.init = init
@@ -136,6 +144,7 @@ class PiCoDes(PiCoDesLearner):
         state = start(first.problem, first.A, first.a0)
         states = partial(descent, first.problem)
         state = State(*self._resume(states, state, X, first.problem.y))
+        self._describe(state)
         return first.x.encoder(state.A, state.a0)
 
 

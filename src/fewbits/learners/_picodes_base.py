@@ -1,7 +1,9 @@
 """What PiCoDes and their relaxation share: parameters, and where they start."""
 
+import warnings
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
@@ -9,6 +11,7 @@ from fewbits._typing import Array
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
+    check_flag,
     check_integer,
     check_n_bits,
     check_number,
@@ -19,7 +22,7 @@ from fewbits.learners._picodes_start import (
     components,
     first_projectors,
 )
-from fewbits.learners._picodes_steps import Float64Array, Problem
+from fewbits.learners._picodes_steps import Float64Array, Problem, State
 from fewbits.learners._resumable import ResumableLearner
 
 
@@ -38,13 +41,16 @@ class PiCoDesLearner(ResumableLearner):
 
     n_bits: int
     lam: float
+    balanced: bool
     cost: float
     init: str
     n_components: int | None
+    _needs_labels = True
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_number("lam", self.lam, 0, above=True)
+        check_flag("balanced", self.balanced)
         check_number("cost", self.cost, 0, above=True)
         check_choice("init", self.init, STARTS)
         if self.n_components is not None:
@@ -63,6 +69,17 @@ class PiCoDesLearner(ResumableLearner):
             self.cost,
             seed=int(rng.randint(2**31 - 1)),
             line_search=line_search,
+            balanced=bool(self.balanced),
         )
         A, a0 = first_projectors(problem, self.n_bits, self.init, rng)
         return Start(x, problem, A, a0, rng)
+
+    def _describe(self, state: State) -> None:
+        self.n_idle_classes_ = int(np.sum(~state.W.any(axis=1)))
+        if self.n_idle_classes_:
+            advice = "raise lam" if self.balanced else "set balanced=True"
+            warnings.warn(
+                f"{self.n_idle_classes_} of {len(self.classes_)} classes have a "
+                f"classifier that ignores the code, so no bit serves them: {advice}",
+                stacklevel=4,
+            )

@@ -9,7 +9,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners._picodes_base import PiCoDesLearner
-from fewbits.learners._picodes_steps import learn_classifiers, start
+from fewbits.learners._picodes_steps import State, learn_classifiers, start
 from fewbits.learners._relaxation import epochs, first_epoch, unit_scores
 
 
@@ -37,6 +37,10 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Length of the steps of Adam.
     batch_size : int, default=100
         Rows that a step is computed from.
+    balanced : bool, default=False
+        Let the examples of a class weigh as much as all others together in its
+        classifier, which the paper does not. With many classes and few bits, plain
+        classifiers say no to everything, and there is nothing to learn from.
     cost : float, default=100
         Weight of the errors of the hyperplanes that ``init='classes'`` starts from.
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
@@ -64,6 +68,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Eq. (4) of the bits, not of the sigmoids, at the end of each epoch, with
         classifiers trained on the bits as `PiCoDes` does. It may rise.
     classes_ : ndarray of shape (n_classes,)
+    n_idle_classes_ : int
+        Classes whose classifier ignores the code; more than 0 gives a warning.
     n_iter_ : int
         Epochs that were done.
     n_features_in_ : int
@@ -105,6 +111,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
         final_temperature: float = 0.1,
         learning_rate: float = 0.01,
         batch_size: int = 100,
+        balanced: bool = False,
         cost: float = 100.0,
         init: str = "itq",
         n_components: int | None = None,
@@ -120,6 +127,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
         self.final_temperature = final_temperature
         self.learning_rate = learning_rate
         self.batch_size = batch_size
+        self.balanced = balanced
         self.cost = cost
         self.init = init
         self.n_components = n_components
@@ -147,8 +155,10 @@ class RelaxedPiCoDes(PiCoDesLearner):
             learning_rate=self.learning_rate,
         )
         begin = learn_classifiers(first.problem, start(first.problem, A, a0))
-        A, a0, *_ = self._resume(states, first_epoch(begin), X, first.problem.y)
-        return first.x.encoder(A, a0)
+        found = self._resume(states, first_epoch(begin), X, first.problem.y)
+        best = State(*found[:5])
+        self._describe(best)
+        return first.x.encoder(best.A, best.a0)
 
     def _temperatures(self) -> list[float]:
         ends = self.temperature, self.final_temperature

@@ -13,7 +13,7 @@ from fewbits.learners._picodes_steps import Problem
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows
-from fewbits.learners._svm import hinge_svm
+from fewbits.learners._svm import hinge_svms
 
 Float64Array = NDArray[np.float64]
 
@@ -74,10 +74,7 @@ def _class_halves(
     problem: Problem, n_bits: int, rng: RandomState
 ) -> tuple[Float64Array, Float64Array]:
     """Return a hyperplane for each of `n_bits` random divisions of the classes."""
-    A, a0 = np.empty((problem.X.shape[1], n_bits)), np.empty(n_bits)
-    for c in range(n_bits):
-        half = rng.permutation(problem.n_classes) < problem.n_classes / 2
-        A[:, c], a0[c] = hinge_svm(
-            problem.X, half[problem.y], problem.cost, seed=problem.seed
-        )
-    return A, a0
+    K = problem.n_classes
+    halves = [(rng.permutation(K) < K / 2)[problem.y] for _ in range(n_bits)]
+    A, a0 = hinge_svms(problem.X, halves, problem.cost, seed=problem.seed)
+    return A.T, a0

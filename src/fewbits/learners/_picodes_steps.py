@@ -5,6 +5,7 @@ classifiers ``b_k + w_k'h(x)``, and the hinge loss ``l[t] = max(0, 1 - t)``.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -30,11 +31,24 @@ class Problem:
     cost: float
     seed: int
     line_search: bool = True
+    balanced: bool = False
 
     @property
     def C(self) -> float:
         """What LIBLINEAR calls C in eq. (4)."""
         return self.lam / len(self.X)
+
+    @cached_property
+    def weights(self) -> tuple[Float64Array, Float64Array]:
+        """Weights (K,) of an error on an example of a class, and of one on another's.
+
+        All are 1 in the paper; `balanced`, both sides of a class weigh N / 2.
+        """
+        ones = np.ones(self.n_classes)
+        if not self.balanced:
+            return ones, ones
+        N, counts = len(self.y), np.bincount(self.y, minlength=self.n_classes)
+        return N / (2 * counts), N / (2 * (N - counts))
 
 
 class State(NamedTuple):
@@ -61,16 +75,19 @@ def start(problem: Problem, A: Float64Array, a0: Float64Array) -> State:
 
 def objective(problem: Problem, state: State) -> float:
     """Eq. (4)."""
-    loss = hinge_sums(state.margins, problem.y).sum()
+    loss = hinge_sums(problem, state.margins).sum()
     return float(0.5 * np.sum(state.W**2) + problem.C * loss)
 
 
-def hinge_sums(M: Float64Array, y: NDArray[np.int64]) -> Float64Array:
+def hinge_sums(problem: Problem, M: Float64Array) -> Float64Array:
     """Return ``sum_k l[y_ik M_ik]`` of each row; y_ik is 1 for its own class only."""
+    y, (of_own, of_others) = problem.y, problem.weights
     own = M[np.arange(len(M)), y]
-    as_others = np.maximum(0, 1 + M).sum(axis=1)
+    as_others = np.maximum(0, 1 + M) @ of_others
     corrected: Float64Array = (
-        as_others - np.maximum(0, 1 + own) + np.maximum(0, 1 - own)
+        as_others
+        - of_others[y] * np.maximum(0, 1 + own)
+        + of_own[y] * np.maximum(0, 1 - own)
     )
     return corrected
 
@@ -85,7 +102,12 @@ def learn_classifiers(problem: Problem, state: State) -> State:
     labels = [problem.y == k for k in range(problem.n_classes)]
     mean = state.H.mean(axis=0)
     W, b = hinge_svms(
-        state.H - mean, labels, problem.C, constant=_CONSTANT, seed=problem.seed
+        state.H - mean,
+        labels,
+        problem.C,
+        balanced=problem.balanced,
+        constant=_CONSTANT,
+        seed=problem.seed,
     )
     b -= W @ mean
     new = state._replace(W=W, b=b)
@@ -98,9 +120,12 @@ def learn_classifiers(problem: Problem, state: State) -> State:
 
 def _class_objectives(problem: Problem, state: State) -> Float64Array:
     """Return the part of each class in eq. (4)."""
-    M = state.margins
-    M[np.arange(len(M)), problem.y] *= -1
-    losses = np.maximum(0, 1 + M).sum(axis=0)
+    M, own = state.margins, (np.arange(len(problem.y)), problem.y)
+    of_own, of_others = problem.weights
+    losses = of_others * np.maximum(0, 1 + M).sum(axis=0)
+    as_other, as_own = np.maximum(0, 1 + M[own]), np.maximum(0, 1 - M[own])
+    corrections = of_own[problem.y] * as_own - of_others[problem.y] * as_other
+    losses += np.bincount(problem.y, corrections, minlength=problem.n_classes)
     parts: Float64Array = 0.5 * np.sum(state.W**2, axis=1) + problem.C * losses
     return parts
 
@@ -111,7 +136,7 @@ def learn_projectors(problem: Problem, state: State) -> State:
     M = state.margins
     for c, w in enumerate(state.W.T):
         M -= np.outer(H[:, c], w)  # scores without bit c: beta of the paper
-        deltas = hinge_sums(M + w, problem.y) - hinge_sums(M, problem.y)
+        deltas = hinge_sums(problem, M + w) - hinge_sums(problem, M)
         found = _projector(problem, deltas, H[:, c], (A[:, c], a0[c]))
         if found is not None:
             A[:, c], a0[c], H[:, c] = found

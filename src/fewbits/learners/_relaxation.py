@@ -29,7 +29,7 @@ def relaxed_objective(
     """Eq. (4) with ``1 / (1 + exp(-2 a_c'x / T))`` for ``1[a_c'x > 0]``."""
     A, a0, W, b = parameters
     soft = expit(2 / temperature * (problem.X @ A + a0))
-    loss = hinge_sums(soft @ W.T + b, problem.y).sum()
+    loss = hinge_sums(problem, soft @ W.T + b).sum()
     return float(0.5 * np.sum(W**2) + problem.C * loss)
 
 
@@ -45,8 +45,9 @@ def gradients(
     soft = expit(2 / temperature * (X @ A + a0))
     M = soft @ W.T + b
     # The slope of l[y_ik M_ik]: -y_ik where the margin is missed.
-    slopes = np.where(M > -1, 1.0, 0.0)
-    slopes[own, y] = np.where(M[own, y] < 1, -1.0, 0.0)
+    of_own, of_others = problem.weights
+    slopes = np.where(M > -1, of_others, 0.0)
+    slopes[own, y] = np.where(M[own, y] < 1, -of_own[y], 0.0)
     slopes *= problem.lam / len(rows)
     inner = slopes @ W * soft * (1 - soft) * (2 / temperature)
     return [X.T @ inner, inner.sum(axis=0), W + slopes.T @ soft, slopes.sum(axis=0)]

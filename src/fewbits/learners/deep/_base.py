@@ -79,6 +79,7 @@ class DeepLearner(IterativeLearner):
     history_: list[Record]
     held_out_: NDArray[np.int64]
     network_: HashNetwork
+    _needs_labels = True
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
         """Return what the encoder is given: the features of the trained backbone.
@@ -310,11 +311,6 @@ class DeepLearner(IterativeLearner):
     def _deploy(self, network: HashNetwork) -> Encoder:
         self.network_ = network.cpu().eval()
         return network.head.encoder()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def described(value: Any) -> Any:
