@@ -24,14 +24,14 @@ def n_components_of(problem: Any) -> int | None:
     Parameters
     ----------
     problem : object
-        With `name`, `seed`, `known` and `novel` classes, `X`, `y`, and the rows `learn`
-        to learn from. What is measured is kept by its module, name and seed.
+        With the name of its `experiment` and of the data, `seed`, `known` and `novel`
+        classes, `X`, `y`, and the rows `learn` to learn from.
     """
     if problem.name in KNOWN_BEST:
         return KNOWN_BEST[problem.name]
     cells, found = Cells("picodes_components"), {}
     for n in COMPONENTS:
-        key = {"experiment": type(problem).__module__.split(".")[-1]}
+        key = {"experiment": problem.experiment}
         key |= {"data": problem.name, "seed": problem.seed, "components": n or 0}
         measured = cells.measure(key, partial(_figures, problem, n))
         found[n] = measured["accuracy"]

@@ -66,6 +66,8 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
 class Problem:
     """Items of known classes to learn from, and a collection with novel ones in it."""
 
+    experiment = "class_search"
+
     def __init__(self, name: str, seed: int) -> None:
         self.name, self.seed = name, seed
         self.raw, self.y = load_features(name, 0).joined()

@@ -91,6 +91,8 @@ class Problem:
         classes, are the same whatever it is.
     """
 
+    experiment = "novel_classes"
+
     def __init__(self, name: str, seed: int, n_known: int = MOST_KNOWN) -> None:
         self.name, self.seed = name, seed
         self.raw, self.y = load_features(name, 0).joined()

@@ -4,28 +4,31 @@
     python -m experiments.training_cost --large
 
 Clusters with noise stand for features; one of N, d, bits and classes is doubled at a
-time. ``--large`` takes a part of the problem of the PiCoDes paper, with its 6,415
-features: what is measured there is extrapolated on the page.
+time. ``--large`` measures the parts of a step of PiCoDes on growing parts of the
+problem of their paper, with its 6,415 features; the page extrapolates them.
 """
 
-import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing import get_context
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
+from experiments._clusters import clusters
+from experiments._picodes_parts import parts
 from fewbits._kernels import set_num_threads
 from fewbits.learners import DBC, PiCoDes
 
 BASE = {"items": 2000, "features": 128, "bits": 32, "classes": 50}
 FACTORS = (0.5, 1, 2, 4)
-LARGE = {"items": 10_000, "features": 6415, "bits": 16, "classes": 333}
+LARGE = [
+    {"items": items, "features": 6415, "bits": 256, "classes": 32}
+    for items in (2500, 5000, 10_000)
+]
+PARTS = "parts of PiCoDes"
 N_ITER = 2
 
 
@@ -35,11 +38,16 @@ def main(
 ) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("training_cost")
-    for seed in range(1 if large else seeds):
-        for size in [LARGE] if large else sizes():
-            for method in ("PiCoDes",) if large else ("PiCoDes", "DBC"):
+    if large:
+        for size in LARGE:
+            cell = {"method": PARTS, **size, "seed": 0}
+            cells.measure(cell, partial(alone, parts, seed=0, **size))
+        return
+    for seed in range(seeds):
+        for size in sizes():
+            for method in ("PiCoDes", "DBC"):
                 cell = {"method": method, **size, "seed": seed}
-                cells.measure(cell, partial(alone, method, seed, **size))
+                cells.measure(cell, partial(alone, figures, method, seed, **size))
 
 
 def sizes() -> Iterator[dict[str, int]]:
@@ -51,10 +59,10 @@ def sizes() -> Iterator[dict[str, int]]:
                 yield {**BASE, name: int(factor * BASE[name])}
 
 
-def alone(method: str, seed: int, **size: int) -> Cell:
+def alone(function: Callable[..., Cell], *arguments: Any, **size: int) -> Cell:
     """Return figures from a process of its own, as the memory at the peak is one's."""
     with get_context("spawn").Pool(1) as pool:
-        found: Cell = pool.apply(figures, (method, seed), size)
+        found: Cell = pool.apply(function, arguments, size)
     return found
 
 
@@ -72,26 +80,8 @@ def figures(
         learner.fit(X, y)
         seconds.append(time.process_time() - start)
         iterations.append(learner.n_iter_)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {
-        "seconds_per_bit": (seconds[1] - seconds[0])
-        / (bits * (iterations[1] - iterations[0])),
-        "seconds_to_start": seconds[0],
-        "peak_bytes": peak,
-        "input_bytes": X.nbytes,
-    }
-
-
-def clusters(
-    items: int, features: int, classes: int, seed: int
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return noisy clusters, a class each, in directions of falling variance."""
-    rng = np.random.default_rng(seed)
-    scale = (1 + np.arange(features, dtype=np.float32)) ** -0.5
-    centres = rng.standard_normal((classes, features), np.float32)
-    y = np.arange(items) % classes
-    noise = rng.standard_normal((items, features), np.float32)
-    return (centres[y] + 1.5 * noise) * scale, y
+    n_more = iterations[1] - iterations[0]
+    return {"seconds_per_bit": (seconds[1] - seconds[0]) / (bits * n_more)}
 
 
 if __name__ == "__main__":

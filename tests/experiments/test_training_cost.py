@@ -2,8 +2,9 @@
 
 import pytest
 
-from experiments._training_cost_page import against, exponent, extrapolation
-from experiments.training_cost import BASE, LARGE
+from experiments._picodes_parts import parts, peak_bytes
+from experiments._training_cost_page import TIMED, against, exponent, whole_problem
+from experiments.training_cost import BASE, LARGE, PARTS
 
 
 def measured(method="PiCoDes"):
@@ -22,11 +23,33 @@ def test_exponents_are_those_of_the_times():
     assert exponent(against(measured(), "classes")) == pytest.approx(1)
 
 
-def test_the_whole_problem_grows_from_the_mean_of_all_iterations():
-    figures = {"seconds_to_start": 90.0, "seconds_per_bit": 0.1875}
-    figures |= {"peak_bytes": 3 << 30, "input_bytes": 1 << 29}
-    cell = {"cell": {"method": "PiCoDes", **LARGE, "seed": 0}, "figures": figures}
-    text = extrapolation(cell, measured())
-    # (90 + 2 * 16 * .1875) s over 3 * 16 bits, times 7.977^2 * 2659 / 333
-    assert "that is 2.0 s per bit and iteration" in text
-    assert "takes 241 days on one thread, and 24 GiB" in text
+def test_the_whole_problem_grows_by_its_parts():
+    """Times here grow with the square of the items."""
+    cells = []
+    for size in LARGE:
+        share = size["items"] / LARGE[-1]["items"]
+        figures = {key: share**2 for key in TIMED}
+        figures |= {"peak_bytes": 3 << 30, "expected_bytes": 1 << 30}
+        cells.append({"cell": {**size, "method": PARTS, "seed": 0}, "figures": figures})
+    text = whole_problem(cells)
+    assert "| a projector | 0.0625 s | 0.25 s | 1 s | 2.00 |" in text
+    more = (79_770 / 10_000) ** 2
+    classifiers = more * 2048 / 256 * 2659 / 86_400
+    bits = more * 2048 * (1 + 2659 / 32) / 86_400
+    assert f"take {classifiers:.2g} days of one thread in an iteration" in text
+    assert f"its projectors {bits:.2g}, and" in text
+    assert (
+        f"with the start {10 * (classifiers + bits) + more / 86_400:.3g} days" in text
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_parts_are_those_of_a_step_that_learns():
+    found = parts(items=300, features=40, bits=16, classes=6, seed=0)
+    assert found["idle"] == 0
+    assert found["better"] > 0
+    assert all(found[key] > 0 for key in TIMED)
+    # What takes the most is there, and nothing as large is forgotten.
+    few, many = (peak_bytes(n, 6415, 2048, 2659) / 2**30 for n in (10_000, 79_770))
+    assert many / few == pytest.approx(7.977)
+    assert many < 24

@@ -224,7 +224,7 @@ class TestBitsOfOneValue:
         given = steps.Problem(X, y, 3, 100.0, 10.0, seed=0)
         deltas = sign * np.abs(np.random.default_rng(0).normal(size=60))
         bits, old = (X[:, 0] > 0).astype(float), (np.eye(5)[0], 0.0)
-        assert steps._projector(given, deltas, bits, old) is None
+        assert steps.projector(given, deltas, bits, old) is None
 
     def test_picodes_that_start_constant_break_nothing(self):
         X, y = items()

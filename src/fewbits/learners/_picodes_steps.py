@@ -137,14 +137,14 @@ def learn_projectors(problem: Problem, state: State) -> State:
     for c, w in enumerate(state.W.T):
         M -= np.outer(H[:, c], w)  # scores without bit c: beta of the paper
         deltas = hinge_sums(problem, M + w) - hinge_sums(problem, M)
-        found = _projector(problem, deltas, H[:, c], (A[:, c], a0[c]))
+        found = projector(problem, deltas, H[:, c], (A[:, c], a0[c]))
         if found is not None:
             A[:, c], a0[c], H[:, c] = found
         M += np.outer(H[:, c], w)
     return state._replace(A=A, a0=a0, H=H)
 
 
-def _projector(
+def projector(
     problem: Problem, deltas: Float64Array, bits: Float64Array, old: Hyperplane
 ) -> tuple[Float64Array, float, Float64Array] | None:
     """Minimise eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``, by its hinge bound, eq. (6).
