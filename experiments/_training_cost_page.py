@@ -130,7 +130,7 @@ def extrapolation(cells: list[Cell]) -> str:
         f"{PAPER['bits']:,} bits take {days[0]:.2g} days of one thread in an "
         f"iteration, its projectors {days[1]:.2g}, and {PAPER_ITER} iterations with "
         f"the start {total:.3g} days. The classifiers use all cores, as they do not "
-        "depend on each other; the projectors follow one upon the other. The arrays of a "
-        f"projector take {memory:.1f} GiB, as counted for the sizes above. This is on "
-        "paper: nobody waited for it."
+        "depend on each other; the projectors follow one upon the other. The arrays "
+        f"of a projector take {memory:.1f} GiB, as counted for the sizes above. This "
+        "is on paper: nobody waited for it."
     )

@@ -66,9 +66,23 @@ class TestObjective:
         y = np.repeat(np.arange(len(sizes)), sizes)
         differ = B[:, None] != B[None]
         same = (y[:, None] == y)[..., None]
-        intra, inter = pair_counts(categories.counts(B), categories.sizes)
+        intra, inter = pair_counts(categories.counts(B), categories)
         np.testing.assert_array_equal(2 * intra, (differ & same).sum(axis=(0, 1)))
         np.testing.assert_array_equal(2 * inter, (differ & ~same).sum(axis=(0, 1)))
+
+    @given(st.lists(st.integers(1, 5), min_size=2, max_size=4), st.integers(0, 99))
+    def test_masses_of_even_classes_weigh_the_pairs(self, sizes, seed):
+        categories = Categories(np.array(sizes), even=True)
+        y = np.repeat(np.arange(len(sizes)), sizes)
+        mass = categories.row_masses[y]
+        assert mass.sum() == pytest.approx(len(y))
+        assert np.bincount(y, mass) == pytest.approx(np.bincount(y, mass)[0])
+        B = np.random.default_rng(seed).random((len(y), 3)) < 0.5
+        pairs = (B[:, None] != B[None]) * np.outer(mass, mass)[..., None] / 2
+        same = (y[:, None] == y)[..., None]
+        intra, inter = pair_counts(categories.counts(B), categories)
+        np.testing.assert_allclose(intra, (pairs * same).sum(axis=(0, 1)))
+        np.testing.assert_allclose(inter, (pairs * ~same).sum(axis=(0, 1)), atol=1e-9)
 
     @pytest.mark.parametrize("balanced", [True, False])
     def test_value_is_eq_1_in_other_units(self, balanced):
@@ -96,30 +110,54 @@ class TestObjective:
         assert dbc.objective_.min() >= 0
 
 
+class TestClassWeight:
+    def test_a_large_class_does_not_take_all_bits(self):
+        """Codes tell the small classes apart, too."""
+        X, y = blobs((400, 20, 20, 20, 20), d=20, spread=1.0)
+
+        def small_classes_right(class_weight):
+            dbc = DBC(16, class_weight=class_weight, random_state=0).fit(X, y)
+            small = np.flatnonzero(y > 0)
+            codes = dbc.encode(X[small])
+            distances = hamming_distances(codes, codes).astype(float)
+            np.fill_diagonal(distances, np.inf)
+            ties = distances == distances.min(axis=1, keepdims=True)
+            right = y[small][:, None] == y[small]
+            return float(((ties & right).sum(axis=1) / ties.sum(axis=1)).mean())
+
+        assert small_classes_right("balanced") > small_classes_right(None) + 0.1
+
+    def test_classes_of_one_size_need_none(self):
+        X, y = blobs()
+        assert fingerprint(X, y) == fingerprint(X, y, class_weight=None)
+
+
 class TestLabels:
-    def problem(self, seed, balanced=True, sizes=(3, 4, 1), n_bits=5):
+    def problem(self, seed, balanced=True, sizes=(3, 4, 1), n_bits=5, even=False):
         rng = np.random.default_rng(seed)
         L = rng.random((sum(sizes), n_bits)) < 0.5
         L[0], L[-1] = True, False
         objective = Objective(
-            Categories(np.array(sizes)), 1.0, rng.choice([0.1, 1, 5]), 1.0, balanced
+            Categories(np.array(sizes), even),
+            *(1.0, rng.choice([0.1, 1, 5]), 1.0),
+            balanced,
         )
         return L, 2 * rng.normal(size=L.shape), objective
 
     def value(self, L, F, objective):
         return objective.value(objective.terms(L, F, np.zeros(L.shape[1])))
 
-    @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
-    def test_cannot_rise(self, seed, balanced, by_image):
-        L, F, objective = self.problem(seed, balanced)
+    @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.booleans())
+    def test_cannot_rise(self, seed, balanced, by_image, even):
+        L, F, objective = self.problem(seed, balanced, even=even)
         after = improve(L, F, objective, by_image=by_image)
         change = self.value(after, F, objective) - self.value(L, F, objective)
         assert (change <= 1e-12).all()
         assert (after.any(axis=0) & ~after.all(axis=0)).all()
 
-    @given(st.integers(0, 2**32 - 1), st.booleans())
-    def test_no_labels_of_a_single_class_are_better(self, seed, balanced):
-        L, F, objective = self.problem(seed, balanced)
+    @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+    def test_no_labels_of_a_single_class_are_better(self, seed, balanced, even):
+        L, F, objective = self.problem(seed, balanced, even=even)
         found = improve(L, F, objective, by_image=True)
         least = self.value(found, F, objective)
         for rows in objective.categories.slices:

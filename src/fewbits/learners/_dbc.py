@@ -68,6 +68,10 @@ class DBC(ResumableLearner):
     balanced : bool, default=True
         Give the ones of a bit together the same weight in the slack as its zeros, as
         the released code does. False gives each row the same weight.
+    class_weight : {'balanced', None}, default='balanced'
+        Let all classes count alike in the pairs, however many rows they have. None
+        counts rows, as in the paper, whose classes have the same size; a class with
+        most of the rows then takes all bits for itself.
     codes : {'image', 'category'}, default='image'
         Whether rows of one class may have different labels. Predicted bits of one class
         may differ in both.
@@ -172,6 +176,7 @@ class DBC(ResumableLearner):
         lambda1: float = 1.0,
         lambda2: float = 1.0,
         balanced: bool = True,
+        class_weight: str | None = "balanced",
         codes: str = "image",
         b_step: str = "sequential",
         init: str = "pca",
@@ -186,6 +191,7 @@ class DBC(ResumableLearner):
         self.lambda1 = lambda1
         self.lambda2 = lambda2
         self.balanced = balanced
+        self.class_weight = class_weight
         self.codes = codes
         self.b_step = b_step
         self.init = init
@@ -201,6 +207,8 @@ class DBC(ResumableLearner):
         check_number("lambda1", self.lambda1, 0, above=True)
         check_number("lambda2", self.lambda2, 0)
         check_flag("balanced", self.balanced)
+        if self.class_weight is not None:
+            check_choice("class_weight", self.class_weight, ("balanced",))
         check_choice("codes", self.codes, ("image", "category"))
         check_choice("b_step", self.b_step, ("sequential", "simultaneous"))
         check_choice("init", self.init, ("pca", "random"))
@@ -213,7 +221,8 @@ class DBC(ResumableLearner):
         scale = np.sqrt(X.size / axes.scatter.sum())
         P = axes.directions * scale
         Z = np.concatenate(list(Rows(X, axes.mean, P, keep=False)))
-        objective = self._objective(Categories(sizes))
+        even = self.class_weight is not None
+        objective = self._objective(Categories(sizes, even))
         start = self._start(Z, objective)
         states = partial(self._states, Z, objective)
         state = _State(*self._resume(states, start, X, labels))

@@ -1,5 +1,7 @@
 """The discrete step of discriminative binary codes: labels for fixed hyperplanes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,9 +44,9 @@ class _Descent:
     the m + 1 values of n1 lead to the best of all 2^m labellings of m rows. Codes by
     category have the first and the last of them only.
 
-    Each labelling is known by four sums: ones, pairs that differ, slack of ones and of
-    zeros. `tables` holds them for the candidates of each class, `now` for its labels,
-    and `total` for all classes.
+    Each labelling is known by five sums: ones, their mass, pairs that differ, slack of
+    ones and of zeros. `tables` holds them for the candidates of each class, `now` for
+    its labels, and `total` for all classes.
     """
 
     def __init__(
@@ -53,12 +55,13 @@ class _Descent:
         self.labels, self.objective = labels, objective
         if_one, if_zero = hinge(scores)
         self.orders, self.tables, now = [], [], []
-        for rows in objective.categories.slices:
+        categories = objective.categories
+        for rows, mass in zip(categories.slices, categories.row_masses, strict=True):
             order = np.argsort(-scores[rows], axis=0, kind="stable")
-            table = _candidates(order, if_one[rows], if_zero[rows])
+            table = _candidates(order, if_one[rows], if_zero[rows], mass)
             self.orders.append(order)
             self.tables.append(table if by_image else table[:, [0, -1]])
-            now.append(_sums(labels[rows], if_one[rows], if_zero[rows]))
+            now.append(_sums(labels[rows], if_one[rows], if_zero[rows], mass))
         self.now = np.stack(now, axis=1)
         self.total = self.now.sum(axis=1)
 
@@ -85,9 +88,10 @@ class _Descent:
 
     def _costs(self, sums: Float64Array) -> Float64Array:
         """Return what of eq. (1) depends on labels; infinite for a constant bit."""
-        N1, intra, loss1, loss0 = sums
-        N0 = self.objective.categories.n_rows - N1
-        pairs = self.objective.pairs(intra, N1 * N0 - intra)
+        N1, mass, intra, loss1, loss0 = sums
+        n = self.objective.categories.n_rows  # and the mass of all rows
+        N0 = n - N1
+        pairs = self.objective.pairs(intra, mass * (n - mass) - intra)
         slack = self.objective.slack(loss1, loss0, N1)
         costs = pairs + self.objective.lambda1 * slack
         return np.where((N1 > 0) & (N0 > 0), costs, np.inf)
@@ -103,22 +107,27 @@ class _Descent:
 
 
 def _candidates(
-    order: NDArray[np.intp], if_one: Float64Array, if_zero: Float64Array
+    order: NDArray[np.intp], if_one: Float64Array, if_zero: Float64Array, mass: float
 ) -> Float64Array:
-    """Return the four sums for 0, 1, ... m ones, shape (4, m + 1, n_bits)."""
+    """Return the five sums for 0, 1, ... m ones, shape (5, m + 1, n_bits)."""
     m, n_bits = order.shape
-    table = np.zeros((4, m + 1, n_bits))
-    n1 = np.arange(m + 1)[:, None]
-    table[0], table[1] = n1, n1 * (m - n1)
-    np.cumsum(np.take_along_axis(if_one, order, axis=0), axis=0, out=table[2, 1:])
+    table = np.zeros((5, m + 1, n_bits))
+    table[:3] = _counts(np.arange(m + 1), m, mass)[:, :, None]
+    np.cumsum(np.take_along_axis(if_one, order, axis=0), axis=0, out=table[3, 1:])
     zeros = np.take_along_axis(if_zero, order[::-1], axis=0)
-    table[3, :m] = np.cumsum(zeros, axis=0)[::-1]
+    table[4, :m] = np.cumsum(zeros, axis=0)[::-1]
     return table
 
 
-def _sums(labels: Labels, if_one: Float64Array, if_zero: Float64Array) -> Float64Array:
-    """Return the four sums of these labels, shape (4, n_bits)."""
-    n1 = labels.sum(axis=0)
+def _sums(
+    labels: Labels, if_one: Float64Array, if_zero: Float64Array, mass: float
+) -> Float64Array:
+    """Return the five sums of these labels, shape (5, n_bits)."""
     loss1 = np.where(labels, if_one, 0).sum(axis=0)
     loss0 = np.where(labels, 0, if_zero).sum(axis=0)
-    return np.stack([n1, n1 * (len(labels) - n1), loss1, loss0])
+    return np.stack([*_counts(labels.sum(axis=0), len(labels), mass), loss1, loss0])
+
+
+def _counts(n1: NDArray[Any], m: int, mass: float) -> Float64Array:
+    """Return ones, their mass, and pairs that differ, of so many ones in m rows."""
+    return np.stack([n1, mass * n1, mass**2 * n1 * (m - n1)]).astype(np.float64)

@@ -27,13 +27,25 @@ TERMS = (
 
 @dataclass(frozen=True)
 class Categories:
-    """How many rows each class has, in the order of the rows."""
+    """How many rows each class has, in the order of the rows.
+
+    With `even`, the rows of small classes weigh more in the pairs, so that all classes
+    have the same mass; otherwise each row has a mass of 1.
+    """
 
     sizes: IntArray
+    even: bool = False
 
     @property
     def n_rows(self) -> int:
         return int(self.sizes.sum())
+
+    @property
+    def row_masses(self) -> NDArray[Any]:
+        """The mass of a row of each class; over all rows they are 1 in the mean."""
+        if not self.even:
+            return np.ones_like(self.sizes)
+        return self.n_rows / (len(self.sizes) * self.sizes)
 
     @property
     def starts(self) -> IntArray:
@@ -55,24 +67,30 @@ class Categories:
         return self.sums(labels, np.int64)
 
 
-def pair_counts(ones: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+def pair_counts(
+    ones: IntArray, categories: Categories
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Count the pairs of rows that differ, within classes and between them.
 
     A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such pairs the
     others are between classes. The paper's sums see every pair twice, and halve that.
+    A pair counts as much as the product of the masses of its rows.
 
     Parameters
     ----------
     ones : ndarray of shape (n_classes, n_bits), dtype int64
-    sizes : ndarray of shape (n_classes,), dtype int64
+    categories : Categories
 
     Returns
     -------
-    intra, inter : ndarrays of shape (n_bits,), dtype int64
+    intra, inter : ndarrays of shape (n_bits,)
+        Of whole numbers unless the classes are `even`.
     """
-    intra: IntArray = (ones * (sizes[:, None] - ones)).sum(axis=0)
-    N1 = ones.sum(axis=0)
-    return intra, N1 * (sizes.sum() - N1) - intra
+    mass = categories.row_masses[:, None]
+    zeros = categories.sizes[:, None] - ones
+    intra: NDArray[Any] = (mass * ones * (mass * zeros)).sum(axis=0)
+    N1, N0 = (mass * ones).sum(axis=0), (mass * zeros).sum(axis=0)
+    return intra, N1 * N0 - intra
 
 
 def hinge(scores: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -87,7 +105,7 @@ class Objective:
     ``intra - lambda2 (inter - 1) + gamma |w|^2 + lambda1 slack``, where intra counts
     pairs in units of their largest possible number, the sum of ``N_c^2 / 4``, inter in
     units of ``N^2 / 4``, and slack is a weighted mean over the rows. It is never
-    negative.
+    negative. Where classes are `even`, ``N_c`` are their masses.
     """
 
     categories: Categories
@@ -98,7 +116,8 @@ class Objective:
 
     @property
     def most_intra(self) -> float:
-        return float((self.categories.sizes.astype(float) ** 2).sum() / 4)
+        masses = self.categories.row_masses * self.categories.sizes
+        return float((masses.astype(float) ** 2).sum() / 4)
 
     @property
     def most_inter(self) -> float:
@@ -152,5 +171,5 @@ class Objective:
 
     def _pair_terms(self, labels: Labels) -> tuple[Float64Array, Float64Array]:
         categories = self.categories
-        intra, inter = pair_counts(categories.counts(labels), categories.sizes)
+        intra, inter = pair_counts(categories.counts(labels), categories)
         return intra / self.most_intra, inter / self.most_inter
