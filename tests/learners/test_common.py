@@ -58,6 +58,7 @@ every_learner = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.filterwarnings("ignore:.*ignores the code")
 @parametrize_with_checks(LEARNERS)
 def test_sklearn_contract(estimator, check):
     check(estimator)

@@ -22,7 +22,7 @@ class KernelMapEncoder(Encoder):
 
     Parameters
     ----------
-    inner : LinearEncoder, SparseEncoder, EigenfunctionEncoder or MLPEncoder
+    inner : Encoder
         Takes ``2 * order + 1`` values for each feature: the first of all features, then
         the second of all features, and so on.
     kernel : {'intersection', 'chi2', 'js'}, default='intersection'
