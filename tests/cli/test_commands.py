@@ -227,6 +227,31 @@ def test_inspect_bits(vectors, texts):
     run("inspect", vectors, "--attributes", "vectors.html")
 
 
+def test_inspect_names_and_classes(folder):
+    """Names given by hand stand on the page, and what sets each class apart."""
+    X = np.load("x.npy")
+    np.savez("kinds.npz", x=X, kind=np.where(X[:, 0] > 0, "warm", "cold"))
+    source = ["kinds.npz", "--column", "x", "--labels", "kind"]
+    run("fit", *source, "-o", "b", "-b", 16)
+    run("build", "b", *source, "--keep-vectors", "float16")
+    Path("names.json").write_text('{"3": ["left", "right"], "5": [null, "up"]}')
+    options = [
+        "--attributes",
+        "bits.html",
+        "--labels",
+        "label",
+        "--names",
+        "names.json",
+    ]
+    run("inspect", "b", *options)
+    page = Path("bits.html").read_text("utf-8")
+    assert "<bdi>right</bdi>" in page
+    apart = page[page.index("<h2>What sets classes apart") :]
+    assert apart.index("<bdi>cold</bdi>") < apart.index("<h2>Bit by bit")
+    telling = re.search(r"= [01](?: <bdi>\w+</bdi>)? \((\d+)% / (\d+)%\)", apart)
+    assert int(telling[1]) > int(telling[2])
+
+
 def test_search_by_attribute(vectors):
     out = run("search", vectors, "-i", "q.npy", "-k", 60, "--where", "3=1", "--json")
     found = [hit["id"] for hit in json.loads(out.splitlines()[0])["hits"]]

@@ -92,6 +92,8 @@ MISTAKES = {
     "search b -i x.npy --where 99=1": "99",
     "inspect empty --bits": "holds no items yet",
     "inspect b --attributes none/a.html": "none/a.html",
+    "inspect b --attributes a.html --names t.txt": "t.txt holds no names such as",
+    "inspect b --attributes a.html --names none.json": "none.json",
     "inspect b --bits --labels kind": "no column 'kind'",
     "search empty -i x.npy": "holds no items yet",
     "search broken -i x.npy": "damaged",

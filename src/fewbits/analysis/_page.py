@@ -11,6 +11,8 @@ from fewbits.analysis._html import element
 from fewbits.analysis._map_chart import map_section
 from fewbits.analysis._maps import CodeMap
 from fewbits.analysis._names import Proposals, name_bits
+from fewbits.analysis._profile import ClassProfile
+from fewbits.analysis._profile_table import profile_table
 from fewbits.analysis._ranking import BitRanking
 from fewbits.analysis._report import BitReport
 from fewbits.analysis._sheet import Sheet, bit_section, overview
@@ -35,6 +37,7 @@ def write_page(
     bits: Iterable[int] | None = None,
     maps: Sequence[CodeMap] = (),
     classes: Sequence[Any] | None = None,
+    profiles: Sequence[ClassProfile] = (),
     title: str = "What the bits mean",
 ) -> None:
     """Write a page of HTML that shows what bits mean and how well they are used.
@@ -69,6 +72,8 @@ def write_page(
         From `map_codes`; images are drawn at their places as far as they fit.
     classes : sequence of length n, default=None
         Classes of the items; the most frequent ones have colours on the maps.
+    profiles : sequence of ClassProfile, default=()
+        From `class_profile`: the bits that set these classes apart.
     title : str, default="What the bits mean"
 
     Raises
@@ -112,20 +117,23 @@ def write_page(
     write_document(
         path,
         title,
-        _lead(sheet),
+        _lead(sheet, chosen),
         report_section(sheet.report),
         drawings,
         element("h2", "Bits at a glance"),
         overview(sheet, chosen),
+        profile_table(profiles, names, chosen),
         element("h2", "Bit by bit"),
         element("p", _legend(sheet), class_="soft"),
         *(bit_section(sheet, bit) for bit in chosen),
     )
 
 
-def _lead(sheet: Sheet) -> str:
+def _lead(sheet: Sheet, chosen: Sequence[int]) -> str:
     report = sheet.report
-    return f"{report.n_codes:,} items, {report.n_bits} bits each"
+    lead = f"{report.n_codes:,} items, {report.n_bits} bits each"
+    n_left_out = report.n_bits - len(chosen)
+    return f"{lead}; {len(chosen)} of them are shown" if n_left_out else lead
 
 
 def _legend(sheet: Sheet) -> str:

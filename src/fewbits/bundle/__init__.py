@@ -1,6 +1,6 @@
 """A working system on disk: one folder <-> one object."""
 
-from fewbits.bundle._attributes import report_of, write_attributes
+from fewbits.bundle._attributes import read_names, report_of, write_attributes
 from fewbits.bundle._bundle import KEEP_VECTORS, SHORTLIST, Bundle
 from fewbits.bundle._classes import (
     DECODERS,
@@ -21,6 +21,7 @@ __all__ = [
     "Items",
     "bound_of",
     "class_answers",
+    "read_names",
     "report_of",
     "vote_answers",
     "write_attributes",

@@ -1,6 +1,7 @@
 """What the bits of a bundle's collection mean, as statistics and as a page."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,9 @@ from numpy.typing import NDArray
 
 from fewbits.analysis import (
     BitReport,
+    ClassProfile,
     bit_report,
+    class_profile,
     extreme_items,
     map_codes,
     propose_names,
@@ -25,6 +28,8 @@ Progress = Callable[[int, int], None]
 #: The column in which ``fewbits build`` keeps raw items, by their kind.
 RAW_COLUMNS = {"texts": "text", "images": "path"}
 
+#: Classes of which the page tells what sets them apart.
+PROFILES = 30
 #: On each map, drawn from the collection.
 MAP_ITEMS = 500
 
@@ -49,6 +54,7 @@ def write_attributes(
     *,
     labels: str | None = None,
     captions: str | None = None,
+    names: Mapping[int, tuple[str | None, str | None]] | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Write a page that shows the most extreme items of each bit, and proposes names.
@@ -65,6 +71,8 @@ def write_attributes(
     captions : str, default=None
         A column that holds text, shown beside the items and searched for names. The
         texts themselves, or the labels, when not given.
+    names : mapping of int to pair of str or None, default=None
+        Names of bits given by hand, see `fewbits.analysis.name_bits`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted.
 
@@ -90,13 +98,53 @@ def write_attributes(
         proposals=None
         if texts is None
         else propose_names(texts, items.codes, bundle.encoder.n_bits),
+        by_hand=names,
         ranking=rank_bits(scores, classes),
         maps=[
             map_codes(items.codes, method=method, max_items=MAP_ITEMS)
             for method in ("smacof", "tsne")
         ],
         classes=None if classes is None else list(classes),
+        profiles=[] if classes is None else _profiles(bundle, classes),
     )
+
+
+def _profiles(bundle: "Bundle", classes: NDArray[Any]) -> list[ClassProfile]:
+    """Return what sets the most frequent classes apart."""
+    found, counts = np.unique(classes, return_counts=True)
+    if len(found) < 2:
+        return []
+    frequent = found[np.argsort(-counts, kind="stable")[:PROFILES]]
+    codes, n_bits = bundle.collection.codes, bundle.encoder.n_bits
+    return [class_profile(codes, n_bits, classes, each) for each in frequent]
+
+
+def read_names(path: str | Path) -> dict[int, tuple[str | None, str | None]]:
+    """Return names that were given to bits by hand.
+
+    Parameters
+    ----------
+    path : str or Path
+        JSON such as ``{"12": ["animal", "vehicle"], "40": [null, "round"]}``: the names
+        of the sides 0 and 1 of a bit, null for the one that is proposed.
+
+    Raises
+    ------
+    ArgumentError
+        When the file holds anything else.
+    """
+    try:
+        given = json.loads(Path(path).read_text("utf-8"))
+        names = {int(bit): (zeros, ones) for bit, (zeros, ones) in given.items()}
+    except (ValueError, TypeError, AttributeError):
+        names = None
+    if names is None or not all(
+        isinstance(name, str | None) for sides in names.values() for name in sides
+    ):
+        raise ArgumentError(
+            f'{path} holds no names such as {{"12": ["animal", "vehicle"]}}'
+        )
+    return names
 
 
 def _scores(bundle: "Bundle", progress: Progress | None) -> NDArray[np.float32]:

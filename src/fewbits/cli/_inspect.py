@@ -46,6 +46,13 @@ def inspect(
     captions: Annotated[
         str | None, typer.Option(help="Column with text to name bits by.")
     ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help='Names for --attributes given by hand: a .json file such as {"12": '
+            '["animal", "vehicle"]}, the sides 0 and 1 of bit 12.'
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every file of BUNDLE and say what is in it.
@@ -56,10 +63,17 @@ def inspect(
 
     Example: fewbits inspect my-bundle --taxonomy tree.html --bound --labels label
     """
-    from fewbits.bundle import Bundle, report_of, write_attributes, write_taxonomy
+    from fewbits.bundle import (
+        Bundle,
+        read_names,
+        report_of,
+        write_attributes,
+        write_taxonomy,
+    )
 
     _check(taxonomy, bound, labels)
     loaded = Bundle.load(bundle)
+    by_hand = None if names is None else read_names(names)
     summary = loaded.summary()
     report = report_of(loaded, labels) if bits else None
     if attributes is not None:
@@ -69,6 +83,7 @@ def inspect(
                 attributes,
                 labels=labels,
                 captions=captions,
+                names=by_hand,
                 progress=progress,
             )
     if taxonomy is not None:
