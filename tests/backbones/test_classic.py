@@ -21,6 +21,7 @@ from fewbits.backbones._classic_pyramid import cell_histograms, pyramid
 from fewbits.backbones._classic_sift import dense_sift
 from fewbits.backbones._classic_similarity import self_similarity
 from fewbits.backbones._classic_vocabulary import Vocabulary, nearest
+from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import (
     ArgumentError,
@@ -29,7 +30,7 @@ from fewbits.errors import (
     MissingDataError,
     MissingExtraError,
 )
-from fewbits.inputs import Input
+from fewbits.inputs import Input, read
 from fewbits.training import fit_bundle
 
 
@@ -463,3 +464,41 @@ def test_missing_package(monkeypatch):
         ClassicDescriptors(random_words())
     with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[classic\]'"):
         ClassicDescriptors.learn([picture()])
+
+
+def textured(kind, seed):
+    """Return a picture of one of five kinds, at its own place and with noise."""
+    rng = np.random.default_rng([kind, seed])
+    y, x = np.mgrid[:60, :80] + rng.integers(0, 9, 2)[:, None, None]
+    waves = (y, x, x + y, np.hypot(y - 30, x - 40), np.maximum(x % 20, y % 20))[kind]
+    grey = 127 + 90 * np.sin(waves * 0.9) + rng.normal(0, 10, (60, 80))
+    return np.clip(np.stack([grey] * 3, axis=2), 0, 255).astype(np.uint8)
+
+
+class TestPaper:
+    """The pipeline of PiCoDes: descriptors, kernel map, components, bits, new class."""
+
+    def test_from_image_files_to_a_class_that_nobody_trained_on(
+        self, empty_cache, tmp_path
+    ):
+        keep_vocabulary(random_words())
+        for kind in range(5):
+            folder = tmp_path / ("novel" if kind == 4 else "known") / f"kind{kind}"
+            folder.mkdir(parents=True)
+            for seed in range(6):
+                Image.fromarray(textured(kind, seed)).save(folder / f"{seed}.png")
+        known, novel = (read(tmp_path / name) for name in ("known", "novel"))
+        bundle = fit_bundle(
+            known,
+            method="picodes",
+            n_bits=32,
+            backbone="classic",
+            kernel_map="intersection",
+            parameters={"n_components": 20, "balanced": True},
+        )
+        assert repr(bundle.encoder) == "KernelMapEncoder(22860 -> 32 bits)"
+        everything = bundle.with_items([*known.values, *novel.values])
+        everything.save(tmp_path / "bundle")
+        loaded = Bundle.load(tmp_path / "bundle")
+        found = loaded.find_class(novel.values[:2], ids=[26, 27], k=2)
+        assert set(found.ids) <= set(range(24, 30))
