@@ -54,7 +54,6 @@ def parts(*, items: int, features: int, bits: int, classes: int, seed: int) -> C
         "idle": int(np.sum(~state.W.any(axis=1))),
         "better": n_better,
         "peak_bytes": peak,
-        "expected_bytes": peak_bytes(items, x.rows.shape[1], bits, classes),
     }
 
 
@@ -72,10 +71,10 @@ def timed(function: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def peak_bytes(items: int, features: int, bits: int, classes: int) -> int:
+def counted_bytes(items: int, features: int, bits: int, classes: int) -> int:
     """Return the memory that a projector needs, array by array.
 
     Features in float32; their components in float64, and LIBLINEAR's copy of them, 16
-    bytes an entry; bits as float64; and scores of all classes, four at a time.
+    bytes an entry; bits and scores of all classes in float64.
     """
-    return items * (features * (4 + 8 + 16) + bits * 8 + classes * 8 * 4)
+    return items * (features * (4 + 8 + 16) + bits * 8 + classes * 8)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments._picodes_parts import parts, peak_bytes
+from experiments._picodes_parts import counted_bytes, parts
 from experiments._training_cost_page import TIMED, against, exponent, whole_problem
 from experiments.training_cost import BASE, LARGE, PARTS
 
@@ -29,7 +29,7 @@ def test_the_whole_problem_grows_by_its_parts():
     for size in LARGE:
         share = size["items"] / LARGE[-1]["items"]
         figures = {key: share**2 for key in TIMED}
-        figures |= {"peak_bytes": 3 << 30, "expected_bytes": 1 << 30}
+        figures["peak_bytes"] = 3 << 30
         cells.append({"cell": {**size, "method": PARTS, "seed": 0}, "figures": figures})
     text = whole_problem(cells)
     assert "| a projector | 0.0625 s | 0.25 s | 1 s | 2.00 |" in text
@@ -50,6 +50,6 @@ def test_parts_are_those_of_a_step_that_learns():
     assert found["better"] > 0
     assert all(found[key] > 0 for key in TIMED)
     # What takes the most is there, and nothing as large is forgotten.
-    few, many = (peak_bytes(n, 6415, 2048, 2659) / 2**30 for n in (10_000, 79_770))
+    few, many = (counted_bytes(n, 6415, 2048, 2659) / 2**30 for n in (10_000, 79_770))
     assert many / few == pytest.approx(7.977)
     assert many < 24
