@@ -64,6 +64,13 @@ def test_items_from_outside(bundle):
     assert len(codes) == 5
 
 
+def test_what_is_given_twice_counts_once(bundle):
+    ids = members(bundle, 3)
+    once = bundle.find_class(ids=ids[:3], not_ids=ids[5:6])
+    twice = bundle.find_class(ids=[*ids[:3], ids[0]], not_ids=[ids[5]] * 9)
+    np.testing.assert_array_equal(once.scores, twice.scores)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -72,6 +79,13 @@ def test_items_from_outside(bundle):
         ({"ids": [7, 8], "not_ids": [8]}, "item 8 is given as a member and as none"),
         ({"ids": [7], "k": 0}, "k must be at least 1"),
         ({"ids": [7.5]}, "whole numbers"),
+        (
+            {"examples": [[0.5] * 16], "counterexamples": [[1.0] * 16, [0.5] * 16]},
+            "an item is given as a member and as none",
+        ),
+        ({"ids": [7], "n_random": -1}, "n_random must be at least 0, got -1"),
+        ({"ids": [7], "n_random": 1.5}, "n_random must be a whole number"),
+        ({"ids": [7], "random_state": None}, "random_state must be a whole number"),
         ({"ids": [7], "n_random": 0}, "nothing to tell the class from"),
     ],
 )

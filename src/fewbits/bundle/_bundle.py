@@ -303,7 +303,7 @@ class Bundle:
         >>> bundle.with_items(X).find_class(ids=[50, 51], k=3).ids
         array([52, 53, 54])
         """
-        check_apart(examples, counterexamples)
+        check_apart(examples, counterexamples)  # type: ignore[arg-type]
         return rank_by_class(
             self.collection,
             self.encoder.n_bits,

@@ -1,10 +1,11 @@
 """Search by example: rank a collection by a class that a few items define."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._items import Items
@@ -34,10 +35,10 @@ class Examples(NamedTuple):
         return np.concatenate([outside[new], known])
 
 
-def check_apart(examples: ArrayLike, counterexamples: ArrayLike) -> None:
+def check_apart(examples: Sequence[Any], counterexamples: Sequence[Any]) -> None:
     """Refuse a raw item, a vector or a text or a path, that is given on both sides."""
-    given = {_content(item) for item in examples}  # type: ignore[union-attr]
-    for item in counterexamples:  # type: ignore[union-attr]
+    given = {_content(item) for item in examples} if len(counterexamples) else set()
+    for item in counterexamples:
         if _content(item) in given:
             told = f"{item!r} is" if isinstance(item, str) else "an item is"
             raise ArgumentError(f"{told} given as a member and as none")
