@@ -11,6 +11,7 @@ from fewbits.bundle._items import Items
 from fewbits.codes._arguments import whole_number
 from fewbits.decoding import best_scores, learn_class
 from fewbits.errors import ArgumentError
+from fewbits.inputs import check_several
 
 
 class ClassMembers(NamedTuple):
@@ -36,6 +37,8 @@ class Examples(NamedTuple):
 
 def check_apart(examples: ArrayLike, counterexamples: ArrayLike) -> None:
     """Refuse a raw item, a vector or a text or a path, that is given on both sides."""
+    for items in (examples, counterexamples):
+        check_several(items)
     given = {_content(item) for item in examples}  # type: ignore[union-attr]
     for item in counterexamples:  # type: ignore[union-attr]
         if _content(item) in given:

@@ -1,6 +1,8 @@
 """What vectors, texts and labels must be, said with the file's name."""
 
+import reprlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,21 @@ def _check_finite(array: NDArray[Any], source: str) -> None:
                 f"{source} holds {array[start + row, column]} in row {start + row}, "
                 f"column {column}; vectors must be finite"
             )
+
+
+def check_several(items: Any) -> None:
+    """Refuse one text or path where several are needed: it is no list of letters.
+
+    Raises
+    ------
+    ArgumentError
+        Shows the list to give instead.
+    """
+    if isinstance(items, str | bytes | Path):
+        what = "path" if isinstance(items, Path) else "string"
+        raise ArgumentError(
+            f"give a list of items, not one {what}: {reprlib.repr([items])}"
+        )
 
 
 def check_texts(texts: Sequence[str], source: str) -> None:
