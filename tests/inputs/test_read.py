@@ -163,8 +163,8 @@ def test_ragged_and_null_vectors(tmp_path):
 
 def test_tables_without_texts_or_vectors(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("a,b,kind\n1,2.5,x\n")
-    said = r"needs a column of texts, .* got a \(int64\), b \(double\);.* \.npy"
+    path.write_text("a,b,kind\n1,true,x\n")
+    said = r"needs a column of texts, .* got a \(int64\), b \(bool\)"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(path, label_column="kind")
 

@@ -74,6 +74,22 @@ def check_texts(texts: Sequence[str], source: str) -> None:
             )
 
 
+def check_labelled(labels: NDArray[np.str_], source: str) -> None:
+    """Refuse gaps among labels: they would be a class of their own.
+
+    Raises
+    ------
+    ArgumentError
+        Says how many there are.
+    """
+    missing = int((np.char.strip(labels) == "").sum())
+    if missing:
+        raise ArgumentError(
+            f"{missing} of {len(labels)} rows have no label in {source}; fill them in, "
+            "or leave the rows out"
+        )
+
+
 def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
     """Return one string per item, or a matrix of 0 and 1."""
     what = f"labels {name!r} of {source}"
@@ -89,7 +105,9 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
         raise ArgumentError(
             f"{what} are missing in row {np.isnan(array).argmax()}, got nan"
         )
-    return array.astype(np.str_)
+    names = array.astype(np.str_)
+    check_labelled(names, f"{name!r} of {source}")
+    return names
 
 
 def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:

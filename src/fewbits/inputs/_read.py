@@ -25,12 +25,14 @@ def read(
     ----------
     path : str or Path
         ``.npy`` or ``.npz`` (vectors), ``.parquet``, ``.arrow``, ``.feather``, ``.csv``
-        or ``.tsv`` (a column of vectors or texts), ``.txt`` (a text per line), a folder
-        of images (the label is the folder an image lies in), or ``-`` for texts from
-        standard input.
+        or ``.tsv`` (a column of vectors or texts, or nothing but columns of numbers),
+        ``.txt`` (a text per line), a folder of images (the label is the folder an image
+        lies in), or ``-`` for texts from standard input. Columns of a .csv are
+        separated by commas, semicolons or tabs, as in its first line.
     column, label_column : str, default=None
         Columns of a table, or arrays of a .npz file. Without `column`, the only one
-        that fits is taken.
+        that fits is taken, or the numbers of each row where all other columns hold
+        numbers.
 
     Returns
     -------
@@ -39,16 +41,17 @@ def read(
     Warns
     -----
     UserWarning
-        When blank lines between texts are left out, so that ids are no line numbers.
+        When blank lines between texts are left out, so that ids are no line numbers;
+        or a column of row numbers, such as ``id``, beside columns of other numbers.
 
     Raises
     ------
     ArtefactError
-        When the file is not what its name says.
+        When the file is not what its name says, or not UTF-8.
     ArgumentError
-        When the file holds nothing, a blank text in a table, or numbers that are not
-        finite; when `column` is missing or ambiguous, or named for a file without
-        columns.
+        When the file holds nothing, a blank text in a table, rows without a label, or
+        numbers that are not finite; when `column` is missing or ambiguous, or named for
+        a file without columns.
     """
     found = _read(path, column, label_column)
     if len(found) == 0:
