@@ -263,3 +263,12 @@ def test_data_list(monkeypatch):
     monkeypatch.setattr(datasets, "available", lambda: [Row()], raising=False)
     assert "glove" in run("data", "list")
     assert json.loads(run("data", "list", "--json"))[0]["name"] == "glove"
+
+
+def test_data_export(folder):
+    out = run("data", "export", "digits", "digits.npz")
+    assert "digits.npz: 1,797 vectors, labelled by class" in out
+    command = out.splitlines()[1].removeprefix("next: fewbits ")
+    assert command == ("fit digits.npz -o my-bundle --column vector --labels class")
+    run(*command.split(), "-b", 8)
+    assert "next: fewbits fit v.npy -o" in run("data", "export", "digits", "v.npy")

@@ -12,6 +12,7 @@ from fewbits.inputs._lines import read_lines, read_standard_input
 from fewbits.inputs._tables import TABLES, read_table
 
 IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
+_FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
 _WITH_COLUMNS = dict.fromkeys(TABLES, read_table) | {".npz": read_npz}
 _PLAIN = {".npy": read_npy, ".txt": read_lines}
 
@@ -78,7 +79,8 @@ def _read(path: str | Path, column: str | None, label_column: str | None) -> Inp
             f"cannot tell what {path} holds; known are a folder of images and "
             f"{', '.join(sorted({*_PLAIN, *_WITH_COLUMNS}))}"
         )
-    _refuse_columns(str(path), column, label_column)
+    hint = _FOLDER_HINT if path.is_dir() else ""
+    _refuse_columns(str(path), column, label_column, hint)
     return reader(path)
 
 
@@ -92,14 +94,20 @@ def _check_readable(path: Path) -> None:
         path.open("rb").close()
 
 
-def _refuse_columns(source: str, column: str | None, label_column: str | None) -> None:
+def _refuse_columns(
+    source: str, column: str | None, label_column: str | None, hint: str = ""
+) -> None:
     for option, name in (("--column", column), ("--labels", label_column)):
         if name is not None:
-            raise ArgumentError(f"{source} has no columns, got {option} {name}")
+            raise ArgumentError(f"{source} has no columns, got {option} {name}{hint}")
 
 
 def _read_folder(path: Path) -> Input:
     files = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGES)
+    if not files:
+        raise ArgumentError(
+            f"{path} holds no images; known are {', '.join(sorted(IMAGES))}"
+        )
     nested = any(file.parent != path for file in files)
     labels = np.array([file.parent.name for file in files]) if nested else None
     return Input("images", files, labels, str(path))
