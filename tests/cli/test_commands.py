@@ -193,6 +193,8 @@ def test_images(folder, monkeypatch):
     lines = run("search", "p", "-i", "pictures", "-k", 1, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["distance"] for line in lines] == [0, 0, 0]
     assert "light.png" in lines[2]
+    told = CliRunner().invoke(app, ["search", "p", "a pizza"]).stderr
+    assert told == "fewbits: error: there is no file 'a pizza'\n"
     assert len(list((folder / "cache").glob("efficientnet-lite0-128-*/*.npy"))) == 1
 
 

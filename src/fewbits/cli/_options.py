@@ -80,7 +80,7 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
         return list(typed)
     for name in typed:
         if not Path(name).is_file():
-            raise FileNotFoundError(f"there is no {name}")
+            raise FileNotFoundError(f"there is no file {name!r}")
     return [Path(name) for name in typed]
 
 
