@@ -1,6 +1,6 @@
-"""Errors that callers may want to tell apart.
+"""Errors and warnings that callers may want to tell apart.
 
-Each is also the built-in error that fits, so ``except ValueError`` keeps working.
+Each error is also the built-in error that fits, so ``except ValueError`` keeps working.
 """
 
 
@@ -30,3 +30,19 @@ class MissingDataError(FewbitsError, FileNotFoundError):
 
 class MissingExtraError(FewbitsError, ImportError):
     """An optional dependency is not installed; the message names the command."""
+
+
+class InterruptedWarning(UserWarning):
+    """A learner was interrupted, and is fitted with what it had reached.
+
+    Parameters
+    ----------
+    message : str
+    n_done, n_planned : int
+        Iterations.
+    """
+
+    def __init__(self, message: str, n_done: int, n_planned: int) -> None:
+        super().__init__(message)
+        self.n_done = n_done
+        self.n_planned = n_planned

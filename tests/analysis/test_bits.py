@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.analysis import _correlation, bit_report
+from fewbits.analysis import _correlation, bit_report, code_alarms
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 
@@ -228,3 +228,31 @@ def test_mistakes():
         bit_report(codes, 8, n_pairs=0)
     with pytest.raises(ArgumentError, match="random_state"):
         bit_report(codes, 8, random_state="seed")
+
+
+def random_bits(n, n_bits):
+    return np.random.default_rng(0).integers(0, 2, (n, n_bits)).astype(np.uint8)
+
+
+def alarms_of(bits, n_classes=None):
+    return code_alarms(pack(bits), bits.shape[1], n_classes)
+
+
+def test_good_codes_raise_no_alarm():
+    for n, n_bits in ((99, 8), (200, 2), (1000, 64)):
+        assert alarms_of(random_bits(n, n_bits)) == ()
+    assert alarms_of(np.repeat(np.eye(4, dtype=np.uint8), 50, axis=0), 4) == ()
+
+
+def test_alarms():
+    bits = random_bits(200, 40)
+    bits[:, 7] = 1
+    assert alarms_of(bits) == ("bit 7 of 40 never changes",)
+    assert alarms_of(bits[:99]) == ()
+    same = np.repeat(random_bits(200, 2), 20, axis=1)
+    told = alarms_of(same)
+    assert "the 40 bits that vary spread only as much as 2.0 independent" in told[0]
+    assert "100% of the items share their code with another" in told[1]
+    # Of two classes that is as much as there can be; of twenty it is not.
+    assert alarms_of(same, 2) == ()
+    assert alarms_of(same, 20) == told[1:]

@@ -1,7 +1,9 @@
 """A bundle comes back as it was saved, or is refused in one line."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,3 +168,19 @@ def test_a_path_below_a_file(bundle, tmp_path):
         bundle.save(tmp_path / "file" / "b")
     with pytest.raises(ArtefactError, match="is a file"):
         bundle.save(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "ask", ["encode", "search", "answers", "with_items", "classify", "find_class"]
+)
+@pytest.mark.parametrize("one", ["broken leg", Path("leg.jpg")])
+def test_one_string_is_no_list_of_letters(bundle, ask, one):
+    what = "string" if isinstance(one, str) else "path"
+    shown = re.escape(f"[{one!r}]")
+    with pytest.raises(ArgumentError, match=f"items, not one {what}: {shown}"):
+        getattr(bundle, ask)(one)
+
+
+def test_one_counterexample_is_no_list_of_letters(bundle):
+    with pytest.raises(ArgumentError, match="give a list of items, not one string"):
+        bundle.find_class(["a broken leg"], "a cat")

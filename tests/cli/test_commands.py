@@ -171,6 +171,29 @@ def test_novel(vectors, texts):
     assert TEXTS[0] in out
 
 
+def test_novel_leaves_examples_out(folder, texts):
+    found = json.loads(run("novel", texts, TEXTS[3], "-k", 3, "--json"))
+    assert {hit["text"] for hit in found["hits"]} == {*TEXTS[:3]}
+    (folder / "given.txt").write_text(TEXTS[3])
+    options = ["-i", "given.txt", "--not", TEXTS[0], "--json"]
+    found = json.loads(run("novel", texts, *options))
+    assert {hit["text"] for hit in found["hits"]} == {*TEXTS[1:3]}
+
+
+def test_novel_says_when_nothing_fits(folder):
+    rng = np.random.default_rng(0)
+    two, alone = np.repeat(rng.normal(size=(2, 8)), 40, axis=0), rng.normal(size=(1, 8))
+    X = np.r_[two + 0.01 * rng.normal(size=two.shape), alone]
+    np.save("x.npy", X.astype(np.float32))
+    run("fit", "x.npy", "-o", "b", "-m", "lsh", "-b", 64)
+    run("build", "b", "x.npy")
+    said = "note: every score is negative"
+    with patch("fewbits.cli._novel._N_RANDOM", 5):
+        assert said in run("novel", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
+        assert said not in run("novel", "b", "--id", 0, "--id", 1)
+    assert said not in run("novel", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
+
+
 def test_table(folder):
     table = {"title": TEXTS * 3, "kind": ["body", "animal", "place", "animal"] * 3}
     pq.write_table(pa.table(table), "t.parquet")
@@ -193,6 +216,11 @@ def test_images(folder, monkeypatch):
     lines = run("search", "p", "-i", "pictures", "-k", 1, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["distance"] for line in lines] == [0, 0, 0]
     assert "light.png" in lines[2]
+    given = ["novel", "p", "./pictures/dark.png", "--json"]
+    hits = json.loads(run(*given))["hits"]
+    assert sorted(hit["id"] for hit in hits) == [1, 2]
+    told = CliRunner().invoke(app, ["search", "p", "a pizza"]).stderr
+    assert told == "fewbits: error: there is no file 'a pizza'\n"
     assert len(list((folder / "cache").glob("efficientnet-lite0-128-*/*.npy"))) == 1
 
 
@@ -288,3 +316,12 @@ def test_data_list(monkeypatch):
     monkeypatch.setattr(datasets, "available", lambda: [Row()], raising=False)
     assert "glove" in run("data", "list")
     assert json.loads(run("data", "list", "--json"))[0]["name"] == "glove"
+
+
+def test_data_export(folder):
+    out = run("data", "export", "digits", "digits.npz")
+    assert "digits.npz: 1,797 vectors, labelled by class" in out
+    command = out.splitlines()[1].removeprefix("next: fewbits ")
+    assert command == ("fit digits.npz -o my-bundle --column vector --labels class")
+    run(*command.split(), "-b", 8)
+    assert "next: fewbits fit v.npy -o" in run("data", "export", "digits", "v.npy")

@@ -31,6 +31,7 @@ def folder(tmp_path, monkeypatch):
     np.savez("two.npz", a=X, b=X)
     (tmp_path / "bad.npy").write_text("hello")
     (tmp_path / "file.dat").write_text("hello")
+    (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "bundle.json").write_text('{"format": "my own"}')
@@ -91,7 +92,13 @@ MISTAKES = {
     "search b -i x.npy --where 3=2": "conditions look like",
     "search b -i x.npy --where 99=1": "99",
     "inspect empty --bits": "holds no items yet",
-    "inspect b --attributes none/a.html": "none/a.html",
+    "inspect b --attributes none/a.html": "there is no folder none for a.html",
+    "inspect b --attributes a.txt": "pages are written to a .html file, got a.txt",
+    "inspect b --taxonomy a.html": "which --taxonomy relates: learn them from labels",
+    "fit x.npy -o n --config empty.json": "it has no 'format'",
+    "fit foreign -o n": "foreign holds no images",
+    "data export magic a.csv": "no data set 'magic'; there are digits",
+    "data export digits a.csv": "written to a .npz or .npy file, got a.csv",
     "inspect b --attributes a.html --names t.txt": "t.txt holds no names such as",
     "inspect b --attributes a.html --names none.json": "none.json",
     "inspect b --bits --labels kind": "no column 'kind'",

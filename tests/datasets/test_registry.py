@@ -6,9 +6,10 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from fewbits import datasets
+from fewbits import datasets, inputs
 from fewbits.datasets import _registry
 from fewbits.datasets._download import Remote
 from fewbits.errors import ArgumentError, MissingExtraError
@@ -103,3 +104,45 @@ def test_real_data(name, monkeypatch):
     assert sum(map(len, data.splits.values())) <= SIZES[name]
     for row in range(0, len(data), len(data) // 50):
         assert min(data.items[row].open().size) >= 28
+
+
+def made(kind, items, labels):
+    labels = {name: np.array(values) for name, values in labels.items()}
+    return datasets.Dataset("made", kind, items, [], labels)
+
+
+def test_exported_texts_are_read_again(tmp_path):
+    texts = ["a, b", 'say "c"', "naïve\nline"]
+    data = made("texts", texts, {"coarse": ["x", "y", "x"], "fine": [1, 2, 3]})
+    datasets.export(data, tmp_path / "t.csv")
+    found = inputs.read(tmp_path / "t.csv", column="text", label_column="fine")
+    assert found.values == texts
+    assert found.labels.tolist() == ["1", "2", "3"]
+
+
+def test_exported_vectors_are_read_again(tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    data = made("vectors", X, {"kind": np.array(["x", "y", "x"], dtype=object)})
+    for name, labels in (("v.npz", "kind"), ("v.npy", None)):
+        datasets.export(data, tmp_path / name)
+        found = inputs.read(tmp_path / name, label_column=labels)
+        np.testing.assert_array_equal(found.values, X)
+        assert labels is None or found.labels.tolist() == ["x", "y", "x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        (
+            "texts",
+            "t.npz",
+            r"holds texts, which are written to a \.csv file, got .*npz",
+        ),
+        ("vectors", "v.csv", r"written to a \.npz or \.npy file, got"),
+        ("images", "i.csv", "holds images; data sets of texts or vectors"),
+    ],
+)
+def test_what_cannot_be_exported(tmp_path, kind, name, message):
+    with pytest.raises(ArgumentError, match=message):
+        datasets.export(made(kind, [], {}), tmp_path / name)
+    assert not list(tmp_path.iterdir())

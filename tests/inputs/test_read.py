@@ -163,8 +163,8 @@ def test_ragged_and_null_vectors(tmp_path):
 
 def test_tables_without_texts_or_vectors(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("a,b,kind\n1,2.5,x\n")
-    said = r"needs a column of texts, .* got a \(int64\), b \(double\);.* \.npy"
+    path.write_text("a,b,kind\n1,true,x\n")
+    said = r"needs a column of texts, .* got a \(int64\), b \(bool\)"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(path, label_column="kind")
 
@@ -303,3 +303,15 @@ def test_archives_that_may_not_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "load", refused)
     with pytest.raises(PermissionError):
         inputs.read(path)
+
+
+def test_labels_of_images_need_no_name(tmp_path):
+    said = "got --labels kind; the labels of images are the names of the subfolders"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(tmp_path, label_column="kind")
+
+
+def test_a_folder_without_images(tmp_path):
+    (tmp_path / "notes.md").touch()
+    with pytest.raises(ArgumentError, match=r"holds no images; known are \.bmp, \.jp"):
+        inputs.read(tmp_path)

@@ -110,3 +110,28 @@ def test_zeros_that_a_sparse_matrix_stores_are_no_labels():
     bundle = fit_bundle(vectors(labels=stored), method="classemes")
     assert bundle.encode(X).shape[0] == 80
     assert stored.nnz == 160  # the caller's matrix is left alone
+
+
+def test_labels_that_are_all_different():
+    source = vectors(labels=np.arange(80).astype(str))
+    with pytest.raises(ArgumentError, match=r"labels of x.npz are all different"):
+        fit_bundle(source, method="cca-itq")
+    assert fit_bundle(source, method="itq").encoder.n_bits  # which uses no labels
+
+
+def test_classes_of_single_items():
+    labels = np.r_[np.arange(60), np.arange(20)].astype(str)
+    with pytest.warns(UserWarning, match=r"x.npz has 60 classes for 80 items") as told:
+        fit_bundle(vectors(labels=labels), method="cca-itq", n_bits=4)
+    assert told[0].filename == __file__
+    fit_bundle(vectors(labels=np.repeat(np.arange(40), 2)), method="cca-itq", n_bits=4)
+
+
+def test_codes_that_collapse_are_told(monkeypatch):
+    monkeypatch.setattr("fewbits.training._alarms._SAMPLE", 150)
+    values = np.repeat(X[:2], 100, axis=0)
+    with pytest.warns(UserWarning, match="codes of training items") as told:
+        fit_bundle(vectors(values, None), method="lsh", n_bits=32)
+    assert "100% of the items share their code" in str(told[1].message)
+    assert told[1].filename == __file__
+    fit_bundle(vectors(np.tile(X, (2, 1)), None), method="lsh", n_bits=32)

@@ -19,7 +19,7 @@ from fewbits.analysis._columns import read_columns
 from fewbits.analysis._correlation import correlate
 from fewbits.analysis._distances import all_distances, class_distances, separation
 from fewbits.analysis._report import BitReport
-from fewbits.analysis._warnings import sentences
+from fewbits.analysis._warnings import alarms, sentences
 
 
 def bit_report(
@@ -127,6 +127,39 @@ def bit_report(
     )
     sizes = None if classes is None else np.bincount(classes)
     return replace(report, warnings=sentences(report, sizes))
+
+
+def code_alarms(
+    codes: CodeArray, n_bits: int, n_classes: int | None = None
+) -> tuple[str, ...]:
+    """Say what is badly wrong with codes that were just learnt.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Of a sample of the items; fewer than 100 are not judged.
+    n_bits : int
+        Length of the codes.
+    n_classes : int, default=None
+        Of the labels that the codes were learnt from. Items of a class may then have
+        the same code, and codes need only spread as classes do.
+
+    Returns
+    -------
+    tuple of str
+        A sentence about bits that never change, one about bits that spread less than
+        five independent ones, and a quarter as many, would; and one about items that
+        share too few codes: less than a tenth of those there could be, or half as many
+        as there are classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.repeat(np.array([[0b11000000], [0b10000000]], np.uint8), 60, axis=0)
+    >>> code_alarms(codes, n_bits=2)
+    ('bit 0 of 2 never changes',)
+    """
+    return alarms(bit_report(codes, n_bits, n_pairs=1), n_classes)
 
 
 def _code_groups(codes: CodeArray) -> IdArray:

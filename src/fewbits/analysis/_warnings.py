@@ -12,6 +12,9 @@ _RARE = 0.05
 _CORRELATED = 0.9
 _SHARED = 0.1
 _SEPARATED = 0.6
+_JUDGED = 100  # codes, below which chance looks alarming
+_FEW_BITS = 5  # long codes of few features are good codes, and spread a little more
+_COLLAPSED, _LOST_CLASSES = 0.1, 0.5  # different codes per one that there could be
 
 
 def sentences(report: BitReport, class_sizes: IdArray | None) -> tuple[str, ...]:
@@ -27,6 +30,21 @@ def sentences(report: BitReport, class_sizes: IdArray | None) -> tuple[str, ...]
         *_shared(report),
         *_classes(report, class_sizes),
     )
+
+
+def alarms(report: BitReport, n_classes: int | None) -> tuple[str, ...]:
+    """Return only what nobody wants of fresh codes; see `code_alarms`."""
+    if report.n_codes < _JUDGED:
+        return ()
+    found = list(_constant(report))
+    possible, least = min(report.n_codes, 2**report.n_bits), _COLLAPSED
+    if n_classes is not None:
+        possible, least = min(possible, n_classes), _LOST_CLASSES
+    elif _spread_over(report) < 1 / 4 and report.effective_bits < _FEW_BITS:
+        found.append(_spread(report))
+    if report.n_distinct < least * possible:
+        found.append(_sharing(report))
+    return tuple(found)
 
 
 def _constant(report: BitReport) -> Iterator[str]:
@@ -68,21 +86,38 @@ def _correlated(report: BitReport) -> Iterator[str]:
             f"bits {_listed(report.most_correlated)} are nearly the same: "
             f"|r| = {report.largest_correlation:.2f}"
         )
+    if _spread_over(report) < 1 / 2:
+        yield _spread(report)
+
+
+def _spread_over(report: BitReport) -> float:
+    """Return the effective bits per one of as many independent bits; 1 if unknown."""
+    n, m = report.n_correlated, report.n_bits - len(report.constant_bits)
+    if m < 2 or n <= 2 * m:
+        return 1.0
     # Independent bits have squared correlations of 1 / (n - 1) by chance.
     independent = m / (1 + (m - 1) / (n - 1))
-    if report.effective_bits < independent / 2:
-        yield (
-            f"the {m} bits that vary spread only as much as "
-            f"{report.effective_bits:.1f} independent ones"
-        )
+    return report.effective_bits / independent
+
+
+def _spread(report: BitReport) -> str:
+    m = report.n_bits - len(report.constant_bits)
+    return (
+        f"the {m} bits that vary spread only as much as {report.effective_bits:.1f} "
+        "independent ones"
+    )
 
 
 def _shared(report: BitReport) -> Iterator[str]:
     if report.n_shared > _SHARED * report.n_codes:
-        yield (
-            f"{report.n_shared / report.n_codes:.0%} of the items share their code "
-            f"with another; the most frequent code has {report.largest_group:,} items"
-        )
+        yield _sharing(report)
+
+
+def _sharing(report: BitReport) -> str:
+    return (
+        f"{report.n_shared / report.n_codes:.0%} of the items share their code "
+        f"with another; the most frequent code has {report.largest_group:,} items"
+    )
 
 
 def _classes(report: BitReport, sizes: IdArray | None) -> Iterator[str]:

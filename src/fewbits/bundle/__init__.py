@@ -11,6 +11,7 @@ from fewbits.bundle._classes import (
 )
 from fewbits.bundle._examples import ClassMembers
 from fewbits.bundle._items import Items
+from fewbits.bundle._same import same_items
 
 __all__ = [
     "DECODERS",
@@ -23,6 +24,7 @@ __all__ = [
     "class_answers",
     "read_names",
     "report_of",
+    "same_items",
     "vote_answers",
     "write_attributes",
     "write_taxonomy",

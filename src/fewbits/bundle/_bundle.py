@@ -35,6 +35,7 @@ from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
 from fewbits.encoders import Encoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.index import FlatIndex, Neighbours, Ranked
+from fewbits.inputs import check_several
 
 Progress = Callable[[int, int], None]
 #: Name in `info` of the distance beyond which a query is foreign to the collection.
@@ -98,9 +99,12 @@ class Bundle:
 
         Raises
         ------
+        ArgumentError
+            When one string or path is given in place of a list.
         ArtefactError
             When the backbone on this machine is not the one the encoder was made for.
         """
+        check_several(items)
         if self.backbone is None:
             return as_features(items, self.encoder.n_features)
         return backbones.features(self._backbone, items, progress=progress)

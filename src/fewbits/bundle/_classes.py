@@ -167,6 +167,11 @@ def write_taxonomy(bundle: "Bundle", path: str | Path) -> None:
     ArgumentError
         When the bundle has no codebook.
     """
-    book = bundle.classes
+    if bundle.codebook is None:
+        raise ArgumentError(
+            "this bundle has no codes of classes, which --taxonomy relates: learn them "
+            "from labels by 'fewbits fit --method llc'"
+        )
+    book = bundle.codebook
     names = [str(name) for name in book.names]
     write_taxonomy_page(path, book.codes, book.n_bits, names)

@@ -53,8 +53,8 @@ class _Commands(TyperGroup):
         except (FewbitsError, OSError, MemoryError) as error:
             _say(error)
             raise typer.Exit(EXIT_MISTAKE) from None
-        except KeyboardInterrupt:
-            typer.echo("fewbits: interrupted", err=True)
+        except KeyboardInterrupt as error:
+            typer.echo(f"fewbits: {str(error) or 'interrupted'}", err=True)
             raise typer.Exit(EXIT_INTERRUPT) from None
 
 

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import AsJson, print_json, print_table, progress_bar
+from fewbits.cli._options import (
+    AsJson,
+    check_output,
+    command_line,
+    print_json,
+    print_table,
+    progress_bar,
+)
 
 app = typer.Typer(help="Public data sets: what there is, what is here.")
 
@@ -13,6 +20,10 @@ app = typer.Typer(help="Public data sets: what there is, what is here.")
 @app.command("list")
 def list_data(as_json: AsJson = False) -> None:
     """List the data sets that fewbits knows and whether they are on this machine.
+
+    They are looked for in the folder that the environment variable FEWBITS_DATA names,
+    in the user's data folder and where Debian's packages put them. In a clone of the
+    repository, read 'fewbits[text]' in what to install as -e '.[text]'.
 
     Example: fewbits data list
     """
@@ -30,6 +41,32 @@ def list_data(as_json: AsJson = False) -> None:
             for r in rows
         ],
     )
+
+
+@app.command("export")
+def export(
+    name: Annotated[str, typer.Argument(help="A name from 'fewbits data list'.")],
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A .csv file for texts, .npz or .npy for vectors."
+        ),
+    ],
+) -> None:
+    """Write the items and labels of a data set to a file to play with.
+
+    Example: fewbits data export icd10 items.csv
+    """
+    from fewbits import datasets
+
+    check_output(output, output.suffix, "data sets")
+    data = datasets.load(name)
+    datasets.export(data, output)
+    labels = list(data.labels) if output.suffix != ".npy" else []
+    known = f", labelled by {', '.join(labels)}" if labels else ""
+    typer.echo(f"{output}: {len(data):,} {data.kind}{known}")
+    options = {"--column": data.kind[:-1], "--labels": labels[0]} if labels else {}
+    typer.echo(f"next: {command_line('fit', output, '-o', 'my-bundle', **options)}")
 
 
 @app.command("get")

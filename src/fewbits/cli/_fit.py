@@ -6,6 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from fewbits.cli._interrupts import (
+    interruptions,
+    stop_early,
+    telling_what_is_left,
+)
 from fewbits.cli._options import (
     AsJson,
     Column,
@@ -97,6 +102,8 @@ def fit(
 ) -> None:
     """Learn an encoder from INPUT and write it to a new bundle.
 
+    Ctrl-C keeps what was learnt so far where no bundle is lost by it.
+
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
 
     Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
@@ -116,21 +123,29 @@ def fit(
         random_state=seed,
         parameters=parameters,
     )
-    source = inputs.read(items, column=column, label_column=labels)
     place = nullcontext() if device is None else learners.on_device(device)
-    with progress_bar("learning") as progress, learning_reports_to(progress), place:
-        bundle = training.fit_bundle(
-            source,
-            method=chosen.method,
-            n_bits=chosen.n_bits,
-            backbone=chosen.backbone,
-            random_state=chosen.random_state,
-            parameters=chosen.parameters,
-            kernel_map=kernel_map,
-            remember=chosen.search_info(),
-            progress=progress,
-        )
-    bundle.save(output)
+    with telling_what_is_left(output, checkpoint):
+        source = inputs.read(items, column=column, label_column=labels)
+        with (
+            interruptions() as told,
+            progress_bar("learning") as progress,
+            learning_reports_to(progress),
+            place,
+        ):
+            bundle = training.fit_bundle(
+                source,
+                method=chosen.method,
+                n_bits=chosen.n_bits,
+                backbone=chosen.backbone,
+                random_state=chosen.random_state,
+                parameters=chosen.parameters,
+                kernel_map=kernel_map,
+                remember=chosen.search_info(),
+                progress=progress,
+            )
+        if told:
+            stop_early(bundle, output, told[-1], checkpoint)
+        bundle.save(output)
     if as_json:
         print_json({"bundle": str(output), **bundle.summary()})
     else:

@@ -71,7 +71,7 @@ def inspect(
         write_taxonomy,
     )
 
-    _check(taxonomy, bound, labels)
+    _check([taxonomy, attributes], bound, labels)
     loaded = Bundle.load(bundle)
     by_hand = None if names is None else read_names(names)
     summary = loaded.summary()
@@ -110,10 +110,11 @@ def inspect(
         typer.echo(f"what the bits mean: {attributes}")
 
 
-def _check(taxonomy: Path | None, bound: bool, labels: str | None) -> None:
+def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:
     """Refuse before any work what would be refused after it."""
-    if taxonomy is not None:
-        check_output(taxonomy, ".html", "pages")
+    for page in pages:
+        if page is not None:
+            check_output(page, ".html", "pages")
     if bound and labels is None:
         raise ArgumentError("--bound needs --labels, the column with the classes")
 

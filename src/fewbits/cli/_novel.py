@@ -16,6 +16,8 @@ from fewbits.cli._options import (
     typed_items,
 )
 
+_N_RANDOM = 1000  # items that stand for everything else
+
 
 def register(app: typer.Typer) -> None:
     app.command("novel")(novel)
@@ -53,7 +55,8 @@ def novel(
     """Find more items of a class that a few examples define.
 
     Nobody need have trained on the class: what the examples share, against random items
-    of BUNDLE, is learnt on the spot, and the whole collection is ranked by it.
+    of BUNDLE, is learnt on the spot, and the collection without the examples is ranked
+    by it.
 
     Example: fewbits novel my-bundle "dog bite" "cat bite" --not "snake bite"
 
@@ -61,19 +64,22 @@ def novel(
 
     Example: fewbits novel my-bundle "dog bite" "cat bite" --where 12=1
     """
-    from fewbits.bundle import Bundle
+    from fewbits.bundle import Bundle, same_items
 
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
     if source:
         given += list(read_for(loaded, source, column).values)
+    others = typed_items(loaded, bundle, unlike or [])
     found = loaded.find_class(
         given,
-        typed_items(loaded, bundle, unlike or []),
-        ids=ids or [],
-        not_ids=not_ids or [],
+        others,
+        # Nobody needs to be told of items that were examples.
+        ids=[*(ids or []), *same_items(loaded, given)],
+        not_ids=[*(not_ids or []), *same_items(loaded, others)],
         k=k,
         where=parse_bits(where or []),
+        n_random=_N_RANDOM,
         random_state=seed,
     )
     hits = [
@@ -82,5 +88,11 @@ def novel(
     ]
     if as_json:
         print_json({"hits": hits})
-    else:
-        print_hits("items that fit the examples best", hits)
+        return
+    print_hits("items that fit the examples best", hits)
+    # In a small collection every member stands for everything else, too.
+    if len(loaded.collection) > _N_RANDOM and hits and hits[0]["score"] < 0:
+        typer.echo(
+            "note: every score is negative: by these examples, nothing in the "
+            "collection looks like a member"
+        )

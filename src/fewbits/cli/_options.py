@@ -18,8 +18,8 @@ InputPath: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="INPUT",
-        help="Vectors (.npy, .npz), a table (.parquet, .arrow, .csv), texts (.txt, or "
-        "- for standard input), or a folder of images.",
+        help="Vectors (.npy, .npz), a table (.parquet, .arrow, .feather, .csv, .tsv), "
+        "texts (.txt, or - for standard input), or a folder of images.",
     ),
 ]
 BundlePath: TypeAlias = Annotated[
@@ -30,7 +30,12 @@ Column: TypeAlias = Annotated[
     typer.Option("--column", help="Column of a table, or array of a .npz file."),
 ]
 LabelColumn: TypeAlias = Annotated[
-    str | None, typer.Option("--labels", help="Column or array that holds the labels.")
+    str | None,
+    typer.Option(
+        "--labels",
+        help="Column or array that holds the labels. Images in subfolders need none: "
+        "the names of these are their labels.",
+    ),
 ]
 Where: TypeAlias = Annotated[
     list[str] | None,
@@ -39,7 +44,11 @@ Where: TypeAlias = Annotated[
     ),
 ]
 AsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print JSON for programs.")
+    bool,
+    typer.Option(
+        "--json",
+        help="Print JSON for programs: one document, or one on a line for each item.",
+    ),
 ]
 
 
@@ -71,7 +80,7 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
         return list(typed)
     for name in typed:
         if not Path(name).is_file():
-            raise FileNotFoundError(f"there is no {name}")
+            raise FileNotFoundError(f"there is no file {name!r}")
     return [Path(name) for name in typed]
 
 

@@ -4,6 +4,7 @@ from fewbits.datasets._base import Dataset
 from fewbits.datasets._caltech101 import load_caltech101
 from fewbits.datasets._cifar10 import load_cifar10
 from fewbits.datasets._digits import load_digits
+from fewbits.datasets._export import export
 from fewbits.datasets._fashion_mnist import load_fashion_mnist
 from fewbits.datasets._glove import load_glove
 from fewbits.datasets._icd10 import load_icd10
@@ -18,6 +19,7 @@ __all__ = [
     "ImageItem",
     "available",
     "download",
+    "export",
     "hypernym_paths",
     "load",
     "load_caltech101",

@@ -1,6 +1,8 @@
 """What vectors, texts and labels must be, said with the file's name."""
 
+import reprlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,21 @@ def _check_finite(array: NDArray[Any], source: str) -> None:
             )
 
 
+def check_several(items: Any) -> None:
+    """Refuse one text or path where several are needed: it is no list of letters.
+
+    Raises
+    ------
+    ArgumentError
+        Shows the list to give instead.
+    """
+    if isinstance(items, str | bytes | Path):
+        what = "path" if isinstance(items, Path) else "string"
+        raise ArgumentError(
+            f"give a list of items, not one {what}: {reprlib.repr([items])}"
+        )
+
+
 def check_texts(texts: Sequence[str], source: str) -> None:
     """Refuse a text that says nothing: its features would be zeros.
 
@@ -55,6 +72,22 @@ def check_texts(texts: Sequence[str], source: str) -> None:
             raise ArgumentError(
                 f"{source} holds a blank text in row {row}; leave it out or fill it in"
             )
+
+
+def check_labelled(labels: NDArray[np.str_], source: str) -> None:
+    """Refuse gaps among labels: they would be a class of their own.
+
+    Raises
+    ------
+    ArgumentError
+        Says how many there are.
+    """
+    missing = int((np.char.strip(labels) == "").sum())
+    if missing:
+        raise ArgumentError(
+            f"{missing} of {len(labels)} rows have no label in {source}; fill them in, "
+            "or leave the rows out"
+        )
 
 
 def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
@@ -72,7 +105,9 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
         raise ArgumentError(
             f"{what} are missing in row {np.isnan(array).argmax()}, got nan"
         )
-    return array.astype(np.str_)
+    names = array.astype(np.str_)
+    check_labelled(names, f"{name!r} of {source}")
+    return names
 
 
 def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:

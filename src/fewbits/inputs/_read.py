@@ -12,6 +12,7 @@ from fewbits.inputs._lines import read_lines, read_standard_input
 from fewbits.inputs._tables import TABLES, read_table
 
 IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
+_FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
 _WITH_COLUMNS = dict.fromkeys(TABLES, read_table) | {".npz": read_npz}
 _PLAIN = {".npy": read_npy, ".txt": read_lines}
 
@@ -25,12 +26,14 @@ def read(
     ----------
     path : str or Path
         ``.npy`` or ``.npz`` (vectors), ``.parquet``, ``.arrow``, ``.feather``, ``.csv``
-        or ``.tsv`` (a column of vectors or texts), ``.txt`` (a text per line), a folder
-        of images (the label is the folder an image lies in), or ``-`` for texts from
-        standard input.
+        or ``.tsv`` (a column of vectors or texts, or nothing but columns of numbers),
+        ``.txt`` (a text per line), a folder of images (the label is the folder an image
+        lies in), or ``-`` for texts from standard input. Columns of a .csv are
+        separated by commas, semicolons or tabs, as in its first line.
     column, label_column : str, default=None
         Columns of a table, or arrays of a .npz file. Without `column`, the only one
-        that fits is taken.
+        that fits is taken, or the numbers of each row where all other columns hold
+        numbers.
 
     Returns
     -------
@@ -39,16 +42,17 @@ def read(
     Warns
     -----
     UserWarning
-        When blank lines between texts are left out, so that ids are no line numbers.
+        When blank lines between texts are left out, so that ids are no line numbers;
+        or a column of row numbers, such as ``id``, beside columns of other numbers.
 
     Raises
     ------
     ArtefactError
-        When the file is not what its name says.
+        When the file is not what its name says, or not UTF-8.
     ArgumentError
-        When the file holds nothing, a blank text in a table, or numbers that are not
-        finite; when `column` is missing or ambiguous, or named for a file without
-        columns.
+        When the file holds nothing, a blank text in a table, rows without a label, or
+        numbers that are not finite; when `column` is missing or ambiguous, or named for
+        a file without columns.
     """
     found = _read(path, column, label_column)
     if len(found) == 0:
@@ -75,7 +79,8 @@ def _read(path: str | Path, column: str | None, label_column: str | None) -> Inp
             f"cannot tell what {path} holds; known are a folder of images and "
             f"{', '.join(sorted({*_PLAIN, *_WITH_COLUMNS}))}"
         )
-    _refuse_columns(str(path), column, label_column)
+    hint = _FOLDER_HINT if path.is_dir() else ""
+    _refuse_columns(str(path), column, label_column, hint)
     return reader(path)
 
 
@@ -89,14 +94,20 @@ def _check_readable(path: Path) -> None:
         path.open("rb").close()
 
 
-def _refuse_columns(source: str, column: str | None, label_column: str | None) -> None:
+def _refuse_columns(
+    source: str, column: str | None, label_column: str | None, hint: str = ""
+) -> None:
     for option, name in (("--column", column), ("--labels", label_column)):
         if name is not None:
-            raise ArgumentError(f"{source} has no columns, got {option} {name}")
+            raise ArgumentError(f"{source} has no columns, got {option} {name}{hint}")
 
 
 def _read_folder(path: Path) -> Input:
     files = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGES)
+    if not files:
+        raise ArgumentError(
+            f"{path} holds no images; known are {', '.join(sorted(IMAGES))}"
+        )
     nested = any(file.parent != path for file in files)
     labels = np.array([file.parent.name for file in files]) if nested else None
     return Input("images", files, labels, str(path))

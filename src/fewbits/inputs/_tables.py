@@ -1,4 +1,4 @@
-"""Columns of vectors or texts in Parquet, Arrow, Feather and CSV files."""
+"""Columns of vectors, texts or numbers in Parquet, Arrow, Feather and CSV files."""
 
 from pathlib import Path
 from typing import Any
@@ -7,20 +7,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs._checks import as_labels, check_texts, checked_vectors
+from fewbits.inputs._checks import (
+    as_labels,
+    check_labelled,
+    check_texts,
+    checked_vectors,
+)
+from fewbits.inputs._columns import check_full, column_of, is_list, is_text
+from fewbits.inputs._csv import read_csv
 from fewbits.inputs._input import Input
+from fewbits.inputs._numbers import number_columns, side_by_side
 
 TABLES = {".parquet", ".arrow", ".feather", ".csv", ".tsv"}
+_REASON = 200  # characters
 
 
 def read_table(path: Path, column: str | None, label_column: str | None) -> Input:
-    """Read one column of vectors or texts, and one of labels."""
+    """Read a column of vectors or texts, or columns of numbers; and one of labels."""
     table = _open(path)
     # Before the items, so that a wrong name is said even where their column is not.
     labels = _labels(table, label_column, path) if label_column else None
+    numbers = [] if column else number_columns(table, label_column, path)
+    if numbers:
+        return Input("vectors", side_by_side(table, numbers, path), labels, str(path))
     name = column or _only_candidate(table, label_column, path)
-    values = _column(table, name, path)
-    if not _is_text(values.type):
+    values = column_of(table, name, path)
+    if not is_text(values.type):
         return Input("vectors", _vectors(values, name, path), labels, str(path))
     texts = _texts(values, name, path).tolist()
     check_texts(texts, f"column {name!r} of {path}")
@@ -29,48 +41,50 @@ def read_table(path: Path, column: str | None, label_column: str | None) -> Inpu
 
 def _open(path: Path) -> Any:
     import pyarrow as pa
-    from pyarrow import csv, feather, parquet
+    from pyarrow import feather, parquet
 
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
             return parquet.read_table(path)
         if suffix in {".csv", ".tsv"}:
-            delimiter = "\t" if suffix == ".tsv" else ","
-            return csv.read_csv(
-                path, parse_options=csv.ParseOptions(delimiter=delimiter)
-            )
+            return read_csv(path)
         return feather.read_table(path, memory_map=True)
-    except PermissionError:
+    except (PermissionError, ArtefactError):
         raise
-    except (pa.ArrowException, OSError) as error:
-        line = str(error).splitlines()[0]
-        raise ArtefactError(f"{path} is no {suffix[1:]} file: {line}") from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = _reason(error)
+        raise ArtefactError(f"{path} is no {suffix[1:]} file: {reason}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line, without the bytes of a file that a terminal would obey."""
+    line = str(error).splitlines()[0][:_REASON]
+    return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
 def _labels(table: Any, name: str, path: Path) -> NDArray[Any]:
-    values = _column(table, name, path)
-    if _is_list(values.type):
+    values = column_of(table, name, path)
+    if is_list(values.type):
         return as_labels(_matrix(values, name, path), name, str(path))
-    return _texts(values, name, path)
+    known = ["" if _is_gap(value) else str(value) for value in values.to_pylist()]
+    found = np.array(known, dtype=np.str_)
+    check_labelled(found, f"column {name!r} of {path}")
+    return found
 
 
-def _column(table: Any, name: str, path: Path) -> Any:
-    if name not in table.column_names:
-        raise ArgumentError(
-            f"{path} has no column {name!r}; it has {', '.join(table.column_names)}"
-        )
-    return table[name]
+def _is_gap(value: Any) -> bool:
+    return value is None or bool(value != value)
 
 
 def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
     others = [field for field in table.schema if field.name != label_column]
-    fits = [f.name for f in others if _is_text(f.type) or _is_list(f.type)]
+    fits = [f.name for f in others if is_text(f.type) or is_list(f.type)]
     if not fits:
         found = ", ".join(f"{f.name} ({f.type})" for f in others) or "none"
         raise ArgumentError(
-            f"{path} needs a column of texts, or of vectors (a list of numbers per "
-            f"row), got {found}; a plain matrix of numbers goes into a .npy file"
+            f"{path} needs a column of texts, a column of vectors (a list of numbers "
+            f"per row), or nothing but columns of numbers, got {found}"
         )
     if len(fits) > 1:
         raise ArgumentError(
@@ -80,30 +94,13 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
     return str(fits[0])
 
 
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _is_list(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    return bool(
-        types.is_list(kind)
-        or types.is_large_list(kind)
-        or types.is_fixed_size_list(kind)
-    )
-
-
 def _texts(values: Any, name: str, path: Path) -> NDArray[np.str_]:
-    if values.null_count:
-        raise ArgumentError(f"column {name!r} of {path} has {values.null_count} nulls")
+    check_full(values, name, path)
     return np.array([str(value) for value in values.to_pylist()], dtype=np.str_)
 
 
 def _vectors(values: Any, name: str, path: Path) -> NDArray[Any]:
-    if not _is_list(values.type):
+    if not is_list(values.type):
         raise ArgumentError(
             f"column {name!r} of {path} holds {values.type}, not vectors or texts"
         )
@@ -111,8 +108,7 @@ def _vectors(values: Any, name: str, path: Path) -> NDArray[Any]:
 
 
 def _matrix(values: Any, name: str, path: Path) -> NDArray[Any]:
-    if values.null_count:
-        raise ArgumentError(f"column {name!r} of {path} has {values.null_count} nulls")
+    check_full(values, name, path)
     flat = values.combine_chunks().flatten().to_numpy(zero_copy_only=False)
     widths = {len(value) for value in values} if len(values) else {0}
     if len(widths) != 1:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fewbits.errors import InterruptedWarning
 from fewbits.learners._base import Learner
 from fewbits.learners._checkpoint import Checkpoint
 from fewbits.learners._parameters import check_integer, check_number
@@ -20,8 +21,9 @@ class IterativeLearner(Learner):
 
     The iterations stop after `n_iter`, or sooner when one of them lowers the objective
     by no more than `tol` times its value (never for ``tol=0``), or at an interrupt from
-    the keyboard. After an interrupt the learner is fitted with what was reached, and a
-    warning says so; an interrupt before the first iteration has ended is passed on.
+    the keyboard. After an interrupt the learner is fitted with what was reached, and an
+    `InterruptedWarning` says so; an interrupt before the first iteration has ended is
+    passed on.
     """
 
     n_iter: int
@@ -73,11 +75,11 @@ class IterativeLearner(Learner):
 
     def _warn_of_interrupt(self, n_done: int, file: Checkpoint | None) -> None:
         later = "" if file is None else f"; the same fit goes on from {file.path}"
-        warnings.warn(
+        message = (
             f"interrupted after {n_done} of {self.n_iter} iterations; the "
-            f"{type(self).__name__} learned so far is kept{later}",
-            stacklevel=6,
+            f"{type(self).__name__} learned so far is kept{later}"
         )
+        warnings.warn(InterruptedWarning(message, n_done, self.n_iter), stacklevel=6)
 
     def _may_stop(self, objective: list[float]) -> bool:
         if self.tol == 0 or len(objective) < 2:

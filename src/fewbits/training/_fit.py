@@ -10,6 +10,7 @@ from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners import Learner
+from fewbits.training._alarms import check_classes, warn_of_codes
 from fewbits.training._classes import classes_of
 from fewbits.training._methods import SUPERVISED, make_learner
 
@@ -66,11 +67,17 @@ def fit_bundle(
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.on_progress`.
 
+    Warns
+    -----
+    UserWarning
+        When most classes have a single item, or the codes of a sample of the items show
+        what `fewbits.analysis.code_alarms` tells.
+
     Raises
     ------
     ArgumentError
         When the method, one of its parameters or the kernel is not known, or labels are
-        missing.
+        missing or all different.
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
@@ -85,8 +92,12 @@ def fit_bundle(
             f"{method} learns from labels, and {source.source} comes without: name "
             "their column (on the command line by --labels)"
         )
+    used = source.labels if method in SUPERVISED else None
+    if used is not None:
+        check_classes(source)
     features = _extracted(source, extractor, progress)
     learner.fit(features, source.labels)
+    warn_of_codes(learner.encoder_, features, used)
     codebook, calibration = classes_of(learner, features, source.labels)
     return Bundle(
         learner.encoder_,

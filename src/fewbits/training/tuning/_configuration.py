@@ -163,7 +163,11 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
         stated = content.pop("format")
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except KeyError:
+        raise ArtefactError(
+            f"{path} is no configuration of 'fewbits tune': it has no 'format'"
+        ) from None
+    except (ValueError, TypeError, AttributeError) as error:
         raise ArtefactError(
             f"{path} is no configuration of 'fewbits tune': {error}"
         ) from error

@@ -1,0 +1,57 @@
+"""What an interrupted fit leaves behind."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fewbits.errors import InterruptedWarning
+
+
+@contextmanager
+def interruptions() -> Iterator[list[InterruptedWarning]]:
+    """Collect what learners that were interrupted say, instead of showing it."""
+    told: list[InterruptedWarning] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", InterruptedWarning)
+        show_others = warnings.showwarning
+
+        def show(message: Any, *where: Any, **more: Any) -> None:
+            if isinstance(message, InterruptedWarning):
+                told.append(message)
+            else:
+                show_others(message, *where, **more)
+
+        warnings.showwarning = show
+        yield told
+
+
+@contextmanager
+def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None]:
+    """Add to an interrupt, within the block, what became of the files."""
+    there = (output / "bundle.json").exists()
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        parts = [str(error) or "interrupted"]
+        if there:
+            parts.append(f"{output} is left as it was")
+        if checkpoint is not None and checkpoint.exists():
+            parts.append(f"the same command goes on from {checkpoint}")
+        raise KeyboardInterrupt("; ".join(parts)) from None
+
+
+def stop_early(
+    bundle: Any, output: Path, told: InterruptedWarning, checkpoint: Path | None
+) -> NoReturn:
+    """Save a bundle that is half learnt where that loses nothing, and end.
+
+    A finished bundle is worth more. Beside a checkpoint, which holds the same, it would
+    only be in the way of the same command.
+    """
+    text = f"interrupted after {told.n_done} of {told.n_planned} iterations"
+    if checkpoint is None and not (output / "bundle.json").exists():
+        bundle.save(output)
+        text += f"; {output} holds what was learnt so far"
+    raise KeyboardInterrupt(text)

@@ -1,0 +1,48 @@
+"""Columns of Arrow tables: by name, and what they hold."""
+
+from pathlib import Path
+from typing import Any
+
+from fewbits.errors import ArgumentError
+
+
+def column_of(table: Any, name: str, path: Path) -> Any:
+    """Return the column of this name."""
+    if name not in table.column_names:
+        raise ArgumentError(
+            f"{path} has no column {name!r}; it has {', '.join(table.column_names)}"
+        )
+    if table.column_names.count(name) > 1:
+        raise ArgumentError(f"{path} has several columns called {name!r}; rename them")
+    return table[name]
+
+
+def check_full(values: Any, name: str, path: Path) -> None:
+    """Refuse a column with gaps."""
+    if values.null_count:
+        raise ArgumentError(f"column {name!r} of {path} has {values.null_count} nulls")
+
+
+def is_text(kind: Any) -> bool:
+    """Tell texts by the type of their column."""
+    import pyarrow.types as types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Tell lists, which may be vectors."""
+    import pyarrow.types as types
+
+    return bool(
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_fixed_size_list(kind)
+    )
+
+
+def is_number(kind: Any) -> bool:
+    """Tell plain numbers; truth values are none."""
+    import pyarrow.types as types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind))

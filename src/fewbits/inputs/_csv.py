@@ -1,0 +1,59 @@
+"""CSV files as people save them: with commas, semicolons or tabs between columns."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from fewbits.errors import ArtefactError
+
+_HEAD = 1 << 16  # bytes that tell what a file is
+_DELIMITERS = (",", ";", "\t")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_csv(path: Path) -> Any:
+    """Return the Arrow table of a .csv or .tsv file."""
+    from pyarrow import csv
+
+    # Opened once, because a pipe can be read only once.
+    with path.open("rb", buffering=_HEAD) as file:
+        head: bytes = file.peek(_HEAD)  # type: ignore[attr-defined]
+        _check_text(head, path)
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(head, path)
+        options = csv.ParseOptions(delimiter=delimiter)
+        table = csv.read_csv(file, parse_options=options)
+    _check_columns(table, path)
+    return table
+
+
+def _check_text(head: bytes, path: Path) -> None:
+    if head.startswith(b"PAR1"):
+        raise ArtefactError(f"{path} is a Parquet file; name it .parquet")
+    if head.startswith(_UTF_16):
+        raise ArtefactError(f"{path} is UTF-16, not UTF-8; save it as UTF-8")
+    if b"\0" in head:
+        raise ArtefactError(f"{path} is no text, so no {path.suffix[1:]} file")
+
+
+def _delimiter(head: bytes, path: Path) -> str:
+    """Return what separates the names of the columns; commas where nothing does."""
+    first = head.split(b"\n", 1)[0]
+    try:
+        header = first.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ArtefactError(
+            f"{path} is not UTF-8 in its first line; save it as UTF-8"
+        ) from None
+    unquoted = re.sub('"[^"]*"', "", header)
+    return max(_DELIMITERS, key=unquoted.count)
+
+
+def _check_columns(table: Any, path: Path) -> None:
+    import pyarrow.types as types
+
+    # What cannot be decoded comes as bytes.
+    for field in table.schema:
+        if types.is_binary(field.type):
+            raise ArtefactError(
+                f"{path} is not UTF-8 in column {field.name!r}; save it as UTF-8"
+            )

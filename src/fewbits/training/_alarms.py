@@ -1,0 +1,70 @@
+"""What is wrong with labels before, and with codes after learning."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.analysis import code_alarms
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+
+_SAMPLE = 10_000  # items whose codes are looked at
+
+
+def check_classes(source: Input) -> None:
+    """Refuse labels that are no classes, and tell of those that hardly are.
+
+    Warns
+    -----
+    UserWarning
+        When there are more than half as many classes as items, as scikit-learn does.
+
+    Raises
+    ------
+    ArgumentError
+        When no two items are of the same class.
+    """
+    labels = np.asarray(source.labels)
+    if labels.ndim != 1 or labels.dtype.kind not in "SUiub":
+        return
+    n_classes = len(np.unique(labels))
+    if n_classes == len(labels) > 1:
+        raise ArgumentError(
+            f"the labels of {source.source} are all different: classes are learnt from "
+            "labels that several items have"
+        )
+    if n_classes > len(labels) / 2:
+        warnings.warn(
+            f"{source.source} has {n_classes:,} classes for {len(labels):,} items: "
+            "most classes have a single item to learn from",
+            stacklevel=3,
+        )
+
+
+def warn_of_codes(encoder: Encoder, features: NDArray[Any], labels: Any) -> None:
+    """Tell what is badly wrong with the codes of a sample of the training items.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    features : ndarray of shape (n, n_features)
+    labels : array-like or None
+        What the codes were learnt from; None for methods that use no labels.
+    """
+    rows = np.arange(len(features))
+    if len(rows) > _SAMPLE:
+        drawn = np.random.default_rng(0).choice(len(rows), _SAMPLE, replace=False)
+        rows = np.sort(drawn)
+    codes = encoder.encode(features[rows])
+    for sentence in code_alarms(codes, encoder.n_bits, _n_classes(labels)):
+        warnings.warn(f"among the codes of training items, {sentence}", stacklevel=3)
+
+
+def _n_classes(labels: Any) -> int | None:
+    if labels is None:
+        return None
+    several = getattr(labels, "ndim", 1) > 1
+    return int(labels.shape[1]) if several else len(np.unique(labels))

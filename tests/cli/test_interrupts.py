@@ -1,0 +1,81 @@
+"""Ctrl-C during ``fewbits fit``: one line, exit code 130, and nothing is lost."""
+
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fewbits.bundle import Bundle
+from fewbits.cli import app
+
+FIT = ["fit", "x.npy", "-b", "16", "-o", "b"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
+    np.save("x.npy", X)
+    return tmp_path
+
+
+def run(*options):
+    return CliRunner().invoke(app, [*FIT, *options])
+
+
+def interrupted(*options, after=4):
+    def interrupt(done, total):
+        if done == after:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def interrupting(label):
+        yield interrupt
+
+    with patch("fewbits.cli._fit.progress_bar", interrupting):
+        result = run("--set", "n_iter=9", *options)
+    assert (result.exit_code, result.stdout) == (130, "")
+    return result.stderr
+
+
+def snapshot(folder):
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_was_learnt_is_kept_where_no_bundle_was(folder, form):
+    told = "fewbits: interrupted after 4 of 9 iterations; b holds what was learnt so "
+    assert interrupted(*form) == f"{told}far\n"
+    kept = Bundle.load("b").encoder.fingerprint
+    assert run("--set", "n_iter=4", "--overwrite").exit_code == 0
+    assert Bundle.load("b").encoder.fingerprint == kept
+
+
+def test_a_finished_bundle_is_left_as_it_was(folder):
+    assert run().exit_code == 0
+    before = snapshot(folder)
+    told = "fewbits: interrupted after 4 of 9 iterations; b is left as it was\n"
+    assert interrupted("--overwrite") == told
+    assert snapshot(folder) == before
+
+
+def test_the_same_command_goes_on_from_a_checkpoint(folder):
+    assert run("--set", "n_iter=9").exit_code == 0
+    whole = Bundle.load("b").encoder.fingerprint
+    resumable = ["--checkpoint", "c.npz", "-o", "resumed"]
+    told = "interrupted after 4 of 9 iterations; the same command goes on from c.npz"
+    assert interrupted(*resumable) == f"fewbits: {told}\n"
+    assert run("--set", "n_iter=9", *resumable).exit_code == 0
+    assert Bundle.load("resumed").encoder.fingerprint == whole
+
+
+def test_an_interrupt_before_the_first_iteration(folder):
+    assert run().exit_code == 0
+    before = snapshot(folder)
+    with patch("fewbits.inputs.read", side_effect=KeyboardInterrupt):
+        result = run("--overwrite")
+    assert result.exit_code == 130
+    assert result.stderr == "fewbits: interrupted; b is left as it was\n"
+    assert snapshot(folder) == before

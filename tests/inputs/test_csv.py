@@ -1,0 +1,120 @@
+"""CSV files as spreadsheets and pandas write them, and what they get wrong."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from fewbits import inputs
+from fewbits.errors import ArgumentError, ArtefactError
+
+NUMBERS = "a,b,kind\n1,2.5,x\n3,-4,y\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "x.csv"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("text\ncafé\n".encode("latin-1"), "is not UTF-8 in column 'text'"),
+        ("café\none\n".encode("latin-1"), "is not UTF-8 in its first line"),
+        ("text,n\none,1\n".encode("utf-16"), "is UTF-16, not UTF-8"),
+        ("text,n\none,1\n".encode("utf-16-le"), "is no text"),
+        (b"text\nbi\0nary\n", "is no text, so no csv file"),
+        (b"a,b\n1,2\n\x1b[31m,2,3\n", r"no csv file: .* got 3: \?\[31m"),
+    ],
+)
+@pytest.mark.parametrize("column", [None, "text"])
+def test_what_is_no_utf_8_text(path, content, message, column):
+    path.write_bytes(content)
+    with pytest.raises(ArtefactError, match=message) as caught:
+        inputs.read(path, column=column)
+    assert str(caught.value).startswith(str(path))
+    assert str(caught.value).isprintable()
+
+
+def test_a_parquet_file_of_another_name(path):
+    parquet.write_table(pa.table({"text": ["one"]}), path)
+    with pytest.raises(ArtefactError, match=r"x.csv is a Parquet file; name it .par"):
+        inputs.read(path)
+
+
+def test_a_name_of_two_columns(path):
+    path.write_text("text,text,kind\none,two,a\n")
+    for options in ({"column": "text"}, {"column": "kind", "label_column": "text"}):
+        with pytest.raises(ArgumentError, match="several columns called 'text'"):
+            inputs.read(path, **options)
+    assert inputs.read(path, column="kind").values == ["a"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("header", ["{}text{}n", '{}"te;x,t"{}n'])
+def test_delimiters(path, delimiter, header):
+    name = "text" if "te;x,t" not in header else "te;x,t"
+    header = header.format("kind" + delimiter, delimiter)
+    path.write_text(f'{header}\na{delimiter}"one; two, three"{delimiter}1\n')
+    found = inputs.read(path, column=name, label_column="kind")
+    assert found.values == ["one; two, three"]
+    assert found.labels.tolist() == ["a"]
+
+
+def test_other_delimiters_in_the_only_column(path):
+    path.write_text("text\none; two; three\n")
+    assert inputs.read(path).values == ["one; two; three"]
+
+
+def test_columns_of_numbers_are_vectors(path):
+    path.write_text(NUMBERS)
+    found = inputs.read(path, label_column="kind")
+    assert found.kind == "vectors"
+    np.testing.assert_array_equal(found.values, [[1, 2.5], [3, -4]])
+    assert found.labels.tolist() == ["x", "y"]
+
+
+def test_numbers_beside_texts_need_a_word(path):
+    path.write_text(NUMBERS)
+    said = "texts in 'kind' and numbers in 2 .* --column kind, .* --labels kind"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(path)
+    assert inputs.read(path, column="kind").values == ["x", "y"]
+
+
+@pytest.mark.parametrize("name", ["", "id", "Index"])
+def test_numbers_of_rows_are_no_features(path, name):
+    path.write_text(f"{name},a,b\n0,1,2\n1,3,4\n")
+    said = f"column {name!r} is taken for the numbers of rows"
+    with pytest.warns(UserWarning, match=re.escape(said)) as caught:
+        found = inputs.read(path)
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(found.values, [[1, 2], [3, 4]])
+
+
+def test_gaps_among_numbers(path):
+    path.write_text("a,b\n1,\n2,3\n")
+    with pytest.raises(ArgumentError, match=r"column 'b' of .* has 1 nulls"):
+        inputs.read(path)
+
+
+@pytest.mark.parametrize("kinds", [["a", "", " "], ["1", "", ""]])
+def test_rows_without_a_label(path, tmp_path, kinds):
+    path.write_text("text,kind\n" + "".join(f"one,{kind}\n" for kind in kinds))
+    said = "2 of 3 rows have no label in column 'kind' of"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(path, label_column="kind")
+    archive = tmp_path / "x.npz"
+    np.savez(archive, X=np.eye(3), kind=kinds)
+    with pytest.raises(ArgumentError, match="2 of 3 rows have no label in 'kind' of"):
+        inputs.read(archive, label_column="kind")
+
+
+def test_nulls_among_labels(tmp_path):
+    path = tmp_path / "x.parquet"
+    for gaps in ([1.0, None, float("nan")], ["a", None, None]):
+        parquet.write_table(pa.table({"text": ["a"] * 3, "kind": gaps}), path)
+        with pytest.raises(ArgumentError, match="2 of 3 rows have no label"):
+            inputs.read(path, column="text", label_column="kind")
