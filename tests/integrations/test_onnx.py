@@ -20,6 +20,7 @@ from fewbits.encoders import (
 )
 from fewbits.errors import ArgumentError, MissingExtraError
 from fewbits.integrations.onnx import export_onnx
+from fewbits.learners import CBE, BilinearProjections, FastNeighbourCodes, Hadamard
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1.1754944e-38, 1e-30, 1e19, -1e38, 3.4e38],
@@ -327,6 +328,22 @@ class TestMistakes:
     )
     def test_other_encoders(self, encoder, tmp_path):
         with pytest.raises(ArgumentError, match="made of LinearEncoder, SparseEncoder"):
+            export_onnx(encoder, tmp_path / "file")
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        "learner",
+        [
+            Hadamard(4),
+            CBE(4, n_iter=1),
+            BilinearProjections(4, n_iter=1),
+            FastNeighbourCodes(4, n_iter=1),
+        ],
+        ids=lambda learner: type(learner).__name__,
+    )
+    def test_fast_transforms(self, learner, tmp_path):
+        encoder = learner.fit(np.random.default_rng(0).normal(size=(60, 6))).encoder_
+        with pytest.raises(ArgumentError, match=rf"got {type(encoder).__name__}\(6"):
             export_onnx(encoder, tmp_path / "file")
         assert not list(tmp_path.iterdir())
 
