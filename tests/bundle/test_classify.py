@@ -102,6 +102,19 @@ def test_calibrated_probabilities_come_unasked(bundle, calibrated):
     assert foreign[0]["class"] is None
 
 
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_the_class_is_the_most_probable_one(bundle, calibrate):
+    rng = np.random.default_rng(0)
+    shifts = rng.normal(size=6)
+    known = replace(bundle, calibration=Calibration(0.5, shifts) if calibrate else None)
+    scores = rng.normal(size=(200, 6)).astype(np.float32)
+    answers = class_answers(known, scores, top=1)
+    for each in answers:
+        assert each["class"] == each["classes"][0]["class"]
+    nearest = class_answers(known, scores, decoder="nearest")
+    assert [each["class"] for each in nearest] != [each["class"] for each in answers]
+
+
 def test_calibration_survives_the_disk(calibrated, tmp_path):
     calibrated.save(tmp_path / "b")
     loaded = Bundle.load(tmp_path / "b")

@@ -1,6 +1,7 @@
 """``fewbits classify`` and what ``inspect`` says about classes."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +48,11 @@ def test_classes_of_codes(folder):
     assert "item 3" in shown
     assert "dog" in shown
     assert "note" not in shown
+    for heading in ("bits that differ", "most probable classes"):
+        assert set(heading.split()) <= set(re.findall(r"\w+", shown))
+    np.save(folder / "foreign.npy", -X[:1])
+    exact = ["-i", folder / "foreign.npy", "--decoder", "exact", "--top", 0]
+    assert re.search(r"none +│ +- ", run("classify", folder / "b", *exact))
 
 
 def test_without_items_kept_aside(folder, tmp_path):

@@ -324,7 +324,7 @@ class Bundle:
         self,
         items: ArrayLike | Sequence[Any],
         *,
-        decoder: str = "nearest",
+        decoder: str = "soft",
         radius: int = 1,
         budget: int = 1000,
     ) -> Decoded:
@@ -334,10 +334,11 @@ class Bundle:
         ----------
         items : array-like of shape (n, n_features), or sequence
             Vectors, or whatever the backbone takes.
-        decoder : str, default="nearest"
-            "nearest" class code; the same within "bounded" `radius` or not at all;
-            "exact"ly a class code or none; "soft", the nearest by reliability; or
-            "ordered", which guesses up to `budget` codes.
+        decoder : str, default="soft"
+            "soft", the nearest class code by reliability, which is the most probable
+            class; "nearest" by Hamming distance; the same within "bounded" `radius` or
+            not at all; "exact"ly a class code or none; or "ordered", which guesses up
+            to `budget` codes.
         radius : int, default=1
         budget : int, default=1000
 
@@ -353,7 +354,7 @@ class Bundle:
             When the bundle has no codebook, or there is no such decoder.
         """
         features = self.features(items)
-        return decode(self.encoder, self.classes, features, decoder, radius, budget)
+        return decode(self, features, decoder, radius, budget)
 
     @property
     def classes(self) -> Codebook:

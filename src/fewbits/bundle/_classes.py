@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fewbits.analysis import CodeBound, code_bound, write_taxonomy_page
 from fewbits.codes import hamming_topk
 from fewbits.decoding import (
+    Calibration,
     Codebook,
     Decoded,
     decode_bounded,
@@ -20,34 +21,31 @@ from fewbits.decoding import (
     top_classes,
     vote,
 )
-from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
-_USUAL: dict[str, Any] = {"decoder": "nearest", "radius": 1, "budget": 1000}
+_USUAL: dict[str, Any] = {"decoder": "soft", "radius": 1, "budget": 1000}
 _TOP = 3  # classes shown where it is known how probable they are
 DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
 
 
 def decode(
-    encoder: Encoder,
-    book: Codebook,
-    features: NDArray[Any],
-    decoder: str,
-    radius: int,
-    budget: int,
+    bundle: "Bundle", features: NDArray[Any], decoder: str, radius: int, budget: int
 ) -> Decoded:
     """Return the classes of features by one of the decoders."""
-    zero = encoder.zero_bit
+    encoder, book, zero = bundle.encoder, bundle.classes, bundle.encoder.zero_bit
     by_codes: dict[str, Callable[[Any], Decoded]] = {
         "exact": lambda codes: decode_exact(book, codes),
         "bounded": lambda codes: decode_bounded(book, codes, radius),
         "nearest": lambda codes: decode_nearest(book, codes),
     }
     by_scores: dict[str, Callable[[Any], Decoded]] = {
-        "soft": lambda scores: decode_soft(book, scores, zero_bit=zero),
+        # By what the probabilities are of, so that the two never disagree.
+        "soft": lambda scores: decode_soft(
+            book, _log_odds(scores, bundle.calibration), zero_bit=zero
+        ),
         "ordered": lambda scores: decode_ordered(book, scores, budget, zero_bit=zero),
     }
     if decoder in by_codes:
@@ -55,6 +53,10 @@ def decode(
     if decoder in by_scores:
         return by_scores[decoder](encoder.project(features))
     raise ArgumentError(f"no decoder {decoder!r}; known are {', '.join(DECODERS)}")
+
+
+def _log_odds(scores: NDArray[Any], calibration: Calibration | None) -> NDArray[Any]:
+    return scores if calibration is None else calibration.log_odds(scores)
 
 
 def class_answers(
@@ -72,7 +74,8 @@ def class_answers(
         calibrated, and none where it is not. Without calibration scores are taken for
         log-odds as they are, which makes most items look too sure.
     **options
-        `decoder`, `radius` and `budget`, as in `Bundle.classify`.
+        `decoder`, `radius` and `budget`, as in `Bundle.classify`. By the default the
+        class is also the most probable one.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def class_answers(
         ``classes``, a list of ``class`` and ``probability``.
     """
     features, book = bundle.features(items), bundle.classes
-    found = decode(bundle.encoder, book, features, **{**_USUAL, **options})
+    found = decode(bundle, features, **{**_USUAL, **options})
     answers: list[dict[str, Any]] = [
         {"class": name, "distance": distance}
         for name, distance in zip(

@@ -15,6 +15,12 @@ from fewbits.cli._options import (
     typed_items,
 )
 
+_HEADINGS = {
+    "distance": "bits that differ",
+    "classes": "most probable classes",
+    "share": "share of votes",
+}
+
 
 def register(app: typer.Typer) -> None:
     app.command("classify")(classify)
@@ -35,10 +41,11 @@ def classify(
         typer.Option(
             "--decoder",
             "-d",
-            help="nearest; bounded or exact, which say when an item is of no class; "
-            "soft or ordered, which know how sure each bit is.",
+            help="soft, the most probable class; nearest, the code that fewest bits "
+            "differ from; bounded, exact or ordered, which say when an item is of no "
+            "class.",
         ),
-    ] = "nearest",
+    ] = "soft",
     radius: Annotated[
         int, typer.Option(help="Bits that the bounded decoder forgives.")
     ] = 1,
@@ -94,11 +101,18 @@ def classify(
         for row in rows:
             print_json(row)
         return
-    print_table(
-        "classes", list(rows[0]), [[*map(_shown, row.values())] for row in rows]
-    )
+    header = [_HEADINGS.get(name, name) for name in rows[0]]
+    print_table("classes", header, [_cells(row) for row in rows])
     if top and loaded.calibration is None:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    # No code differs from that of no class.
+    return [
+        "-" if name == "distance" and value == -1 else _shown(value)
+        for name, value in row.items()
+    ]
 
 
 def _shown(value: Any) -> str:

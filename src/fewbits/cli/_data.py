@@ -23,7 +23,7 @@ def list_data(as_json: AsJson = False) -> None:
 
     They are looked for in the folder that the environment variable FEWBITS_DATA names,
     in the user's data folder and where Debian's packages put them. In a clone of the
-    repository, read 'fewbits[text]' in what to install as -e '.[text]'.
+    repository, install -e '.' with the extra that is named, in place of fewbits.
 
     Example: fewbits data list
     """
