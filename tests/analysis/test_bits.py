@@ -255,4 +255,5 @@ def test_alarms():
     assert "100% of the items share their code with another" in told[1]
     # Of two classes that is as much as there can be; of twenty it is not.
     assert alarms_of(same, 2) == ()
-    assert alarms_of(same, 20) == told[1:]
+    assert alarms_of(same, 20) == told
+    assert alarms_of(same, 12) == told[1:]

@@ -147,10 +147,10 @@ def code_alarms(
     Returns
     -------
     tuple of str
-        A sentence about bits that never change, one about bits that spread less than
-        five independent ones, and a quarter as many, would; and one about items that
-        share too few codes: less than a tenth of those there could be, or half as many
-        as there are classes.
+        A sentence about bits that never change; one about bits that spread less than a
+        quarter as many independent ones would, and than five, or than half of those
+        that number the classes; and one about items that share too few codes: less than
+        a tenth of those there could be, or half as many as there are classes.
 
     Examples
     --------

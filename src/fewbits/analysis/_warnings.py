@@ -38,9 +38,11 @@ def alarms(report: BitReport, n_classes: int | None) -> tuple[str, ...]:
         return ()
     found = list(_constant(report))
     possible, least = min(report.n_codes, 2**report.n_bits), _COLLAPSED
+    needed = float(_FEW_BITS)
     if n_classes is not None:
         possible, least = min(possible, n_classes), _LOST_CLASSES
-    elif _spread_over(report) < 1 / 4 and report.effective_bits < _FEW_BITS:
+        needed = min(needed, np.log2(n_classes) / 2)
+    if _spread_over(report) < 1 / 4 and report.effective_bits < needed:
         found.append(_spread(report))
     if report.n_distinct < least * possible:
         found.append(_sharing(report))
