@@ -38,8 +38,8 @@ is chosen anew on ICD-10: for each seed between {COMPONENTS[0]} and all, by code
 Classic descriptors go through a homogeneous kernel map ({KERNEL}) and are reduced to
 the principal components that hold {100 * VARIANCE:g} % of the variance of the items
 that are learnt from; the paper does so to 6,415. LP-beta takes the descriptors as they
-are, with a kernel for each kind, and learns on a part of the few training items how
-much each kernel counts.
+are, with a kernel for each kind; how much each counts it learns from scores on folds of
+the few training items.
 
 [Claims of the papers](discriminative_claims.md) are checked on these numbers."""
 
