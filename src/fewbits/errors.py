@@ -43,6 +43,9 @@ class InterruptedWarning(UserWarning):
     """
 
     def __init__(self, message: str, n_done: int, n_planned: int) -> None:
-        super().__init__(message)
+        super().__init__(message, n_done, n_planned)  # what pickling asks for
         self.n_done = n_done
         self.n_planned = n_planned
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -80,6 +80,10 @@ def test_what_is_given_twice_counts_once(bundle):
         ({"ids": [7], "k": 0}, "k must be at least 1"),
         ({"ids": [7.5]}, "whole numbers"),
         (
+            {"examples": np.ones((1, 16), "f4"), "counterexamples": np.ones((2, 16))},
+            "an item is given as a member and as none",
+        ),
+        (
             {"examples": [[0.5] * 16], "counterexamples": [[1.0] * 16, [0.5] * 16]},
             "an item is given as a member and as none",
         ),

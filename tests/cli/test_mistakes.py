@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "file.dat").write_text("hello")
     (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
+    (tmp_path / "words.json").write_text('{"12": "ab"}')
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "bundle.json").write_text('{"format": "my own"}')
     (tmp_path / "other").mkdir()
@@ -101,6 +102,7 @@ MISTAKES = {
     "data export digits a.csv": "written to a .npz or .npy file, got a.csv",
     "inspect b --attributes a.html --names t.txt": "t.txt holds no names such as",
     "inspect b --attributes a.html --names none.json": "none.json",
+    "inspect b --attributes a.html --names words.json": "words.json holds no names",
     "inspect b --bits --labels kind": "no column 'kind'",
     "search empty -i x.npy": "holds no items yet",
     "search broken -i x.npy": "damaged",

@@ -76,12 +76,48 @@ def test_columns_of_numbers_are_vectors(path):
     assert found.labels.tolist() == ["x", "y"]
 
 
-def test_numbers_beside_texts_need_a_word(path):
+def test_texts_go_before_numbers(path):
     path.write_text(NUMBERS)
-    said = "texts in 'kind' and numbers in 2 .* --column kind, .* --labels kind"
-    with pytest.raises(ArgumentError, match=said):
+    assert inputs.read(path).values == ["x", "y"]
+
+
+def test_numbers_in_the_place_of_names(path):
+    np.savetxt(path, np.arange(12.0).reshape(4, 3), delimiter=",")
+    with pytest.raises(ArgumentError, match="add a first line of names"):
         inputs.read(path)
-    assert inputs.read(path, column="kind").values == ["x", "y"]
+
+
+def test_an_index_of_pandas_is_no_feature(tmp_path):
+    path = tmp_path / "x.parquet"
+    columns = {"a": [1, 2], "b": [1.0, 2.0], "__index_level_0__": [5, 9]}
+    parquet.write_table(pa.table(columns), path)
+    with pytest.warns(UserWarning, match="numbers of rows"):
+        found = inputs.read(path)
+    np.testing.assert_array_equal(found.values, [[1, 1], [2, 2]])
+
+
+def test_a_column_that_may_hold_labels(path):
+    path.write_text("a,b,Label\n1,2,0\n3,4,1\n")
+    with pytest.warns(UserWarning, match="if it holds labels, give --labels Label"):
+        assert inputs.read(path).values.shape == (2, 3)
+    assert inputs.read(path, label_column="Label").values.shape == (2, 2)
+
+
+def test_many_columns_with_long_names(path):
+    names = [f"{'ä' * 40}{i}" for i in range(2000)]
+    path.write_text("x" + ",".join(names) + "\n" + ",".join("1" * 2000) + "\n", "utf-8")
+    assert inputs.read(path).values.shape == (1, 2000)
+
+
+def test_commas_in_the_names_of_columns(path):
+    path.write_text("height, cm;weight, kg;len, cm, x\n1;2;3\n")
+    np.testing.assert_array_equal(inputs.read(path).values, [[1, 2, 3]])
+
+
+def test_a_header_and_nothing_else(path):
+    path.write_text("a,b\n")
+    with pytest.raises(ArgumentError, match="holds no items"):
+        inputs.read(path)
 
 
 @pytest.mark.parametrize("name", ["", "id", "Index"])

@@ -1,6 +1,7 @@
 """What the bits of a bundle's collection mean, as statistics and as a page."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,18 +134,27 @@ def read_names(path: str | Path) -> dict[int, tuple[str | None, str | None]]:
     ArgumentError
         When the file holds anything else.
     """
+    wrong = ArgumentError(
+        f'{path} holds no names such as {{"12": ["animal", "vehicle"]}}'
+    )
     try:
         given = json.loads(Path(path).read_text("utf-8"))
-        names = {int(bit): (zeros, ones) for bit, (zeros, ones) in given.items()}
-    except (ValueError, TypeError, AttributeError):
-        names = None
-    if names is None or not all(
-        isinstance(name, str | None) for sides in names.values() for name in sides
+    except ValueError:
+        raise wrong from None
+    if not isinstance(given, dict) or not all(
+        re.fullmatch("0|[1-9][0-9]*", bit) and _are_names(sides)
+        for bit, sides in given.items()
     ):
-        raise ArgumentError(
-            f'{path} holds no names such as {{"12": ["animal", "vehicle"]}}'
-        )
-    return names
+        raise wrong
+    return {int(bit): (zeros, ones) for bit, (zeros, ones) in given.items()}
+
+
+def _are_names(sides: Any) -> bool:
+    return (
+        isinstance(sides, list)
+        and len(sides) == 2
+        and all(isinstance(name, str | None) for name in sides)
+    )
 
 
 def _scores(bundle: "Bundle", progress: Progress | None) -> NDArray[np.float32]:

@@ -32,8 +32,13 @@ class Examples(NamedTuple):
         """Return the codes of all; what is given twice counts once."""
         known = items.codes[np.unique(self.rows)]
         outside = np.unique(self.codes, axis=0)
-        new = (outside[:, None] != known).any(axis=2).all(axis=1)
+        new = ~np.isin(_as_keys(outside), _as_keys(known))
         return np.concatenate([outside[new], known])
+
+
+def _as_keys(codes: CodeArray) -> NDArray[Any]:
+    """Return each code as one value."""
+    return np.ascontiguousarray(codes).view(f"S{codes.shape[1]}")[:, 0]
 
 
 def check_apart(examples: Sequence[Any], counterexamples: Sequence[Any]) -> None:
@@ -48,7 +53,12 @@ def check_apart(examples: Sequence[Any], counterexamples: Sequence[Any]) -> None
 
 
 def _content(item: Any) -> Any:
-    return str(item) if isinstance(item, str | Path) else np.asarray(item).tobytes()
+    if isinstance(item, str | Path):
+        return str(item)
+    values = np.asarray(item)
+    # Features are rounded to float32, so those that then are the same are one item.
+    numbers = values.dtype.kind in "fiub"
+    return (values.astype(np.float32) if numbers else values).tobytes()
 
 
 def rank_by_class(

@@ -123,6 +123,8 @@ def fit(
         random_state=seed,
         parameters=parameters,
     )
+    if kept := chosen.parameters.get("checkpoint"):
+        checkpoint = Path(str(kept))
     place = nullcontext() if device is None else learners.on_device(device)
     with telling_what_is_left(output, checkpoint):
         source = inputs.read(items, column=column, label_column=labels)

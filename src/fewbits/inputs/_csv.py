@@ -1,5 +1,6 @@
 """CSV files as people save them: with commas, semicolons or tabs between columns."""
 
+import codecs
 import re
 from pathlib import Path
 from typing import Any
@@ -37,15 +38,22 @@ def _check_text(head: bytes, path: Path) -> None:
 
 def _delimiter(head: bytes, path: Path) -> str:
     """Return what separates the names of the columns; commas where nothing does."""
-    first = head.split(b"\n", 1)[0]
+    first, second, *_ = [*head.splitlines(keepends=True)[:2], b"", b""]
+    # The head of a file may end within a letter, a line must not.
+    whole = first.endswith((b"\n", b"\r"))
     try:
-        header = first.decode("utf-8")
+        header = codecs.getincrementaldecoder("utf-8")().decode(first, final=whole)
     except UnicodeDecodeError:
         raise ArtefactError(
             f"{path} is not UTF-8 in its first line; save it as UTF-8"
         ) from None
-    unquoted = re.sub('"[^"]*"', "", header)
-    return max(_DELIMITERS, key=unquoted.count)
+    names, values = (
+        re.sub('"[^"]*"', "", line)
+        for line in (header, second.decode("utf-8", "replace"))
+    )
+    # What separates values separates names as often; of several, the most frequent.
+    agreeing = [d for d in _DELIMITERS if 0 < names.count(d) == values.count(d)]
+    return max(agreeing or _DELIMITERS, key=names.count)
 
 
 def _check_columns(table: Any, path: Path) -> None:

@@ -1,6 +1,8 @@
 """Vectors whose numbers lie in a column each."""
 
+import re
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,47 +11,74 @@ from numpy.typing import NDArray
 
 from fewbits.errors import ArgumentError
 from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._columns import check_full, column_of, is_number, is_text
+from fewbits.inputs._columns import check_full, is_number, is_text
 
-#: Columns that number the rows; a table that pandas wrote has one without a name.
-_ROW_NUMBERS = {"", "id", "index", "unnamed: 0"}
+#: Columns that number the rows: by name, without one, or as pandas writes an index.
+_ROW_NUMBERS = re.compile(r"|id|index|unnamed: 0|__index_level_\d+__", re.IGNORECASE)
+_LABELS = {"class", "label", "labels", "target", "y"}
 
 
-def number_columns(table: Any, label_column: str | None, path: Path) -> list[str]:
-    """Return the columns of numbers where there is nothing else; none otherwise."""
-    others = [field for field in table.schema if field.name != label_column]
-    numbers = [field.name for field in others if is_number(field.type)]
-    features = [name for name in numbers if name.lower() not in _ROW_NUMBERS]
-    if len(features) < 2:
+def number_columns(table: Any, label_column: str | None, path: Path) -> list[int]:
+    """Return the places of columns of numbers where there is nothing else, or none.
+
+    A column of texts goes before numbers beside it.
+    """
+    others = [(i, f) for i, f in enumerate(table.schema) if f.name != label_column]
+    numbers = [(i, field.name) for i, field in others if is_number(field.type)]
+    features = [(i, name) for i, name in numbers if not _ROW_NUMBERS.fullmatch(name)]
+    texts = any(is_text(field.type) for _, field in others)
+    if len(features) < 2 or texts or len(numbers) < len(others):
         return []
-    rest = [field for field in others if field.name not in numbers]
-    if not rest:
-        _warn_of_row_numbers(sorted({*numbers} - {*features}), path)
-        return features
-    if label_column is None and len(rest) == 1 and is_text(rest[0].type):
-        name = rest[0].name
-        raise ArgumentError(
-            f"{path} has texts in {name!r} and numbers in {len(features)} other "
-            f"columns: for the texts give --column {name}, for the numbers --labels "
-            f"{name}"
-        )
-    return []
+    _check_names([name for _, name in features], path)
+    _warn_of_row_numbers([name for _, name in numbers], path)
+    _warn_of_labels([name for _, name in features], label_column, path)
+    return [i for i, _ in features]
 
 
-def side_by_side(table: Any, names: list[str], path: Path) -> NDArray[np.float64]:
+def side_by_side(table: Any, places: list[int], path: Path) -> NDArray[np.float64]:
     """Return the columns as a matrix."""
     columns = []
-    for name in names:
-        values = column_of(table, name, path)
-        check_full(values, name, path)
+    for i in places:
+        values = table.column(i)
+        check_full(values, table.schema.field(i).name, path)
         columns.append(values.to_numpy().astype(np.float64))
     return checked_vectors(np.stack(columns, axis=1), str(path))
 
 
+def _check_names(names: list[str], path: Path) -> None:
+    """Refuse a first row of numbers in the place of names, and names given twice."""
+    if all(_is_float(name) for name in names):
+        raise ArgumentError(
+            f"{path} has numbers where the names of its columns should be: add a first "
+            "line of names"
+        )
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise ArgumentError(f"{path} has several columns called {name!r}; rename them")
+
+
+def _is_float(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _warn_of_row_numbers(names: list[str], path: Path) -> None:
-    for name in names:
+    for name in sorted({name for name in names if _ROW_NUMBERS.fullmatch(name)}):
         warnings.warn(
             f"{path}: column {name!r} is taken for the numbers of rows and left out of "
             "the vectors",
             stacklevel=6,
         )
+
+
+def _warn_of_labels(names: list[str], label_column: str | None, path: Path) -> None:
+    for name in names if label_column is None else ():
+        if name.lower() in _LABELS:
+            warnings.warn(
+                f"{path}: column {name!r} is taken for a feature; if it holds labels, "
+                f"give --labels {name}",
+                stacklevel=6,
+            )

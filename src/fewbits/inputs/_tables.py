@@ -25,6 +25,8 @@ _REASON = 200  # characters
 def read_table(path: Path, column: str | None, label_column: str | None) -> Input:
     """Read a column of vectors or texts, or columns of numbers; and one of labels."""
     table = _open(path)
+    if not table.num_rows:
+        raise ArgumentError(f"{path} holds no items")
     # Before the items, so that a wrong name is said even where their column is not.
     labels = _labels(table, label_column, path) if label_column else None
     numbers = [] if column else number_columns(table, label_column, path)
