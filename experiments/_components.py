@@ -19,13 +19,14 @@ SVM_COSTS = [0.001, 0.01, 0.1, 1.0]
 
 
 def n_components_of(problem: Any) -> int | None:
-    """Return which of `COMPONENTS` is best on classes that are neither known nor novel.
+    """Return which of `COMPONENTS` is best on classes that do not count in the result.
 
     Parameters
     ----------
     problem : object
-        With the name of its `experiment` and of the data, `seed`, `known` and `novel`
-        classes, `X`, `y`, and the rows `learn` to learn from.
+        With the name of its `experiment` and of the data, `seed`, `X`, `y`, the rows
+        `learn` to learn from, and the classes `aside` to choose on; what is learnt for
+        the choice is learnt without them.
     """
     if problem.name in KNOWN_BEST:
         return KNOWN_BEST[problem.name]
@@ -39,12 +40,12 @@ def n_components_of(problem: Any) -> int | None:
 
 
 def _figures(problem: Any, n: int | None) -> dict[str, float]:
-    X, y, learn = problem.X, problem.y, problem.learn
-    spare = np.setdiff1d(y, np.concatenate([problem.known, problem.novel]))
+    X, y, aside = problem.X, problem.y, problem.aside
+    learn = problem.learn[~np.isin(y[problem.learn], aside)]
     learner = PiCoDes(CHOSEN_AT, n_components=n, random_state=problem.seed)
     encoder = learner.fit(X[learn], y[learn]).encoder_
     rng = np.random.default_rng([problem.seed, 2])
-    rows = [rng.permutation(np.flatnonzero(y == c)) for c in rng.permutation(spare)]
+    rows = [rng.permutation(np.flatnonzero(y == c)) for c in rng.permutation(aside)]
     large = [each for each in rows if len(each) >= N_TRAIN + N_TEST][:N_CLASSES]
     train = np.concatenate([each[:N_TRAIN] for each in large])
     test = np.concatenate([each[N_TRAIN : N_TRAIN + N_TEST] for each in large])

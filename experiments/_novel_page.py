@@ -33,7 +33,8 @@ class weigh as much as all others. These and the random start are measured up to
 parameters were chosen on classes of Caltech-101 that are never novel ones, with the
 features of the network. Only the number of principal components, {COMPONENTS[0]} there,
 is chosen anew on ICD-10: for each seed between {COMPONENTS[0]} and all, by codes of
-{CHOSEN_AT} bits, on classes that are neither known nor novel.
+{CHOSEN_AT} bits, on classes that are neither known nor novel (where classes are
+[searched for](class_search.md), on known ones that are left out for it).
 
 Classic descriptors go through a homogeneous kernel map ({KERNEL}) and are reduced to
 the principal components that hold {100 * VARIANCE:g} % of the variance of the items

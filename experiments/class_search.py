@@ -90,6 +90,11 @@ class Problem:
         # Items with equal scores are ranked by their place: in no order.
         self.collection = rng.permutation(np.concatenate([*targets, *unseen]))
 
+    @property
+    def aside(self) -> NDArray[Any]:
+        """The classes to choose parameters on: known ones, as others are searched."""
+        return drawn(self.known, N_NOVEL, self.seed)
+
     @cached_property
     def X(self) -> NDArray[np.float32]:
         """What learners see of each item."""

@@ -120,6 +120,11 @@ class Problem:
         """What learners see of each item, made without the novel classes."""
         return prepared(self.name, self.raw, self.learn)
 
+    @property
+    def aside(self) -> NDArray[Any]:
+        """The classes to choose parameters on: neither known nor novel."""
+        return np.setdiff1d(self.y, np.concatenate([self.known, self.novel]))
+
     @cached_property
     def n_components(self) -> int | None:
         """From how many components PiCoDes learn, whatever the number of classes."""

@@ -5,10 +5,11 @@ import pytest
 
 from experiments import _components
 from experiments._components import COMPONENTS, n_components_of
+from fewbits.learners import PiCoDes
 
 
 class Problem:
-    """Ten classes; four are known, three novel."""
+    """Ten classes; four are known, one of them is kept aside."""
 
     experiment, name, seed = "novel_classes", "icd10", 0
 
@@ -17,7 +18,7 @@ class Problem:
         self.y = np.repeat(np.arange(10), 40)
         centres = rng.normal(size=(10, 20))
         self.X = (centres[self.y] + rng.normal(size=(400, 20))).astype(np.float32)
-        self.known, self.novel = np.arange(4), np.arange(4, 7)
+        self.aside = np.arange(3, 10)
         self.learn = np.flatnonzero(self.y < 4)
 
 
@@ -47,9 +48,16 @@ def test_data_with_classes_set_apart_are_not_asked(asked):
     assert not asked
 
 
-def test_only_spare_classes_score(monkeypatch):
+def test_only_classes_kept_aside_score(monkeypatch):
     monkeypatch.setattr(_components, "CHOSEN_AT", 8)
     seen = {}
+
+    class Learner(PiCoDes):
+        def fit(self, X, y=None):
+            seen["learnt"] = y
+            return super().fit(X, y)
+
+    monkeypatch.setattr(_components, "PiCoDes", Learner)
 
     def score(train, y, test, truth, **_):
         seen["train"], seen["test"] = y, truth
@@ -57,5 +65,6 @@ def test_only_spare_classes_score(monkeypatch):
 
     monkeypatch.setattr(_components, "svm_accuracy", score)
     assert _components._figures(Problem(), None) == {"accuracy": 0.25}
-    assert set(seen["train"]) == set(seen["test"]) == {7, 8, 9}
-    assert (len(seen["train"]), len(seen["test"])) == (30, 75)
+    assert set(seen["learnt"]) == {0, 1, 2}
+    assert set(seen["train"]) == set(seen["test"]) == {3, 4, 5, 6, 7, 8, 9}
+    assert (len(seen["train"]), len(seen["test"])) == (70, 175)

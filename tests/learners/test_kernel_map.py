@@ -110,7 +110,10 @@ class TestLearner:
     @pytest.mark.parametrize(
         ("inner", "kind"),
         [
-            (PiCoDes(10, n_components=8, n_iter=1, random_state=0), LinearEncoder),
+            (
+                PiCoDes(10, n_components=8, n_iter=1, balanced=True, random_state=0),
+                LinearEncoder,
+            ),
             (Thresholding("median"), SparseEncoder),
             (SpectralHashing(10), EigenfunctionEncoder),
         ],

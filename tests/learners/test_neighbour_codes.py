@@ -317,10 +317,12 @@ class TestLearner:
 class TestFastLearner:
     @pytest.mark.parametrize(("block_size", "gain"), [(16, 0.1), (1, 0.05)])
     def test_learns_from_random_rotations(self, digits, block_size, gain):
-        learner = FastNeighbourCodes(32, block_size=block_size, random_state=0)
-        assert recall(learner, digits) > gain + recall(
-            Hadamard(32, random_state=0), digits
-        )
+        gains = [
+            recall(FastNeighbourCodes(block_size=block_size, **options), digits)
+            - recall(Hadamard(**options), digits)
+            for options in ({"n_bits": 32, "random_state": seed} for seed in range(3))
+        ]
+        assert np.mean(gains) > gain
 
     def test_reaches_itq(self, digits):
         ours = recall(FastNeighbourCodes(16, random_state=0), digits)
