@@ -1,6 +1,7 @@
 """The page on finding the members of novel classes."""
 
 from experiments._cells import Cell
+from experiments._novel_protocol import MOST_KNOWN, N_NOVEL
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._summary import (
@@ -14,11 +15,9 @@ from experiments.class_search import (
     EXAMPLES,
     LENGTHS,
     N_LEARN,
-    N_NOVEL,
     N_TARGETS,
     RANKS,
 )
-from experiments.novel_classes import MOST_KNOWN
 
 INTRODUCTION = f"""# Finding the members of a class nobody knows
 

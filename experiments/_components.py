@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 
 from experiments._cells import Cells
+from experiments._novel_protocol import N_NOVEL, N_TEST, N_TRAIN, svm_costs, tuned_on
 from fewbits.evaluation import svm_accuracy
 from fewbits.learners import PiCoDes
 
 #: What is chosen from, None being all; by codes of so many bits.
 COMPONENTS, CHOSEN_AT = (128, None), 64
-#: For data of which some classes are set apart to choose parameters: chosen on them,
-#: like the defaults of PiCoDes.
-KNOWN_BEST = {"caltech101-1280": 128, "caltech101-classic": 128}
-N_CLASSES, N_TRAIN, N_TEST = 25, 10, 25
-SVM_COSTS = [0.001, 0.01, 0.1, 1.0]
+#: Chosen, like the defaults of PiCoDes, on the classes of `tuned_on`, if there are any.
+TUNED = 128
 
 
 def n_components_of(problem: Any) -> int | None:
@@ -28,8 +26,8 @@ def n_components_of(problem: Any) -> int | None:
         `learn` to learn from, and the classes `aside` to choose on; what is learnt for
         the choice is learnt without them.
     """
-    if problem.name in KNOWN_BEST:
-        return KNOWN_BEST[problem.name]
+    if len(tuned_on(problem.name, problem.y)):
+        return TUNED
     cells, found = Cells("picodes_components"), {}
     for n in COMPONENTS:
         key = {"experiment": problem.experiment}
@@ -46,9 +44,9 @@ def _figures(problem: Any, n: int | None) -> dict[str, float]:
     encoder = learner.fit(X[learn], y[learn]).encoder_
     rng = np.random.default_rng([problem.seed, 2])
     rows = [rng.permutation(np.flatnonzero(y == c)) for c in rng.permutation(aside)]
-    large = [each for each in rows if len(each) >= N_TRAIN + N_TEST][:N_CLASSES]
+    large = [each for each in rows if len(each) >= N_TRAIN + N_TEST][:N_NOVEL]
     train = np.concatenate([each[:N_TRAIN] for each in large])
     test = np.concatenate([each[N_TRAIN : N_TRAIN + N_TEST] for each in large])
     sides = encoder.encode(X[train]), y[train], encoder.encode(X[test]), y[test]
-    found = svm_accuracy(*sides, n_bits=CHOSEN_AT, C=SVM_COSTS)
+    found = svm_accuracy(*sides, n_bits=CHOSEN_AT, C=svm_costs(CHOSEN_AT))
     return {"accuracy": found.per_class_mean}

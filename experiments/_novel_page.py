@@ -2,18 +2,12 @@
 
 from experiments._cells import Cell
 from experiments._components import CHOSEN_AT, COMPONENTS
+from experiments._novel_protocol import MOST_KNOWN, N_NOVEL, N_TEST, N_TRAIN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._preparation import KERNEL, VARIANCE
 from experiments._summary import by_method, curves_of, figure, grid, shown
-from experiments.novel_classes import (
-    ABLATED_UP_TO,
-    MOST_KNOWN,
-    N_LEARN,
-    N_NOVEL,
-    N_TEST,
-    N_TRAIN,
-)
+from experiments.novel_classes import ABLATED_UP_TO, N_LEARN
 
 INTRODUCTION = f"""# Classes that nobody trained on
 

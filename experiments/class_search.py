@@ -22,31 +22,18 @@ from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._components import n_components_of
 from experiments._features import load_features
+from experiments._learners import classemes, learners_of
+from experiments._novel_protocol import MOST_KNOWN, N_NOVEL, N_TRAIN, drawn, tuned_on
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
-from experiments.novel_classes import (
-    CLASSEME_COST,
-    MOST_KNOWN,
-    N_TRAIN,
-    drawn,
-    tuned_on,
-)
 from fewbits.decoding import best_scores, learn_class
 from fewbits.decoding._linear import linear_svm
-from fewbits.learners import (
-    CCAITQ,
-    DBC,
-    ITQ,
-    LSH,
-    Classemes,
-    Learner,
-    PiCoDes,
-    SpectralHashing,
-)
+from fewbits.learners import PiCoDes
 
-N_NOVEL, N_LEARN, N_TARGETS = 25, 30, 25
+N_LEARN, N_TARGETS = 30, 25
 EXAMPLES = (1, 2, 5, 10, 20)
 LENGTHS = (256, 2048)
+METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC")
 RANKS = (1, 5, 10, 15, 20, 25, 50, 100, 250)
 N_NEGATIVES = 1000
 FLOAT_COST = 100.0  # as codes have it
@@ -166,21 +153,13 @@ def lineup(name: str, seed: int) -> Iterator[tuple[Cell, Any]]:
     """Yield a cell and its untrained learner; None stands for the float features."""
     yield {"data": name, "bits": 0, "method": "float", "seed": seed}, None
     yield {"data": name, "bits": 0, "method": "class", "seed": seed}, PredictedClass()
-    classemes = Classemes(cost=CLASSEME_COST, random_state=seed)
-    yield {"data": name, "bits": 0, "method": "classemes", "seed": seed}, classemes
+    control = {"data": name, "bits": 0, "method": "classemes", "seed": seed}
+    yield control, classemes(None, seed)
     for n_bits in LENGTHS:
-        both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
-        learners: dict[str, Learner] = {
-            "LSH": LSH(**both),
-            "SH": SpectralHashing(n_bits),
-            "ITQ": ITQ(**both),
-            "CCA-ITQ": CCAITQ(**both),
-            "PiCoDes": PiCoDes(**both),
-            "DBC": DBC(**both),
-        }
-        for method, learner in learners.items():
+        learners = learners_of(n_bits, seed)
+        for method in METHODS:
             cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
-            yield cell, learner
+            yield cell, learners[method]
 
 
 if __name__ == "__main__":

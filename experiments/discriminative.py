@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._classic_features import is_classic
 from experiments._features import load_features
+from experiments._learners import learners_of
 from experiments._lp_beta_figures import lp_beta_accuracy, mean_over_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
@@ -32,7 +33,7 @@ from fewbits.evaluation import (
     share_label,
     svm_accuracy,
 )
-from fewbits.learners import CCAITQ, DBC, ITQ, LSH, Learner, SpectralHashing
+from fewbits.learners import DBC, Learner
 
 #: Test items of each class, and how many of each there are to learn from.
 CALTECH = (10, (5, 10, 20, 30))
@@ -47,6 +48,7 @@ ALL = 1 << 30  # queries: items of both sides of the split are drawn from
 #: Items of each class up to which LP-beta is affordable.
 LP_BETA_UP_TO = 10
 LENGTHS = (32, 64, 128, 256, 512)
+METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category")
 RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
 #: Codes that are also classified by bits selected for each class; two more fits each.
 SELECTED = ("ITQ", "DBC", "DBC, by category")
@@ -133,18 +135,11 @@ def lineup(problem: Problem, n_each: int) -> Iterator[tuple[Cell, Any]]:
     if is_classic(problem.name) and n_each <= LP_BETA_UP_TO:
         yield {"bits": 0, "method": "LP-beta"}, partial(lp_beta_figures, problem)
     for n_bits in LENGTHS:
-        both: dict[str, Any] = {"n_bits": n_bits, "random_state": problem.seed}
-        learners: dict[str, Learner] = {
-            "LSH": LSH(**both),
-            "SH": SpectralHashing(n_bits),
-            "ITQ": ITQ(**both),
-            "CCA-ITQ": CCAITQ(**both),
-            "DBC": DBC(**both),
-            "DBC, by category": DBC(**both, codes="category"),
-        }
-        for method, learner in learners.items():
+        learners = learners_of(n_bits, problem.seed)
+        for method in METHODS:
+            learner, select = learners[method], method in SELECTED
             cell = {"bits": n_bits, "method": method}
-            yield cell, partial(code_figures, problem, learner, method in SELECTED)
+            yield cell, partial(code_figures, problem, learner, select)
         yield {"bits": n_bits, "method": "PQ"}, partial(pq_figures, problem, n_bits)
 
 

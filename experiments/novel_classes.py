@@ -24,34 +24,27 @@ from experiments._class_codes import PredictedClass
 from experiments._classic_features import is_classic
 from experiments._components import n_components_of
 from experiments._features import load_features
+from experiments._learners import classemes, learners_of
 from experiments._lp_beta_figures import lp_beta_accuracy
+from experiments._novel_protocol import (
+    MOST_KNOWN,
+    N_NOVEL,
+    N_TEST,
+    N_TRAIN,
+    drawn,
+    float_costs,
+    svm_costs,
+    tuned_on,
+)
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
 from fewbits.evaluation import knn_accuracy, svm_accuracy
-from fewbits.learners import (
-    BRE,
-    CCAITQ,
-    DBC,
-    ITQ,
-    LSH,
-    Classemes,
-    Learner,
-    PiCoDes,
-    RelaxedPiCoDes,
-    SpectralHashing,
-)
+from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
 
-N_NOVEL, N_LEARN, N_TRAIN, N_TEST = 25, 30, 10, 25
-#: Known classes to learn from, where there are more: what PiCoDes can afford.
-MOST_KNOWN = 100
-SVM_COSTS = [0.001, 0.01, 0.1, 1.0]
-#: The longest code for which these are tried; rows of longer ones are longer, too.
-COSTS_UP_TO = 256
+N_LEARN = 30  # items of a known class, at most
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
 #: The longest codes of PiCoDes that are learnt in other ways than the best.
 ABLATED_UP_TO = 256
-#: Of classemes, chosen in the same way: larger ones say no to nearly every new class.
-CLASSEME_COST = 0.001
 
 
 def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
@@ -62,19 +55,6 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
             for cell, measure in lineup(Problem(name, seed)):
                 if wanted(cell, only, bits):
                     cells.measure(cell, measure)
-
-
-def tuned_on(name: str, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes on which parameters were chosen: some of Caltech-101's."""
-    if not name.startswith("caltech101-"):
-        return classes[:0]
-    return np.random.default_rng(5).permutation(classes)[50:75]
-
-
-def drawn(classes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
-    """Return at most so many of the classes; fewer of them are among more of them."""
-    # Of a generator of its own, so that everything else is drawn as without a limit.
-    return np.random.default_rng([seed, 1]).permutation(classes)[:most]
 
 
 class Problem:
@@ -176,20 +156,6 @@ def training(learner: Any) -> Cell:
     }
 
 
-def svm_costs(n_bits: int) -> list[float]:
-    """Return the weights of errors that are tried on codes of a length."""
-    return [cost * min(1.0, COSTS_UP_TO / n_bits) for cost in SVM_COSTS]
-
-
-def float_costs(X: NDArray[np.float32]) -> list[float]:
-    """Return powers of ten, in the same range whatever the units of the features.
-
-    From about 0.1 to 100 for rows of a mean squared length of 1.
-    """
-    decade = round(float(np.log10(np.mean(np.sum(X**2, axis=1)))))
-    return [10.0 ** (power - decade) for power in range(-1, 3)]
-
-
 def lineup(problem: Problem) -> Iterator[tuple[Cell, Callable[[], Cell]]]:
     """Yield a cell, and the function that measures it."""
 
@@ -199,8 +165,7 @@ def lineup(problem: Problem) -> Iterator[tuple[Cell, Callable[[], Cell]]]:
 
     yield cell("float"), problem.float_figures
     yield cell("class"), partial(problem.figures, PredictedClass())
-    classemes = Classemes(cost=CLASSEME_COST, random_state=problem.seed)
-    yield cell("classemes"), partial(problem.figures, classemes)
+    yield cell("classemes"), partial(problem.figures, classemes(None, problem.seed))
     if is_classic(problem.name):
         yield cell("LP-beta"), problem.lp_beta_figures
     for n_bits in LENGTHS:
@@ -215,17 +180,7 @@ CLASSEMES = "classemes + RFE"
 def learners(n_bits: int, seed: int) -> dict[str, Learner]:
     """Return the learners of a length, by name."""
     both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
-    found: dict[str, Learner] = {
-        "LSH": LSH(**both),
-        "SH": SpectralHashing(n_bits),
-        "BRE": BRE(**both),
-        "ITQ": ITQ(**both),
-        "CCA-ITQ": CCAITQ(**both),
-        "PiCoDes": PiCoDes(**both),
-        "DBC": DBC(**both),
-        "DBC, by category": DBC(**both, codes="category"),
-        CLASSEMES: Classemes(**both, cost=CLASSEME_COST),
-    }
+    found = learners_of(n_bits, seed) | {CLASSEMES: classemes(n_bits, seed)}
     return found | (ablations(both) if n_bits <= ABLATED_UP_TO else {})
 
 

@@ -188,7 +188,7 @@ def test_novel_says_when_nothing_fits(folder):
     run("fit", "x.npy", "-o", "b", "-m", "lsh", "-b", 64)
     run("build", "b", "x.npy")
     said = "note: every score is negative"
-    with patch("fewbits.cli._novel._N_RANDOM", 5):
+    with patch("fewbits.bundle.N_RANDOM", 5):
         assert said in run("novel", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
         assert said not in run("novel", "b", "--id", 0, "--id", 1)
     assert said not in run("novel", "b", "--id", 80, "--not-id", 0, "--not-id", 40)

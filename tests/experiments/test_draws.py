@@ -7,7 +7,8 @@ import pytest
 
 from experiments import class_search, discriminative, novel_classes
 from experiments._features import FeatureSet
-from experiments.novel_classes import float_costs, lineup, svm_costs, tuned_on
+from experiments._novel_protocol import float_costs, svm_costs, tuned_on
+from experiments.novel_classes import lineup
 
 
 def made_up(n_classes=60, least=24, most=60):

@@ -9,13 +9,14 @@ from fewbits.bundle._classes import (
     vote_answers,
     write_taxonomy,
 )
-from fewbits.bundle._examples import ClassMembers
+from fewbits.bundle._examples import N_RANDOM, ClassMembers
 from fewbits.bundle._items import Items
 from fewbits.bundle._same import same_items
 
 __all__ = [
     "DECODERS",
     "KEEP_VECTORS",
+    "N_RANDOM",
     "SHORTLIST",
     "Bundle",
     "ClassMembers",

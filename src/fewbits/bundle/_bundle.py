@@ -17,6 +17,7 @@ from fewbits.backbones import Backbone
 from fewbits.bundle._class_files import check_classes, class_files, read_classes
 from fewbits.bundle._classes import decode
 from fewbits.bundle._examples import (
+    N_RANDOM,
     ClassMembers,
     Examples,
     check_apart,
@@ -261,7 +262,7 @@ class Bundle:
         not_ids: ArrayLike = (),
         k: int = 10,
         where: Mapping[int, int] | None = None,
-        n_random: int = 1000,
+        n_random: int = N_RANDOM,
         C: float = 100.0,
         random_state: int = 0,
     ) -> ClassMembers:
@@ -307,6 +308,8 @@ class Bundle:
         >>> bundle.with_items(X).find_class(ids=[50, 51], k=3).ids
         array([52, 53, 54])
         """
+        for items in (examples, counterexamples):
+            check_several(items)
         check_apart(examples, counterexamples)  # type: ignore[arg-type]
         return rank_by_class(
             self.collection,

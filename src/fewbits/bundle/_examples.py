@@ -12,7 +12,9 @@ from fewbits.bundle._items import Items
 from fewbits.codes._arguments import whole_number
 from fewbits.decoding import best_scores, learn_class
 from fewbits.errors import ArgumentError
-from fewbits.inputs import check_several
+
+#: Random items of a collection that stand for everything else.
+N_RANDOM = 1000
 
 
 class ClassMembers(NamedTuple):
@@ -43,8 +45,6 @@ def _as_keys(codes: CodeArray) -> NDArray[Any]:
 
 def check_apart(examples: Sequence[Any], counterexamples: Sequence[Any]) -> None:
     """Refuse a raw item, a vector or a text or a path, that is given on both sides."""
-    for items in (examples, counterexamples):
-        check_several(items)
     given = {_content(item) for item in examples} if len(counterexamples) else set()
     for item in counterexamples:
         if _content(item) in given:

@@ -16,8 +16,6 @@ from fewbits.cli._options import (
     typed_items,
 )
 
-_N_RANDOM = 1000  # items that stand for everything else
-
 
 def register(app: typer.Typer) -> None:
     app.command("novel")(novel)
@@ -64,7 +62,7 @@ def novel(
 
     Example: fewbits novel my-bundle "dog bite" "cat bite" --where 12=1
     """
-    from fewbits.bundle import Bundle, same_items
+    from fewbits.bundle import N_RANDOM, Bundle, same_items
 
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
@@ -77,9 +75,9 @@ def novel(
         # Nobody needs to be told of items that were examples.
         ids=[*(ids or []), *same_items(loaded, given)],
         not_ids=[*(not_ids or []), *same_items(loaded, others)],
+        n_random=N_RANDOM,
         k=k,
         where=parse_bits(where or []),
-        n_random=_N_RANDOM,
         random_state=seed,
     )
     hits = [
@@ -91,7 +89,7 @@ def novel(
         return
     print_hits("items that fit the examples best", hits)
     # In a small collection every member stands for everything else, too.
-    if len(loaded.collection) > _N_RANDOM and hits and hits[0]["score"] < 0:
+    if len(loaded.collection) > N_RANDOM and hits and hits[0]["score"] < 0:
         typer.echo(
             "note: every score is negative: by these examples, nothing in the "
             "collection looks like a member"

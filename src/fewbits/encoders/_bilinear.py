@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Tensors, frozen
+from fewbits.encoders._sized import SizedEncoder
 from fewbits.errors import ArgumentError
 
 Float32Array = NDArray[np.float32]
@@ -18,7 +19,7 @@ _BLOCK_ENTRIES = 1 << 17
 
 
 @final
-class BilinearEncoder(Encoder):
+class BilinearEncoder(SizedEncoder):
     """Features as a matrix, multiplied from the left and from the right.
 
     The features, padded with zeros, fill a matrix Z of d1 rows and d2 columns row by
@@ -72,25 +73,15 @@ class BilinearEncoder(Encoder):
         *,
         zero_bit: int = 0,
     ) -> None:
-        self.left, self.right, self.bias = frozen(left), frozen(right), frozen(bias)
-        self._n_features = int(frozen(n_features, np.int64).item())
-        self.zero_bit = as_zero_bit(zero_bit)
+        super().__init__(bias, n_features, zero_bit)
+        self.left, self.right = frozen(left), frozen(right)
         _check_sides(self.left, self.right, self.bias, self._n_features)
-
-    @property
-    def n_features(self) -> int:
-        return self._n_features
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
 
     def tensors(self) -> Tensors:
         return {
             "left": self.left,
             "right": self.right,
-            "bias": self.bias,
-            "n_features": np.array([self.n_features], np.int64),
+            **super().tensors(),
         }
 
     def _project(self, X: Float32Array, scores: ScoreArray) -> None:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Tensors
+from fewbits.encoders._sized import SizedEncoder
 from fewbits.errors import ArgumentError
 
 #: No transform is smaller: one register of the widest instruction set.
@@ -19,7 +20,7 @@ _MAX_FEATURES = 1 << 24
 MAX_ROUNDS = 16
 
 
-class RoundsEncoder(Encoder):
+class RoundsEncoder(SizedEncoder):
     """Series of rounds, each a block-diagonal matrix and a Walsh-Hadamard transform.
 
     A subclass keeps what makes the matrices in the attribute named by `stored`, an
@@ -30,9 +31,7 @@ class RoundsEncoder(Encoder):
     stored: ClassVar[str]
 
     def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
-        self.bias = frozen(bias)
-        self._n_features = int(frozen(n_features, np.int64).item())
-        self.zero_bit = as_zero_bit(zero_bit)
+        super().__init__(bias, n_features, zero_bit)
         self._check_shapes()
 
     @property
@@ -45,14 +44,6 @@ class RoundsEncoder(Encoder):
         """Return the shapes that a round may be stored in."""
 
     @property
-    def n_features(self) -> int:
-        return self._n_features
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
-
-    @property
     def n_rounds(self) -> int:
         return int(self._stored.shape[1])
 
@@ -62,11 +53,7 @@ class RoundsEncoder(Encoder):
         return array
 
     def tensors(self) -> Tensors:
-        return {
-            self.stored: self._stored,
-            "bias": self.bias,
-            "n_features": np.array([self.n_features], np.int64),
-        }
+        return {self.stored: self._stored, **super().tensors()}
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         _kernels.hadamard_scores(

@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Tensors, frozen
 from fewbits.encoders._linear import check_affine
+from fewbits.encoders._sized import SizedEncoder
 from fewbits.errors import ArgumentError
 
 
 @final
-class SparseEncoder(Encoder):
+class SparseEncoder(SizedEncoder):
     """One hyperplane per bit, most of whose weights are zero.
 
     The map of bit ``j`` is row ``j`` of a CSR matrix (n_bits, n_features): features
@@ -59,10 +60,9 @@ class SparseEncoder(Encoder):
         *,
         zero_bit: int = 0,
     ) -> None:
+        super().__init__(bias, n_features, zero_bit)
         self.indptr, self.indices = frozen(indptr, np.int64), frozen(indices, np.int32)
-        self.values, self.bias = frozen(values), frozen(bias)
-        self._n_features = int(frozen(n_features, np.int64).item())
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.values = frozen(values)
         shape = (self._n_features, self.indptr.size - 1)
         check_affine(shape, self.values, self.bias)
         _check_csr(self.indptr, self.indices, self.values, self._n_features)
@@ -93,14 +93,6 @@ class SparseEncoder(Encoder):
         return cls(indptr, features, values, bias, len(dense), zero_bit=zero_bit)
 
     @property
-    def n_features(self) -> int:
-        return self._n_features
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
-
-    @property
     def density(self) -> float:
         """Share of the weights that are not zero."""
         return len(self.values) / (self.n_features * self.n_bits)
@@ -110,8 +102,7 @@ class SparseEncoder(Encoder):
             "indptr": self.indptr,
             "indices": self.indices,
             "values": self.values,
-            "bias": self.bias,
-            "n_features": np.array([self.n_features], np.int64),
+            **super().tensors(),
         }
 
     @cached_property
