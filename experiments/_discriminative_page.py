@@ -15,7 +15,14 @@ from experiments._summary import (
     mean_and_error,
     shown,
 )
-from experiments.discriminative import CURVES_AT, LENGTHS, MOST_CLASSES, RANKS, SIZES
+from experiments.discriminative import (
+    CURVES_AT,
+    LENGTHS,
+    MOST_CLASSES,
+    PQ_SVM_UP_TO,
+    RANKS,
+    SIZES,
+)
 
 INTRODUCTION = f"""# Codes for classes that were trained on
 
@@ -29,9 +36,11 @@ SVM for each class, and one on bits that an L1-regularised SVM selects for the c
 ("DBC-L1", here for ITQ as well). Codes of DBC are learnt by image, as in the paper, and
 by category: how much the codes of a class then differ is told by their entropy, 0 where
 all are equal, and at most the logarithm of the number of items. Classic descriptors are
-reduced as for [novel classes](novel_classes.md). Precision counts as many of the
-highest scored test items as the class has. Accuracies are means over classes, then over
-seeds ± one standard error; a seed draws the items and the starting points.
+reduced as for [novel classes](novel_classes.md). Product quantization ("PQ") compares
+the features of a query with the centres of the codes; its linear SVMs, with at most
+{PQ_SVM_UP_TO} items per class as in the paper, see the centres. Precision counts as many
+of the highest scored test items as the class has. Accuracies are means over classes,
+then over seeds ± one standard error; a seed draws the items and the starting points.
 
 [Claims of the paper](discriminative_claims.md) are checked on these numbers."""
 

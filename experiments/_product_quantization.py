@@ -1,19 +1,31 @@
 """Product quantization, a peer whose codes hold numbers of centres instead of bits."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def nearest_labels(
-    X: NDArray[np.float32],
-    y: NDArray[Any],
-    queries: NDArray[np.float32],
-    n_bytes: int,
-    seed: int,
-) -> NDArray[Any]:
-    """Return the label of the code nearest to each query, by asymmetric distance.
+class Quantized(NamedTuple):
+    """What product quantization makes of two sets of rows.
+
+    Attributes
+    ----------
+    rows, queries : ndarray of shape (n, width), dtype float32
+        The centres that stand for them, padded with zeros.
+    nearest : ndarray of shape (n_queries,)
+        Which row has the code nearest to each query, by asymmetric distance.
+    """
+
+    rows: NDArray[np.float32]
+    queries: NDArray[np.float32]
+    nearest: NDArray[np.int64]
+
+
+def quantized(
+    X: NDArray[np.float32], queries: NDArray[np.float32], n_bytes: int, seed: int
+) -> Quantized:
+    """Learn centres from `X`, and code both sides by them.
 
     Features are padded with zeros to a multiple of the number of parts. With fewer
     than 256 rows, there are as many centres as the next smaller power of two.
@@ -28,8 +40,8 @@ def nearest_labels(
     rows, asked = (_padded(Z, width) for Z in (X, queries))
     index.train(rows)
     index.add(rows)
-    found: NDArray[Any] = y[index.search(asked, 1)[1][:, 0]]
-    return found
+    decoded = (index.sa_decode(index.sa_encode(Z)) for Z in (rows, asked))
+    return Quantized(*decoded, index.search(asked, 1)[1][:, 0])
 
 
 def _padded(Z: NDArray[np.float32], width: int) -> NDArray[np.float32]:

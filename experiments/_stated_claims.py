@@ -198,6 +198,14 @@ DBC = [
         "PQ compares with the features of the query, not with its code",
     ),
     Claim(
+        "D1",
+        "DBC finds more than PQ",
+        "precision of a linear SVM for each class, DBC less PQ",
+        known("DBC", "PQ", "precision"),
+        "PQ is learnt without classes",
+        "what is left of the features says more than bits",
+    ),
+    Claim(
         "D2",
         "DBC-L1 is no worse than DBC",
         f"{SVM}, bits selected for it less all bits",
