@@ -38,9 +38,10 @@ by category: how much the codes of a class then differ is told by their entropy,
 all are equal, and at most the logarithm of the number of items. Classic descriptors are
 reduced as for [novel classes](novel_classes.md). Product quantization ("PQ") compares
 the features of a query with the centres of the codes; its linear SVMs, with at most
-{PQ_SVM_UP_TO} items per class as in the paper, see the centres. Precision counts as many
-of the highest scored test items as the class has. Accuracies are means over classes,
-then over seeds ± one standard error; a seed draws the items and the starting points.
+{PQ_SVM_UP_TO} items per class as in the paper, see the centres. Precision counts as
+many of the highest scored test items as the class has. Accuracies are means over
+classes, then over seeds ± one standard error; a seed draws the items and the starting
+points.
 
 [Claims of the paper](discriminative_claims.md) are checked on these numbers."""
 
