@@ -180,6 +180,13 @@ def test_novel_leaves_examples_out(folder, texts):
     assert {hit["text"] for hit in found["hits"]} == {*TEXTS[1:3]}
 
 
+def test_text_that_is_the_name_of_a_file(texts):
+    arguments = ["novel", texts, "t.txt", "--not", TEXTS[1], "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.stderr == "note: 't.txt' is taken as a text; --input reads it\n"
+    assert json.loads(result.stdout)["hits"]
+
+
 def test_novel_says_when_nothing_fits(folder):
     rng = np.random.default_rng(0)
     two, alone = np.repeat(rng.normal(size=(2, 8)), 40, axis=0), rng.normal(size=(1, 8))

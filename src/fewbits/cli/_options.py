@@ -1,6 +1,7 @@
 """Options that several commands share, and how they print."""
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -77,6 +78,8 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
         from fewbits.inputs import check_texts
 
         check_texts(typed, "the command line")
+        for text in filter(os.path.isfile, typed):
+            typer.echo(f"note: {text!r} is taken as a text; --input reads it", err=True)
         return list(typed)
     for name in typed:
         if not Path(name).is_file():

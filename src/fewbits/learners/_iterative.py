@@ -40,15 +40,21 @@ class IterativeLearner(Learner):
         states: Iterator[tuple[State, float]],
         start: State | None = None,
         file: Checkpoint | None = None,
+        *,
+        n_iter: int | None = None,
+        last: bool = True,
     ) -> State:
         """Return the last of `states` to be reached, `start` if none; keep score.
 
-        With a `file`, whose states are arrays, they follow on what it holds.
+        With a `file`, whose states are arrays, they follow on what it holds. A learner
+        of several phases says how many iterations this one has, and whether it is the
+        last: an interrupt in another one is passed on.
         """
         state: Any = start
         objective = [] if file is None else file.objective
+        most = self.n_iter if n_iter is None else n_iter
         try:
-            for improved, value in islice(states, self._n_left(objective)):
+            for improved, value in islice(states, self._n_left(objective, most)):
                 state = improved
                 objective.append(value)
                 if file is not None:
@@ -59,7 +65,7 @@ class IterativeLearner(Learner):
             if file is not None:
                 file.remove()
         except KeyboardInterrupt:
-            if not objective:
+            if not (objective and last):
                 raise
             if file is not None:
                 file.write(state, objective)
@@ -70,8 +76,8 @@ class IterativeLearner(Learner):
         reached: State = state
         return reached
 
-    def _n_left(self, objective: list[float]) -> int:
-        return 0 if self._may_stop(objective) else self.n_iter - len(objective)
+    def _n_left(self, objective: list[float], most: int) -> int:
+        return 0 if self._may_stop(objective) else most - len(objective)
 
     def _warn_of_interrupt(self, n_done: int, file: Checkpoint | None) -> None:
         later = "" if file is None else f"; the same fit goes on from {file.path}"

@@ -45,6 +45,13 @@ def test_phase_one_turns_bits_and_lowers_its_loss():
     assert losses[-1] < 0.7 * losses[0]
 
 
+@pytest.mark.parametrize(("codebook", "before"), [("learnt", 10), ("svd", 20)])
+def test_every_phase_has_its_own_number_of_epochs(codebook, before):
+    seen = []
+    fitted = learner(codebook=codebook, n_iter=3, callbacks=[seen.append]).fit(X, y)
+    assert (len(seen), len(fitted.history_)) == (before + 3, 3)
+
+
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_warm_start(start):
     cold = learner(codebook_epochs=2).fit(X, y)

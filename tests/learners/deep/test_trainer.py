@@ -167,6 +167,21 @@ def test_network_is_that_of_the_best_epoch():
     assert torch.equal(model.network_.head.layers[0].weight, seen[best][1])
 
 
+def test_classifier_is_that_of_the_best_epoch():
+    seen = []
+
+    def callback(record):
+        rows = model._trainer.objective.loss.classifier
+        seen.append((record["map"], rows.detach().numpy().copy()))
+
+    options = {"n_iter": 30, "learning_rate": 0.05, "validation": 0.3}
+    model = learner(loss="greedyhash", **options, callbacks=[callback])
+    model.fit(X, y)
+    best = max(range(30), key=lambda i: seen[i][0])
+    assert best < 29
+    assert np.array_equal(model.classifier_, seen[best][1])
+
+
 def test_nothing_is_kept_aside_when_nothing_shall_be():
     history = learner(validation=0).fit(X, y).history_
     assert "map" not in history[0]
@@ -181,6 +196,19 @@ def test_interrupt_keeps_what_was_learnt():
     with pytest.warns(UserWarning, match="interrupted after 1 of 6"):
         fitted = learner(callbacks=[interrupt]).fit(X, y)
     assert fitted.encode(X).shape == (150, 2)
+
+
+def test_interrupt_before_the_last_phase_is_passed_on(tmp_path):
+    def interrupt(record):
+        if record["epoch"] == 2:
+            raise KeyboardInterrupt
+
+    options = {"random_state": 0, "codebook_epochs": 4, "n_iter": 3, "device": "cpu"}
+    options["checkpoint"] = tmp_path / "c.pt"
+    with pytest.raises(KeyboardInterrupt):
+        LLC(**options, callbacks=[interrupt]).fit(X, y)
+    fitted = LLC(**options).fit(X, y)
+    assert (len(fitted.codebook_history_), len(fitted.history_)) == (4, 3)
 
 
 class Poison(nn.Module):
@@ -202,6 +230,31 @@ def test_nan_stops_training_and_names_the_layer():
     with pytest.raises(DivergedError, match=r"not finite in epoch 3.*backbone\.1"):
         model.fit(X, y)
     assert all(torch.isfinite(p).all() for p in backbone.parameters())
+
+
+class SpoiltStep(nn.Module):
+    """Gives a gradient that is not a number to the batch of this number."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.layer, self.left = nn.Linear(12, 12), at
+
+    def forward(self, features):
+        found = self.layer(features)
+        if self.training:
+            self.left -= 1
+            if self.left == 0:
+                found.register_hook(lambda gradient: gradient * torch.nan)
+        return found
+
+
+def test_last_step_of_an_epoch_may_not_spoil_the_network():
+    n_batches = len(learner(n_iter=1).fit(X, y)._trainer._batches(0))
+    model = learner(backbone=SpoiltStep(at=2 * n_batches), n_iter=3)
+    with pytest.raises(DivergedError, match="in epoch 2, first in the weights of"):
+        model.fit(X, y)
+    assert len(model._trainer.history) == 1
+    assert np.unique(model.encode(X), axis=0).shape[0] > 2  # the first epoch's codes
 
 
 def test_learning_rate_that_explodes():

@@ -33,7 +33,14 @@ from fewbits.learners.deep._network import (
 from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import as_device, memory_advice, reproducible
-from fewbits.learners.deep._trainer import Callback, Objective, Plan, Record, Trainer
+from fewbits.learners.deep._trainer import (
+    Callback,
+    DivergedError,
+    Objective,
+    Plan,
+    Record,
+    Trainer,
+)
 from fewbits.learners.deep.losses import Loss, Setting
 
 _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
@@ -240,7 +247,11 @@ class DeepLearner(IterativeLearner):
         n_epochs: int | None = None,
         phase: str = "",
     ) -> Trainer:
-        """Train; keep the epoch with the best mAP on the items kept aside."""
+        """Train; keep the epoch with the best mAP on the items kept aside.
+
+        Without `n_epochs` it is the last phase, whose network is deployed, even when
+        its training ends for want of finite numbers.
+        """
         setting = Setting(network.head.n_outputs, problem.targets, problem.seed)
         for part in (loss, control):
             if part is not None:
@@ -255,7 +266,13 @@ class DeepLearner(IterativeLearner):
             self._plan(problem, n_epochs or self.n_iter, phase),
             self._identity(problem, phase),
         )
-        self._run(self._heard(trainer), start=())
+        last = n_epochs is None
+        try:
+            self._run(self._heard(trainer), (), n_iter=trainer.plan.n_epochs, last=last)
+        except DivergedError:
+            if last:
+                self.encoder_ = self._deploy(network)
+            raise
         trainer.restore_best()
         self.history_ = trainer.history
         self.objective_ = np.array([record["loss"] for record in self.history_])

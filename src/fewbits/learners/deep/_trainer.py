@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from fewbits.learners.deep._torch import memory_advice, reproducible
 from fewbits.learners.deep.losses import Loss
 
 Record = dict[str, float]
+State = dict[str, Any]
 #: Called after each epoch with its figures: epoch, loss, seconds, bound, map.
 Callback = Callable[[Record], None]
 
@@ -128,7 +130,7 @@ class Trainer:
             device.type, enabled=plan.mixed_precision and device.type == "cuda"
         )
         self.history: list[Record] = []
-        self._best: tuple[float, dict[str, Tensor]] | None = None
+        self._best: tuple[float, State, State] | None = None
 
     def epochs(self) -> Iterator[Record]:
         """Train, and yield the figures of each epoch; go on where a checkpoint ends."""
@@ -144,9 +146,13 @@ class Trainer:
                 yield record
 
     def restore_best(self) -> None:
-        """Go back to the epoch with the best mAP on the items kept aside."""
+        """Go back to the epoch with the best mAP on the items kept aside.
+
+        The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
+        """
         if self._best is not None:
             self.network.load_state_dict(self._best[1])
+            self.objective.load_state_dict(self._best[2])
         self.network.eval()
 
     def score(self, rows: NDArray[np.int64]) -> Tensor:
@@ -175,6 +181,10 @@ class Trainer:
             if not np.isfinite(loss):
                 self._give_up(rows, epoch, good)
             total += loss
+        if not all(
+            value.isfinite().all() for value in self.network.state_dict().values()
+        ):
+            self._give_up(batches[-1], epoch, good)  # the last step spoilt them
         record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         record["seconds"] = time.perf_counter() - start
         if self.monitor is not None:
@@ -216,7 +226,7 @@ class Trainer:
             batches.pop()
         return batches
 
-    def _give_up(self, rows: Tensor, epoch: int, good: dict[str, Tensor]) -> None:
+    def _give_up(self, rows: Tensor, epoch: int, good: State) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
         X = self.items[self.train[rows]].to(self.plan.device)
         place = where_not_finite(self.network, self.objective, X)
@@ -229,7 +239,8 @@ class Trainer:
 
     def _keep_best(self, record: Record) -> None:
         if "map" in record and (self._best is None or record["map"] > self._best[0]):
-            self._best = record["map"], copy_of(self.network)
+            found = copy_of(self.network), copy_of(self.objective)
+            self._best = record["map"], *found
 
     def _exhausted(self) -> bool:
         """Whether the best epoch is too long ago."""
@@ -262,7 +273,7 @@ class Trainer:
         for name in ("network", "objective", "optimizer", "schedule", "scaler"):
             getattr(self, name).load_state_dict(state[name])
         self.history = state["history"]
-        self._best = state["best"] and (state["best"][0], state["best"][1])
+        self._best = state["best"] and tuple(state["best"])
         set_random_state(state["random"])
 
 
@@ -289,9 +300,9 @@ def make_optimizer(
     return torch.optim.AdamW(groups, weight_decay=plan.weight_decay, fused=True)
 
 
-def copy_of(module: nn.Module) -> dict[str, Tensor]:
+def copy_of(module: nn.Module) -> State:
     """Return a copy of a module's state."""
-    return {name: value.clone() for name, value in module.state_dict().items()}
+    return deepcopy(module.state_dict())
 
 
 def random_state() -> dict[str, Any]:
