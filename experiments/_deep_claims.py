@@ -221,7 +221,7 @@ def over_networks(margin: float) -> Gaps:
             made, found = cell["cell"], cell["figures"]
             if made["control"] in ("", "D"):
                 key = (made["bits"], made["head"], made["seed"])
-                point = (found["history"]["bound"][-1], found["map"])
+                point = (found["bound"], found["map"])
                 groups.setdefault(key, []).append(point)
         values: Values = {}
         for (bits, head, seed), points in groups.items():

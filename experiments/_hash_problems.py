@@ -1,7 +1,7 @@
 """Data of the deep-hashing experiments: what is trained on, asked, and ranked."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -56,6 +56,17 @@ def load_problem(name: str, seed: int) -> HashProblem:
         "wordnet": _wordnet,
     }
     return made[name](np.random.default_rng(seed), seed)
+
+
+@lru_cache(maxsize=1)
+def choice_problem(name: str, seed: int, asked_by: int) -> HashProblem:
+    """Return the problem of a seed without what is asked for the seeds below another.
+
+    Parameters are chosen on it: no query that is reported is trained on, or kept aside.
+    """
+    problem = load_problem(name, seed)
+    asked = [load_problem(name, other).query for other in range(asked_by)]
+    return replace(problem, train=np.setdiff1d(problem.train, np.concatenate(asked)))
 
 
 def _caltech101(rng: np.random.Generator, seed: int) -> HashProblem:

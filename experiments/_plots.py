@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+
+from fewbits.analysis import BoundRegression
 
 mpl.use("svg")
 # The same data must give the same file.
@@ -60,8 +63,12 @@ def scatter_plot(
     y: str = "",
     title: str = "",
     diagonal: bool = False,
+    line: BoundRegression | None = None,
 ) -> None:
-    """Draw points in groups, as many colours as there are groups."""
+    """Draw points in groups, as many colours as there are groups.
+
+    A regression is drawn as a line with its confidence band.
+    """
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(6.4, 4.4), layout="constrained")
@@ -71,6 +78,10 @@ def scatter_plot(
         axes.scatter(xs, ys, s=9, color=colours[i % len(colours)], label=name)
     if diagonal:
         axes.axline((0, 0), slope=1, color="0.5", linewidth=0.8)
+    if line is not None:
+        at = np.linspace(*axes.get_xlim(), 100)
+        axes.plot(at, line.line(at), color="0.4", linewidth=0.8)
+        axes.fill_between(at, *line.band(at), color="0.5", alpha=0.15, linewidth=0)
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from experiments._cells import Cell, Cells
-from experiments._pages import IMAGES
+from experiments._pages import IMAGES, TITLES
 from experiments._plots import scatter_plot
 from experiments._public_code import BY_HEAD, REFERENCES, WHOLE
 from experiments._summary import (
@@ -14,6 +14,10 @@ from experiments._summary import (
     shown,
 )
 from experiments.posterior_control import LENGTHS
+from fewbits.analysis import bound_regression
+
+#: The length at which mAP is drawn against the bound: others have other ratios.
+BOUND_AT = 32
 
 Table = dict[str, dict[int, tuple[float, float, int]]]
 
@@ -79,17 +83,21 @@ def _references(name: str) -> str:
 
 
 def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
-    """Draw the mAP of every network against its bound ratio (figure 4)."""
+    """Draw the mAP of networks against their bound ratio, and a line (figure 4)."""
     groups: dict[str, list[tuple[float, float]]] = {}
+    cells = [cell for cell in cells if cell["cell"]["bits"] == BOUND_AT]
     for cell in cells:
         kind = "with D" if cell["cell"]["control"] == "D" else "without"
         if cell["cell"]["control"] in ("", "D"):
             found = cell["figures"]
-            point = (found["history"]["bound"][-1], found["map"])
-            groups.setdefault(kind, []).append(point)
+            groups.setdefault(kind, []).append((found["bound"], found["map"]))
     if groups:
         image = IMAGES / f"posterior_{name}_{head}_bound.svg"
-        scatter_plot(image, groups, x="min D_inter / max D_intra", y="mAP")
+        title = f"{TITLES[name]}, {BOUND_AT} bits"
+        points = [point for group in groups.values() for point in group]
+        line = bound_regression(*zip(*points, strict=True)) if len(points) > 2 else None
+        axes = {"x": "min D_inter / max D_intra", "y": "mAP"}
+        scatter_plot(image, groups, **axes, title=title, line=line)
         yield f"![mAP against the bound](../images/{image.name})"
 
 

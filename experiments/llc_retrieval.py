@@ -23,7 +23,7 @@ from experiments._class_codes import PredictedClass
 from experiments._hash_problems import HashProblem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, possible
-from experiments.posterior_control import rate_of
+from experiments.posterior_control import settings
 from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners import ITQ
 from fewbits.learners.deep import LLC, DeepHash
@@ -74,7 +74,9 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
 
 def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Learn codes, and rank the base for the queries."""
-    rate = rate_of(data, "linear", LOSSES[method]) if method in LOSSES else 1e-3
+    rate = 1e-3
+    if method in LOSSES:
+        _, rate = settings(data, "linear", LOSSES[method])
     problem = load_problem(data, seed)
     start = time.perf_counter()
     learner = make(method, bits, rate, seed)

@@ -7,13 +7,14 @@ Six losses of the paper and OrthoHash train a head on frozen features: by themse
 with the posterior control ("D"), with plain targets at the same centres ("centres"),
 and with a surrogate that stays as it was drawn ("frozen"). The paper does not say
 whether the control is added to a loss or takes its place: "D alone" is the latter, the
-same whatever the loss. Learning rates and weights
-are chosen on a part of the training items, with another seed than those that are
-reported, at 32 bits, and kept for all lengths.
+same whatever the loss. Learning rates and weights are chosen on a part of the training
+items, with another seed than those that are reported and without any of their queries,
+at 32 bits, and kept for all lengths: first the rate of the loss alone, then the weight
+of a control, then the rate with it.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,27 +22,33 @@ import numpy as np
 import typer
 
 from experiments._cells import Cell, Cells
-from experiments._hash_problems import HashProblem, load_problem
+from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from fewbits.analysis import code_bound
 from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
 from fewbits.learners.deep.losses import LOSSES
 
 LENGTHS = (16, 32, 64)
 HEADS: dict[str, tuple[int, ...]] = {"linear": (), "mlp": (1024,)}
-RATES, WEIGHTS = (3e-4, 1e-3, 3e-3), (0.03, 0.1, 0.3, 1.0)
+RATES = (3e-4, 1e-3, 3e-3)
+#: Tried first, and what else is tried where the best of them is the last.
+WEIGHTS, MORE_WEIGHTS = (0.03, 0.1, 0.3, 1.0), (0.001, 0.003, 0.01, 3.0, 10.0, 30.0)
 N_ITER, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32
 CONTROLS: dict[str, Any] = {
     "": None,
     "D": PosteriorControl,
     "centres": CentreControl,
-    "frozen": partial(PosteriorControl, train=False),
+    # Units that are left out at random would make another function of each step.
+    "frozen": partial(PosteriorControl, train=False, dropout=0.0),
 }
 #: The control in place of a loss; AdamW makes nothing of the weight of a single term.
 ALONE = "D alone"
 METHODS = (*LOSSES, ALONE)
 #: Seeds of each: five for the tables, three for what is beside them.
 N_SEEDS = {"": 5, "D": 5, "centres": 3, "frozen": 3}
+#: What tells posterior and centres apart is asked of the linear head.
+CONTROLS_OF = {"linear": tuple(N_SEEDS), "mlp": ("", "D")}
 
 app = typer.Typer()
 Head = Annotated[list[str] | None, typer.Option(help="linear or mlp.")]
@@ -53,9 +60,9 @@ def choose(data: Data, head: Head = None, only: Only = None) -> None:
     for name in data:
         for kind in head or ["linear"]:
             for loss in only or METHODS:
-                rate_of(name, kind, loss)
-                for control in ("D", "centres") if loss != ALONE else ():
-                    weight_of(name, kind, loss, control)
+                controls = CONTROLS_OF[kind] if loss != ALONE else ("",)
+                for control in controls:
+                    settings(name, kind, loss, control)
 
 
 @app.command()
@@ -80,8 +87,8 @@ def lineup(name: str, head: str, seed: int) -> Iterator[Cell]:
     """Yield the cells of one seed."""
     for loss in METHODS:
         for n_bits in LENGTHS:
-            for control, n_seeds in N_SEEDS.items():
-                if seed < n_seeds and not (control and loss == ALONE):
+            for control in CONTROLS_OF[head]:
+                if seed < N_SEEDS[control] and not (control and loss == ALONE):
                     cell = {"data": name, "head": head, "bits": n_bits}
                     yield {**cell, "method": loss, "control": control, "seed": seed}
 
@@ -91,11 +98,7 @@ def figures(
 ) -> Cell:
     """Train, then rank the base for the queries and vote by it."""
     problem = load_problem(data, seed)
-    weight = None
-    if control:
-        known = "D" if control == "frozen" else control
-        weight = weight_of(data, head, method, known)
-    rate = rate_of(data, head, method)
+    weight, rate = settings(data, head, method, control)
     learner = make(method, control, weight, head, bits, rate, seed)
     start = time.perf_counter()
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
@@ -117,13 +120,14 @@ def figures(
 
 
 def quality(learner: DeepHash, problem: HashProblem) -> Cell:
-    """Return the mAP over the queries, and the accuracy of 100 votes."""
+    """Return the mAP over the queries, the accuracy of 100 votes, and the bound."""
     base, query = (
         learner.encode(problem.X[rows]) for rows in (problem.base, problem.query)
     )
     labels, asked = problem.labels[problem.base], problem.labels[problem.query]
     right = share_label(asked, labels)
     found = {"map": mean_average_precision(query, base, right, at=problem.at).value}
+    found["bound"] = float(code_bound(base, learner.n_bits, labels).ratio)
     if labels.ndim == 1:
         found["accuracy"] = knn_accuracy(base, labels, query, asked, k=100).value
     if learner.classifier_ is not None and labels.ndim == 1:
@@ -158,19 +162,38 @@ def make(
     )
 
 
-def rate_of(data: str, head: str, loss: str) -> float:
-    """Return the learning rate that ranks best on items kept aside from training."""
-    found = {rate: aside(data, head, loss, "", None, rate) for rate in RATES}
-    return max(found, key=lambda rate: found[rate])
+def settings(
+    data: str, head: str, loss: str, control: str = ""
+) -> tuple[float | None, float]:
+    """Return the weight of a control, if any, and the learning rate.
+
+    The frozen surrogate has those of the one that learns.
+    """
+    tried = partial(aside, data, head, loss)
+    rate = best_of(RATES, lambda rate: tried("", None, rate))
+    if not control:
+        return None, rate
+    control = "D" if control == "frozen" else control
+    weight = best_of(WEIGHTS, lambda w: tried(control, w, rate), MORE_WEIGHTS)
+    return weight, best_of(RATES, lambda rate: tried(control, weight, rate))
 
 
-def weight_of(data: str, head: str, loss: str, control: str) -> float:
-    """Return the weight of a control that does."""
-    rate = rate_of(data, head, loss)
-    found = {
-        weight: aside(data, head, loss, control, weight, rate) for weight in WEIGHTS
-    }
-    return max(found, key=lambda weight: found[weight])
+def best_of(
+    values: Sequence[float],
+    quality: Callable[[float], float],
+    more: Sequence[float] = (),
+) -> float:
+    """Return the best of `values`, and go on along `more` while the last one is."""
+    found = {value: quality(value) for value in values}
+    while True:
+        best = max(found, key=lambda value: found[value])
+        beyond = [each for each in more if each not in found]
+        lower = [each for each in beyond if each < best == min(found)]
+        higher = [each for each in beyond if each > best == max(found)]
+        if not lower and not higher:
+            return best
+        value = max(lower) if lower else min(higher)
+        found[value] = quality(value)
 
 
 def aside(
@@ -181,7 +204,7 @@ def aside(
     cell |= {"weight": weight, "rate": rate}
 
     def train() -> Cell:
-        problem = load_problem(data, CHOSEN_SEED)
+        problem = choice_problem(data, CHOSEN_SEED, max(N_SEEDS.values()))
         learner = make(loss, control, weight, head, CHOSEN_BITS, rate, CHOSEN_SEED)
         learner.fit(problem.X[problem.train], problem.labels[problem.train])
         return {"map": max(record["map"] for record in learner.history_)}

@@ -14,7 +14,7 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import load_problem
 from experiments._options import Data
-from experiments.posterior_control import make, rate_of, weight_of
+from experiments.posterior_control import make, settings
 from fewbits.analysis import code_bound, map_codes
 
 METHODS, CONTROLS = ("hashnet", "dbdh"), ("", "D")
@@ -33,8 +33,7 @@ def main(data: Data) -> None:
 
 def figures(data: str, method: str, control: str) -> Cell:
     """Train, and place items of up to ten classes."""
-    rate = rate_of(data, "linear", method)
-    weight = weight_of(data, "linear", method, control) if control else None
+    weight, rate = settings(data, "linear", method, control)
     problem = load_problem(data, SEED)
     learner = make(method, control, weight, "linear", N_BITS, rate, SEED)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])

@@ -105,8 +105,7 @@ def controls(seed=0, bits=16):
     history = {"map": [0.1, 0.3, 0.2], "bound": [0.5, 0.7, 0.6]}
     for control, value in (("", 0.5), ("D", 0.6), ("centres", 0.58)):
         for method, more in (("csq", 0.0), ("dch", 0.1)):
-            found = {"map": value + more, "history": dict(history)}
-            found["history"]["bound"] = [0.5, 0.7, value + more]
+            found = {"map": value + more, "bound": value + more, "history": history}
             yield cell(method, seed, found, bits=bits, control=control, head="linear")
 
 

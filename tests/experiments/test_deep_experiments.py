@@ -1,5 +1,7 @@
 """Experiments on deep codes: what is drawn, chosen and shown."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -39,11 +41,35 @@ def test_labels_are_the_common_long_words(monkeypatch):
 
 def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
     def aside(data, head, loss, control, weight, rate):
-        return -abs(np.log10(rate) + 3) - (weight or 0) * (0.1 - (weight or 0))
+        tried.append((control, weight, rate))
+        best_rate = -2.5 if control else -3.0
+        quality = -abs(np.log10(rate) - best_rate)
+        return quality - (abs(np.log10(weight) - best[0]) if control else 0)
 
     monkeypatch.setattr(posterior_control, "aside", aside)
-    assert posterior_control.rate_of("any", "linear", "csq") == 1e-3
-    assert posterior_control.weight_of("any", "linear", "csq", "D") == 1.0
+    chosen = partial(posterior_control.settings, "any", "linear", "csq")
+    tried, best = [], [0.0]
+    assert chosen("") == (None, 1e-3)
+    assert len(tried) == 3
+    for best[0], weight in ((-1.1, 0.1), (-2.1, 0.01), (0.4, 3.0), (9.0, 30.0)):
+        assert chosen("D") == chosen("frozen") == (weight, 3e-3)
+    assert {control for control, _, _ in tried} == {"", "D"}
+
+
+def test_nothing_that_is_asked_is_chosen_on(monkeypatch):
+    def load(name, seed):
+        order = np.random.default_rng(seed).permutation(200)
+        return _hash_problems.HashProblem(
+            None, None, order[50:], order[:20], order[20:], None
+        )
+
+    monkeypatch.setattr(_hash_problems, "load_problem", load)
+    _hash_problems.choice_problem.cache_clear()
+    train = _hash_problems.choice_problem("any", 1000, 5).train
+    asked = np.concatenate([load("any", seed).query for seed in range(5)])
+    assert 50 < len(train) < 150
+    assert not np.isin(train, asked).any()
+    _hash_problems.choice_problem.cache_clear()
 
 
 def test_every_loss_has_every_control():
@@ -51,6 +77,7 @@ def test_every_loss_has_every_control():
     assert len(cells) == 7 * 3 * 4 + 3
     last = list(posterior_control.lineup("caltech101", "linear", 4))
     assert len(last) == 7 * 3 * 2 + 3
+    assert len(list(posterior_control.lineup("caltech101", "mlp", 0))) == 7 * 3 * 2 + 3
     alone = [cell for cell in last if cell["method"] == posterior_control.ALONE]
     assert [(cell["control"], cell["bits"]) for cell in alone] == [
         ("", 16),
@@ -82,7 +109,9 @@ def test_page_of_controls(results, write_cells):
             {
                 **figures,
                 "map": 0.5 + 0.1 * (cell["control"] == "D") + 0.01 * seed,
+                "bound": 0.4 + 0.1 * seed + 0.1 * (cell["control"] == "D"),
                 "history": {**history, "bound": [0.2, 0.4 + 0.1 * seed]},
+                **({"classifier": 0.7} if cell["method"] == "dsdh" else {}),
                 "seconds_per_epoch": 1.0 + 2 * (cell["control"] == "D"),
             },
         )
@@ -100,6 +129,8 @@ def test_page_of_controls(results, write_cells):
     assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
     assert "D alone +" not in page
     assert "3.0 to 3.0 times" in page
+    assert "own classifier of codes" in page
+    assert "over 30 networks of 16 bits" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page
     assert (results / "posterior_caltech101_linear_bound.svg").exists()
@@ -266,7 +297,7 @@ def test_codes_are_placed_on_a_plane(monkeypatch):
     rows = np.arange(120)
     problem = HashProblem(X, y, rows[rows % 2 > 0], rows[:9], rows[rows % 2 == 0], None)
     monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
-    monkeypatch.setattr(posterior_map, "rate_of", lambda *_: 1e-3)
+    monkeypatch.setattr(posterior_map, "settings", lambda *_: (0.3, 1e-3))
     monkeypatch.setattr(posterior_control, "N_ITER", 2)
     found = posterior_map.figures("any", "hashnet", "")
     assert set(found["labels"]) == set(range(10))

@@ -33,7 +33,7 @@ def short(monkeypatch, problem):
         monkeypatch.setattr(module, "load_problem", lambda name, seed: problem)
         monkeypatch.setattr(module, "N_ITER", 3)
         monkeypatch.setattr(module, "CODEBOOK_EPOCHS", 3)
-    monkeypatch.setattr(llc_retrieval, "rate_of", lambda *_: 1e-3)
+    monkeypatch.setattr(llc_retrieval, "settings", lambda *_: (None, 1e-3))
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ class TestBeside:
 
     @every_kind
     def test_plain_targets(self, several):
-        """Cross-entropy of each bit with the mean of the item's centres."""
+        """Cross-entropy of each bit with the mean of the item's centres, summed."""
         batch = batch_of(several)
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
         control = CentreControl(codes)
@@ -336,7 +336,7 @@ class TestBeside:
                 target = (np.mean(own, axis=0) + 1) / 2
                 p = (np.tanh(u[i].numpy()) + 1) / 2
                 expected -= (
-                    np.mean(target * np.log(p) + (1 - target) * np.log(1 - p)) / B
+                    np.sum(target * np.log(p) + (1 - target) * np.log(1 - p)) / B
                 )
         terms = control(u, batch)
         assert terms.codes.item() == pytest.approx(expected, rel=1e-5)

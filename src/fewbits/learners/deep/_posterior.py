@@ -65,8 +65,8 @@ class CentreControl(Control):
     """Each bit by itself: binary cross-entropy with the bits of the centres.
 
     The control experiment that the paper lacks: the targets of `PosteriorControl`
-    without its posterior. It is a mean over bits, `PosteriorControl` a sum over blocks,
-    so that their weights are not to be compared.
+    without its posterior, as if the bits of a block were independent. Like there, the
+    term is a sum, so that a weight means the same in both.
 
     Parameters
     ----------
@@ -81,7 +81,8 @@ class CentreControl(Control):
         super().__init__(centres, weight, mode)
 
     def forward(self, scores: Tensor, batch: Batch) -> Terms:
-        codes = centre_loss(2 * scores, self.centres, batch)
+        n_bits = scores.shape[1]
+        codes = n_bits * centre_loss(2 * scores, self.centres, batch)
         return Terms(codes, torch.zeros_like(codes))
 
 
