@@ -4,7 +4,8 @@
 
 Codes are learnt for classes, then for items; test items are decoded exactly, within a
 radius, to the nearest code, by soft decisions, and by guesses in a growing number.
-Nothing is chosen on them: the epoch that is kept is the best on items kept aside.
+Nothing is chosen on them: the epoch that is kept is the best on items kept aside, which
+also tell which codebook suits which decoder.
 """
 
 import time
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from sklearn.decomposition import PCA
 
 from experiments._cells import Cell, Cells
 from experiments._llc_problems import ClassProblem, load_classes
@@ -27,7 +29,13 @@ from fewbits.decoding import (
     decode_ordered,
     decode_soft,
 )
-from fewbits.evaluation import decoding_accuracy, matching_bits, svm_accuracy
+from fewbits.decoding._bounded import ball_size
+from fewbits.evaluation import (
+    decoding_accuracy,
+    knn_accuracy,
+    matching_bits,
+    svm_accuracy,
+)
 from fewbits.learners.deep import LLC
 
 #: Codebooks of table 1, and ways to get one for less.
@@ -40,12 +48,15 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "LLC from CCA": {"codebook": "learnt", "start": "cca", "codebook_epochs": 15},
     "LLC, published rate": {"codebook": "learnt", "codebook_rate": 1e-3},
 }
-#: Learnt on a fifth of the items and a quarter of the epochs, then given.
-CHEAP = "LLC, cheap codebook"
+#: Learnt on a fifth of the items by a network of so many inputs, then given.
+CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
 #: Table 1 at twice what numbers the classes, table 2 at all.
 MORE_BITS = (-4, 0, 6, 10)
 BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 RADII = (0, 1, 2, 3, 4)
+N_VOTES, BIT_COSTS = 10, (0.001, 0.01, 0.1, 1.0)
+#: How guesses are ordered: by the ranks of the reliabilities, or by their sums.
+ORDERS = ("ranks", "costs")
 N_ITER, CODEBOOK_EPOCHS = 100, 50
 
 
@@ -92,7 +103,10 @@ def figures(
     found["repaired"] = learner.n_repaired_
     found["turned"] = learner.n_turned_ / learner.codebook_.size
     if method != "LLC, nested":
-        return found | decoded(learner, problem, bits) | separability(learner, problem)
+        aside = problem.train[learner.held_out_]
+        found["aside"] = hard_decoded(learner, problem, aside, bits)
+        found |= decoded(learner, problem, bits)
+        return found | (classified(learner, problem) if method == "LLC" else {})
     lengths = [*learner.nested, bits]
     return found | {f"at {m}": decoded(learner, problem, m) for m in lengths}
 
@@ -112,13 +126,15 @@ def options_of(
 
 
 def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
-    """Return a codebook learnt from a fifth of the items in few epochs."""
+    """Return a codebook learnt from principal components of a fifth of the items."""
     rng = np.random.default_rng(seed)
     each = [np.flatnonzero(problem.y[problem.train] == c) for c in problem.classes]
     kept = [rng.permutation(rows)[: max(2, len(rows) // 5)] for rows in each]
     part = problem.train[np.concatenate(kept)]
+    n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
+    X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
     small = LLC(bits, codebook_epochs=CODEBOOK_EPOCHS, n_iter=1, random_state=seed)
-    codebook: NDArray[Any] = small.fit(problem.X[part], problem.y[part]).codebook_
+    codebook: NDArray[Any] = small.fit(X, problem.y[part]).codebook_
     return codebook
 
 
@@ -133,8 +149,8 @@ def decoded(learner: LLC, problem: ClassProblem, n_bits: int) -> Cell:
         return float(decoding_accuracy(book, found, truth, **options).value)
 
     exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
-    guesses = [decode_ordered(book, scores, budget, zero_bit=1) for budget in BUDGETS]
-    return {
+    within = [decode_bounded(book, codes, radius) for radius in RADII]
+    figures = {
         "unique": book.n_unique,
         "min_distance": book.min_distance,
         "exact": right(exact),
@@ -142,18 +158,44 @@ def decoded(learner: LLC, problem: ClassProblem, n_bits: int) -> Cell:
         "nearest": right(nearest),
         "nearest, expected": right(nearest, codes=codes, credit="expected"),
         "soft": right(decode_soft(book, scores, zero_bit=1)),
-        "within": [right(decode_bounded(book, codes, radius)) for radius in RADII],
-        "guessed": [right(found) for found in guesses],
-        "guesses": [float(found.lookups.mean()) for found in guesses],
+        "within": [right(found) for found in within],
+        # As a hash table has it; among few classes comparing with all is less work.
+        "within, look-ups": [float(ball_size(n_bits, radius)) for radius in RADII],
         "matching_bits": float(matching_bits(book, codes, truth).value),
+    }
+    for order in ORDERS:
+        guesses = [
+            decode_ordered(book, scores, budget, order=order, zero_bit=1)
+            for budget in BUDGETS
+        ]
+        figures[f"guessed by {order}"] = [right(found) for found in guesses]
+        figures[f"guesses by {order}"] = [float(g.lookups.mean()) for g in guesses]
+    return figures
+
+
+def hard_decoded(
+    learner: LLC, problem: ClassProblem, rows: NDArray[np.int64], n_bits: int
+) -> Cell:
+    """Return the accuracy of exact decoding and of the nearest code on some items."""
+    book, codes = learner.codebook_of_classes(), learner.encode(problem.X[rows])
+    found = {"exact": decode_exact(book, codes), "nearest": decode_nearest(book, codes)}
+    return {
+        key: float(decoding_accuracy(book, answers, problem.y[rows]).value)
+        for key, answers in found.items()
     }
 
 
-def separability(learner: LLC, problem: ClassProblem) -> Cell:
-    """Return what a linear classifier makes of the scores, and of the codes."""
+def classified(learner: LLC, problem: ClassProblem) -> Cell:
+    """Return what classifiers that know no codebook make of scores and of codes."""
+    codes, (train, test) = learner.encode(problem.X), (problem.train, problem.test)
+    sides = codes[train], problem.y[train], codes[test], problem.y[test]
+    n_bits = learner.encoder_.n_bits
     scores = learner.encoder_.project(problem.X)
-    found = linear_accuracy(problem, scores, (1.0, 10.0, 100.0))
-    return {"linear on scores": found}
+    return {
+        "votes": knn_accuracy(*sides, k=N_VOTES).value,
+        "linear on bits": svm_accuracy(*sides, n_bits=n_bits, C=BIT_COSTS).value,
+        "linear on scores": linear_accuracy(problem, scores, (1.0, 10.0, 100.0)),
+    }
 
 
 def float_figures(problem: ClassProblem) -> Cell:

@@ -184,15 +184,21 @@ def test_purity_is_of_the_level_with_the_most_groups():
 
 def test_page_of_codebooks(results, write_cells):
     found = {key: 0.5 for key in _llc_page.TABLES}
-    found["guessed"] = np.linspace(0.3, 0.6, len(llc.BUDGETS)).tolist()
-    found["guesses"] = list(range(1, len(llc.BUDGETS) + 1))
+    for order in llc.ORDERS:
+        found[f"guessed by {order}"] = np.linspace(0.3, 0.6, len(llc.BUDGETS)).tolist()
+        found[f"guesses by {order}"] = list(range(1, len(llc.BUDGETS) + 1))
+    found["within"] = np.linspace(0.3, 0.6, len(llc.RADII)).tolist()
+    found["within, look-ups"] = [1, 15, 106, 470, 1471]
     nested = {f"at {m}": {"nearest": 0.4} for m in (10, 14, 20, 24)}
     cells = [
         (
             cell,
             nested
             if "nested" in cell["method"]
-            else {"accuracy": 0.9, **found, "exact": 0.5 + (cell["method"] == "SVD")},
+            else {
+                **{"accuracy": 0.9, **found},
+                "aside": {"exact": cell["method"] == "SVD", "nearest": 0.5},
+            },
         )
         for cell in llc.lineup("caltech101", 0, 100)
     ]
@@ -200,7 +206,8 @@ def test_page_of_codebooks(results, write_cells):
     _llc_page.write()
     page = (results / "llc.md").read_text("utf-8")
     assert "A linear SVM on the features: 0.900" in page
-    assert "| 14 bits | SVD 1.500 (.036 of bits right, 0.5 apart) |" in page
+    assert "| 14 bits | SVD .500 (.036 of bits right, 0.5 apart) |" in page
+    assert "| LLC | .500 | .500 | .500 | .500 |" in page
     assert "| first bits of the nested | .400 | .400 | .400 | .400 |" in page
     assert (results / "llc_caltech101_14.svg").exists()
 
