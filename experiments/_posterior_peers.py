@@ -101,6 +101,26 @@ def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
         yield f"![mAP against the bound](../images/{image.name})"
 
 
+def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
+    """Draw the mAP of every epoch against its bound (figure 1)."""
+    groups = {
+        f"{cell['cell']['method']} + D": list(
+            zip(
+                *(cell["figures"]["history"][key] for key in ("bound", "map")),
+                strict=True,
+            )
+        )
+        for cell in cells
+        if cell["cell"]["control"] == "D"
+        and (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, 0)
+    }
+    if groups:
+        image = IMAGES / f"posterior_{name}_{head}_epochs.svg"
+        axes = {"x": "min D_inter / max D_intra", "y": "mAP on items kept aside"}
+        scatter_plot(image, groups, **axes, title=f"every epoch, {BOUND_AT} bits")
+        yield f"![mAP of every epoch against the bound](../images/{image.name})"
+
+
 def maps(name: str) -> Iterator[str]:
     """Draw codes on a plane (figure 5)."""
     for cell in Cells("posterior_map"):

@@ -74,11 +74,12 @@ def test_nothing_that_is_asked_is_chosen_on(monkeypatch):
 
 def test_every_loss_has_every_control():
     cells = list(posterior_control.lineup("caltech101", "linear", 0))
-    assert len(cells) == 7 * 3 * 4 + 3
+    assert len(cells) == 7 * 3 * 4 + 4 * 3
     last = list(posterior_control.lineup("caltech101", "linear", 4))
-    assert len(last) == 7 * 3 * 2 + 3
-    assert len(list(posterior_control.lineup("caltech101", "mlp", 0))) == 7 * 3 * 2 + 3
-    alone = [cell for cell in last if cell["method"] == posterior_control.ALONE]
+    assert len(last) == 7 * 3 * 2 + 4 * 3
+    mlp = list(posterior_control.lineup("caltech101", "mlp", 0))
+    assert len(mlp) == len(last)
+    alone = [cell for cell in last if cell["method"] == "D alone"]
     assert [(cell["control"], cell["bits"]) for cell in alone] == [
         ("", 16),
         ("", 32),
@@ -91,9 +92,7 @@ def test_control_takes_the_place_of_the_loss(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(4), 20)
     X = (rng.normal(size=(80, 8)) + 4 * np.eye(4, 8)[y]).astype(np.float32)
-    alone = posterior_control.make(
-        posterior_control.ALONE, "", None, "linear", 8, 1e-3, 0
-    )
+    alone = posterior_control.make("D alone", "", None, "linear", 8, 1e-3, 0)
     other = posterior_control.make("csq", "D", 0.0, "linear", 8, 1e-3, 0)
     assert alone.control.mode == "replace"
     assert alone.fit(X, y).objective_[0] > 0
@@ -130,12 +129,13 @@ def test_page_of_controls(results, write_cells):
     assert "D alone +" not in page
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
-    assert "over 30 networks of 16 bits" in page
+    assert "over 36 networks of 16 bits" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page
     assert (results / "posterior_caltech101_linear_bound.svg").exists()
     assert "hashnet + D by t-SNE, bound .52" in page
     assert (results / "posterior_caltech101_linear.svg").exists()
+    assert (results / "posterior_caltech101_linear_epochs.svg").exists()
 
 
 def test_nouns_are_classes_by_what_is_above_them(monkeypatch):

@@ -112,6 +112,13 @@ def test_codebook_from_elsewhere():
     assert accuracy(fitted) > 0.9
 
 
+def test_codes_that_classes_share_are_told():
+    own = separated_centres(L, 15)
+    own[3] = own[4]
+    with pytest.warns(UserWarning, match="1 of 20 classes have the code of another"):
+        learner(codebook=own, n_iter=1).fit(X, y)
+
+
 def test_items_with_several_labels():
     Y = np.eye(5, dtype=int)[np.arange(400) % 5] | (rng.random((400, 5)) < 0.2)
     fitted = learner(n_bits=8).fit(X, Y)
@@ -125,6 +132,7 @@ def test_items_with_several_labels():
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
         ({"start": "pca"}, "start must be 'svd', 'cca' or None"),
         ({"n_bits": 8, "nested": (9,)}, "nested must hold lengths of 1 to 8 bits"),
+        ({"n_bits": 8, "nested": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),
         ({"n_bits": 22, "codebook": "cca"}, "19 directions, too few for 22 bits"),
         ({"codebook": np.ones((3, 8))}, "centres must be -1 and 1 in shape"),

@@ -342,6 +342,21 @@ class TestBeside:
         assert terms.codes.item() == pytest.approx(expected, rel=1e-5)
         assert terms.own == 0
 
+    @every_kind
+    def test_distance_to_the_centre(self, several):
+        """``log(1 + d / gamma)``, as the cosine of the code with its centre has it."""
+        batch = batch_of(several)
+        codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
+        control = CentreControl(codes, likelihood="cauchy", gamma=3.0)
+        control.start(Setting(6, Targets(torch.arange(C), None, C), 0))
+        u, expected = torch.randn(B, 6), 0.0
+        for i in range(B):
+            h = np.tanh(u[i].numpy())
+            cosines = codes @ h / np.linalg.norm(h) / 6**0.5
+            own = np.log1p(3 * (1 - cosines) / 3.0)[batch.labels[i].numpy() > 0]
+            expected += own.mean() / B if len(own) else 0.0
+        assert control(u, batch).codes.item() == pytest.approx(expected, rel=1e-5)
+
     @pytest.mark.parametrize("several", [False, True])
     def test_restored_copied_and_started_again(self, several):
         control, scores, batch = started(20, several, permute_every=1)

@@ -1,5 +1,6 @@
 """LLC: codes for classes, then codes for items."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from fewbits.learners.deep._data import parts_of
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.centres._checks import check_sizes
+from fewbits.learners.deep.losses import Setting
+from fewbits.learners.deep.losses._centres import make_centres
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
 
 CODEBOOKS = ("learnt", "random", "svd", "cca")
@@ -48,7 +51,8 @@ class LLC(DeepLearner):
     start : {"svd", "cca"} or None, default=None
         Where phase 1 starts the codebook; None draws it.
     nested : sequence of int, default=()
-        Lengths at which the first bits are a codebook, too.
+        Lengths at which the first bits are a codebook, too; each has room for a code
+        of its own for every class.
     codebook_epochs : int, default=50
         Epochs of phase 1.
     codebook_rate : float, default=1e-2
@@ -204,7 +208,8 @@ class LLC(DeepLearner):
         n_classes = problem.targets.n_classes
         self._n_bits = self._length(n_classes)
         if isinstance(self.codebook, str):
-            check_sizes(n_classes, self._n_bits)
+            for length in (self._n_bits, *self.nested):
+                check_sizes(n_classes, length)
         network = self._network(problem, self._n_bits, bias=False)
         self.codebook_history_: list[dict[str, float]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
@@ -222,7 +227,7 @@ class LLC(DeepLearner):
     def _codebook(self, problem: Problem, network: HashNetwork) -> NDArray[np.int8]:
         """Return a code for each class; learning one trains the network, too."""
         if not isinstance(self.codebook, str):
-            return np.asarray(self.codebook)
+            return self._given(problem)
         if self.codebook == "learnt":
             C = self._learnt(problem, network)
         else:
@@ -230,6 +235,19 @@ class LLC(DeepLearner):
         found = codebooks.unique(C)
         self.n_repaired_ = found.n_changed
         return found.codes
+
+    def _given(self, problem: Problem) -> NDArray[np.int8]:
+        """Return the codebook that was given; tell of codes that classes share."""
+        setting = Setting(self._n_bits, problem.targets, problem.seed)
+        given = make_centres(self.codebook, setting).numpy().astype(np.int8)
+        n_shared = len(given) - len(np.unique(given, axis=0))
+        if n_shared:
+            warnings.warn(
+                f"{n_shared} of {len(given)} classes have the code of another class in "
+                "the given codebook: no decoder can tell them apart",
+                stacklevel=5,
+            )
+        return given
 
     def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""

@@ -18,7 +18,11 @@ from fewbits.learners._parameters import check_choice, check_integer, check_numb
 from fewbits.learners.deep._surrogate import Picks, Surrogate
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Setting
-from fewbits.learners.deep.losses._centres import centre_loss, make_centres
+from fewbits.learners.deep.losses._centres import (
+    cauchy_centre_loss,
+    centre_loss,
+    make_centres,
+)
 
 
 class Terms(NamedTuple):
@@ -62,27 +66,44 @@ class Control(nn.Module, ABC):
 
 
 class CentreControl(Control):
-    """Each bit by itself: binary cross-entropy with the bits of the centres.
+    """The centres without the posterior: each bit by itself, or all by their distance.
 
     The control experiment that the paper lacks: the targets of `PosteriorControl`
-    without its posterior, as if the bits of a block were independent. Like there, the
-    term is a sum, so that a weight means the same in both.
+    without its posterior. "bits" is the binary cross-entropy with each bit of the
+    centre, as if the bits of a block were independent; like there, the term is a sum,
+    so that a weight means the same in both. "cauchy" is ``log(1 + d / gamma)`` of DCH,
+    with the distance to the centre. In place of a loss they are the variants that the
+    paper compares its surrogate with.
 
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
     weight : float, default=1.0
     mode : {"add", "replace"}, default="add"
+    likelihood : {"bits", "cauchy"}, default="bits"
+    gamma : float, default=20.0
+        Scale of the Cauchy distribution, in bits.
     """
 
     def __init__(
-        self, centres: Any = "hadamard", weight: float = 1.0, mode: str = "add"
+        self,
+        centres: Any = "hadamard",
+        weight: float = 1.0,
+        mode: str = "add",
+        *,
+        likelihood: str = "bits",
+        gamma: float = 20.0,
     ) -> None:
         super().__init__(centres, weight, mode)
+        check_choice("likelihood", likelihood, ("bits", "cauchy"))
+        check_number("gamma", gamma, 0, above=True)
+        self.likelihood, self.gamma = likelihood, gamma
 
     def forward(self, scores: Tensor, batch: Batch) -> Terms:
-        n_bits = scores.shape[1]
-        codes = n_bits * centre_loss(2 * scores, self.centres, batch)
+        if self.likelihood == "cauchy":
+            codes = cauchy_centre_loss(scores, self.centres, batch, self.gamma)
+        else:
+            codes = scores.shape[1] * centre_loss(2 * scores, self.centres, batch)
         return Terms(codes, torch.zeros_like(codes))
 
 

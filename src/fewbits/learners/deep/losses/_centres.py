@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep._targets import Batch
@@ -15,6 +15,7 @@ from fewbits.learners.deep.centres import (
     separated_centres,
 )
 from fewbits.learners.deep.losses._base import Setting
+from fewbits.learners.deep.losses._pairs import SHORTEST, hamming_of
 
 GENERATORS = {
     "hadamard": hadamard_centres,
@@ -35,6 +36,21 @@ def centre_loss(logits: Tensor, centres: Tensor, batch: Batch) -> Tensor:
     labels = batch.labels.to(bits.dtype)
     target = labels @ bits / labels.sum(dim=1, keepdim=True).clamp(min=1)
     return binary_cross_entropy_with_logits(logits, target, weight=batch.labelled)
+
+
+def cauchy_centre_loss(
+    scores: Tensor, centres: Tensor, batch: Batch, gamma: float
+) -> Tensor:
+    """Return the mean of ``log(1 + d / gamma)``, d being how far the centre is.
+
+    That is DCH's term for a similar pair, of an item and its class's centre; of several
+    labels the mean.
+    """
+    unit = normalize(torch.tanh(scores), eps=SHORTEST)
+    n_bits = scores.shape[1]
+    distances = hamming_of(unit @ centres.T / n_bits**0.5, n_bits)
+    labels = batch.labels / batch.labels.sum(dim=1, keepdim=True).clamp(min=1)
+    return (torch.log1p(distances / gamma) * labels).sum(dim=1).mean()
 
 
 def make_centres(kind: Any, setting: Setting) -> Tensor:

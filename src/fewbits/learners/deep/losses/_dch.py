@@ -9,6 +9,7 @@ from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._pairs import (
     SHORTEST,
     balancing_weights,
+    hamming_of,
     mean_over,
     off_diagonal,
     share_of_similar,
@@ -55,20 +56,16 @@ class DCH(Loss):
         h = torch.tanh(scores)
         g, s = self.gamma, batch.similar()
         unit = normalize(h, eps=SHORTEST)
-        distances = _hamming(unit @ unit.T, scores.shape[1])
+        distances = hamming_of(unit @ unit.T, scores.shape[1])
         likely = torch.log1p(distances / g)
         unlikely = torch.log1p(g / distances.clamp(min=_NEAREST))
         weights = balancing_weights(s, self._share)
         pairs = weights * torch.where(s > 0, likely, unlikely)
         corner = normalize(torch.ones_like(h))
-        quantized = _hamming(
+        quantized = hamming_of(
             (normalize(h.abs(), eps=SHORTEST) * corner).sum(dim=1), scores.shape[1]
         )
         return (
             mean_over(pairs, off_diagonal(len(h), h.device))
             + self.quantization * torch.log1p(quantized / g).mean()
         )
-
-
-def _hamming(cosines: Tensor, n_bits: int) -> Tensor:
-    return (n_bits / 2 * (1 - cosines)).clamp(min=0)

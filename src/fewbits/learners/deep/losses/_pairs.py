@@ -20,6 +20,11 @@ def mean_over(values: Tensor, pairs: Tensor) -> Tensor:
     return (values * pairs).sum() / pairs.sum().clamp(min=1)
 
 
+def hamming_of(cosines: Tensor, n_bits: int) -> Tensor:
+    """Return the Hamming distances that cosines of codes of -1 and 1 stand for."""
+    return (n_bits / 2 * (1 - cosines)).clamp(min=0)
+
+
 def share_of_similar(targets: Targets, generator: torch.Generator) -> float:
     """Return which share of all pairs of different items share a label.
 
