@@ -22,6 +22,7 @@ threshold of best F1 on 3,000 items of a mixture. Means over seeds ± one standa
 error."""
 
 SCORES = "**AUROC of scores**, which need a threshold to decide"
+FALSE_POSITIVES = "**Foreign items accepted where 95 % of the known ones are** (FPR95)"
 RULES = "**Balanced accuracy of rules**, none of which was tuned on foreign items"
 
 
@@ -38,6 +39,8 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
             yield f"### Foreign: {kind}"
             yield SCORES
             yield grid(table(chosen, "scores", "auroc"), "{} bits")
+            yield FALSE_POSITIVES
+            yield grid(table(chosen, "scores", "fpr95"), "{} bits")
             yield RULES
             yield grid(table(chosen, "rules", "balanced"), "{} bits")
             yield "**Foreign items that the rules accept, and what was predicted**"

@@ -13,12 +13,22 @@ INTRODUCTION = f"""# Codes from pixels
 Made by `python -m experiments.pages` from `pixels.jsonl`, which `python -m
 experiments.pixels` writes. Table 2 of LBHash (Zhu et al., NeurIPS 2022) end to end: a
 residual network learns CIFAR-10 from pixels, with random crops and mirrored images,
-by each loss alone and with the posterior control ("D", weight {WEIGHT}). It starts
+by each loss alone and with the posterior control ("D", weight {WEIGHT}), and by LLC
+(Kusupati et al., NeurIPS 2021), whose codes are decoded, too. It starts
 from nothing, where the paper's starts from ImageNet: values are not to be compared
 with the paper's, differences are. AdamW at {RATE} with a weight decay of {DECAY},
 none of them chosen; the epoch that is kept was chosen on a tenth of the training
 images. mAP over the whole ranking with expected ties; means over seeds ± one standard
 error, and differences paired by seed."""
+
+
+TABLES = {
+    "map": "mAP",
+    "accuracy": "accuracy of 100 votes",
+    "exact": "the class whose code it is (ED)",
+    "nearest": "the class with the nearest code (MHD)",
+    "soft": "the class with the nearest code, bits weighed by their scores",
+}
 
 
 def write() -> None:
@@ -37,9 +47,11 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
             f"### {size}: {layers} layers, {shape.width} channels at first, "
             f"{shape.n_iter} epochs"
         )
-        for key, title in (("map", "mAP"), ("accuracy", "accuracy of 100 votes")):
-            yield f"**{title}**"
-            yield grid(by_method(labelled(chosen), figure(key), "bits"), "{} bits")
+        for key, title in TABLES.items():
+            table = by_method(labelled(chosen), figure(key), "bits")
+            if table:
+                yield f"**{title}**"
+                yield grid(table, "{} bits")
         yield "**What the control adds to the mAP**"
         yield added(chosen)
         yield cost(chosen)

@@ -11,7 +11,7 @@ play foreign ones by a fifth of their items that is kept aside: codes of items t
 trained on lie nearer to their class than others will.
 """
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,8 @@ class Problem:
             learner.encode(self.X[rows])
             for rows in (self.learn, self.aside, self.known, self.foreign)
         )
-        scores = self.scores(known, foreign, learnt)
+        near = (code_neighbour_score(codes, learnt, 1) for codes in (known, foreign))
+        scores = {**self.scores, "codes' neighbours": tuple(near)}
         found: Cell = {"scores": {}, "rules": {}}
         for name, (inside, outside) in scores.items():
             measured = ood_scores(inside, outside)
@@ -112,10 +113,9 @@ class Problem:
             found["rules"][name] = rule(region, *sides, scores["max logit"], self.seed)
         return found
 
-    def scores(
-        self, known: Any, foreign: Any, learnt: Any
-    ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return scores of known and foreign items, high for what looks known."""
+    @cached_property
+    def scores(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Scores of known and foreign items by features, high for what looks known."""
         X, y = self.X[self.learn], self.y[self.learn]
         linear = LogisticRegression(C=COST, max_iter=300)
         classifier = make_pipeline(StandardScaler(), linear).fit(X, y)
@@ -126,9 +126,6 @@ class Problem:
             "max logit": tuple(map(max_logit, logits)),
             "energy": tuple(map(energy, logits)),
             "features' neighbours": tuple(neighbour_score(s, X, 10) for s in sides),
-            "codes' neighbours": tuple(
-                code_neighbour_score(codes, learnt, 1) for codes in (known, foreign)
-            ),
         }
 
     def regions(self, book: Any, n_bits: int, aside: Any) -> dict[str, Any]:

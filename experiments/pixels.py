@@ -4,7 +4,8 @@
     python -m experiments.pixels --data cifar10-pixels --size small
 
 The losses of the paper, each alone and with the posterior control ("D"), train a
-network that starts from nothing; the paper's starts from ImageNet. Nothing is chosen
+network that starts from nothing; the paper's starts from ImageNet. So does LLC, whose
+codes are also decoded. Nothing is chosen
 but the epoch that is kept, on a tenth of the training images. The full size wants a
 GPU, and is trained there in mixed precision; the small one is for a look on a CPU.
 """
@@ -13,11 +14,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 import typer
+from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem
@@ -25,17 +27,21 @@ from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._resnet import resnet
 from fewbits import datasets
 from fewbits.backbones import pixels
+from fewbits.codes import pack
+from fewbits.decoding import decode_exact, decode_nearest, decode_soft
 from fewbits.evaluation import (
+    decoding_accuracy,
     knn_accuracy,
     mean_average_precision,
     share_label,
     standard_split,
 )
-from fewbits.learners.deep import DeepHash, PosteriorControl
+from fewbits.learners.deep import LLC, DeepHash, PosteriorControl
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
 
 LENGTHS = (16, 32, 64)
+METHODS = (*LOSSES, "LLC")
 CONTROLS = ("", "D")
 WEIGHT, RATE, DECAY, SIDE = 0.1, 1e-3, 0.05, 32
 #: Which of the field's splits each name stands for.
@@ -50,11 +56,12 @@ class Size:
     width: int
     n_iter: int
     batch_size: int
+    codebook_epochs: int
 
 
 SIZES = {
-    "full": Size((2, 2, 2, 2), 64, 200, 128),
-    "small": Size((1, 1, 1), 8, 5, 64),
+    "full": Size((2, 2, 2, 2), 64, 200, 128, 50),
+    "small": Size((1, 1, 1), 8, 5, 64, 2),
 }
 
 
@@ -79,9 +86,9 @@ def main(
 
 def lineup(name: str, size: str, seed: int) -> Iterator[Cell]:
     """Yield the cells of one seed."""
-    for method in LOSSES:
+    for method in METHODS:
         for n_bits in LENGTHS:
-            for control in CONTROLS:
+            for control in CONTROLS if method in LOSSES else ("",):
                 cell = {"data": name, "size": size, "bits": n_bits}
                 yield {**cell, "method": method, "control": control, "seed": seed}
 
@@ -107,12 +114,13 @@ def figures(
     start = time.perf_counter()
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
-    base, query = (
-        learner.encode(problem.X[rows]) for rows in (problem.base, problem.query)
-    )
+    base = learner.encode(problem.X[problem.base])
+    scores = learner.encoder_.project(learner.extract(problem.X[problem.query]))
+    query = pack(scores >= 0)
     labels, asked = problem.labels[problem.base], problem.labels[problem.query]
     right = share_label(asked, labels)
     return {
+        **(decoded(learner, scores, asked) if isinstance(learner, LLC) else {}),
         "map": mean_average_precision(query, base, right).value,
         "accuracy": knn_accuracy(base, labels, query, asked, k=100).value,
         "seconds_per_epoch": float(
@@ -127,23 +135,38 @@ def figures(
     }
 
 
-def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHash:
+def decoded(learner: LLC, scores: NDArray[np.float32], truth: NDArray[Any]) -> Cell:
+    """Return how often each decoder finds the class."""
+    book, codes = learner.codebook_of_classes(), pack(scores >= 0)
+    answers = {
+        "exact": decode_exact(book, codes),
+        "nearest": decode_nearest(book, codes),
+        "soft": decode_soft(book, scores, zero_bit=1),
+    }
+    return {
+        name: float(decoding_accuracy(book, found, truth).value)
+        for name, found in answers.items()
+    }
+
+
+def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHash | LLC:
     """Return an untrained learner with a network that depends on the seed only."""
     with reproducible(seed):
         network = resnet(size.blocks, size.width)
-    return DeepHash(
-        bits,
-        loss=method,
-        control=PosteriorControl(weight=WEIGHT) if control else None,
-        backbone=network,
-        backbone_rate=1.0,
-        n_iter=size.n_iter,
-        batch_size=size.batch_size,
-        learning_rate=RATE,
-        weight_decay=DECAY,
-        mixed_precision=torch.cuda.is_available(),
-        random_state=seed,
-    )
+    options: dict[str, Any] = {
+        "backbone": network,
+        "backbone_rate": 1.0,
+        "n_iter": size.n_iter,
+        "batch_size": size.batch_size,
+        "learning_rate": RATE,
+        "weight_decay": DECAY,
+        "mixed_precision": torch.cuda.is_available(),
+        "random_state": seed,
+    }
+    if method == "LLC":
+        return LLC(bits, codebook_epochs=size.codebook_epochs, **options)
+    beside = PosteriorControl(weight=WEIGHT) if control else None
+    return DeepHash(bits, loss=method, control=beside, **options)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def images(monkeypatch):
     )
     monkeypatch.setattr(pixels.datasets, "load_cifar10", lambda: made)
     monkeypatch.setattr(pixels, "SIDE", 8)
-    monkeypatch.setitem(pixels.SIZES, "small", pixels.Size((1,), 4, 1, 64))
+    monkeypatch.setitem(pixels.SIZES, "small", pixels.Size((1,), 4, 1, 64, 1))
     pixels.load_images.cache_clear()
     yield
     pixels.load_images.cache_clear()
@@ -58,7 +58,17 @@ def test_official_split(images):
 
 
 def test_every_loss_is_measured_at_every_length():
-    assert len(list(pixels.lineup("cifar10-pixels", "full", 0))) == 7 * 3 * 2
+    cells = list(pixels.lineup("cifar10-pixels", "full", 0))
+    assert len(cells) == 7 * 3 * 2 + 3
+
+
+def test_codes_of_classes_are_decoded(images, results):
+    pixels.main(["cifar10-pixels"], "small", 1, [16], ["LLC"])
+    found = json.loads((results / "pixels.jsonl").read_text())["figures"]
+    assert found["exact"] <= found["nearest"] <= 1
+    assert found["soft"] > 0.8
+    _pixels_page.write()
+    assert "(MHD)" in (results / "pixels.md").read_text("utf-8")
 
 
 def test_crops_and_mirrors():
