@@ -101,7 +101,8 @@ def _cifar10(seed: int, n_queries: int) -> FeatureSet:
 
 def _among_cifar10(seed: int, n_queries: int) -> FeatureSet:
     found = _caltech101(CALTECH["caltech101-1280"], seed, n_queries)
-    others, features = load_image_features("cifar10", "efficientnet-lite0-96")
+    # By the same backbone as the answers, or that would tell them apart.
+    others, features = load_image_features("cifar10", CALTECH["caltech101-1280"])
     rows = others.splits["train"]
     labels = np.char.add("CIFAR-10 ", others.labels["class"][rows])
     return replace(

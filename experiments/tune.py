@@ -44,15 +44,17 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
     for name in data:
         for seed in range(seeds):
             problem = Problem(load_features(name, seed), seed)
-            for cell in lineup(name, seed):
+            for cell in lineup(name, seed, problem.items.shape[1]):
                 if wanted(cell, only, bits):
                     cells.measure(cell, partial(problem.figures, cell))
 
 
-def lineup(name: str, seed: int) -> Iterator[Cell]:
-    """Yield the cells of one split."""
+def lineup(name: str, seed: int, n_features: int) -> Iterator[Cell]:
+    """Yield the cells of one split; no more principal components than features."""
     for n_bits in LENGTHS:
         for method in (*FIXED, TUNED):
+            if method == "pcah" and n_bits > n_features:
+                continue
             yield {"data": name, "bits": n_bits, "method": method, "seed": seed}
 
 

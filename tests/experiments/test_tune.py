@@ -34,15 +34,16 @@ def test_figures(problem):
 
 
 def test_lineup_has_every_length_once():
-    cells = list(lineup("icd10", 0))
+    cells = list(lineup("icd10", 0, 256))
     assert len(cells) == len(tune.LENGTHS) * (len(tune.FIXED) + 1)
+    assert len(list(lineup("glove", 0, 50))) == len(cells) - len(tune.LENGTHS)
 
 
 def test_page(results, write_cells, monkeypatch):
     monkeypatch.setattr(_tune_page, "IMAGES", results)
     cells = []
     for seed in range(2):
-        for each in lineup("icd10", seed):
+        for each in lineup("icd10", seed, 256):
             value = 0.6 if each["method"] == TUNED else 0.5
             figures = {"recall": value - 0.1, "reranked": value}
             if each["method"] == TUNED:

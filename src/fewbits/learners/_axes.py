@@ -42,9 +42,9 @@ class PrincipalAxes:
 def principal_axes(X: Array) -> PrincipalAxes:
     """Return the principal axes of the rows of `X`, read block by block.
 
-    The cost is the smaller of a Gram matrix of features and one of rows. All sums are
-    in float64. An axis is kept when its scatter exceeds the rounding error of the
-    largest one.
+    From a Gram matrix of features, or of rows where they are less than half as many:
+    that takes four times the memory of the rows in float64. All sums are in float64. An
+    axis is kept when its scatter exceeds the rounding error of the largest one.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def principal_axes(X: Array) -> PrincipalAxes:
         When all rows are the same.
     """
     mean = column_means(X)
-    few_rows = len(X) < X.shape[1]
+    few_rows = 2 * len(X) < X.shape[1]
     scatter, directions = _from_rows(X, mean) if few_rows else _from_columns(X, mean)
     if not len(scatter):
         raise FeatureError("every row of X is the same: there is nothing to learn")

@@ -114,6 +114,8 @@ def times_blocks(rows: Float32Array, blocks: Float32Array) -> Float32Array:
     rows : ndarray of shape (n, n_blocks * width)
     blocks : ndarray of shape (n_blocks, width, width)
     """
+    if blocks.shape[1] == 1:
+        return rows * blocks[:, 0, 0]
     products = in_blocks(rows, blocks.shape[1]) @ blocks
     return np.ascontiguousarray(products.transpose(1, 0, 2)).reshape(rows.shape)
 
@@ -122,6 +124,9 @@ def block_products(
     inputs: Float32Array, slopes: Float32Array, width: int
 ) -> Float32Array:
     """Return the gradient by each block, from what it took and the slopes behind it."""
+    if width == 1:
+        sums: Float32Array = (inputs * slopes).sum(axis=0)
+        return sums[:, None, None]
     taken = in_blocks(inputs, width).transpose(0, 2, 1)
     found: Float32Array = taken @ in_blocks(slopes, width)
     return found

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
+from fewbits._typing import CodeArray
 from fewbits.codes import pack
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners._adam import Adam
@@ -14,6 +15,7 @@ from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._neighbour_graph import Batch, NeighbourGraph
 from fewbits.learners._neighbour_loss import divergence, neighbour_shares
 from fewbits.learners._neighbour_maps import Map
+from fewbits.learners._rows import parts
 
 Float32Array = NDArray[np.float32]
 
@@ -43,11 +45,16 @@ class Watch:
         """Return the share of them that codes find; 0 when nothing is kept aside."""
         if self.nearest is None:
             return 0.0
-        queries, items = (
-            pack(found.scores(rows) >= 0) for rows in (self.aside, self.rows)
-        )
+        queries, items = (_codes(found, rows) for rows in (self.aside, self.rows))
         k = self.nearest.shape[1]
         return float(neighbour_recall(queries, items, self.nearest, k).value)
+
+
+def _codes(found: Map, rows: Float32Array) -> CodeArray:
+    """Return the codes of rows, some at a time: their scores may be many."""
+    n_bits = found.scores(rows[:1]).shape[1]
+    some = parts(len(rows), max(n_bits, rows.shape[1]))
+    return np.concatenate([pack(found.scores(rows[each]) >= 0) for each in some])
 
 
 class Training:
