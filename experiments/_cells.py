@@ -32,6 +32,11 @@ class Cells:
                 last[_key(found["cell"])] = found
         yield from last.values()
 
+    def get(self, cell: Cell) -> Cell | None:
+        """Return the figures of a cell, if it was measured."""
+        found = self._done.get(_key(cell))
+        return None if found is None else found["figures"]
+
     def measure(
         self, cell: Cell, function: Callable[[], Cell], needed: str | None = None
     ) -> Cell:

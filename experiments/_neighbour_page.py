@@ -23,13 +23,14 @@ from experiments._verdicts import (
     signed,
     values_of,
 )
-from experiments.neighbour_codes import FAST, LENGTHS, NESTED, OTHERS, OURS
+from experiments.neighbour_codes import FAST, FORMS, LENGTHS, NESTED, OTHERS, OURS
 
 CAPTIONS = {
     "recall10": "Share of the 10 nearest among the first 10",
     "recall100": "Share of the 10 nearest among the first 100",
     "ann_map": "ANN mAP, neighbours within the mean distance to the 50th",
 }
+AGAINST_TIME = ("recall10", "recall100")
 #: What one model for all lengths may lose to a model of each.
 NESTED_MARGIN = 0.02
 EXPERIMENT = "neighbour_codes"
@@ -88,13 +89,37 @@ def section(cells: list[Cell], name: str) -> Iterator[str]:
         yield f"**{caption}**"
         yield f"![{caption}](../images/{path.name})"
         yield grid(table, "{} bits")
+        if key in AGAINST_TIME:
+            yield against_time(cells, name, key, caption)
     yield paired(cells)
     yield f"**Learning, seconds**\n\n{seconds(cells)}"
+
+
+def against_time(cells: list[Cell], name: str, key: str, caption: str) -> str:
+    """Draw a figure against the time to encode, a point for each length."""
+    times = shortest(cells, "batch_us")
+    table = by_method(cells, figure(key), "bits")
+    curves = {
+        method: sorted(
+            (times[bits, name, method], *value[:2])
+            for bits, value in at.items()
+            if (bits, name, method) in times
+        )
+        for method, at in table.items()
+    }
+    path = IMAGES / f"neighbour_{name}_{key}_time.svg"
+    x = "microseconds to encode a vector, one thread"
+    drawn = {method: curve for method, curve in curves.items() if curve}
+    if not drawn:
+        return ""
+    line_plot(path, drawn, x=x, y=key, title=TITLES[name])
+    return f"![{caption}, against time](../images/{path.name})"
 
 
 def paired(cells: list[Cell]) -> str:
     """Return what the codes gain over others at each length, paired by seed."""
     pairs = [(OURS, other) for other in OTHERS] + [(NESTED, OURS)]
+    pairs += [(form, other) for form in FORMS for other in ("ITQ", "SP 10%", OURS)]
     pairs += [(fast, other) for fast in FAST for other in ("Hadamard 3", "ITQ", OURS)]
     rows = []
     for key in ("recall10", "recall100", "ann_map"):
@@ -112,7 +137,7 @@ def seconds(cells: list[Cell]) -> str:
     """Return the shortest time of each fit; nested lengths share one."""
     times = shortest(cells, "fit_seconds")
     rows = []
-    for method in (*OTHERS, OURS, *FAST, NESTED):
+    for method in (*OTHERS, OURS, *FORMS, *FAST, NESTED):
         at = {bits: us for (bits, _, m), us in times.items() if m == method}
         if at:
             texts = [decimal(at[b], 1) if b in at else "" for b in LENGTHS]
@@ -122,16 +147,16 @@ def seconds(cells: list[Cell]) -> str:
 
 INTRODUCTION = """# Codes trained to keep neighbours
 
-Made by `python -m experiments.pages` from `neighbour_codes.jsonl`, which
-`python -m experiments.neighbour_codes` writes. `fewbits.learners.NeighbourCodes` is a
-method of ours: a linear map that is trained on the ranking itself, from ITQ on. It
-learns as LSH, Hadamard (three rounds), ITQ and sparse projections do from the database
-alone, with its parameters as they come; the seed draws the queries and the start.
-*Nested* codes are the prefixes of one model of 512 bits that was trained for every
-length here. `FastNeighbourCodes` train small blocks between Walsh-Hadamard transforms
-in the same way, *diagonals* single numbers: those cost what Hadamard's signs do. Means
-over seeds ± one standard error; times are the shortest of the seeds', on one of two
-shared cores."""
+Made by `python -m experiments.pages` from `neighbour_codes.jsonl`, which `python -m
+experiments.neighbour_codes` writes. `fewbits.learners.NeighbourCodes` is a method of
+ours: a linear map that is trained on the ranking itself, from ITQ on. It learns as LSH,
+Hadamard (three rounds), ITQ and sparse projections do from the database alone, with its
+parameters as they come; the seed draws the queries and the start. *Nested* codes are
+the prefixes of one model of 512 bits that was trained for every length here; other
+forms of the encoder keep a tenth of the weights, or have a hidden layer of 512 units.
+`FastNeighbourCodes` train small blocks between Walsh-Hadamard transforms in the same
+way, *diagonals* single numbers: those cost what Hadamard's signs do. Means over seeds ±
+one standard error; times are the shortest of the seeds', on one of two shared cores."""
 
 OVERVIEW = f"""## What holds
 

@@ -36,7 +36,9 @@ class Claim(NamedTuple):
 
 
 _FEW = "of few features 10 % are too few for a bit; the paper's are 960 or more"
-_FIT = "a dense matrix overfits only where it has more weights than the data can settle"
+_FIT = (
+    "not examined; ITQ and SP have fewer iterations on wide features than in the paper"
+)
 _DEAD = "so few weights leave rows of a small matrix empty, and their bits constant"
 _STEP = "the target mixes codes and scores, so SP ends in another local optimum"
 STATED = (

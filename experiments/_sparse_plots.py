@@ -33,8 +33,11 @@ def plots(cells: list[Cell], name: str, d: int) -> list[str]:
         against_time(cells, name, "ann_map", PAPER, "ANN mAP"),
         at_length(cells, name, d),
         against_density(cells, name),
-        against_bits(cells, name, "recall10", EVERY, "recall@10"),
-        against_time(cells, name, "recall10", EVERY, "recall@10"),
+        *(
+            draw(cells, name, f"recall{at}", EVERY, f"recall@{at}")
+            for at in (10, 100)
+            for draw in (against_bits, against_time)
+        ),
     ]
     return [link for link in made if link]
 

@@ -5,10 +5,12 @@
 
 Recall of the ten nearest points, ANN mAP and seconds of learning at 32 to 512 bits. The
 nested codes are prefixes of one model of 512 bits that was trained for all lengths.
-Training uses the database, never the queries.
+What `sparse_projections` has measured already is taken from there. Training uses the
+database, never the queries.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import typer
 
@@ -18,12 +20,19 @@ from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._projections import METHODS, N_ITER
 from experiments._ranking import Fit, encoder_figures, ranking_figures
 from experiments._shared_steps import SharedSteps, shared_steps
+from experiments.sparse_projections import ADDED
 from fewbits.learners import NeighbourCodes
 
 LENGTHS = (32, 64, 128, 256, 512)
 OURS, NESTED = "NeighbourCodes", "NeighbourCodes, nested"
 FAST = ("FastNeighbourCodes", "FastNeighbourCodes, diagonals")
 OTHERS = ("LSH", "Hadamard 3", "ITQ", "SP 10%")
+#: Other encoders of the same learner, at some of the lengths.
+FORMS: dict[str, dict[str, Any]] = {
+    "NeighbourCodes, 10% of the weights": {"density": 0.1},
+    "NeighbourCodes, a hidden layer": {"n_hidden": 512},
+}
+FORMS_AT = (64, 256)
 
 
 def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
@@ -52,10 +61,16 @@ def lineup(
             learner = METHODS[method](n_bits, seed, N_ITER.get(name, 50))
             yield {**cell, "method": method}, Fit(learner, features, steps)
         yield {**cell, "method": NESTED}, shared
+        for method, options in FORMS.items() if n_bits in FORMS_AT else ():
+            form = NeighbourCodes(n_bits, random_state=seed, **options)
+            yield {**cell, "method": method}, Fit(form, features, steps)
 
 
 def figures(cell: Cell, fit: Fit) -> Cell:
     """Rank the database for the queries by as many bits as a cell has."""
+    known = Cells("sparse_projections").get(cell)
+    if known is not None and ADDED in known:
+        return known
     assert fit.encoder is not None
     encoder = fit.encoder.prefix(cell["bits"])
     return {

@@ -18,7 +18,8 @@ def made_up():
 
 def test_nested_codes_are_prefixes_of_one_model():
     cells = list(lineup("digits", made_up(), 0))
-    assert len(cells) == len(LENGTHS) * len((*OTHERS, OURS, *FAST, NESTED))
+    everywhere = len(LENGTHS) * len((*OTHERS, OURS, *FAST, NESTED))
+    assert len(cells) == everywhere + 2 * len(neighbour_codes.FORMS)
     nested = [fit for cell, fit in cells if cell["method"] == NESTED]
     assert len({id(fit) for fit in nested}) == 1
     learner = nested[0].learner
@@ -28,7 +29,19 @@ def test_nested_codes_are_prefixes_of_one_model():
     assert not any(each.lengths for each in alone)
 
 
-def test_figures_are_those_of_the_length_of_a_cell():
+def test_what_is_known_is_not_measured_again(results, write_cells):
+    known = {"recall10": 0.5, "recall100": 0.9}
+    older = {**CELL, "bits": 64, "method": "LSH"}
+    cells = [({**CELL, "method": "LSH"}, known), (older, {"recall10": 0.5})]
+    write_cells(results / "sparse_projections.jsonl", cells)
+    fits = ((cell, fit) for cell, fit in lineup("digits", made_up(), 0))
+    short = next(fits)
+    assert neighbour_codes.figures(*short) == known
+    longer = next((cell, fit) for cell, fit in fits if cell == older)
+    assert neighbour_codes.figures(*longer)["recall10"] != 0.5
+
+
+def test_figures_are_those_of_the_length_of_a_cell(results):
     fit = next(fit for cell, fit in lineup("any", made_up(), 0))  # LSH of 32 bits
     whole = neighbour_codes.figures(CELL, fit)
     short = neighbour_codes.figures({**CELL, "bits": 8}, fit)
@@ -44,7 +57,10 @@ def page(results, write_cells, monkeypatch):
     cells = [
         (
             {**CELL, "method": method, "seed": seed},
-            {"recall10": v, "recall100": 0.9, "ann_map": v, "fit_seconds": 3.0 + seed},
+            {
+                **{"recall10": v, "recall100": 0.9, "ann_map": v},
+                **{"fit_seconds": 3.0 + seed, "batch_us": 2.0},
+            },
         )
         for method, each in values.items()
         for seed, v in enumerate(each)
@@ -61,3 +77,4 @@ def test_page_has_paired_differences_and_the_shortest_times(page, results):
     assert "| recall10 | NeighbourCodes - ITQ | +.100 ± .000 |" in page
     assert "| ITQ | 3.0 |" in page
     assert (results / "neighbour_digits_recall100.svg").exists()
+    assert (results / "neighbour_digits_recall100_time.svg").exists()
