@@ -26,7 +26,7 @@ def cell(method, bits=32):
 
 def test_figures(problem):
     plain = problem.figures(cell("hadamard"))
-    assert 0.2 < plain["recall"] < plain["reranked"] < 1
+    assert 0.2 < plain["recall"] < plain["reranked"] < plain["reranked, most"] < 1
     tuned = problem.figures(cell(TUNED))
     assert tuned["bytes"] <= 4
     assert tuned["reranked"] >= plain["reranked"] - 0.01
@@ -46,6 +46,7 @@ def test_page(results, write_cells, monkeypatch):
         for each in lineup("icd10", seed, 256):
             value = 0.6 if each["method"] == TUNED else 0.5
             figures = {"recall": value - 0.1, "reranked": value}
+            figures |= {"reranked, most": value + 0.02}
             if each["method"] == TUNED:
                 figures |= {"chosen": "itq, 64 bits", "promised": 0.6}
                 figures |= {"tune_seconds": 60.0}
@@ -54,4 +55,5 @@ def test_page(results, write_cells, monkeypatch):
     _tune_page.write()
     page = (results / "tune.md").read_text("utf-8")
     assert "| itq | .100 ± .000 |" in page
+    assert "| itq | .080 ± .000 |" in page
     assert "| 8 | 0 | itq, 64 bits | 0.600 | 0.600 | 1.0 |" in page
