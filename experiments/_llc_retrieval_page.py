@@ -12,7 +12,7 @@ INTRODUCTION = """# Retrieval by the codes of classes
 Made by `python -m experiments.pages` from `llc_retrieval.jsonl`, which
 `python -m experiments.llc_retrieval` writes. Tables 3 and 4 of LLC (Kusupati et al.,
 NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other codebooks,
-losses made for retrieval, codes learnt without labels, and real-valued vectors of as
+losses made for retrieval, codes that no network learns, and real-valued vectors of as
 many numbers, which take 16 times the memory at 16 bits each. Rates and epochs are
 chosen on items kept aside from training, nothing on queries. mAP with expected ties,
 divided by what can be found: over the first 1,000 of Caltech-101 and ICD-10, over all

@@ -13,6 +13,8 @@ from experiments._summary import (
     markdown,
     shown,
 )
+from experiments.llc_retrieval import SHALLOW
+from experiments.llc_retrieval import WHOLE as WITHOUT_LENGTH
 from experiments.posterior_control import LENGTHS
 from fewbits.analysis import bound_regression
 
@@ -77,9 +79,24 @@ def _references(name: str) -> str:
         [method, *("" if each is None else decimal(each, 3) for each in values)]
         for method, values in REFERENCES[name].items()
     ]
+    rows += measured_references(name)
     whole = "; ".join(f"{key} {decimal(v, 3)}" for key, v in WHOLE[name].items())
     header = ["without deep codes", *(f"{bits} bits" for bits in LENGTHS)]
     return f"{markdown(header, rows)}\n\nWithout a length: {whole}."
+
+
+def measured_references(name: str) -> Iterator[list[str]]:
+    """Yield what codes without networks reach here, and what has no length."""
+    cells = [c for c in Cells("llc_retrieval") if c["cell"]["data"] == name]
+    found = by_method(cells, figure("map"), "bits")
+    for method in SHALLOW:
+        at = found.get(method, {})
+        if at:
+            values = [shown(*at[n][:2]) if n in at else "" for n in LENGTHS]
+            yield [f"{method}, here", *values]
+    for method in WITHOUT_LENGTH:
+        if 0 in found.get(method, {}):
+            yield [f"{method}, here", *[shown(*found[method][0][:2])] * len(LENGTHS)]
 
 
 def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:

@@ -121,6 +121,8 @@ def test_page_of_controls(results, write_cells):
     made = {"data": "caltech101", "method": "hashnet", "control": "D"}
     placed = {"points": [[0.0, 1.0], [1.0, 2.0]], "labels": ["a", "b"], "bound": 0.52}
     write_cells(results / "posterior_map.jsonl", [(made, placed)])
+    references = {"data": "caltech101", "bits": 32, "method": "CCA-ITQ", "seed": 0}
+    write_cells(results / "llc_retrieval.jsonl", [(references, {"map": 0.61})])
     _posterior_page.write()
     page = (results / "posterior_control.md").read_text("utf-8")
     assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
@@ -129,6 +131,7 @@ def test_page_of_controls(results, write_cells):
     assert "D alone +" not in page
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
+    assert "| CCA-ITQ, here |  | .610 |  |" in page
     assert "over 36 networks of 16 bits" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page

@@ -37,9 +37,9 @@ def short(monkeypatch, problem):
 
 
 @pytest.mark.parametrize(
-    "method", ["LLC", "SVD", "GreedyHash", "ITQ", "real-valued, learnt"]
+    "method", ["LLC", "SVD", "GreedyHash", "ITQ", "CCA-ITQ", "real-valued, learnt"]
 )
-def test_every_kind_of_code_ranks(short, method):
+def test_every_kind_of_code_ranks(short, results, method):
     found = llc_retrieval.figures("any", 8, method, 0)
     assert 0.1 < found["map"] <= 1
 
@@ -47,6 +47,15 @@ def test_every_kind_of_code_ranks(short, method):
 @pytest.mark.parametrize("method", llc_retrieval.WHOLE)
 def test_references_have_no_length(short, method):
     assert llc_retrieval.figures("any", 0, method, 0)["map"] > 0.5
+
+
+def test_losses_are_not_trained_twice(short, results, write_cells):
+    cell = {"data": "any", "head": "linear", "bits": 16, "seed": 0}
+    cell |= {"method": "hashnet", "control": ""}
+    known = {"map": 0.123, "fit_seconds": 1.0, "bound": 0.3}
+    write_cells(results / "posterior_control.jsonl", [(cell, known)])
+    found = llc_retrieval.figures("any", 16, "HashNet", 0)
+    assert found == {"map": 0.123, "fit_seconds": 1.0}
 
 
 def test_few_classes_have_few_directions():
