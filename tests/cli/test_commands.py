@@ -59,7 +59,8 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     class Killed(Exception):
         pass
 
-    def kill(done, total):
+    def kill(done, total, note):
+        assert note.startswith("objective ")
         if done == 4:
             raise Killed
 

@@ -26,7 +26,7 @@ def run(*options):
 
 
 def interrupted(*options, after=4):
-    def interrupt(done, total):
+    def interrupt(done, total, note=""):
         if done == after:
             raise KeyboardInterrupt
 

@@ -175,8 +175,8 @@ def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on standard error while ``update(done, total)`` is called."""
+def progress_bar(label: str) -> Iterator[Callable[..., None]]:
+    """Show a bar on standard error while ``update(done, total, note="")`` is called."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -197,15 +197,26 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def update(done: int, total: int, note: str = "") -> None:
+            text = f"{label}, {note}" if note else label
+            bar.update(task, completed=done, total=total, description=text)
+
+        yield update
 
 
 @contextmanager
-def learning_reports_to(progress: Callable[[int, int], None]) -> Iterator[None]:
+def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
     """Drive a progress bar by the iterations of whatever is fitted in the block."""
     from fewbits.learners import on_progress
 
-    with on_progress(lambda done, total, objective: progress(done, total)):
+    note = ""
+
+    def keep(text: str) -> None:
+        nonlocal note
+        note = text
+
+    with on_progress(lambda done, total, _: progress(done, total, note), keep):
         yield
 
 

@@ -277,14 +277,14 @@ def test_advice_when_memory_is_too_small():
 
 
 def test_progress_is_shown(capsys):
-    told = []
-    with on_progress(lambda done, total, value: told.append((done, total))):
+    told, notes = [], []
+    with on_progress(lambda done, total, _: told.append((done, total)), notes.append):
         learner(n_iter=2, verbose=True).fit(X, y)
     assert told == [(1, 2), (2, 2)]
+    note = r"objective [\d.]+, mAP [01]\.\d{3}, bound \d\.\d{3}"
+    assert re.fullmatch(note, notes[1])
     shown = capsys.readouterr().err.split("\r")[-1]
-    assert re.match(
-        r"DeepHash: 2/2, objective [\d.]+, mAP [01]\.\d{3}, bound \d\.\d{3}\n", shown
-    )
+    assert re.fullmatch(f"DeepHash: 2/2, {note}\n", shown)
 
 
 def test_figures_go_to_callbacks():
