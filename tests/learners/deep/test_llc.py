@@ -52,6 +52,19 @@ def test_every_phase_has_its_own_number_of_epochs(codebook, before):
     assert (len(seen), len(fitted.history_)) == (before + 3, 3)
 
 
+def test_classifier_of_a_warm_start_leaves_the_backbone_alone():
+    backbone = torch.nn.Linear(24, 24)
+    before = backbone.weight.detach().clone()
+    seen = []
+
+    def callback(record):
+        seen.append(torch.equal(backbone.weight, before))
+
+    options = {"start": "svd", "codebook_epochs": 1, "n_iter": 1}
+    learner(backbone=backbone, callbacks=[callback], **options).fit(X, y)
+    assert seen == [True] * 20 + [False, False]
+
+
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_warm_start(start):
     cold = learner(codebook_epochs=2).fit(X, y)

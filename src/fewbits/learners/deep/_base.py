@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,16 +205,24 @@ class DeepLearner(IterativeLearner):
                 f"class {self.classes_[column]} has no item; leave it out"
             )
 
-    def _network(self, problem: Problem, n_outputs: int, **options: Any) -> HashNetwork:
-        """Return a network whose weights depend on the seed only."""
+    def _network(
+        self, problem: Problem, n_outputs: int, *, linear: bool = False, **options: Any
+    ) -> HashNetwork:
+        """Return a network whose weights depend on the seed only.
+
+        A `linear` one is a single layer on a copy of the backbone that stays as it is.
+        """
+        hidden, backbone, trainable = self.hidden, self.backbone, self.trainable
+        if linear:
+            hidden, backbone, trainable = (), deepcopy(backbone), 0
         probe = torch.from_numpy(problem.train[:2])
         with reproducible(problem.seed):
             width, standardize = self._width(problem.items[probe]), None
             if self.standardize and self.backbone is None:
                 standardize = self._standardize(problem)
-            sizes = [width, *self.hidden, n_outputs]
+            sizes = [width, *hidden, n_outputs]
             head = Head(sizes, standardize, dropout=self.dropout, **options)
-            return HashNetwork(head, self.backbone, self.trainable)
+            return HashNetwork(head, backbone, trainable)
 
     def _standardize(self, problem: Problem) -> Standardize:
         return learn_standardize(problem.items.X[problem.train])

@@ -283,11 +283,7 @@ class LLC(DeepLearner):
 
     def _classifier(self, problem: Problem) -> NDArray[np.float64]:
         """Train a linear classifier on the features, and return its rows."""
-        hidden, self.hidden = self.hidden, ()
-        try:
-            network = self._network(problem, problem.targets.n_classes)
-        finally:
-            self.hidden = hidden
+        network = self._network(problem, problem.targets.n_classes, linear=True)
         self._train(
             problem,
             network,
