@@ -55,6 +55,24 @@ def test_classes_of_codes(folder):
     assert re.search(r"none +│ +- ", run("classify", folder / "b", *exact))
 
 
+def test_foreign_items_are_of_no_class(tmp_path):
+    table = {"vector": list(X), "label": NAMES[y].tolist()}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    table = [tmp_path / "t.parquet", "--column", "vector", "--labels", "label"]
+    run("fit", *table, "-m", "llc", "-b", 16, "-o", tmp_path / "b", *SETTINGS)
+    np.save(tmp_path / "q.npy", np.r_[X[::25], -X[::25]])
+    question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--json"]
+    found = [
+        [json.loads(line)["class"] for line in run(*question, *more).splitlines()]
+        for more in ([], ["--foreign-rate", 0.05])
+    ]
+    assert found[0][:4] == found[1][:4] == NAMES.tolist()
+    assert None not in found[0]
+    assert found[1].count(None) >= 3
+    assert "more than the rate 1e-05" in run(*question, "--foreign-rate", 1e-5, code=2)
+    assert "between 0 and 1" in run(*question, "--foreign-rate", 2, code=2)
+
+
 def test_without_items_kept_aside(folder, tmp_path):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
     few = ["--set", "n_iter=1", "--set", "codebook_epochs=1", "--set", "validation=0"]

@@ -330,6 +330,7 @@ class Bundle:
         decoder: str = "soft",
         radius: int = 1,
         budget: int = 1000,
+        foreign_rate: float | None = None,
     ) -> Decoded:
         """Return the class of each raw item, or that it is none of them.
 
@@ -344,6 +345,11 @@ class Bundle:
             to `budget` codes.
         radius : int, default=1
         budget : int, default=1000
+        foreign_rate : float, default=None
+            Whatever the decoder, an item is of no class if its code is so far from
+            every class's that, within the farthest distance that is accepted, no more
+            than this share of all codes lie: `fewbits.decoding.predicted_region`. Real
+            foreign items are accepted several times as often. None accepts all.
 
         Returns
         -------
@@ -354,10 +360,11 @@ class Bundle:
         Raises
         ------
         ArgumentError
-            When the bundle has no codebook, or there is no such decoder.
+            When the bundle has no codebook, there is no such decoder, or codes are too
+            short for the rate.
         """
         features = self.features(items)
-        return decode(self, features, decoder, radius, budget)
+        return decode(self, features, decoder, radius, budget, foreign_rate)
 
     @property
     def classes(self) -> Codebook:

@@ -18,6 +18,7 @@ from fewbits.decoding import (
     decode_nearest,
     decode_ordered,
     decode_soft,
+    predicted_region,
     top_classes,
     vote,
 )
@@ -26,15 +27,36 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
-_USUAL: dict[str, Any] = {"decoder": "soft", "radius": 1, "budget": 1000}
+_USUAL: dict[str, Any] = {
+    "decoder": "soft",
+    "radius": 1,
+    "budget": 1000,
+    "foreign_rate": None,
+}
 _TOP = 3  # classes shown where it is known how probable they are
 DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
 
 
 def decode(
+    bundle: "Bundle",
+    features: NDArray[Any],
+    decoder: str,
+    radius: int,
+    budget: int,
+    foreign_rate: float | None,
+) -> Decoded:
+    """Return the classes of features by one of the decoders, and none for foreign."""
+    found = _decoded(bundle, features, decoder, radius, budget)
+    if foreign_rate is None:
+        return found
+    book = bundle.classes
+    region = predicted_region(book.codes, book.n_bits, foreign_rate)
+    return found.only(region.accepts(bundle.encoder.encode(features)))
+
+
+def _decoded(
     bundle: "Bundle", features: NDArray[Any], decoder: str, radius: int, budget: int
 ) -> Decoded:
-    """Return the classes of features by one of the decoders."""
     encoder, book, zero = bundle.encoder, bundle.classes, bundle.encoder.zero_bit
     by_codes: dict[str, Callable[[Any], Decoded]] = {
         "exact": lambda codes: decode_exact(book, codes),
@@ -74,8 +96,8 @@ def class_answers(
         calibrated, and none where it is not. Without calibration scores are taken for
         log-odds as they are, which makes most items look too sure.
     **options
-        `decoder`, `radius` and `budget`, as in `Bundle.classify`. By the default the
-        class is also the most probable one.
+        `decoder`, `radius`, `budget` and `foreign_rate`, as in `Bundle.classify`. By
+        the default the class is also the most probable one.
 
     Returns
     -------

@@ -52,6 +52,13 @@ def classify(
     budget: Annotated[
         int, typer.Option(help="Guesses that the ordered decoder makes.")
     ] = 1000,
+    foreign_rate: Annotated[
+        float | None,
+        typer.Option(
+            help="Say that an item is of no class if it is farther from all of them "
+            "than this share of all codes; 0.01 is a start."
+        ),
+    ] = None,
     top: Annotated[
         int | None,
         typer.Option(
@@ -77,6 +84,8 @@ def classify(
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
+    Example: fewbits classify my-bundle "how to knit a sock" --foreign-rate 0.01
+
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
     """
     from fewbits.bundle import Bundle, class_answers, vote_answers
@@ -84,8 +93,12 @@ def classify(
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
-    if labels is not None and top:
-        raise ArgumentError("--top needs the codes of classes, --labels has votes")
+    if labels is not None:
+        for option, given in (("--top", top), ("--foreign-rate", foreign_rate)):
+            if given:
+                raise ArgumentError(
+                    f"{option} needs the codes of classes, --labels has votes"
+                )
     loaded = Bundle.load(bundle, items=labels is not None)
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
@@ -94,7 +107,13 @@ def classify(
         answers = vote_answers(loaded, asked, labels, k)
     else:
         answers = class_answers(
-            loaded, asked, decoder=decoder, radius=radius, budget=budget, top=top
+            loaded,
+            asked,
+            decoder=decoder,
+            radius=radius,
+            budget=budget,
+            foreign_rate=foreign_rate,
+            top=top,
         )
     rows = [{"item": item_label(asked, i), **each} for i, each in enumerate(answers)]
     if as_json:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewbits._typing import DistanceArray, IdArray
 from fewbits.errors import ArgumentError
@@ -39,6 +40,18 @@ class Decoded:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def only(self, accepted: NDArray[np.bool_]) -> "Decoded":
+        """Return the same, with no class for items that are not `accepted`.
+
+        Parameters
+        ----------
+        accepted : ndarray of bool of shape (n,)
+            As `KnownRegion.accepts` gives it.
+        """
+        nothing = np.where(accepted, self.distances, -1).astype(np.int32)
+        rows, ties = np.where(accepted, self.rows, -1), np.where(accepted, self.ties, 0)
+        return Decoded(nothing, rows, ties, self.lookups, self.comparisons)
 
 
 @dataclass(eq=False, slots=True)
