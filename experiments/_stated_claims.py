@@ -31,7 +31,8 @@ DBC_BITS = 128
 PEERS = {
     "LSH": (
         "random directions follow neither the data nor the classes",
-        "enough random directions keep all that the features tell",
+        "enough random directions keep all that the features tell, PiCoDes what few "
+        "principal components do",
     ),
     "SH": (
         "waves along the principal axes know no classes",
@@ -151,7 +152,8 @@ PICODES = [
         "P3",
         f"a search of {PAPER_ITEMS:,} items takes {PAPER_SECONDS:g} s, learning "
         "included",
-        f"seconds: {PAPER_SECONDS:g} less the median search, scaled to as many items",
+        f"seconds: {PAPER_SECONDS:g} less the median search by the slowest code of "
+        f"{LONGEST} bits, scaled to as many items",
         spare_seconds,
         "a score is a sum of table entries, one for each byte",
         "learning the classifier takes longer than the ranking",

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from experiments import _claims_page
-from experiments._claims import MUCH, Claim
+from experiments._claims import MUCH, Claim, spare_seconds
 from experiments._claims_page import NOT_MEASURED, PAPERS, row, tables, write
 from experiments._stated_claims import DBC, PICODES
 from experiments._summary import figure
@@ -151,6 +151,15 @@ def measured():
         "class_search": [search(seed, 0.2, 70_000) for seed in (0, 1)],
         "discriminative": [dbc(seed) for seed in (0, 1)],
     }
+
+
+def test_the_slowest_code_counts():
+    slower = search(1, 0.4, 75_000)
+    slower["cell"] = {**slower["cell"], "method": "ITQ"}
+    other = {**search(0, 9.0, 75_000), "cell": {**slower["cell"], "bits": 256}}
+    cells = [*measured()["class_search"], slower, other]
+    (gaps,) = spare_seconds({"class_search": cells}).values()
+    assert gaps == pytest.approx({0: 1 - 0.2 * 150 / 70, 1: 1 - 0.4 * 2})
 
 
 def verdicts():
