@@ -211,6 +211,14 @@ def test_refused_in_one_line(module, error, message, cache, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_old_torch_is_told(cache, monkeypatch):
+    monkeypatch.setattr(torch, "__version__", "2.6.0+cu124")
+    with pytest.raises(
+        ArgumentError, match=r"\(torch 2\.6\.0\+cu124 may be too old: 2"
+    ):
+        export_backbone(Branching(), size=8)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

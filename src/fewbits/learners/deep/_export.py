@@ -21,6 +21,7 @@ from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
 from fewbits.learners._parameters import check_integer
 
 _OPSET = 18  # the one that torch's exporter writes; others would be converted
+_TESTED = (2, 13)  # torch 2.6 trains, but its exporter fails with current onnxscript
 _TOLERANCE = 1e-4  # of the largest feature
 _N_CHECKED = 4
 
@@ -152,6 +153,15 @@ def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any
     return features.numpy()
 
 
+def _older() -> str:
+    """Return a hint where torch is older than what exporting is tested with."""
+    version = tuple(map(int, torch.__version__.split(".")[:2]))
+    if version >= _TESTED:
+        return ""
+    tested = ".".join(map(str, _TESTED))
+    return f" (torch {torch.__version__} may be too old: {tested} is known to do it)"
+
+
 def _as_onnx(served: nn.Module, size: int) -> bytes:
     from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 
@@ -170,7 +180,7 @@ def _as_onnx(served: nn.Module, size: int) -> bytes:
     except Exception as error:  # torch's exporter raises many kinds
         cause = error.__cause__ or error
         raise ArgumentError(
-            f"torch cannot write this module as ONNX: {_told(cause)}"
+            f"torch cannot write this module as ONNX: {_told(cause)}{_older()}"
         ) from error
     # Paths and lines of source, which would make the id depend on the machine.
     ClearMetadataAndDocStringPass()(program.model)
