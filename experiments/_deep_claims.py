@@ -18,6 +18,7 @@ from experiments._verdicts import (
     values_of,
     without,
 )
+from experiments.posterior_control import beside_losses
 
 Gaps = Callable[[Measured], Values]
 
@@ -219,7 +220,7 @@ def over_networks(margin: float) -> Gaps:
         groups: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
         for cell in measured["posterior_control"]:
             made, found = cell["cell"], cell["figures"]
-            if made["control"] in ("", "D"):
+            if beside_losses(cell):
                 key = (made["bits"], made["head"], made["seed"])
                 point = (found["bound"], found["map"])
                 groups.setdefault(key, []).append(point)

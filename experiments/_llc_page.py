@@ -14,7 +14,6 @@ from experiments._summary import (
     mean_and_error,
 )
 from experiments.llc import (
-    BUDGETS,
     CODEBOOK_EPOCHS,
     CODEBOOKS,
     N_ITER,
@@ -162,7 +161,8 @@ def decoders(cells: list[Cell], name: str) -> Iterator[str]:
             },
             "within a radius": _curve(runs, "within, look-ups", "within"),
         }
-        ends = min(x for c in curves.values() for x, *_ in c), BUDGETS[-1]
+        look_ups = [x for curve in curves.values() for x, *_ in curve]
+        ends = min(look_ups), max(look_ups)
         for key, title in FLAT.items():
             mean, error, n = mean_and_error([run[key] for run in runs])
             spread = error if n > 1 else 0.0

@@ -15,7 +15,7 @@ from experiments._summary import (
 )
 from experiments.llc_retrieval import SHALLOW
 from experiments.llc_retrieval import WHOLE as WITHOUT_LENGTH
-from experiments.posterior_control import LENGTHS
+from experiments.posterior_control import LENGTHS, beside_losses
 from fewbits.analysis import bound_regression
 
 #: The length at which mAP is drawn against the bound: others have other ratios.
@@ -102,12 +102,12 @@ def measured_references(name: str) -> Iterator[list[str]]:
 def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
     """Draw the mAP of networks against their bound ratio, and a line (figure 4)."""
     groups: dict[str, list[tuple[float, float]]] = {}
-    cells = [cell for cell in cells if cell["cell"]["bits"] == BOUND_AT]
     for cell in cells:
+        if cell["cell"]["bits"] != BOUND_AT or not beside_losses(cell):
+            continue
         kind = "with D" if cell["cell"]["control"] == "D" else "without"
-        if cell["cell"]["control"] in ("", "D"):
-            found = cell["figures"]
-            groups.setdefault(kind, []).append((found["bound"], found["map"]))
+        found = cell["figures"]
+        groups.setdefault(kind, []).append((found["bound"], found["map"]))
     if groups:
         image = IMAGES / f"posterior_{name}_{head}_bound.svg"
         title = f"{TITLES[name]}, {BOUND_AT} bits"

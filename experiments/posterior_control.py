@@ -56,13 +56,19 @@ N_SEEDS = {"": 5, "D": 5, "centres": 3, "frozen": 3}
 #: What tells posterior and centres apart is asked of the linear head.
 CONTROLS_OF = {"linear": tuple(N_SEEDS), "mlp": ("", "D")}
 
+
+def beside_losses(cell: Cell) -> bool:
+    """Whether a cell is a loss of the paper, by itself or with D."""
+    return cell["cell"]["control"] in ("", "D") and cell["cell"]["method"] in LOSSES
+
+
 app = typer.Typer()
 Head = Annotated[list[str] | None, typer.Option(help="linear or mlp.")]
 
 
 @app.command()
 def choose(data: Data, head: Head = None, only: Only = None) -> None:
-    """Choose learning rates, then weights, on items kept aside from training."""
+    """Choose rates, weights, and rates with them, on items kept aside from training."""
     for name in data:
         for kind in head or ["linear"]:
             for loss in only or METHODS:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from fewbits.bundle import Bundle
 from fewbits.cli import app
+from fewbits.cli._interrupts import telling_what_is_left
 
 FIT = ["fit", "x.npy", "-b", "16", "-o", "b"]
 
@@ -69,6 +70,18 @@ def test_the_same_command_goes_on_from_a_checkpoint(folder):
     assert interrupted(*resumable) == f"fewbits: {told}\n"
     assert run("--set", "n_iter=9", *resumable).exit_code == 0
     assert Bundle.load("resumed").encoder.fingerprint == whole
+
+
+def test_a_checkpoint_of_a_phase_is_told(tmp_path):
+    checkpoint = tmp_path / "c.pt"
+    for begun in (False, True):
+        with (
+            pytest.raises(KeyboardInterrupt) as told,
+            telling_what_is_left(tmp_path / "b", checkpoint),
+        ):
+            raise KeyboardInterrupt
+        assert ("goes on from" in str(told.value)) == begun
+        (tmp_path / "c.pt.codebook").touch()
 
 
 def test_an_interrupt_before_the_first_iteration(folder):

@@ -132,7 +132,7 @@ def test_page_of_controls(results, write_cells):
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
     assert "| CCA-ITQ, here |  | .610 |  |" in page
-    assert "over 36 networks of 16 bits" in page
+    assert "over 28 networks of 16 bits" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page
     assert (results / "posterior_caltech101_linear_bound.svg").exists()

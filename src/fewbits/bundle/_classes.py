@@ -1,6 +1,7 @@
 """The class of raw items, by the codebook of a bundle."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.analysis import CodeBound, code_bound, write_taxonomy_page
-from fewbits.codes import hamming_topk
+from fewbits.codes import hamming_topk, n_bytes
 from fewbits.decoding import (
     Calibration,
     Codebook,
     Decoded,
+    KnownRegion,
     decode_bounded,
     decode_exact,
     decode_nearest,
@@ -50,8 +52,14 @@ def decode(
     if foreign_rate is None:
         return found
     book = bundle.classes
-    region = predicted_region(book.codes, book.n_bits, foreign_rate)
+    region = _region(book.codes.tobytes(), book.n_bits, foreign_rate)
     return found.only(region.accepts(bundle.encoder.encode(features)))
+
+
+@lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
+def _region(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
+    rows = np.frombuffer(codes, np.uint8).reshape(-1, n_bytes(n_bits))
+    return predicted_region(rows, n_bits, rate)
 
 
 def _decoded(

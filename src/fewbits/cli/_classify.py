@@ -94,7 +94,8 @@ def classify(
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
     if labels is not None:
-        for option, given in (("--top", top), ("--foreign-rate", foreign_rate)):
+        unused = {"--top": bool(top), "--foreign-rate": foreign_rate is not None}
+        for option, given in unused.items():
             if given:
                 raise ArgumentError(
                     f"{option} needs the codes of classes, --labels has votes"

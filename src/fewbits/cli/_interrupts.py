@@ -37,9 +37,17 @@ def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None
         parts = [str(error) or "interrupted"]
         if there:
             parts.append(f"{output} is left as it was")
-        if checkpoint is not None and checkpoint.exists():
+        if checkpoint is not None and _begun(checkpoint):
             parts.append(f"the same command goes on from {checkpoint}")
         raise KeyboardInterrupt("; ".join(parts)) from None
+
+
+def _begun(checkpoint: Path) -> bool:
+    """Whether there is such a file, or one of a phase, named after it."""
+    return checkpoint.exists() or any(
+        path.name.startswith(f"{checkpoint.name}.")
+        for path in checkpoint.absolute().parent.iterdir()
+    )
 
 
 def stop_early(

@@ -49,9 +49,9 @@ class Decoded:
         accepted : ndarray of bool of shape (n,)
             As `KnownRegion.accepts` gives it.
         """
-        nothing = np.where(accepted, self.distances, -1).astype(np.int32)
+        distances = np.where(accepted, self.distances, -1).astype(np.int32)
         rows, ties = np.where(accepted, self.rows, -1), np.where(accepted, self.ties, 0)
-        return Decoded(nothing, rows, ties, self.lookups, self.comparisons)
+        return Decoded(distances, rows, ties, self.lookups, self.comparisons)
 
 
 @dataclass(eq=False, slots=True)

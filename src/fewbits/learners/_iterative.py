@@ -22,8 +22,8 @@ class IterativeLearner(Learner):
     The iterations stop after `n_iter`, or sooner when one of them lowers the objective
     by no more than `tol` times its value (never for ``tol=0``), or at an interrupt from
     the keyboard. After an interrupt the learner is fitted with what was reached, and an
-    `InterruptedWarning` says so; an interrupt before the first iteration has ended is
-    passed on.
+    `InterruptedWarning` says so; an interrupt before the first iteration has ended, or
+    in a phase before the last, is passed on.
     """
 
     n_iter: int

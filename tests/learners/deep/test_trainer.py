@@ -7,6 +7,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 import torch
+from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from fewbits.errors import ArtefactError, FewbitsError
@@ -75,6 +76,8 @@ def test_killed_training_resumes_to_the_same_result(loss, tmp_path):
     assert resumed.objective_.tolist() == whole.objective_.tolist()
     again = learner(**options, checkpoint=path).fit(X, y)
     assert again.encoder_.fingerprint == whole.encoder_.fingerprint
+    for fitted in (resumed, again):
+        np.testing.assert_array_equal(fitted.classifier_, whole.classifier_)
 
 
 def test_both_phases_of_llc_resume(tmp_path):
@@ -135,7 +138,7 @@ def test_checkpoint_runs_no_code(tmp_path, capsys):
     buffer = BytesIO()
     torch.save({"identity": "{}", "state": Malicious()}, buffer)
     content = buffer.getvalue()
-    path.write_bytes(b"fewbits-training-1\n" + sha256(content).digest() + content)
+    path.write_bytes(b"fewbits-training-2\n" + sha256(content).digest() + content)
     with pytest.raises(ArtefactError, match="or damaged"):
         learner(checkpoint=path).fit(X, y)
     assert capsys.readouterr().out == ""
@@ -255,6 +258,37 @@ def test_last_step_of_an_epoch_may_not_spoil_the_network():
         model.fit(X, y)
     assert len(model._trainer.history) == 1
     assert np.unique(model.encode(X), axis=0).shape[0] > 2  # the first epoch's codes
+
+
+def test_what_was_reached_before_is_kept():
+    n_batches = len(learner(n_iter=1).fit(X, y)._trainer._batches(0))
+    options = {"loss": "greedyhash", "n_iter": 4}
+    model = learner(backbone=SpoiltStep(at=3 * n_batches), **options)
+    with pytest.raises(DivergedError, match="in epoch 3"):
+        model.fit(X, y)
+    assert model.n_iter_ == len(model.history_) == len(model.objective_) == 2
+    assert np.isfinite(model.classifier_).all()
+    at_once = learner(backbone=SpoiltStep(at=1), **options)
+    with pytest.raises(DivergedError, match="in epoch 1"):
+        at_once.fit(X, y)
+    with pytest.raises(NotFittedError):
+        at_once.encode(X)
+
+
+class Masked(nn.Module):
+    """Has a buffer that is not finite, as attention has."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(12, 12)
+        self.register_buffer("mask", torch.full((12,), -torch.inf))
+
+    def forward(self, features):
+        return self.layer(features)
+
+
+def test_buffers_of_a_backbone_need_not_be_finite():
+    assert learner(backbone=Masked(), n_iter=2).fit(X, y).n_iter_ == 2
 
 
 def test_learning_rate_that_explodes():

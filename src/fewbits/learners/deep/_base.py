@@ -101,7 +101,7 @@ class DeepLearner(IterativeLearner):
         -------
         ndarray of shape (n, n_features), dtype float32
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "encoder_")
         items = self._features(X, reset=False)
         if self.backbone is None:
             return np.asarray(items, np.float32)
@@ -130,7 +130,8 @@ class DeepLearner(IterativeLearner):
         """
         if self.backbone is None:
             return super().encode(X)
-        return self.encoder_.encode(self.extract(X))
+        features = self.extract(X)
+        return self.encoder_.encode(features)
 
     def _check_training(self) -> None:
         self._check_iterations()
@@ -279,14 +280,19 @@ class DeepLearner(IterativeLearner):
         try:
             self._run(self._heard(trainer), (), n_iter=trainer.plan.n_epochs, last=last)
         except DivergedError:
-            if last:
+            if last and trainer.history:
+                self._keep(trainer)
                 self.encoder_ = self._deploy(network)
             raise
+        self._keep(trainer)
+        return trainer
+
+    def _keep(self, trainer: Trainer) -> None:
+        """Go back to the best epoch, and keep what is known of all."""
         trainer.restore_best()
         self.history_ = trainer.history
         self.objective_ = np.array([record["loss"] for record in self.history_])
         self.n_iter_ = len(self.history_)
-        return trainer
 
     def _heard(self, trainer: Trainer) -> Iterator[tuple[Any, float]]:
         """Tell the callbacks of every epoch."""

@@ -10,6 +10,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners.deep._base import DeepLearner
 from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
@@ -170,9 +171,12 @@ class DeepHash(DeepLearner):
         loss, control = as_loss(self.loss), deepcopy(self.control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
         self._train(problem, network, loss, control)
-        found = loss.classifier
-        self.classifier_ = None if found is None else found.cpu().numpy()
         return self._deploy(network)
+
+    def _keep(self, trainer: Trainer) -> None:
+        super()._keep(trainer)
+        found = trainer.objective.loss.classifier
+        self.classifier_ = None if found is None else found.cpu().numpy()
 
 
 def as_loss(loss: Any) -> Loss:

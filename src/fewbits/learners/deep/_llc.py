@@ -51,8 +51,8 @@ class LLC(DeepLearner):
     start : {"svd", "cca"} or None, default=None
         Where phase 1 starts the codebook; None draws it.
     nested : sequence of int, default=()
-        Lengths at which the first bits are a codebook, too; each has room for a code
-        of its own for every class.
+        Lengths at which the first bits of a learnt codebook are one, too; each has room
+        for a code of its own for every class.
     codebook_epochs : int, default=50
         Epochs of phase 1.
     codebook_rate : float, default=1e-2
@@ -208,7 +208,8 @@ class LLC(DeepLearner):
         n_classes = problem.targets.n_classes
         self._n_bits = self._length(n_classes)
         if isinstance(self.codebook, str):
-            for length in (self._n_bits, *self.nested):
+            nested = self.nested if self.codebook == "learnt" else ()
+            for length in (self._n_bits, *nested):
                 check_sizes(n_classes, length)
         network = self._network(problem, self._n_bits, bias=False)
         self.codebook_history_: list[dict[str, float]] = []

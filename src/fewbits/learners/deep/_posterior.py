@@ -73,7 +73,8 @@ class CentreControl(Control):
     centre, as if the bits of a block were independent; like there, the term is a sum,
     so that a weight means the same in both. "cauchy" is ``log(1 + d / gamma)`` of DCH,
     with the distance to the centre. In place of a loss they are the variants that the
-    paper compares its surrogate with.
+    paper compares its surrogate with. Of several labels both take the mean, where
+    `PosteriorControl` has a `reduction`.
 
     Parameters
     ----------

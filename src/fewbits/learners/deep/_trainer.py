@@ -168,7 +168,7 @@ class Trainer:
 
     def _epoch(self, epoch: int) -> Record:
         start = time.perf_counter()
-        good = copy_of(self.network)
+        good = copy_of(self.network), copy_of(self.objective)
         self.network.train()
         self.objective.train()
         self.objective.loss.start_epoch(epoch, lambda: self.score(self.train.numpy()))
@@ -181,10 +181,8 @@ class Trainer:
             if not np.isfinite(loss):
                 self._give_up(rows, epoch, good)
             total += loss
-        if not all(
-            value.isfinite().all() for value in self.network.state_dict().values()
-        ):
-            self._give_up(batches[-1], epoch, good)  # the last step spoilt them
+        if not self._finite():  # the last step spoilt them
+            self._give_up(batches[-1], epoch, good)
         record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         record["seconds"] = time.perf_counter() - start
         if self.monitor is not None:
@@ -226,11 +224,18 @@ class Trainer:
             batches.pop()
         return batches
 
-    def _give_up(self, rows: Tensor, epoch: int, good: State) -> None:
+    def _finite(self) -> bool:
+        """Whether all that is trained, and the scores that it gives, are finite."""
+        trained = (*self.network.parameters(), *self.objective.parameters())
+        norm = self.network.head.norm.buffers()
+        return all(bool(each.isfinite().all()) for each in (*trained, *norm))
+
+    def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
         X = self.items[self.train[rows]].to(self.plan.device)
         place = where_not_finite(self.network, self.objective, X)
-        self.network.load_state_dict(good)
+        self.network.load_state_dict(good[0])
+        self.objective.load_state_dict(good[1])
         raise DivergedError(
             f"the loss is not finite in epoch {epoch + 1}, first in {place}; the "
             f"network is back at epoch {epoch}. Lower learning_rate "
