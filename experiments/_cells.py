@@ -46,13 +46,25 @@ class Cells:
         """
         done = self._done.get(_key(cell))
         if done is None or (needed and needed not in done["figures"]):
-            found = {"cell": cell, "figures": function()}
+            found = {"cell": cell, "figures": rounded(function())}
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")
             self._done[_key(cell)] = found
             print(json.dumps(found), flush=True)
         figures: Cell = self._done[_key(cell)]["figures"]
         return figures
+
+
+def rounded(value: Any) -> Any:
+    """Return figures with seven significant digits, which is more than they are worth.
+
+    Curves and terms of every iteration would otherwise fill files with noise.
+    """
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each) for each in value]
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
 def _key(cell: Cell) -> str:
