@@ -84,6 +84,15 @@ def test_a_checkpoint_of_a_phase_is_told(tmp_path):
         (tmp_path / "c.pt.codebook").touch()
 
 
+def test_a_checkpoint_in_no_folder_is_not_told(tmp_path):
+    nowhere = tmp_path / "nowhere" / "c.pt"
+    with (
+        pytest.raises(KeyboardInterrupt, match="^interrupted$"),
+        telling_what_is_left(tmp_path / "b", nowhere),
+    ):
+        raise KeyboardInterrupt
+
+
 def test_an_interrupt_before_the_first_iteration(folder):
     assert run().exit_code == 0
     before = snapshot(folder)

@@ -346,10 +346,10 @@ class Bundle:
         radius : int, default=1
         budget : int, default=1000
         foreign_rate : float, default=None
-            Whatever the decoder, an item is of no class if its code is so far from
-            every class's that, within the farthest distance that is accepted, no more
-            than this share of all codes lie: `fewbits.decoding.predicted_region`. Real
-            foreign items are accepted several times as often. None accepts all.
+            Whatever the decoder, an item is of no class unless its code is near that of
+            a class: no more than this share of all possible codes count as near, see
+            `fewbits.decoding.predicted_region`. Real foreign items are accepted several
+            times as often as that. None accepts all.
 
         Returns
         -------

@@ -55,8 +55,8 @@ def classify(
     foreign_rate: Annotated[
         float | None,
         typer.Option(
-            help="Say that an item is of no class if it is farther from all of them "
-            "than this share of all codes; 0.01 is a start."
+            help="Say that an item is of no class unless its code is among this share "
+            "of all codes, those nearest to the classes; 0.01 is a start."
         ),
     ] = None,
     top: Annotated[

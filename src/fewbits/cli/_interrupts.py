@@ -1,5 +1,6 @@
 """What an interrupted fit leaves behind."""
 
+import glob
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,10 +45,8 @@ def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None
 
 def _begun(checkpoint: Path) -> bool:
     """Whether there is such a file, or one of a phase, named after it."""
-    return checkpoint.exists() or any(
-        path.name.startswith(f"{checkpoint.name}.")
-        for path in checkpoint.absolute().parent.iterdir()
-    )
+    phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
+    return checkpoint.exists() or any(phases)
 
 
 def stop_early(

@@ -225,7 +225,10 @@ class Trainer:
         return batches
 
     def _finite(self) -> bool:
-        """Whether all that is trained, and the scores that it gives, are finite."""
+        """Whether all that is trained, and what normalises scores, is finite.
+
+        Other buffers of a backbone, such as masks, need not be.
+        """
         trained = (*self.network.parameters(), *self.objective.parameters())
         norm = self.network.head.norm.buffers()
         return all(bool(each.isfinite().all()) for each in (*trained, *norm))
