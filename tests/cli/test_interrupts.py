@@ -87,7 +87,7 @@ def test_a_checkpoint_of_a_phase_is_told(tmp_path):
 def test_a_checkpoint_in_no_folder_is_not_told(tmp_path):
     nowhere = tmp_path / "nowhere" / "c.pt"
     with (
-        pytest.raises(KeyboardInterrupt, match="^interrupted$"),
+        pytest.raises(KeyboardInterrupt, match=r"^interrupted$"),
         telling_what_is_left(tmp_path / "b", nowhere),
     ):
         raise KeyboardInterrupt
