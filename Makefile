@@ -19,7 +19,7 @@ native-test: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(SANITIZED)
-	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
+	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel 2
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
