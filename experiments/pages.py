@@ -4,6 +4,7 @@ from experiments import (
     _attributes_page,
     _benchmark_page,
     _bernoulli_page,
+    _choices_page,
     _claims_page,
     _class_search_page,
     _cross_modal_page,
@@ -29,6 +30,7 @@ def main() -> None:
     """Write every page whose measurements are there."""
     _sparse_page.write()
     _neighbour_page.write()
+    _choices_page.write()
     _novel_page.write()
     _known_page.write()
     _class_search_page.write()

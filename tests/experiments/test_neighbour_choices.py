@@ -1,0 +1,125 @@
+"""The search for settings and forms of codes that keep neighbours."""
+
+import numpy as np
+import pytest
+
+from experiments import _choices_page, neighbour_choices
+from experiments._features import FeatureSet
+from experiments._trial_maps import Butterfly, Kronecker, TrialCodes, rectangle
+from experiments.neighbour_choices import ROTATED, SETTINGS, figures, lineup, rotated
+
+FORMS = [Kronecker, Butterfly]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", [(16, 16), (19, 11)])
+def test_gradients_are_those_of_the_scores(form, shape):
+    rng = np.random.RandomState(0)
+    trial = form(*shape, rng)
+    trial.parameters[-1] += rng.standard_normal(shape[1]).astype(np.float32)
+    V = rng.standard_normal((5, shape[0])).astype(np.float32)
+    slopes = rng.standard_normal((5, shape[1])).astype(np.float32)
+    found = trial.gradients(V, slopes)
+    for parameter, gradient in zip(trial.parameters, found, strict=True):
+        assert gradient.shape == parameter.shape
+        direction = rng.standard_normal(parameter.shape).astype(np.float32)
+        before, sides = parameter.copy(), []
+        for step in (0.01, -0.01):
+            parameter[...] = before + np.float32(step) * direction
+            sides.append(float(np.vdot(trial.scores(V), slopes)))
+        parameter[...] = before
+        slope = (sides[0] - sides[1]) / 0.02
+        assert slope == pytest.approx(float(np.vdot(gradient, direction)), rel=1e-2)
+
+
+def test_a_butterfly_starts_as_a_rotation():
+    trial = Butterfly(16, 16, np.random.RandomState(0))
+    W = trial.scores(np.eye(16, dtype=np.float32))
+    np.testing.assert_allclose(W @ W.T / 16, np.eye(16), atol=1e-5)
+
+
+def test_rectangles_are_as_square_as_possible():
+    assert [rectangle(n) for n in (1, 16, 19, 1280)] == [
+        (1, 1),
+        (4, 4),
+        (4, 5),
+        (35, 37),
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_trials_learn(form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10, 20))[rng.integers(10, size=400)]
+    X += 0.3 * rng.normal(size=X.shape)
+    learner = TrialCodes(16, form=form, n_iter=6, validation=0.2, random_state=0)
+    learner.fit(X)
+    assert learner.recalls_.max() > learner.recalls_[0]
+    scores = learner.encoder_.project(X.astype(np.float32))
+    assert scores.shape == (400, 16)
+
+
+def test_every_setting_differs_from_the_defaults():
+    cells = dict(lineup(64, 0))
+    plain = cells[neighbour_choices.DEFAULTS].get_params()
+    for name in list(SETTINGS)[1:]:
+        changed = cells[name].get_params()
+        assert sum(changed[key] != plain[key] for key in plain) == 1
+    assert all(learner.n_bits == 64 for learner in cells.values())
+
+
+def test_no_query_of_any_seed_takes_part(monkeypatch):
+    X = np.arange(40, dtype=np.float32).reshape(20, 2)
+
+    def load(name, seed):
+        asked = np.isin(np.arange(20), [seed, 10 + seed])
+        return FeatureSet(X[~asked], X[asked], np.empty(0), np.empty(0))
+
+    monkeypatch.setattr(neighbour_choices, "load_features", load)
+    neighbour_choices.never_asked.cache_clear()
+    found = neighbour_choices.never_asked("any")
+    neighbour_choices.never_asked.cache_clear()
+    np.testing.assert_array_equal(found, np.delete(X, [0, 1, 2, 10, 11, 12], axis=0))
+
+
+def test_a_rotation_keeps_distances():
+    X = np.random.default_rng(0).normal(size=(30, 10)).astype(np.float32)
+    turned = rotated(X, 0)
+    apart, kept = (
+        np.linalg.norm(each[:, None] - each[None], axis=-1) for each in (X, turned)
+    )
+    scale = kept[0, 1] / apart[0, 1]
+    np.testing.assert_allclose(kept, scale * apart, rtol=1e-4, atol=1e-4)
+
+
+def test_figures_are_of_rows_kept_aside(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(120, 16)).astype(np.float32)
+    cells = dict(lineup(8, 0))
+    cells[ROTATED].set_params(density=0.5)
+    for method in (ROTATED, "fast, Kronecker"):
+        learner = cells[method]
+        learner.n_iter = 2
+        found = figures(learner, X, method)
+        assert 0 <= found["start"] <= found["recall10"] <= 1
+
+
+def test_the_page_compares_with_the_defaults(results, write_cells, monkeypatch):
+    cell = {"data": "digits", "bits": 64}
+    values = {
+        "defaults": (0.5, 0.52),
+        "perplexity 10": (0.4, 0.44),
+        "fast, defaults": (0.3, 0.3),
+    }
+    cells = [
+        (
+            {**cell, "method": method, "seed": seed},
+            {"recall10": value, "start": 0.1, "seconds": 3.0},
+        )
+        for method, pair in values.items()
+        for seed, value in enumerate(pair)
+    ]
+    write_cells(results / "neighbour_choices.jsonl", cells)
+    _choices_page.write()
+    text = (results / "neighbour_choices.md").read_text()
+    assert "| perplexity 10 | .420 ± .020 | -.090 ± .010 |" in text
+    assert "| fast, defaults | .300 ± .000 |  |" in text
