@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from fewbits.bundle import Bundle, bound_of, class_answers, vote_answers, write_taxonomy
+from fewbits.bundle._classes import known_by
 from fewbits.codes import pack
-from fewbits.decoding import Calibration, Codebook
+from fewbits.decoding import Calibration, Codebook, HiddenRates
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
 
@@ -181,3 +182,22 @@ def test_bundle_without_classes(bundle, tmp_path):
         vote_answers(plain, X, "label")
     with pytest.raises(ArgumentError, match="no decoder 'best'; known are exact"):
         bundle.classify(X, decoder="best")
+
+
+def test_foreign_rates_are_those_of_hidden_classes_where_they_are_known(bundle):
+    rates = HiddenRates(np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300)
+    calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
+    few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
+    assert known_by(bundle.classes, 0.2, few).model != "hidden classes"
+    for rate, radius in ((0.01, 0), (0.1, 1), (0.99, 3)):
+        region = known_by(bundle.classes, rate, calibrated.calibration)
+        assert (region.radius, region.model) == (radius, "hidden classes")
+    near = calibrated.classify(X, foreign_rate=0.1).rows
+    assert near.tolist() == [0, 1, -1]
+    assert calibrated.classify(X, foreign_rate=0.01).rows.tolist() == [0, -1, -1]
+    with pytest.raises(ArgumentError, match="longer codes are needed"):
+        calibrated.classify(X, foreign_rate=0.005)
+    older = replace(bundle, calibration=Calibration(1.0, np.zeros(6)))
+    for one in (bundle, older):
+        region = known_by(one.classes, 0.2, one.calibration)
+        assert region.model != "hidden classes"

@@ -27,7 +27,8 @@ def test_rates_item_by_item():
     class_codes, codes = clusters(6, 9, 24, 0.3)
     own = np.arange(6).repeat(9)
     kept = np.delete(np.arange(54), [3, 4, 20])  # classes of different sizes
-    rates, errors = hidden_class_rates(class_codes, 24, codes[kept], own[kept])
+    rates, errors, n_items = hidden_class_rates(class_codes, 24, codes[kept], own[kept])
+    assert n_items == 51
     for radius in (0, 3, 8, 24):
         shares = []
         for c in range(6):
@@ -104,3 +105,11 @@ def test_mistakes():
     same = np.repeat(class_codes[:1], 4, axis=0)
     with pytest.raises(ArgumentError, match="have the code of another class"):
         hidden_class_region(same, 16, 0.1, np.repeat(same, 3, axis=0), own)
+
+
+def test_a_rate_below_one_item_cannot_be_told():
+    class_codes, codes = clusters(6, 9, 24, 0.1)
+    found = hidden_class_rates(class_codes, 24, codes, np.arange(6).repeat(9))
+    assert found.region(class_codes, 24, 1 / 50).radius >= 0
+    with pytest.raises(ArgumentError, match=r"54 items cannot tell the rate 0\.01: "):
+        found.region(class_codes, 24, 0.01)

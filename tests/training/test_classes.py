@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.decoding import calibrate, class_probabilities
+from fewbits.decoding import calibrate, class_probabilities, hidden_class_rates
 from fewbits.evaluation import calibration_error
 from fewbits.inputs import Input
 from fewbits.training import fit_bundle
@@ -45,7 +45,11 @@ def test_is_of_the_items_kept_aside():
     assert len(rows) == pytest.approx(60, abs=6)
     scores = learner.encoder_.project(X[rows])
     expected = calibrate(learner.codebook_of_classes(), scores, y[rows])
-    assert fitted().calibration.scale == expected.scale
+    found = fitted().calibration
+    assert found.scale == expected.scale
+    book, codes = learner.codebook_of_classes(), learner.encoder_.encode(X[rows])
+    rates = hidden_class_rates(book.codes, book.n_bits, codes, book.rows(y[rows]))
+    np.testing.assert_array_equal(found.hidden.rates, rates.rates)
 
 
 def test_nothing_kept_aside_and_several_labels():

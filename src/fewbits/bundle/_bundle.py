@@ -347,9 +347,11 @@ class Bundle:
         budget : int, default=1000
         foreign_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
-            a class: no more than this share of all possible codes count as near, see
-            `fewbits.decoding.predicted_region`. Real foreign items are accepted several
-            times as often as that. None accepts all.
+            a class: so near that no more than this share of foreign items are. Where
+            `calibration` has enough items for it, known classes that play foreign ones
+            tell how near, see `fewbits.decoding.hidden_class_rates`; else it is a share
+            of all possible codes, see `fewbits.decoding.predicted_region`, and real
+            foreign items are accepted several times as often. None accepts all.
 
         Returns
         -------

@@ -51,9 +51,22 @@ def decode(
     found = _decoded(bundle, features, decoder, radius, budget)
     if foreign_rate is None:
         return found
-    book = bundle.classes
-    region = _region(book.codes.tobytes(), book.n_bits, foreign_rate)
+    region = known_by(bundle.classes, foreign_rate, bundle.calibration)
     return found.only(region.accepts(bundle.encoder.encode(features)))
+
+
+def known_by(
+    book: Codebook, rate: float, calibration: Calibration | None
+) -> KnownRegion:
+    """Return what is near enough to a class that few foreign items are.
+
+    As items of classes that played foreign ones tell, or, where these are none or too
+    few for such a rate, as the space of codes does.
+    """
+    hidden = None if calibration is None else calibration.hidden
+    if hidden is None or rate * hidden.n_items < 1:
+        return _region(book.codes.tobytes(), book.n_bits, rate)
+    return hidden.region(book.codes, book.n_bits, rate)
 
 
 @lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while

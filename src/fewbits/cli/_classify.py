@@ -55,8 +55,10 @@ def classify(
     foreign_rate: Annotated[
         float | None,
         typer.Option(
-            help="Say that an item is of no class unless its code is among this share "
-            "of all codes, those nearest to the classes; 0.01 is a start."
+            help="Say that an item is of no class unless its code is so near to one "
+            "that only this share of foreign items are; 0.05 is a start. How near that "
+            "is tell classes that 'fewbits fit' has let play foreign ones, or else all "
+            "codes there can be."
         ),
     ] = None,
     top: Annotated[
@@ -84,7 +86,7 @@ def classify(
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
-    Example: fewbits classify my-bundle "how to knit a sock" --foreign-rate 0.01
+    Example: fewbits classify my-bundle "how to knit a sock" --foreign-rate 0.05
 
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
     """

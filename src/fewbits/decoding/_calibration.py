@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._typing import IdArray
 from fewbits.codes import unpack
 from fewbits.decoding._codebook import Codebook
+from fewbits.decoding._hidden_classes import HiddenRates
 from fewbits.decoding._items import item_scores
 from fewbits.decoding._spans import spans
 from fewbits.errors import ArgumentError
@@ -31,11 +32,15 @@ class Calibration:
     none : float
         Prior probability that an item belongs to no class, 0 or more and below 1. The
         code of such an item is a uniformly random one.
+    hidden : HiddenRates or None
+        How often foreign items are accepted within each radius, where known classes
+        played foreign ones.
     """
 
     scale: float
     shifts: FloatArray
     none: float = 0.0
+    hidden: HiddenRates | None = None
 
     def log_odds(self, scores: ArrayLike) -> FloatArray:
         """Return ``log(p(bit = 1) / p(bit = 0))`` for each score.

@@ -7,9 +7,12 @@ from safetensors.numpy import save
 
 from fewbits._artefacts import Tensors, checksum, read_tensors
 from fewbits.decoding._calibration import Calibration
+from fewbits.decoding._hidden_classes import HiddenRates
 from fewbits.errors import ArtefactError
 
 FORMAT = "fewbits-calibration-1"
+#: Not in the files of all bundles.
+_HIDDEN, _N_HIDDEN = "hidden_class_rates", "hidden_items"
 
 
 def calibration_bytes(calibration: Calibration) -> bytes:
@@ -29,6 +32,10 @@ def calibration_bytes(calibration: Calibration) -> bytes:
         "shifts": np.asarray(calibration.shifts, np.float64),
         "none": np.array([calibration.none], np.float64),
     }
+    if calibration.hidden is not None:
+        *curves, n_items = calibration.hidden
+        tensors[_HIDDEN] = np.array(curves, np.float64)
+        tensors[_N_HIDDEN] = np.array([n_items], np.int64)
     return save(tensors, {"format": FORMAT, "fingerprint": _fingerprint(tensors)})
 
 
@@ -55,14 +62,34 @@ def load_calibration(path: str | Path) -> Calibration:
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
     try:
         scale, shifts, none = (tensors[name] for name in ("scale", "shifts", "none"))
-        found = Calibration(float(scale.item()), shifts, float(none.item()))
+        hidden = _hidden(tensors)
+        found = Calibration(float(scale.item()), shifts, float(none.item()), hidden)
     except (LookupError, ValueError) as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error
     # Written so that NaN is refused as well.
     sound = 0 < found.scale < np.inf and 0 <= found.none < 1
-    if not (sound and shifts.ndim == 1 and np.isfinite(shifts).all()):
+    sound = sound and shifts.ndim == 1 and bool(np.isfinite(shifts).all())
+    if not (sound and _sound(hidden, len(shifts))):
         raise ArtefactError(f"{path} is damaged: its numbers are out of range")
     return found
+
+
+def _hidden(tensors: Tensors) -> HiddenRates | None:
+    """Return how often hidden classes are accepted, if the file knows."""
+    if _HIDDEN not in tensors:
+        return None
+    rates, errors = np.asarray(tensors[_HIDDEN], np.float64)
+    return HiddenRates(rates, errors, int(tensors[_N_HIDDEN].item()))
+
+
+def _sound(hidden: HiddenRates | None, n_bits: int) -> bool:
+    if hidden is None:
+        return True
+    rates, errors, n_items = hidden
+    rising = rates.shape == (n_bits + 1,) and bool((np.diff(rates) >= 0).all())
+    known = np.isnan(errors) | (errors >= 0)  # with one class there is no error
+    within = rates[0] >= 0 and rates[-1] <= 1 and n_items > 0
+    return rising and within and bool(known.all())
 
 
 def _fingerprint(tensors: Tensors) -> str:

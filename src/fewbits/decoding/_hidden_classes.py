@@ -27,10 +27,54 @@ class HiddenRates(NamedTuple):
         mean over the classes, each counting the same.
     standard_errors : ndarray of shape (n_bits + 1,), dtype float64
         Of these means, the classes being a sample; NaN with one class.
+    n_items : int
+        Items that played foreign ones.
     """
 
     rates: FloatArray
     standard_errors: FloatArray
+    n_items: int
+
+    def region(self, class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
+        """Accept within the largest radius at which few enough foreign items would be.
+
+        Parameters
+        ----------
+        class_codes, n_bits
+            As they were when the rates were estimated.
+        rate : float
+            Share of foreign items that may be accepted, between 0 and 1.
+
+        Returns
+        -------
+        KnownRegion
+
+        Raises
+        ------
+        ArgumentError
+            When `rate` is out of range, finer than one item of all, or more items than
+            that have the very code of another class.
+        """
+        check_rate(rate)
+        if rate * self.n_items < 1:
+            raise ArgumentError(
+                f"{self.n_items} items cannot tell the rate {rate:.3g}: it must be "
+                f"{1 / self.n_items:.3g} or more, or more items kept aside"
+            )
+        radius = int(np.searchsorted(self.rates, rate, side="right")) - 1
+        if radius < 0:
+            raise ArgumentError(
+                f"{self.rates[0]:.3g} of the items have the code of another class, "
+                f"more than the rate {rate:.3g}: longer codes are needed"
+            )
+        return KnownRegion(
+            distinct_codes(class_codes, n_bits),
+            n_bits,
+            radius,
+            float(self.rates[radius]),
+            float(self.standard_errors[radius]),
+            "hidden classes",
+        )
 
 
 def hidden_class_rates(
@@ -90,7 +134,7 @@ def hidden_class_rates(
     errors = np.full(n_bits + 1, np.nan)
     if len(shares) > 1:
         errors = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-    return HiddenRates(shares.mean(axis=0), errors)
+    return HiddenRates(shares.mean(axis=0), errors, len(codes))
 
 
 def hidden_class_region(
@@ -118,8 +162,8 @@ def hidden_class_region(
     CodeError
         When codes are not packed codes of `n_bits` bits.
     ArgumentError
-        As for `hidden_class_rates`; also when `rate` is out of range, or more items
-        than that have the very code of another class.
+        As for `hidden_class_rates`; also when `rate` is out of range, finer than one
+        item of all, or more items than that have the very code of another class.
 
     Examples
     --------
@@ -129,21 +173,8 @@ def hidden_class_region(
     (2, 0.67)
     """
     check_rate(rate)
-    rates, errors = hidden_class_rates(class_codes, n_bits, codes, classes)
-    radius = int(np.searchsorted(rates, rate, side="right")) - 1
-    if radius < 0:
-        raise ArgumentError(
-            f"{rates[0]:.3g} of the items have the code of another class, more than "
-            f"the rate {rate:.3g}: longer codes are needed"
-        )
-    return KnownRegion(
-        distinct_codes(class_codes, n_bits),
-        n_bits,
-        radius,
-        float(rates[radius]),
-        float(errors[radius]),
-        "hidden classes",
-    )
+    found = hidden_class_rates(class_codes, n_bits, codes, classes)
+    return found.region(class_codes, n_bits, rate)
 
 
 def check_rate(rate: float) -> None:
