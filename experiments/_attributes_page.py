@@ -30,7 +30,7 @@ from experiments._summary import (
     mean_and_error,
     shown,
 )
-from experiments._verdicts import minus, over_seeds, said, values_of
+from experiments._verdicts import RULE, minus, over_seeds, said, values_of
 from experiments.attributes import N_BITS
 
 DBC = "DBC"
@@ -87,10 +87,10 @@ a word pushes a bit in the same direction in every text. Names must therefore ho
 other items and classes more or less, those of random hyperplanes, too.""",
 }
 
-CLAIMS = """### What holds
+CLAIMS = f"""### What holds
 
-Differences paired by seed, mean ± standard error: DBC less its rival. Within
-two standard errors of 0, it is not decided that DBC is no lower."""
+Differences paired by seed, mean ± standard error: DBC less its rival, which DBC shall
+not be below. {RULE}"""
 
 SHEET = f"""### The sheet (figure 8)
 

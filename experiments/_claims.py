@@ -14,6 +14,8 @@ Measured = dict[str, list[Cell]]
 
 #: What "much worse" shall mean.
 MUCH = 0.02
+#: What PiCoDes find beyond classemes, as the paper says.
+PAPER_GAIN = 0.28
 PAPER_ITEMS, PAPER_SECONDS, LONGEST = 150_000, 1.0, 2048
 #: By which the time of a search in a smaller collection is scaled up.
 MOST_TIMES = 10
@@ -34,6 +36,8 @@ class Claim(NamedTuple):
     why, why_not : str
         Why it would hold, or not; the page gives the one that fits the verdict.
     margin : float
+    exact : bool
+        Whether no chance is in the differences, so that their sign decides.
     """
 
     code: str
@@ -43,6 +47,7 @@ class Claim(NamedTuple):
     why: str
     why_not: str
     margin: float = 0.0
+    exact: bool = False
 
 
 def novel(one: str, other: str) -> Callable[[Measured], Values]:
@@ -66,6 +71,12 @@ def more_classes(measured: Measured) -> Values:
     return ends(values_of(cells, "PiCoDes", figure("accuracy")), "known")
 
 
+def gains_from_classes(measured: Measured) -> Values:
+    """Return what more classes give PiCoDes, less what they give classemes."""
+    values = values_of(measured["known_classes"], "classemes", figure("accuracy"))
+    return minus(more_classes(measured), ends(values, "known"))
+
+
 def searched(other: str) -> Callable[[Measured], Values]:
     """Return differences of the precision of searches, PiCoDes less another."""
 
@@ -74,6 +85,15 @@ def searched(other: str) -> Callable[[Measured], Values]:
         return minus(one, two)
 
     return gaps
+
+
+def times_classemes(measured: Measured) -> Values:
+    """Return the precision of PiCoDes over that of classemes, less 1."""
+    one, other = (_precision(measured, name) for name in ("PiCoDes", "classemes"))
+    gaps, found = minus(one, other), {}
+    for at, values in gaps.items():
+        found[at] = {seed: gap / (one[at][seed] - gap) for seed, gap in values.items()}
+    return found
 
 
 def _precision(measured: Measured, method: str) -> Values:

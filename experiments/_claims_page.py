@@ -7,7 +7,15 @@ from experiments._claims import MUCH, Claim, Measured
 from experiments._pages import TITLES
 from experiments._stated_claims import DBC, PICODES
 from experiments._summary import markdown, seeds_of
-from experiments._verdicts import named, over_seeds, overall, said, signed, word
+from experiments._verdicts import (
+    RULE,
+    Gap,
+    named,
+    over_seeds,
+    overall,
+    signed,
+    word,
+)
 
 EXPERIMENTS = ("novel_classes", "known_classes", "class_search", "discriminative")
 PAPERS = {"PiCoDes": PICODES, "DBC": DBC}
@@ -21,11 +29,10 @@ Made by `python -m experiments.pages` from the measurements behind
 [codes for known classes](discriminative.md). Each claim is a difference that should not
 be below 0 (for "much worse", not below {MUCH}; the papers give no such margin), paired
 by seed, mean ± standard error: its mean over all settings, and in the setting where the
-claim fares worst. The verdict is on the worst setting: within two standard errors
-of the limit, or with one seed, it is not decided. Many settings have their worst one by
-chance, so the number of settings in which the mean is on the right side stands beside
-it. The reasons are our reading of how the methods
-work; no measurement proves them."""
+claim fares worst. {RULE} What no chance is in, such as bytes, is judged as it is. Many
+settings have their worst one by chance, so the number of settings in which the mean is
+on the right side stands beside it. The reasons are our reading of how the methods work,
+given for the worst setting; no measurement proves them."""
 
 HEADER = [
     "",
@@ -81,12 +88,18 @@ def row(claim: Claim, measured: Measured) -> list[str]:
         return [*stated, "", NOT_MEASURED, "", ""]
     found, average = over_seeds(gaps), overall(gaps)
     at = min(found, key=lambda at: found[at][0])
-    excess = claim.margin - found[at][0]
-    reasons = {"holds": claim.why, "not decided": "seeds differ by as much"}
+    verdict = judged(claim, found[at])
+    undecided = "one seed" if found[at][2] == 1 else "seeds differ by as much"
+    reasons = {"holds": claim.why, "not decided": undecided}
     return [
         *stated,
-        signed(average) if average else "",
-        f"{said(found[at], excess)} at {named(at)}",
+        f"{judged(claim, average)}: {signed(average)}" if average else "",
+        f"{verdict}: {signed(found[at])} at {named(at)}",
         f"{sum(gap[0] >= claim.margin for gap in found.values())} of {len(found)}",
-        reasons.get(word(found[at], excess), claim.why_not),
+        reasons.get(verdict, claim.why_not),
     ]
+
+
+def judged(claim: Claim, gap: Gap) -> str:
+    """Return what a difference says of a claim."""
+    return word(gap, claim.margin - gap[0], exact=claim.exact)

@@ -10,6 +10,7 @@ from experiments._deep_claims import timed
 from experiments._pages import TITLES
 from experiments._stated_lbhash_claims import ACCURATE, LBHASH, TIME, TOY
 from experiments._stated_llc_claims import LITTLE, LLC, NEARLY, NOISE, POINTS
+from experiments._verdicts import RULE
 
 EXPERIMENTS = (
     "llc",
@@ -40,10 +41,9 @@ Made by `python -m experiments.pages` from the measurements behind
 [posterior control](posterior_control.md), [its toy](bernoulli_toy.md) and the
 [benchmark of training](benchmarks.md). Each claim is a difference that should not be
 below its margin, paired by seed, mean ± standard error: its mean over all settings, and
-in the setting where the claim fares worst. The verdict is on the worst setting; within
-two standard errors of the margin, a claim is not decided. Many settings have their
-worst one by chance, so the number of settings in which the mean is on the right side
-stands beside it. The papers give no margins; ours are {POINTS} for "a few points",
+in the setting where the claim fares worst. {RULE} Many settings have their worst one by
+chance, so the number of settings in which the mean is on the right side stands beside
+it. The papers give no margins; ours are {POINTS} for "a few points",
 {NEARLY} for "nearly equal", {LITTLE} for "at most 1 %", {NOISE} for "as accurate", and
 a divergence of {ACCURATE} for an estimate that is accurate. The reasons are our reading
 of how the methods work; no measurement proves them."""

@@ -17,6 +17,10 @@ from fewbits.learners import (
 #: Chosen like the costs of PiCoDes: larger ones say no to nearly every new class.
 CLASSEME_COST = 0.001
 
+#: So large a weight of the slack that labels of a class differ.
+FREE_LAMBDA1 = 10.0
+FREE = f"DBC, lambda1 = {FREE_LAMBDA1:g}"
+
 
 def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
     """Return an untrained learner of a length for each name."""
@@ -30,6 +34,7 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
         "PiCoDes": PiCoDes(**both),
         "DBC": DBC(**both),
         "DBC, by category": DBC(**both, codes="category"),
+        FREE: DBC(**both, lambda1=FREE_LAMBDA1),
     }
 
 

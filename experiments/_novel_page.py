@@ -21,20 +21,23 @@ on the training items. Mean accuracy over classes, means over seeds ± one stand
 error; a seed draws the classes, the items and the starting points."""
 
 METHODS = f"""`PiCoDes` has a line search beyond the paper, `whole steps` is the paper;
-relaxed PiCoDes are sigmoids and gradient descent; balanced ones let the items of a
-class weigh as much as all others. These and the random start are measured up to
-{ABLATED_UP_TO} bits. Classemes have a bit for each known class, and no more. PiCoDes'
-parameters were chosen on classes of Caltech-101 that are never novel ones, with the
-features of the network. Only the number of principal components, {COMPONENTS[0]} there,
-is chosen anew on ICD-10: for each seed between {COMPONENTS[0]} and all, by codes of
-{CHOSEN_AT} bits, on classes that are neither known nor novel (where classes are
-[searched for](class_search.md), on known ones that are left out for it).
+relaxed PiCoDes are sigmoids and gradient descent; balanced ones, where they are, let
+the items of a class weigh as much as all others. These and the random start are
+measured up to {ABLATED_UP_TO} bits, and not on all features. Classemes have a bit for
+each known class, and no more. PiCoDes' parameters were chosen on classes of Caltech-101
+that are never novel ones, with the features of the network. So they are for classic
+descriptors, and for codes longer than {CHOSEN_AT} bits, which more components would
+serve better. Only the number of principal components, {COMPONENTS[0]} there, is chosen
+anew on ICD-10: for each seed between {COMPONENTS[0]} and all, by codes of {CHOSEN_AT}
+bits, on classes that are neither known nor novel (where classes are [searched
+for](class_search.md), on known ones that are left out for it).
 
 Classic descriptors go through a homogeneous kernel map ({KERNEL}) and are reduced to
 the principal components that hold {100 * VARIANCE:g} % of the variance of the items
 that are learnt from; the paper does so to 6,415. LP-beta takes the descriptors as they
 are, with a kernel for each kind; how much each counts it learns from scores on folds of
-the few training items.
+the few training items; where it is below the linear SVM on all features ("float"), it
+is no upper reference.
 
 [Claims of the papers](discriminative_claims.md) are checked on these numbers."""
 

@@ -1,8 +1,11 @@
 """Differences between measurements, paired by seed, and what they say of a claim."""
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
+
+from scipy import stats
 
 from experiments._cells import Cell
 from experiments._summary import Pick, mean_and_error, shown
@@ -13,6 +16,11 @@ Setting = tuple[tuple[str, Any], ...]
 #: Of each setting, by seed.
 Values = dict[Setting, dict[int, float]]
 
+CONFIDENCE = 0.95
+#: For pages with verdicts.
+RULE = f"""A verdict is given where the {CONFIDENCE:.0%} confidence interval of the mean
+(Student's t, seeds being few) does not reach the margin; else, or with one seed, it is
+not decided."""
 APART = ("data", "method", "seed")
 LABELS = {
     "bits": "{} bits",
@@ -135,29 +143,42 @@ def named(at: Setting) -> str:
 def _labels(at: Setting) -> Iterator[str]:
     for name, value in at:
         if value:  # a control has 0 bits
-            yield LABELS.get(name, "{}").format(value)
+            text = LABELS.get(name, "{}").format(value)
+            yield text.removesuffix("s") if value == 1 else text
 
 
-def said(gap: Gap, excess: float) -> str:
+def said(gap: Gap, excess: float, *, exact: bool = False) -> str:
     """Return a difference and whether it lies within its margin.
 
     Parameters
     ----------
     excess : float
         By how much it misses the margin.
+    exact : bool
+        Whether no chance is in it.
     """
-    return f"{word(gap, excess)}: {signed(gap)}"
+    return f"{word(gap, excess, exact=exact)}: {signed(gap)}"
 
 
-def word(gap: Gap, excess: float) -> str:
-    """Return whether a claim holds: not decided where two standard errors may turn it.
+def word(gap: Gap, excess: float, *, exact: bool = False) -> str:
+    """Return whether a claim holds, or that it is not decided.
 
-    One seed has no error, and decides nothing.
+    It is decided where the confidence interval of the mean does not reach the margin:
+    that of Student's t, as errors of a few seeds are themselves uncertain. One seed has
+    no interval, and decides nothing.
     """
-    spread = 2 * gap[1]
+    spread = 0.0 if exact else interval(gap)
     if excess <= -spread:
         return "holds"
     return "**does not hold**" if excess > spread else "not decided"
+
+
+def interval(gap: Gap) -> float:
+    """Return half the width of the confidence interval; NaN for one seed."""
+    _, error, n = gap
+    return (
+        float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * error if n > 1 else math.nan
+    )
 
 
 def signed(gap: Gap) -> str:

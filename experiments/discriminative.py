@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._classic_features import is_classic
 from experiments._features import load_features
-from experiments._learners import learners_of
+from experiments._learners import FREE, learners_of
 from experiments._lp_beta_figures import lp_beta_accuracy, mean_over_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
@@ -54,7 +54,7 @@ LP_BETA_UP_TO = 10
 PQ_SVM_UP_TO = 5
 SVM_COST = 100.0  # as `category_scores` has it
 LENGTHS = (32, 64, 128, 256, 512)
-METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category")
+METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", FREE)
 RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
 #: Codes that are also classified by bits selected for each class; two more fits each.
 SELECTED = ("ITQ", "DBC", "DBC, by category")

@@ -5,7 +5,13 @@ import math
 import pytest
 
 from experiments import _claims_page
-from experiments._claims import MUCH, Claim, spare_seconds
+from experiments._claims import (
+    MUCH,
+    Claim,
+    gains_from_classes,
+    spare_seconds,
+    times_classemes,
+)
 from experiments._claims_page import NOT_MEASURED, PAPERS, row, tables, write
 from experiments._stated_claims import DBC, PICODES
 from experiments._summary import figure
@@ -89,19 +95,55 @@ def judged(gaps, margin=0.0):
 @pytest.mark.parametrize(
     ("values", "verdict", "why"),
     [
-        ((0.02, 0.03), "holds: +.025 ± .005", "yes"),
+        ((0.02, 0.025, 0.03), "holds: +.025 ± .003", "yes"),
+        # Two standard errors from 0, which three seeds do not tell from it.
+        ((0.01, 0.02, 0.03), "not decided: +.020 ± .006", "seeds differ by as much"),
         ((-0.01, 0.03), "not decided: +.010 ± .020", "seeds differ by as much"),
-        ((0.3,), "not decided: +.300", "seeds differ by as much"),
+        ((0.3,), "not decided: +.300", "one seed"),
         ((-0.03, 0.01), "not decided: -.010 ± .020", "seeds differ by as much"),
-        ((-0.03, -0.02), "**does not hold**: -.025 ± .005", "no"),
+        ((-0.03, -0.025, -0.02), "**does not hold**: -.025 ± .003", "no"),
     ],
 )
 def test_verdicts_and_their_reasons(values, verdict, why):
-    gaps = {(("bits", 64),): dict(enumerate(values)), (("bits", 32),): {0: 0.5, 1: 0.5}}
+    other = dict.fromkeys(range(3), 0.5)
+    gaps = {(("bits", 64),): dict(enumerate(values)), (("bits", 32),): other}
     _, worst, count, reason = judged(gaps)
     assert worst == f"{verdict} at 64 bits"
     assert count == ("2 of 2" if sum(values) > 0 else "1 of 2")
     assert reason == why
+
+
+def test_exact_claims_are_judged_by_their_sign():
+    claim = Claim("X", "text", "compared", lambda _: {(): {0: 0.1}}, "yes", "no")
+    assert row(claim._replace(exact=True), {})[4].startswith("holds")
+    assert row(claim, {})[4].startswith("not decided")
+
+
+def test_the_mean_over_settings_has_a_verdict_of_its_own():
+    some = {(("bits", b),): {0: 0.1 * b, 1: 0.1 * b, 2: 0.1 * b} for b in (-1, 3)}
+    mean, worst, *_ = judged(some)
+    assert mean == "holds: +.100 ± .000"
+    assert worst.startswith("**does not hold**")
+
+
+def test_gains_of_picodes_over_classemes():
+    examples = ("1", "2", "5", "10", "20")
+    cells = [
+        cell("PiCoDes", 0, {"precision": {n: [0.6] * 9 for n in examples}}, bits=256),
+        cell("classemes", 0, {"precision": {n: [0.4] * 9 for n in examples}}, bits=0),
+    ]
+    gaps = times_classemes({"class_search": cells})
+    assert [gap[0] for gap in gaps.values()] == pytest.approx([0.5] * len(examples))
+    known = [
+        cell(method, 0, {"accuracy": value}, bits=bits, known=n)
+        for method, bits, values in (
+            ("PiCoDes", 128, (0.6, 0.7)),
+            ("classemes", 0, (0.2, 0.5)),
+        )
+        for n, value in zip((10, 50), values, strict=True)
+    ]
+    (gap,) = gains_from_classes({"known_classes": known}).values()
+    assert gap == {0: pytest.approx(-0.2)}
 
 
 def test_what_is_much_needs_a_margin():
@@ -146,7 +188,7 @@ def measured():
         for n in (10, 25)
     ]
     return {
-        "novel_classes": [*line("PiCoDes", 0.5, 0.6), *line("LSH", 0.4, 0.4)],
+        "novel_classes": [*line("PiCoDes", 0.5, 0.6, 0.6), *line("LSH", *[0.4] * 3)],
         "known_classes": known,
         "class_search": [search(seed, 0.2, 70_000) for seed in (0, 1)],
         "discriminative": [dbc(seed) for seed in (0, 1)],

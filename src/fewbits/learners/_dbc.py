@@ -64,7 +64,8 @@ class DBC(ResumableLearner):
         classes, in the units of the notes. Only `lambda2` may be 0. Larger `lambda1`
         makes labels easier to predict, smaller makes the rows of a class agree. Below
         ``gamma = lambda1``, machines with more features than rows learn any labels by
-        heart, and codes of the same class drift apart.
+        heart, and codes of the same class drift apart. With the defaults labels hardly
+        differ within a class; with ``lambda1=10`` they do.
     balanced : bool, default=True
         Give the ones of a bit together the same weight in the slack as its zeros, as
         the released code does. False gives each row the same weight.

@@ -86,7 +86,8 @@ class PiCoDes(PiCoDesLearner):
     search, which the paper does not have, goes on where whole steps are stuck.
 
     The paper tells neither the first projectors nor `lam`, `cost` and the number of
-    iterations. A score of exactly 0 gives a 0.
+    iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early, so rows in
+    another order give somewhat other codes.
 
     References
     ----------
