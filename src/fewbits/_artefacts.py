@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
+from safetensors.numpy import save
 
 from fewbits.errors import ArtefactError, FewbitsError
 
 Tensors = dict[str, NDArray[Any]]
+
+_LENGTH = 8  # bytes before the header that tell its length
 
 
 def checksum(header: object, tensors: Mapping[str, NDArray[Any]]) -> str:
@@ -22,6 +25,21 @@ def checksum(header: object, tensors: Mapping[str, NDArray[Any]]) -> str:
         digest.update(json.dumps([name, tensor.dtype.str, tensor.shape]).encode())
         digest.update(np.ascontiguousarray(tensor).data)
     return digest.hexdigest()
+
+
+def tensor_bytes(tensors: Tensors, metadata: Mapping[str, str]) -> bytes:
+    """Return the content of a ``.safetensors`` file, always the same for the same.
+
+    safetensors writes metadata in any order; here names are sorted. As there, spaces
+    after the header bring the tensors to a multiple of 8 bytes.
+    """
+    content = save(tensors, dict(metadata))
+    start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+    header = json.loads(content[_LENGTH:start])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    written += b" " * (-len(written) % 8)
+    return len(written).to_bytes(_LENGTH, "little") + written + content[start:]
 
 
 def read_tensors(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, same_items
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ
@@ -96,3 +96,14 @@ def test_what_is_given_twice_counts_once(bundle):
 def test_mistakes(bundle, arguments, message):
     with pytest.raises(ArgumentError, match=message):
         bundle.find_class(**arguments)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_vectors_of_the_collection_are_known_again(bundle, dtype):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 16)).astype(np.float32)
+    encoder = bundle.encoder
+    kept = Bundle(encoder).with_items(X, ids=np.arange(40) + 5, keep_vectors=dtype)
+    assert same_items(kept, [*X[[3, 30]], X[0] + 1]) == [8, 35]
+    assert same_items(kept, []) == []
+    assert same_items(Bundle(encoder).with_items(X), X[:2]) == []

@@ -9,7 +9,13 @@ import pytest
 
 from fewbits import _files
 from fewbits.bundle import _folder
-from fewbits.bundle._folder import MANIFEST, checked_path, read_manifest, write_folder
+from fewbits.bundle._folder import (
+    MANIFEST,
+    check_target,
+    checked_path,
+    read_manifest,
+    write_folder,
+)
 from fewbits.errors import ArtefactError
 
 
@@ -123,3 +129,30 @@ def test_no_bundle(tmp_path):
     with pytest.raises(ArtefactError, match="is no bundle"):
         read_manifest(tmp_path)
     assert json.dumps(os.listdir(tmp_path)) == "[]"
+
+
+def test_what_is_left_of_a_bundle_is_not_lost_in_silence(folder):
+    manifest = (folder / MANIFEST).read_bytes()
+    (folder / MANIFEST).unlink()
+    (folder / "a-new.bin").touch()  # begun only
+    with pytest.raises(ArtefactError, match=r"holds [ab]-.*bin of a bundle, but no "):
+        check_target(folder, overwrite=False)
+    (folder / MANIFEST).write_bytes(manifest)
+    assert load(folder) == [b"old" * 100, b"dlo" * 50]
+    (folder / MANIFEST).unlink()
+    check_target(folder)
+    save(folder, b"new")
+    assert load(folder) == [b"new" * 100, b"wen" * 50]
+    assert len(os.listdir(folder)) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"not JSON"])
+def test_a_damaged_manifest_beside_files_of_a_bundle_is_ours(folder, content):
+    (folder / MANIFEST).write_bytes(content)
+    save(folder, b"new")
+    assert load(folder) == [b"new" * 100, b"wen" * 50]
+    for path in folder.glob("*-*"):
+        path.unlink()
+    (folder / MANIFEST).write_bytes(content)
+    with pytest.raises(ArtefactError, match="of something else"):
+        check_target(folder)

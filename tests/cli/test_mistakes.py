@@ -108,7 +108,7 @@ MISTAKES = {
     "search broken -i x.npy": "damaged",
     "evaluate b x.npy x.npy -k 0": "k must be at least 1",
     "evaluate b x.npy x.npy -k 1000000000": "60 items have no",
-    "novel b": "no positive one",
+    "novel b": "give texts or images, --id, or --input",
     "novel b cat": "cannot be typed",
     "novel b --id 99": "no item with id 99",
     "novel b --id 1 --not-id 1": "as a member and as none",
@@ -151,7 +151,7 @@ def test_interrupt(folder, monkeypatch):
     monkeypatch.setattr(inputs, "read", interrupted)
     result = run("fit", "x.npy", "-o", "n")
     assert result.exit_code == 130
-    assert result.stderr == "fewbits: interrupted\n"
+    assert result.stderr == "fewbits: interrupted before anything was kept\n"
 
 
 def test_demo_without_wordllama(tmp_path, monkeypatch):

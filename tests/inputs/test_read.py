@@ -194,6 +194,43 @@ def test_columns_where_there_are_none(tmp_path, name, option):
         inputs.read(path, **{option: "kind"})
 
 
+@pytest.mark.parametrize("items", ["x.npy", "x.txt"])
+@pytest.mark.parametrize("labels", ["y.npy", "y.txt"])
+def test_labels_in_a_file_of_their_own(tmp_path, items, labels):
+    np.save(tmp_path / "x.npy", VECTORS)
+    (tmp_path / "x.txt").write_text("\n".join(TEXTS))
+    np.save(tmp_path / "y.npy", np.array(["a", "b", "a", "b"]))
+    (tmp_path / "y.txt").write_text("\ufeffa\nb \na\nb\n\n", "utf-8")
+    found = inputs.read(tmp_path / items, label_column=str(tmp_path / labels))
+    assert found.labels.tolist() == ["a", "b", "a", "b"]
+    assert len(found) == 4
+
+
+def test_mistakes_in_files_of_labels(tmp_path):
+    np.save(tmp_path / "x.npy", VECTORS)
+    np.save(tmp_path / "short.npy", np.arange(3))
+    np.save(tmp_path / "cube.npy", np.zeros((4, 1, 1)))
+    np.save(tmp_path / "objects.npy", np.array([{}] * 4), allow_pickle=True)
+    (tmp_path / "gap.txt").write_text("a\n\nb\nc\n")
+    (tmp_path / "y.csv").write_text("a\n")
+    (tmp_path / "damaged.npy").write_bytes(b"\x93NUMPY")
+    for name, message in {
+        "short.npy": "holds 4 items and 3 labels",
+        "cube.npy": "labels need",
+        "objects.npy": "holds no labels",
+        "gap.txt": "1 of 4 rows have no label",
+        "y.csv": r"cannot read labels from .*; known are \.npy and \.txt",
+        "damaged.npy": "holds no labels",
+        "none.npy": "labels may lie in a file of their own",
+    }.items():
+        with pytest.raises((ArgumentError, ArtefactError), match=message):
+            inputs.read(tmp_path / "x.npy", label_column=str(tmp_path / name))
+    with pytest.raises(ArgumentError, match="got --column v"):
+        inputs.read(
+            tmp_path / "x.npy", column="v", label_column=str(tmp_path / "short.npy")
+        )
+
+
 @pytest.mark.parametrize("dtype", [np.int64, np.bool_, np.float16])
 def test_several_labels_stay_numbers(tmp_path, dtype):
     y = np.array([[1, 0], [1, 1], [0, 0], [0, 1]], dtype)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
-from safetensors.numpy import save
 
+from fewbits._artefacts import tensor_bytes
 from fewbits._files import atomic_write
 from fewbits.backbones._cache import cache_folder
 from fewbits.backbones._classic_vocabulary import PREFIX, SHAPES, Vocabulary
@@ -26,7 +26,7 @@ def write_vocabulary(vocabulary: Vocabulary, path: str | Path) -> None:
     """Write the words, all of them or nothing."""
     metadata = {"format": _FORMAT, "sha256": vocabulary.checksum}
     with atomic_write(path) as file:
-        file.write(save(vocabulary.words, metadata))
+        file.write(tensor_bytes(vocabulary.words, metadata))
 
 
 def read_vocabulary(path: str | Path) -> Vocabulary:

@@ -19,8 +19,9 @@ from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
 FORMAT = 1
-# What a crash during a first save leaves behind.
-_LEFT_OVER = re.compile(r"[a-z]+-(new|[0-9a-f]{12})\.[a-z]+|\..*\.tmp")
+# What a crash during a first save leaves behind: files begun, and files of a bundle.
+_BEGUN = re.compile(r"[a-z]+-new\.[a-z]+|\..*\.tmp")
+_WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}\.[a-z]+")
 
 
 def write_folder(
@@ -55,7 +56,7 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     ------
     ArtefactError
         When the folder is a file, or holds files but no manifest of ours; without
-        `overwrite` also when it holds a bundle.
+        `overwrite` also when it holds a bundle, or what is left of one.
     """
     if folder.exists() and not folder.is_dir():
         raise ArtefactError(f"{folder} is a file; choose another folder")
@@ -64,14 +65,24 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     if (folder / MANIFEST).exists():
         _check_manifest(folder, overwrite)
         return
-    if any(not _LEFT_OVER.fullmatch(path.name) for path in folder.iterdir()):
+    names = [path.name for path in folder.iterdir()]
+    whole = [name for name in names if _WHOLE.fullmatch(name)]
+    if any(not _BEGUN.fullmatch(name) for name in names if name not in whole):
         raise ArtefactError(f"{folder} holds other files; choose an empty folder")
+    if whole and not overwrite:
+        raise ArtefactError(
+            f"{folder} holds {whole[0]} of a bundle, but no {MANIFEST}: put that back, "
+            "choose another folder, or lose it by 'fewbits fit --overwrite'"
+        )
 
 
 def _check_manifest(folder: Path, overwrite: bool) -> None:
     content = (folder / MANIFEST).read_bytes()
-    # A damaged one may be written anew: two of three names tell that it is ours.
-    if sum(name in content for name in (b'"format"', b'"encoder"', b'"files"')) < 2:
+    # A damaged one may be written anew: two of three names tell that it is ours, or
+    # the files beside it.
+    ours = any(_WHOLE.fullmatch(path.name) for path in folder.iterdir())
+    names = (b'"format"', b'"encoder"', b'"files"')
+    if not ours and sum(name in content for name in names) < 2:
         raise ArtefactError(
             f"{folder} holds a {MANIFEST} of something else; choose another folder"
         )

@@ -4,10 +4,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fewbits.bundle._attributes import RAW_COLUMNS
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
+    from fewbits.bundle._items import Items
 
 
 def same_items(bundle: "Bundle", given: Sequence[Any]) -> list[int]:
@@ -16,11 +19,13 @@ def same_items(bundle: "Bundle", given: Sequence[Any]) -> list[int]:
     Parameters
     ----------
     bundle : Bundle
-    given : sequence of str or Path
+    given : sequence of str, Path or vectors
         Texts that a column ``text`` is searched for, or images for a column ``path``;
-        for vectors, and where there is no such column, the answer is empty.
+        vectors for those that are kept. Where these are not, the answer is empty.
     """
     items = bundle.collection
+    if bundle.item_kind == "vectors":
+        return _same_vectors(items, given)
     raw = RAW_COLUMNS.get(bundle.item_kind)
     if not given or raw not in items.columns:
         return []
@@ -29,3 +34,13 @@ def same_items(bundle: "Bundle", given: Sequence[Any]) -> list[int]:
     known = items.column(str(raw)).tolist()
     ids = items.ids.tolist()
     return [i for i, item in zip(ids, known, strict=True) if as_written(item) in wanted]
+
+
+def _same_vectors(items: "Items", given: Sequence[Any]) -> list[int]:
+    """Return the ids of the items that were the same before they were rounded."""
+    if items.vectors is None or not len(given):
+        return []
+    dtype = items.vectors.dtype
+    wanted = {np.asarray(vector).astype(dtype).tobytes() for vector in given}
+    pairs = zip(items.ids.tolist(), items.vectors, strict=True)
+    return [i for i, vector in pairs if vector.tobytes() in wanted]

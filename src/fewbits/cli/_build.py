@@ -17,7 +17,7 @@ from fewbits.cli._options import (
 )
 
 _QUERIES = {
-    "vectors": ["--input", "queries.npy"],
+    "vectors": ["--input", "FILE.npy"],
     "texts": ["what you look for"],
     "images": ["photo.jpg"],
 }

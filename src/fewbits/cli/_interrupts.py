@@ -4,6 +4,7 @@ import glob
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -40,6 +41,8 @@ def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None
             parts.append(f"{output} is left as it was")
         if checkpoint is not None and _begun(checkpoint):
             parts.append(f"the same command goes on from {checkpoint}")
+        if parts == ["interrupted"]:
+            parts = ["interrupted before anything was kept"]
         raise KeyboardInterrupt("; ".join(parts)) from None
 
 
@@ -59,6 +62,7 @@ def stop_early(
     """
     text = f"interrupted after {told.n_done} of {told.n_planned} iterations"
     if checkpoint is None and not (output / "bundle.json").exists():
-        bundle.save(output)
+        known = {**bundle.info, "interrupted": f"after {told.n_done} iterations"}
+        replace(bundle, info=known).save(output)
         text += f"; {output} holds what was learnt so far"
     raise KeyboardInterrupt(text)

@@ -63,7 +63,12 @@ def novel(
     Example: fewbits novel my-bundle "dog bite" "cat bite" --where 12=1
     """
     from fewbits.bundle import N_RANDOM, Bundle, same_items
+    from fewbits.errors import ArgumentError
 
+    if not (examples or source or ids):
+        raise ArgumentError(
+            "a class is learnt from examples: give texts or images, --id, or --input"
+        )
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
     if source:

@@ -34,8 +34,9 @@ LabelColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Column or array that holds the labels. Images in subfolders need none: "
-        "the names of these are their labels.",
+        help="Column or array that holds the labels; for a .npy or .txt file, another "
+        "one with a label for each item. Images in subfolders need none: the names of "
+        "these are their labels.",
     ),
 ]
 Where: TypeAlias = Annotated[
@@ -72,7 +73,8 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
     """Return items that were typed: texts, or paths of images."""
     if typed and bundle.backbone is None:
         raise ArgumentError(
-            f"{path} searches vectors, which cannot be typed: use --input FILE.npy"
+            f"{path} searches vectors, which cannot be typed: use --input FILE.npy, or "
+            "an id where the command takes one"
         )
     if bundle.item_kind != "images":
         from fewbits.inputs import check_texts
@@ -82,6 +84,8 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
             typer.echo(f"note: {text!r} is taken as a text; --input reads it", err=True)
         return list(typed)
     for name in typed:
+        if Path(name).is_dir():
+            raise ArgumentError(f"{name} is a folder: use --input {shlex.quote(name)}")
         if not Path(name).is_file():
             raise FileNotFoundError(f"there is no file {name!r}")
     return [Path(name) for name in typed]

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import save
 
-from fewbits._artefacts import Tensors, checksum, read_tensors
+from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
 from fewbits.decoding._calibration import Calibration
 from fewbits.decoding._hidden_classes import HiddenRates
 from fewbits.errors import ArtefactError
@@ -36,7 +35,8 @@ def calibration_bytes(calibration: Calibration) -> bytes:
         *curves, n_items = calibration.hidden
         tensors[_HIDDEN] = np.array(curves, np.float64)
         tensors[_N_HIDDEN] = np.array([n_items], np.int64)
-    return save(tensors, {"format": FORMAT, "fingerprint": _fingerprint(tensors)})
+    metadata = {"format": FORMAT, "fingerprint": _fingerprint(tensors)}
+    return tensor_bytes(tensors, metadata)
 
 
 def load_calibration(path: str | Path) -> Calibration:

@@ -6,9 +6,8 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from safetensors.numpy import save
 
-from fewbits._artefacts import Tensors, checksum
+from fewbits._artefacts import Tensors, checksum, tensor_bytes
 from fewbits._files import atomic_write
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.codes import prefix
@@ -255,7 +254,7 @@ class Codebook:
             "n_bits": str(self.n_bits),
             "fingerprint": self.fingerprint,
         }
-        return save(self.tensors(), metadata)
+        return tensor_bytes(self.tensors(), metadata)
 
     @cached_property
     def table(self) -> CodeTable:

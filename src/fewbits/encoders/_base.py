@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from safetensors.numpy import save
 
-from fewbits._artefacts import checksum
+from fewbits._artefacts import checksum, tensor_bytes
 from fewbits._files import atomic_write
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
@@ -193,7 +192,7 @@ class Encoder(ABC):
             "zero_bit": str(self.zero_bit),
             "fingerprint": self.fingerprint,
         }
-        return save(self.tensors(), metadata)
+        return tensor_bytes(self.tensors(), metadata)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # What is derived from an attribute and kept would not follow a change.

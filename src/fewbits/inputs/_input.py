@@ -32,6 +32,12 @@ class Input:
     def __len__(self) -> int:
         return len(self.values)
 
+    def labels_hint(self) -> str:
+        """Say how labels are given, for messages."""
+        if self.kind == "images":
+            return "put the images of each class into a subfolder of its own"
+        return "name their column, or their file (on the command line by --labels)"
+
     def columns(self) -> dict[str, list[Any]]:
         """Return what is worth keeping beside the codes: texts or paths, labels."""
         columns: dict[str, list[Any]] = {}

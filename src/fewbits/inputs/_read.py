@@ -1,6 +1,7 @@
 """One function that reads whatever people keep their data in."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import read_npy, read_npz
 from fewbits.inputs._input import Input
+from fewbits.inputs._label_files import SUFFIXES, read_labels
 from fewbits.inputs._lines import read_lines, read_standard_input
 from fewbits.inputs._tables import TABLES, read_table
 
@@ -31,7 +33,8 @@ def read(
         lies in), or ``-`` for texts from standard input. Columns of a .csv are
         separated by commas, semicolons or tabs, as in its first line.
     column, label_column : str, default=None
-        Columns of a table, or arrays of a .npz file. Without `column`, the only one
+        Columns of a table, or arrays of a .npz file; labels of a .npy or .txt file may
+        be in another file of these kinds. Without `column`, the only one
         that fits is taken, or the numbers of each row where all other columns hold
         numbers.
 
@@ -79,9 +82,16 @@ def _read(path: str | Path, column: str | None, label_column: str | None) -> Inp
             f"cannot tell what {path} holds; known are a folder of images and "
             f"{', '.join(sorted({*_PLAIN, *_WITH_COLUMNS}))}"
         )
-    hint = _FOLDER_HINT if path.is_dir() else ""
-    _refuse_columns(str(path), column, label_column, hint)
-    return reader(path)
+    if path.is_dir():
+        _refuse_columns(str(path), column, label_column, _FOLDER_HINT)
+        return reader(path)
+    labels = None if label_column is None else Path(label_column)
+    if labels is None or not labels.is_file():
+        hint = f"; labels may lie in a file of their own, {' or '.join(SUFFIXES)}"
+        _refuse_columns(str(path), column, label_column, hint)
+        return reader(path)
+    _refuse_columns(str(path), column, None)
+    return replace(reader(path), labels=read_labels(labels, str(path)))
 
 
 def _check_readable(path: Path) -> None:

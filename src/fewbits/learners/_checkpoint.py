@@ -20,6 +20,7 @@ Arrays = tuple[NDArray[Any], ...]
 Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column for each.
 
 _FORMAT = "fewbits-fit-1"
+_FIRST = "learner"  # another one has other parameters, which say less
 #: A file is renewed after this many seconds, and so that writing takes a twentieth of
 #: the time at most.
 _PAUSE, _WRITING_SHARE = 10.0, 1 / 20
@@ -81,7 +82,7 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
     def _read(self) -> tuple[Arrays, list[float]]:
-        damaged = f"{self.path} is no checkpoint of a fit, or damaged: delete it"
+        damaged = f"{self.path} is no checkpoint of a fit, or damaged; name another"
         try:
             with open(self.path, "rb") as raw, np.load(raw) as file:
                 form, identity = json.loads(str(file["head"]))
@@ -103,10 +104,10 @@ def check_identity(
     """Refuse a file that belongs to another fit or training."""
     other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
     if other:
-        key = other[0]
+        key = _FIRST if _FIRST in other else other[0]
         raise ArtefactError(
             f"{path} belongs to another {noun}: {key} was {then.get(key)!r}, now "
-            f"{now.get(key)!r}; delete it to start anew"
+            f"{now.get(key)!r}; name another file, or delete this one to start anew"
         )
 
 

@@ -58,6 +58,12 @@ def warn_of_codes(encoder: Encoder, features: NDArray[Any], labels: Any) -> None
     if len(rows) > _SAMPLE:
         drawn = np.random.default_rng(0).choice(len(rows), _SAMPLE, replace=False)
         rows = np.sort(drawn)
+    if labels is not None and encoder.n_bits > len(features):
+        warnings.warn(
+            f"{encoder.n_bits:,} bits are learnt from {len(features):,} items: most "
+            "will repeat others",
+            stacklevel=3,
+        )
     codes = encoder.encode(features[rows])
     for sentence in code_alarms(codes, encoder.n_bits, _n_classes(labels)):
         warnings.warn(f"among the codes of training items, {sentence}", stacklevel=3)

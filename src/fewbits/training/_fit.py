@@ -89,8 +89,8 @@ def fit_bundle(
         info["kernel_map"] = kernel_map
     if source.labels is None and method in SUPERVISED:
         raise ArgumentError(
-            f"{method} learns from labels, and {source.source} comes without: name "
-            "their column (on the command line by --labels)"
+            f"{method} learns from labels, and {source.source} comes without: "
+            f"{source.labels_hint()}"
         )
     used = source.labels if method in SUPERVISED else None
     if used is not None:

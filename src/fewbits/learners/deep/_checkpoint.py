@@ -46,7 +46,7 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
         return None
     whole = path.read_bytes()
     head, content = whole[:_HEAD], whole[_HEAD:]
-    damaged = f"{path} is no checkpoint of a training, or damaged: delete it"
+    damaged = f"{path} is no checkpoint of a training, or damaged; name another"
     if head != _FORMAT + sha256(content).digest():
         raise ArtefactError(damaged)
     try:

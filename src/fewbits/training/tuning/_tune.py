@@ -199,8 +199,8 @@ def _check(source: Input, target: Target, minutes: float | None) -> None:
         return
     if source.labels is None:
         raise ArgumentError(
-            f"{target.quality} goes by labels, and {source.source} comes without: name "
-            "their column (on the command line by --labels)"
+            f"{target.quality} goes by labels, and {source.source} comes without: "
+            f"{source.labels_hint()}"
         )
     if target.quality == "accuracy" and source.labels.ndim > 1:
         raise ArgumentError("votes are for one label per item; take map instead")

@@ -1,0 +1,51 @@
+"""Labels in a file of their own, one for each item of another."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs._checks import as_labels
+
+SUFFIXES = (".npy", ".txt")
+
+
+def read_labels(path: Path, source: str) -> NDArray[Any]:
+    """Read a label for each item, or a row of 0 and 1, from a file.
+
+    Parameters
+    ----------
+    path : Path
+        An array in a ``.npy`` file, or the lines of a ``.txt`` file.
+    source : str
+        What the labels are of, for messages.
+
+    Returns
+    -------
+    ndarray
+        As `as_labels` has it.
+
+    Raises
+    ------
+    ArgumentError
+        When a label is missing, or the file is of another kind.
+    ArtefactError
+        When the file is not what its name says.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ArgumentError(
+            f"cannot read labels from {path}; known are {' and '.join(SUFFIXES)}, with "
+            "a label for each item"
+        )
+    try:
+        if suffix == ".npy":
+            found = np.load(path, allow_pickle=False)
+        else:
+            text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
+            found = np.array([line.strip() for line in text.split("\n")])
+    except (ValueError, EOFError) as error:
+        raise ArtefactError(f"{path} holds no labels: {error}") from error
+    return as_labels(found, path.name, source)
