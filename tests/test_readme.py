@@ -1,5 +1,6 @@
 """The README's Python runs, and its commands exist."""
 
+import json
 import re
 from pathlib import Path
 
@@ -13,9 +14,12 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def test_quickstart(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    exec(compile(code, "README.md", "exec"), {})
-    assert float(capsys.readouterr().out) > 0.8
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        exec(compile(code, "README.md", "exec"), names)
+    share, found = capsys.readouterr().out.splitlines()
+    assert float(share) > 0.8
+    assert json.loads(found).count(8) > 5
     assert (tmp_path / "digits.safetensors").exists()
 
 
