@@ -252,6 +252,20 @@ def test_thirty_two_bits_by_default(tmp_path):
         assert [int(bit) for bit in shown] == expected
 
 
+def test_bits_named_by_hand_come_first(tmp_path):
+    scores = np.random.default_rng(0).normal(size=(50, 40))
+    report, extremes = bit_report(pack(scores > 0), 40), extreme_items(scores, 1)
+    path = tmp_path / "p.html"
+    by_hand = {39: ("cold", "warm"), 5: (None, "high")}
+    for bits, expected in (
+        (None, [39, 5, *range(5), *range(6, 31)]),
+        ([7, 2], [7, 2]),
+    ):
+        write_page(path, report, extremes, ["x"] * 50, by_hand=by_hand, bits=bits)
+        shown = re.findall(r'id="bit-(\d+)"', path.read_text())
+        assert [int(bit) for bit in shown] == expected
+
+
 def test_without_pillow(written, monkeypatch):
     real = builtins.__import__
 
@@ -280,6 +294,8 @@ def test_mistakes_leave_the_old_page(written, tmp_path, scores):
         written(["x"] * 40, kind="sounds")
     with pytest.raises(ArgumentError, match="no bit 5 in"):
         written(["x"] * 40, bits=[5])
+    with pytest.raises(ArgumentError, match="no bit 9 in codes of 5 bits"):
+        written(["x"] * 40, by_hand={9: ("a", "b")})
     with pytest.raises(ArgumentError, match="at least one bit"):
         written(["x"] * 40, bits=[])
     with pytest.raises(ArgumentError, match="a ranking of 4"):

@@ -34,6 +34,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
     (tmp_path / "words.json").write_text('{"12": "ab"}')
+    (tmp_path / "far.json").write_text('{"99": ["a", "b"]}')
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "bundle.json").write_text('{"format": "my own"}')
     (tmp_path / "other").mkdir()
@@ -103,6 +104,10 @@ MISTAKES = {
     "inspect b --attributes a.html --names t.txt": "t.txt holds no names such as",
     "inspect b --attributes a.html --names none.json": "none.json",
     "inspect b --attributes a.html --names words.json": "words.json holds no names",
+    "inspect b --attributes a.html --names far.json": "no bit 99 in codes of 16 bits",
+    "inspect b --names far.json": "--names needs --attributes",
+    "inspect b --bits --captions kind": "--captions needs --attributes",
+    "inspect b --labels kind": "--labels needs --bits or --attributes or --bound",
     "inspect b --bits --labels kind": "no column 'kind'",
     "search empty -i x.npy": "holds no items yet",
     "search broken -i x.npy": "damaged",

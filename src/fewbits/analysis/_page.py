@@ -66,8 +66,8 @@ def write_page(
     ranking : BitRanking, default=None
         From `rank_bits`.
     bits : iterable of int, default=None
-        The bits to show, in this order. None shows the 32 best of the ranking, or the
-        first 32 when there is none.
+        The bits to show, in this order. None shows those named by hand, then the best
+        of the ranking, or the first ones when there is none, 32 in all.
     maps : sequence of CodeMap, default=()
         From `map_codes`; images are drawn at their places as far as they fit.
     classes : sequence of length n, default=None
@@ -105,11 +105,8 @@ def write_page(
             raise ArgumentError("need a map of at least one item, got none")
         if drawn.rows.max() >= report.n_codes:
             raise ArgumentError("the map is of a larger collection")
-    best = range(report.n_bits) if ranking is None else ranking.order
-    wanted = best[:_SHOWN] if bits is None else bits
-    chosen = list(dict.fromkeys(check_bits(wanted, report.n_bits)))
-    if not chosen:
-        raise ArgumentError("need at least one bit to show, got none")
+    named = check_bits(by_hand or (), report.n_bits)
+    chosen = _chosen(report, ranking, named, bits)
     names = name_bits(proposals, by_hand)
     sheet = Sheet(report, extremes, items, kind, captions, names, proposals, ranking)
     groups = None if classes is None else [str(name) for name in classes]
@@ -127,6 +124,22 @@ def write_page(
         element("p", _legend(sheet), class_="soft"),
         *(bit_section(sheet, bit) for bit in chosen),
     )
+
+
+def _chosen(
+    report: BitReport,
+    ranking: BitRanking | None,
+    named: Sequence[int],
+    bits: Iterable[int] | None,
+) -> list[int]:
+    best = range(report.n_bits) if ranking is None else ranking.order.tolist()
+    first = check_bits(named if bits is None else bits, report.n_bits)
+    chosen = list(dict.fromkeys(first))
+    if bits is None:
+        chosen = list(dict.fromkeys([*chosen, *best]))[: max(_SHOWN, len(chosen))]
+    if not chosen:
+        raise ArgumentError("need at least one bit to show, got none")
+    return chosen
 
 
 def _lead(sheet: Sheet, chosen: Sequence[int]) -> str:

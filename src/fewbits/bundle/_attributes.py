@@ -20,6 +20,7 @@ from fewbits.analysis import (
     rank_bits,
     write_page,
 )
+from fewbits.analysis._checks import check_bits
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -73,15 +74,18 @@ def write_attributes(
         A column that holds text, shown beside the items and searched for names. The
         texts themselves, or the labels, when not given.
     names : mapping of int to pair of str or None, default=None
-        Names of bits given by hand, see `fewbits.analysis.name_bits`.
+        Names of bits given by hand, see `fewbits.analysis.name_bits`. These bits come
+        first on the page.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted.
 
     Raises
     ------
     ArgumentError
-        When the collection keeps neither vectors nor raw items, or no such column.
+        When the collection keeps neither vectors nor raw items, or there is no such
+        column or bit.
     """
+    check_bits(names or (), bundle.encoder.n_bits)
     items, kind = bundle.collection, bundle.item_kind
     scores = _scores(bundle, progress)
     classes = None if labels is None else items.column(labels)

@@ -72,6 +72,10 @@ def inspect(
     )
 
     _check([taxonomy, attributes], bound, labels)
+    _check_used(
+        {"--bits": bits, "--attributes": attributes is not None, "--bound": bound},
+        {"--labels": labels, "--captions": captions, "--names": names},
+    )
     loaded = Bundle.load(bundle)
     by_hand = None if names is None else read_names(names)
     summary = loaded.summary()
@@ -117,6 +121,14 @@ def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:
             check_output(page, ".html", "pages")
     if bound and labels is None:
         raise ArgumentError("--bound needs --labels, the column with the classes")
+
+
+def _check_used(wanted: dict[str, bool], given: dict[str, Any]) -> None:
+    """Refuse options that nothing would use: whoever gave them expects something."""
+    for option, value in given.items():
+        users = list(wanted) if option == "--labels" else ["--attributes"]
+        if value is not None and not any(wanted[user] for user in users):
+            raise ArgumentError(f"{option} needs {' or '.join(users)}")
 
 
 def _bound_of(bundle: Any, labels: str | None) -> dict[str, Any]:
