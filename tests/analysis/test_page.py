@@ -266,6 +266,13 @@ def test_bits_named_by_hand_come_first(tmp_path):
         assert [int(bit) for bit in shown] == expected
 
 
+def test_bits_like_one_that_is_shown_are_listed(written):
+    page = written(["x"] * 40, bits=[2, 1], alike={2: [0, 4], 1: []})
+    assert "2 of them are shown, 2 are nearly copies of these" in page
+    assert page.count("like bit") == 1
+    assert "like bit 2: 0, 4" in page
+
+
 def test_without_pillow(written, monkeypatch):
     real = builtins.__import__
 

@@ -8,6 +8,7 @@ from fewbits.analysis._codebook import BitClasses, classes_per_bit, codebook_pic
 from fewbits.analysis._conditions import matching
 from fewbits.analysis._dendrogram import dendrogram
 from fewbits.analysis._distances import DistanceHistogram
+from fewbits.analysis._distinct import distinct_bits
 from fewbits.analysis._drawing import Drawing
 from fewbits.analysis._extremes import Extremes, Side, extreme_items
 from fewbits.analysis._heat_map import code_heat_map, vector_heat_map
@@ -69,6 +70,7 @@ __all__ = [
     "codebook_picture",
     "dendrogram",
     "dendrogram_purity",
+    "distinct_bits",
     "extreme_items",
     "map_codes",
     "matching",

@@ -35,6 +35,7 @@ def write_page(
     by_hand: Mapping[int, tuple[str | None, str | None]] | None = None,
     ranking: BitRanking | None = None,
     bits: Iterable[int] | None = None,
+    alike: Mapping[int, Sequence[int]] | None = None,
     maps: Sequence[CodeMap] = (),
     classes: Sequence[Any] | None = None,
     profiles: Sequence[ClassProfile] = (),
@@ -68,6 +69,9 @@ def write_page(
     bits : iterable of int, default=None
         The bits to show, in this order. None shows those named by hand, then the best
         of the ranking, or the first ones when there is none, 32 in all.
+    alike : mapping of int to sequence of int, default=None
+        Bits that are nearly copies of one that is shown, see `distinct_bits`; they are
+        listed with it.
     maps : sequence of CodeMap, default=()
         From `map_codes`; images are drawn at their places as far as they fit.
     classes : sequence of length n, default=None
@@ -108,7 +112,17 @@ def write_page(
     named = check_bits(by_hand or (), report.n_bits)
     chosen = _chosen(report, ranking, named, bits)
     names = name_bits(proposals, by_hand)
-    sheet = Sheet(report, extremes, items, kind, captions, names, proposals, ranking)
+    sheet = Sheet(
+        report,
+        extremes,
+        items,
+        kind,
+        captions,
+        names,
+        proposals,
+        ranking,
+        alike or {},
+    )
     groups = None if classes is None else [str(name) for name in classes]
     drawings = map_section(maps, items, kind, captions, groups)
     write_document(
@@ -145,12 +159,20 @@ def _chosen(
 def _lead(sheet: Sheet, chosen: Sequence[int]) -> str:
     report = sheet.report
     lead = f"{report.n_codes:,} items, {report.n_bits} bits each"
-    n_left_out = report.n_bits - len(chosen)
-    return f"{lead}; {len(chosen)} of them are shown" if n_left_out else lead
+    if len(chosen) == report.n_bits:
+        return lead
+    lead += f"; {len(chosen)} of them are shown"
+    n_alike = len({bit for shown in chosen for bit in sheet.alike.get(shown, ())})
+    return f"{lead}, {n_alike} are nearly copies of these" if n_alike else lead
 
 
 def _legend(sheet: Sheet) -> str:
     sentences = ["On each side the items with the most extreme scores."]
+    if any(sheet.alike.values()):
+        sentences.append(
+            "Bits like one that is shown have nearly the same values as it, or nearly "
+            "the opposite ones: an absolute correlation above 0.5."
+        )
     if sheet.ranking is not None:
         sentences.append(
             "Stability is the probability that noise leaves the bit as it is; "

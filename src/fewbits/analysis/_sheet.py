@@ -1,6 +1,6 @@
 """The parts of the page that show one bit each, and the table that leads to them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ class Sheet:
     names: dict[int, Names]
     proposals: Proposals | None
     ranking: BitRanking | None
+    alike: Mapping[int, Sequence[int]]
 
 
 def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
@@ -60,9 +61,19 @@ def bit_section(sheet: Sheet, bit: int) -> Html:
         "section",
         element("h3", f"Bit {bit}", id=f"bit-{bit}"),
         element("p", figures, class_="soft"),
+        _alike(sheet, bit),
         element("div", *(_side(sheet, bit, side) for side in (0, 1)), class_="sides"),
         class_="card",
     )
+
+
+def _alike(sheet: Sheet, bit: int) -> Html:
+    """Return the bits that are not shown because of this one."""
+    others = sheet.alike.get(bit, ())
+    if not others:
+        return Html("")
+    listed = ", ".join(str(other) for other in others)
+    return element("p", f"like bit {bit}: {listed}", class_="soft")
 
 
 def _overview_row(sheet: Sheet, bit: int) -> Html:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from fewbits.analysis import (
     ClassProfile,
     bit_report,
     class_profile,
+    distinct_bits,
     extreme_items,
     map_codes,
     propose_names,
@@ -32,6 +33,8 @@ RAW_COLUMNS = {"texts": "text", "images": "path"}
 
 #: Classes of which the page tells what sets them apart.
 PROFILES = 30
+#: Bits on the page, unless the caller chooses them.
+SHOWN_BITS = 32
 #: On each map, drawn from the collection.
 MAP_ITEMS = 500
 
@@ -57,6 +60,7 @@ def write_attributes(
     labels: str | None = None,
     captions: str | None = None,
     names: Mapping[int, tuple[str | None, str | None]] | None = None,
+    bits: Iterable[int] | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Write a page that shows the most extreme items of each bit, and proposes names.
@@ -76,6 +80,10 @@ def write_attributes(
     names : mapping of int to pair of str or None, default=None
         Names of bits given by hand, see `fewbits.analysis.name_bits`. These bits come
         first on the page.
+    bits : iterable of int, default=None
+        The bits to show, in this order. None shows those named by hand, then the best
+        that are not nearly copies of a better one, 32 in all; see
+        `fewbits.analysis.distinct_bits`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted.
 
@@ -85,7 +93,8 @@ def write_attributes(
         When the collection keeps neither vectors nor raw items, or there is no such
         column or bit.
     """
-    check_bits(names or (), bundle.encoder.n_bits)
+    named = check_bits(names or (), bundle.encoder.n_bits)
+    wanted = None if bits is None else check_bits(bits, bundle.encoder.n_bits)
     items, kind = bundle.collection, bundle.item_kind
     scores = _scores(bundle, progress)
     classes = None if labels is None else items.column(labels)
@@ -93,6 +102,14 @@ def write_attributes(
     words = captions or (raw if kind == "texts" else labels)
     texts = None if words is None else [str(text) for text in items.column(words)]
     shown: Any = items.column(raw) if raw in items.columns else texts or items.ids
+    ranking = rank_bits(scores, classes)
+    shown_bits = distinct_bits(
+        items.codes,
+        bundle.encoder.n_bits,
+        ranking.order,
+        first=named if wanted is None else wanted,
+        n_shown=SHOWN_BITS if wanted is None else 1,
+    )
     write_page(
         path,
         report_of(bundle, labels),
@@ -104,7 +121,9 @@ def write_attributes(
         if texts is None
         else propose_names(texts, items.codes, bundle.encoder.n_bits),
         by_hand=names,
-        ranking=rank_bits(scores, classes),
+        ranking=ranking,
+        bits=shown_bits if wanted is None else wanted,
+        alike=shown_bits,
         maps=[
             map_codes(items.codes, method=method, max_items=MAP_ITEMS)
             for method in ("smacof", "tsne")

@@ -53,6 +53,13 @@ def inspect(
             '["animal", "vehicle"]}, the sides 0 and 1 of bit 12.'
         ),
     ] = None,
+    show: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="A bit to show on the page of --attributes; once for each. The best "
+            "ones when not given, without those that nearly repeat a better one."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every file of BUNDLE and say what is in it.
@@ -60,6 +67,8 @@ def inspect(
     Example: fewbits inspect my-bundle
 
     Example: fewbits inspect my-bundle --bits --attributes bits.html
+
+    Example: fewbits inspect my-bundle --attributes bits.html --show 12 --show 40
 
     Example: fewbits inspect my-bundle --taxonomy tree.html --bound --labels label
     """
@@ -74,7 +83,12 @@ def inspect(
     _check([taxonomy, attributes], bound, labels)
     _check_used(
         {"--bits": bits, "--attributes": attributes is not None, "--bound": bound},
-        {"--labels": labels, "--captions": captions, "--names": names},
+        {
+            "--labels": labels,
+            "--captions": captions,
+            "--names": names,
+            "--show": show or None,
+        },
     )
     loaded = Bundle.load(bundle)
     by_hand = None if names is None else read_names(names)
@@ -88,6 +102,7 @@ def inspect(
                 labels=labels,
                 captions=captions,
                 names=by_hand,
+                bits=show or None,
                 progress=progress,
             )
     if taxonomy is not None:
