@@ -2,6 +2,7 @@
 
 import errno
 import io
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -352,3 +353,12 @@ def test_a_folder_without_images(tmp_path):
     (tmp_path / "notes.md").touch()
     with pytest.raises(ArgumentError, match=r"holds no images; known are \.bmp, \.jp"):
         inputs.read(tmp_path)
+
+
+def test_paths_of_images_are_kept_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pictures").mkdir()
+    Path("pictures", "a.png").touch()
+    found = inputs.read("pictures")
+    assert found.values == [Path("pictures/a.png")]
+    assert found.columns()["path"] == [str(tmp_path / "pictures" / "a.png")]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fewbits.analysis._html import Html, element, shortened, text
 from fewbits.analysis._maps import CodeMap
-from fewbits.analysis._thumbnails import thumbnail
+from fewbits.analysis._thumbnails import Pictures
 
 _SIDE, _MARGIN = 600, 28  # of the longer side; room around the points
 _PICTURE = 40  # side of a picture on the map
@@ -27,16 +27,14 @@ FloatArray = NDArray[np.float64]
 
 def map_section(
     maps: Sequence[CodeMap],
-    items: Sequence[Any],
-    kind: str,
-    captions: Sequence[Any] | None,
+    words: Sequence[Any] | None,
+    pictures: Pictures | None,
     classes: Sequence[str] | None,
 ) -> Html:
     """Return the maps side by side; images at their places as far as they fit."""
     if not maps:
         return Html("")
-    words = captions if captions is not None else items if kind == "texts" else None
-    drawings = [_drawing(each, items, kind, words, classes) for each in maps]
+    drawings = [_drawing(each, words, pictures, classes) for each in maps]
     return element(
         "section",
         element("h2", "Maps"),
@@ -46,26 +44,28 @@ def map_section(
 
 def _drawing(
     found: CodeMap,
-    items: Sequence[Any],
-    kind: str,
     words: Sequence[Any] | None,
+    pictures: Pictures | None,
     classes: Sequence[str] | None,
 ) -> Html:
     places, (width, height) = _places(found.coordinates)
     colours = _colours(found, classes)
     names = [_name(row, words, classes) for row in found.rows.tolist()]
-    shown = set(_apart(places)) if kind == "images" else set()
     rows = found.rows.tolist()
+    seen = (
+        [] if pictures is None else [(i, pictures.get(rows[i])) for i in _apart(places)]
+    )
+    shown = {i: made[0] for i, made in seen if made is not None}
     dots = [
         _dot(places[i], names[i], colours[i])
         for i in range(len(rows))
         if i not in shown
     ]
-    pictures = [_picture(items[rows[i]], places[i], names[i]) for i in sorted(shown)]
+    drawn = [_picture(shown[i], places[i], names[i]) for i in sorted(shown)]
     drawing = element(
         "svg",
         *dots,
-        *pictures,
+        *drawn,
         viewBox=f"0 0 {width} {height}",
         role="img",
         aria_label=f"Map of {len(places)} codes, stress {found.stress:.2f}",
@@ -96,9 +96,8 @@ def _apart(places: FloatArray) -> list[int]:
     return chosen
 
 
-def _picture(item: Any, place: FloatArray, name: str) -> Html:
+def _picture(source: str, place: FloatArray, name: str) -> Html:
     x, y = (round(float(z) - _PICTURE / 2, 1) for z in place)
-    source, _ = thumbnail(item)
     return element(
         "image",
         element("title", name),

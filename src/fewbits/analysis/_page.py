@@ -17,6 +17,7 @@ from fewbits.analysis._ranking import BitRanking
 from fewbits.analysis._report import BitReport
 from fewbits.analysis._sheet import Sheet, bit_section, overview
 from fewbits.analysis._summary import report_section
+from fewbits.analysis._thumbnails import Pictures
 from fewbits.errors import ArgumentError
 
 KINDS = ("texts", "images", "vectors")
@@ -39,6 +40,7 @@ def write_page(
     maps: Sequence[CodeMap] = (),
     classes: Sequence[Any] | None = None,
     profiles: Sequence[ClassProfile] = (),
+    notes: Sequence[str] = (),
     title: str = "What the bits mean",
 ) -> None:
     """Write a page of HTML that shows what bits mean and how well they are used.
@@ -56,8 +58,8 @@ def write_page(
     items : sequence of length n
         Whatever `kind` says; only the rows in `extremes` are read.
     kind : {"texts", "images", "vectors"}, default="texts"
-        Images are paths, PIL images, uint8 arrays or `fewbits.datasets.ImageItem`;
-        vectors are shown by their captions.
+        Images are paths, PIL images, uint8 arrays or `fewbits.datasets.ImageItem`; an
+        image that cannot be read is shown by its caption, and so are vectors.
     captions : sequence of length n, default=None
         What is shown beside an item, and read instead of an image.
     proposals : Proposals, default=None
@@ -78,6 +80,8 @@ def write_page(
         Classes of the items; the most frequent ones have colours on the maps.
     profiles : sequence of ClassProfile, default=()
         From `class_profile`: the bits that set these classes apart.
+    notes : sequence of str, default=()
+        Sentences about what else is worth knowing, beside those of the report.
     title : str, default="What the bits mean"
 
     Raises
@@ -86,8 +90,6 @@ def write_page(
         When sizes do not fit, there is no such bit or kind, or no bit is chosen.
     MissingExtraError
         When images are to be shown without Pillow.
-    FeatureError
-        When an image cannot be read.
 
     Examples
     --------
@@ -112,11 +114,13 @@ def write_page(
     named = check_bits(by_hand or (), report.n_bits)
     chosen = _chosen(report, ranking, named, bits)
     names = name_bits(proposals, by_hand)
+    pictures = Pictures(items) if kind == "images" else None
     sheet = Sheet(
         report,
         extremes,
         items,
         kind,
+        pictures,
         captions,
         names,
         proposals,
@@ -124,19 +128,23 @@ def write_page(
         alike or {},
     )
     groups = None if classes is None else [str(name) for name in classes]
-    drawings = map_section(maps, items, kind, captions, groups)
+    words = captions if captions is not None else items if kind == "texts" else None
+    drawings = map_section(maps, words, pictures, groups)
+    sections = [bit_section(sheet, bit) for bit in chosen]
+    # Only now is it known which images could be read.
+    unread = [] if pictures is None else pictures.notes()
     write_document(
         path,
         title,
         _lead(sheet, chosen),
-        report_section(sheet.report),
+        report_section(report, [*notes, *unread]),
         drawings,
         element("h2", "Bits at a glance"),
         overview(sheet, chosen),
         profile_table(profiles, names, chosen),
         element("h2", "Bit by bit"),
         element("p", _legend(sheet), class_="soft"),
-        *(bit_section(sheet, bit) for bit in chosen),
+        *sections,
     )
 
 

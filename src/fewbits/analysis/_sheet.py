@@ -9,9 +9,10 @@ from fewbits.analysis._html import Html, element, text
 from fewbits.analysis._names import Names, Proposals, Word
 from fewbits.analysis._ranking import BitRanking
 from fewbits.analysis._report import BitReport
-from fewbits.analysis._thumbnails import thumbnail
+from fewbits.analysis._thumbnails import Pictures
 
 SIDES = ("zero", "one")
+_PLACEHOLDER = 40  # characters in the place of an image
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -22,6 +23,7 @@ class Sheet:
     extremes: Extremes
     items: Sequence[Any]
     kind: str
+    pictures: Pictures | None  # where the kind is images
     captions: Sequence[Any] | None
     names: dict[int, Names]
     proposals: Proposals | None
@@ -108,7 +110,7 @@ def _side(sheet: Sheet, bit: int, side: int) -> Html:
     items = element(
         "ol",
         *_items(sheet, sheet.extremes[side], bit),
-        class_="pictures" if sheet.kind == "images" else "texts",
+        class_="texts" if sheet.pictures is None else "pictures",
     )
     return element(
         "div", heading, items, _words(sheet, bit, side), class_=f"side {SIDES[side]}"
@@ -119,15 +121,22 @@ def _items(sheet: Sheet, side: Side, bit: int) -> Iterator[Html]:
     for row, score in zip(side.rows[bit].tolist(), side.scores[bit], strict=True):
         if row < 0:
             return
-        shown = _picture if sheet.kind == "images" else _line
-        yield shown(sheet, row, f"score {score:.3g}")
+        shown = f"score {score:.3g}"
+        if sheet.pictures is None:
+            yield _line(sheet, row, shown)
+        else:
+            yield _picture(sheet, sheet.pictures, row, shown)
 
 
-def _picture(sheet: Sheet, row: int, score: str) -> Html:
-    source, tiny = thumbnail(sheet.items[row])
+def _picture(sheet: Sheet, pictures: Pictures, row: int, score: str) -> Html:
     caption = f"item {row}" if sheet.captions is None else str(sheet.captions[row])
-    size = "tiny" if tiny else "photo"
     title = f"{caption}, {score}"
+    made = pictures.get(row)
+    if made is None:
+        words = element("span", text(caption, _PLACEHOLDER), class_="absent soft")
+        return element("li", words, title=f"{title}; the image cannot be read")
+    source, tiny = made
+    size = "tiny" if tiny else "photo"
     return element(
         "li", element("img", src=source, alt=caption, title=title, class_=size)
     )

@@ -99,6 +99,10 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
   display: block; height: 5.5rem; max-width: 11rem; border-radius: .25rem;
 }
 .pictures img.tiny { height: 4rem; image-rendering: pixelated; }
+.pictures .absent {
+  display: block; height: 5.5rem; width: 5.5rem; padding: .3rem; overflow: hidden;
+  border: 1px dashed var(--line); border-radius: .25rem;
+}
 .words { margin-top: .5rem; }
 .words span { display: inline-block; margin-right: 1rem; }
 @media (max-width: 40rem) { .sides { grid-template-columns: minmax(0, 1fr); } }

@@ -1,21 +1,23 @@
 """The part of the page that shows the report: figures, warnings, histograms."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.analysis._charts import histogram
-from fewbits.analysis._html import Html, element
+from fewbits.analysis._html import Html, element, text
 from fewbits.analysis._report import BitReport
 
 _BINS = 20
 
 
-def report_section(report: BitReport) -> Html:
-    """Return the whole report."""
+def report_section(report: BitReport, notes: Sequence[str] = ()) -> Html:
+    """Return the whole report; `notes` stand below its warnings."""
     return element(
         "section",
         element("h2", "The code"),
-        _warnings(report),
+        _warnings([*report.warnings, *map(text, notes)]),
         element("div", element("dl", *_figures(report)), class_="card"),
         element(
             "div",
@@ -26,14 +28,13 @@ def report_section(report: BitReport) -> Html:
     )
 
 
-def _warnings(report: BitReport) -> Html:
-    if not report.warnings:
+def _warnings(sentences: Sequence[str]) -> Html:
+    if not sentences:
         return Html("")
-    sentences = [element("li", sentence) for sentence in report.warnings]
     return element(
         "div",
         element("h3", "Worth knowing"),
-        element("ul", *sentences),
+        element("ul", *(element("li", sentence) for sentence in sentences)),
         class_="card warnings",
     )
 

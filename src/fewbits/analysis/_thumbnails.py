@@ -1,6 +1,7 @@
 """Small pictures that a page carries in itself."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,34 @@ from fewbits.errors import FeatureError, MissingExtraError
 
 SIZE = 96  # pixels of the longer side
 _TINY = 32  # pictures up to this size are enlarged by the reader, pixel by pixel
+
+
+class Pictures:
+    """Thumbnails of items by row, each made once; what cannot be read has none."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self._items = items
+        self._made: dict[int, tuple[str, bool] | None] = {}
+        self._reasons: list[str] = []
+
+    def get(self, row: int) -> tuple[str, bool] | None:
+        """Return what `thumbnail` returns, or None."""
+        if row not in self._made:
+            try:
+                self._made[row] = thumbnail(self._items[row])
+            except FeatureError as error:
+                self._made[row] = None
+                self._reasons.append(str(error))
+        return self._made[row]
+
+    def notes(self) -> list[str]:
+        """Return a sentence about what could not be read so far, if anything."""
+        if not self._reasons:
+            return []
+        return [
+            f"{len(self._reasons):,} of the {len(self._made):,} images that belong on "
+            f"this page cannot be read: {self._reasons[0]}"
+        ]
 
 
 def thumbnail(item: Any) -> tuple[str, bool]:
@@ -42,6 +71,8 @@ def thumbnail(item: Any) -> tuple[str, bool]:
             image.save(file, "PNG")
         else:
             image.save(file, "JPEG", quality=80)
+    except FileNotFoundError as error:
+        raise FeatureError(f"there is no file {_name(item)}") from error
     # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
     except (OSError, ValueError, TypeError, SyntaxError, AttributeError) as error:
         raise FeatureError(f"{_name(item)} is no readable image: {error}") from error

@@ -63,6 +63,8 @@ def _resized(
     try:
         image = _eight_bits(_open(item)).convert("RGB")
         resized = image.resize(size(*image.size), Image.Resampling.BILINEAR)
+    except FileNotFoundError as error:
+        raise FeatureError(f"there is no file {_name(item)}") from error
     except unreadable as error:
         raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
     return np.asarray(resized, dtype=np.uint8)

@@ -2,16 +2,18 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._typing import IdArray
 from fewbits.analysis import (
     BitReport,
     ClassProfile,
+    Extremes,
     bit_report,
     class_profile,
     distinct_bits,
@@ -96,13 +98,13 @@ def write_attributes(
     named = check_bits(names or (), bundle.encoder.n_bits)
     wanted = None if bits is None else check_bits(bits, bundle.encoder.n_bits)
     items, kind = bundle.collection, bundle.item_kind
-    scores = _scores(bundle, progress)
+    scores, rows = scored = _scored(bundle, progress)
     classes = None if labels is None else items.column(labels)
     raw = RAW_COLUMNS.get(kind, "")
     words = captions or (raw if kind == "texts" else labels)
     texts = None if words is None else [str(text) for text in items.column(words)]
     shown: Any = items.column(raw) if raw in items.columns else texts or items.ids
-    ranking = rank_bits(scores, classes)
+    ranking = rank_bits(scores, None if classes is None else classes[rows])
     shown_bits = distinct_bits(
         items.codes,
         bundle.encoder.n_bits,
@@ -113,7 +115,7 @@ def write_attributes(
     write_page(
         path,
         report_of(bundle, labels),
-        extreme_items(scores),
+        scored.extremes(),
         shown,
         kind=kind if raw in items.columns else "texts",
         captions=texts if kind == "images" else None,
@@ -129,6 +131,7 @@ def write_attributes(
             for method in ("smacof", "tsne")
         ],
         classes=None if classes is None else list(classes),
+        notes=_notes(shown, rows),
         profiles=[] if classes is None else _profiles(bundle, classes),
     )
 
@@ -180,16 +183,48 @@ def _are_names(sides: Any) -> bool:
     )
 
 
-def _scores(bundle: "Bundle", progress: Progress | None) -> NDArray[np.float32]:
+class _Scored(NamedTuple):
+    """Scores, and the rows of the collection that have them."""
+
+    scores: NDArray[np.float32]
+    rows: IdArray
+
+    def extremes(self) -> Extremes:
+        """Return the extreme items by their rows in the collection."""
+        found = extreme_items(self.scores)
+        zeros, ones = (
+            side._replace(rows=np.where(side.rows < 0, -1, self.rows[side.rows]))
+            for side in found
+        )
+        return Extremes(zeros, ones)
+
+
+def _scored(bundle: "Bundle", progress: Progress | None) -> _Scored:
     """Return the scores of the collection, from its vectors or its raw items."""
     items = bundle.collection
+    rows = np.arange(len(items))
     if items.vectors is not None:
-        return bundle.encoder.project(items.vectors)
+        return _Scored(bundle.encoder.project(items.vectors), rows)
     raw = RAW_COLUMNS.get(bundle.item_kind)
     if raw not in items.columns:
         raise ArgumentError(
             "how strongly a bit is set is told by vectors, and this collection keeps "
             "none: build it again with --keep-vectors float16"
         )
-    values = list(items.column(str(raw)))
-    return bundle.encoder.project(bundle.features(values, progress=progress))
+    values = items.column(str(raw))
+    if raw == "path":
+        there = np.array([Path(path).is_file() for path in values], np.bool_)
+        rows = rows[there] if there.any() else rows
+    features = bundle.features(list(values[rows]), progress=progress)
+    return _Scored(bundle.encoder.project(features), rows)
+
+
+def _notes(values: Sequence[Any], rows: IdArray) -> list[str]:
+    """Return a sentence about the items without scores, if there are any."""
+    without = np.setdiff1d(np.arange(len(values)), rows)
+    if not len(without):
+        return []
+    return [
+        f"{len(without):,} of {len(values):,} images are left out where scores count: "
+        f"there is no file {values[int(without[0])]}"
+    ]

@@ -1,5 +1,6 @@
 """What every reader returns."""
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,12 +40,15 @@ class Input:
         return "name their column, or their file (on the command line by --labels)"
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return what is worth keeping beside the codes: texts or paths, labels."""
+        """Return what is worth keeping beside the codes: texts or paths, labels.
+
+        Paths are absolute, so that they still lead to the images from another folder.
+        """
         columns: dict[str, list[Any]] = {}
         if self.kind == "texts":
             columns["text"] = list(self.values)
         if self.kind == "images":
-            columns["path"] = [str(path) for path in self.values]
+            columns["path"] = [os.path.abspath(path) for path in self.values]
         if self.labels is not None:
             columns["label"] = self.labels.tolist()
         return columns
