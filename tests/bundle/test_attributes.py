@@ -14,6 +14,8 @@ from fewbits.bundle import Bundle, write_attributes
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import LSH
 
+FOLDERS = ["cats", "dogs"]
+
 
 class Colours(Backbone):
     """The mean colour of an image is its features."""
@@ -35,9 +37,9 @@ def bundle(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     for i in range(30):
-        Path("pictures", "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+        Path("pictures", FOLDERS[i % 2]).mkdir(parents=True, exist_ok=True)
         pixels = np.full((40, 40, 3), rng.integers(0, 256, 3), np.uint8)
-        Image.fromarray(pixels).save(f"pictures/{'ab'[i % 2]}/{i:02d}.png")
+        Image.fromarray(pixels).save(f"pictures/{FOLDERS[i % 2]}/{i:02d}.png")
     X = rng.normal(size=(50, 3))
     encoder = LSH(8, random_state=0).fit(X).encoder_
     source = inputs.read("pictures")
@@ -95,6 +97,21 @@ def test_bits_are_checked_before_any_work(bundle):
     for options in ({"names": {8: ("a", "b")}}, {"bits": [8]}):
         with pytest.raises(ArgumentError, match="no bit 8 in codes of 8 bits"):
             page_of(bundle[None], progress=progress, **options)
+
+
+def test_legend_says_what_names_hold_for(bundle):
+    known = bundle["float32"]
+    page = page_of(known, labels="label")
+    assert "Items count as independent" in page
+    with pytest.raises(ArgumentError, match="at least 3 groups"):
+        page_of(known, labels="label", groups="label")
+    page = page_of(known, labels="label", groups="path")
+    assert "Classes count, not items" in page
+    assert "these 30 are a sample" in page
+    with pytest.raises(ArgumentError, match="no column 'kind'"):
+        page_of(known, labels="label", groups="kind")
+    with pytest.raises(ArgumentError, match="groups are for names, which need texts"):
+        page_of(known, groups="label")
 
 
 def test_chosen_bits(bundle):

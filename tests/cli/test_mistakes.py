@@ -107,6 +107,8 @@ MISTAKES = {
     "inspect b --attributes a.html --names far.json": "no bit 99 in codes of 16 bits",
     "inspect b --names far.json": "--names needs --attributes",
     "inspect b --attributes a.html --show 16": "no bit 16 in codes of 16 bits",
+    "inspect b --groups kind": "--groups needs --attributes",
+    "inspect b --attributes a.html --groups kind": "groups are for names",
     "inspect b --show 1": "--show needs --attributes",
     "inspect b --bits --captions kind": "--captions needs --attributes",
     "inspect b --labels kind": "--labels needs --bits or --attributes or --bound",

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.analysis._checks import (
@@ -15,10 +15,11 @@ from fewbits.analysis._checks import (
     check_share,
     spans,
 )
+from fewbits.analysis._contrast import Contrast, contrast
+from fewbits.analysis._word_groups import read_groups
 from fewbits.analysis._words import FUNCTION_WORDS, Text, read_vocabulary
 from fewbits.errors import ArgumentError
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, str]
 
 _BITS = 16  # counted at once
@@ -31,7 +32,7 @@ class Word(NamedTuple):
     ----------
     word : str
     z : float
-        Log-odds ratio in standard errors, above 0.
+        Log-odds ratio in standard errors, above 0; robust ones where groups count.
     p_value : float
         Two-sided, corrected for the number of tests.
     share, other_share : float
@@ -71,12 +72,15 @@ class Proposals:
         Words times bits: what p values are multiplied with.
     significance : float
         The largest corrected p value of a word that is in a name.
+    n_groups : int, default=None
+        Groups with words, where these count in place of items.
     """
 
     bits: dict[int, Proposal] = field(repr=False)
     n_words: int
     n_tests: int
     significance: float
+    n_groups: int | None = None
 
 
 def propose_names(
@@ -90,6 +94,7 @@ def propose_names(
     significance: float = 0.01,
     prior: float = 0.1,
     ignore: Collection[str] = FUNCTION_WORDS,
+    groups: ArrayLike | None = None,
 ) -> Proposals:
     """Propose names for both sides of bits: the words that tell them apart best.
 
@@ -117,6 +122,11 @@ def propose_names(
     ignore : collection of str, default=FUNCTION_WORDS
         Words that are not counted, in lower case. The default is a few dozen English
         ones, such as "of" and "with": they do tell sides apart, but name nothing.
+    groups : array-like of shape (n,), default=None
+        Classes of the items, or whatever else makes some of them alike, all strings or
+        all numbers; at least 3. With them a name is to hold for other groups, too, of
+        which these are a sample. None takes items as independent, and names hold for
+        groups such as these.
 
     Returns
     -------
@@ -125,8 +135,8 @@ def propose_names(
     Raises
     ------
     ArgumentError
-        When texts are not one per code or no texts, there is no such bit, or a number
-        lies outside its range.
+        When texts or groups are not one per code, texts are no texts, there is no such
+        bit, a number lies outside its range, or fewer than 3 groups have words.
 
     Notes
     -----
@@ -144,13 +154,33 @@ def propose_names(
     length.
 
     P values are two-sided and normal, times the number of words and bits (Bonferroni).
-    They take items as independent: near-duplicates make them too small.
+    They take items as independent: near-duplicates make them too small, and so do
+    classes whose items have like codes and like words.
+
+    With `groups` the variance is robust to that. By the delta method, an item on side
+    ``s`` with ``m`` words counted, which has the word (``y`` = 1) or not, moves the
+    log-odds of its side by ``(y - p m) / (N p (1 - p))``, with ``N = n + a`` and ``p =
+    (y_s + a_w) / N``. These are summed within each of K groups, over both sides and
+    with the sign of the side, then squared, summed over the groups, and multiplied with
+    ``K / (K - 1)`` (Cameron and Miller). The variance is never below that of
+    independent items, and ``z`` is one of Student's t with K - 1 degrees of freedom,
+    where K counts the groups with words.
+
+    That variance is too small where few groups have a word and all of them lie on one
+    side, as five do by chance in one bit of sixteen: they do not differ then. So the p
+    value is also never below that of a score test, for which groups take their sides at
+    random: the difference of the shares of the word among all words, over the root of
+    the sum of squares of what each group contributes to it, where all have the same
+    share. With few such groups it hardly exceeds the root of their number.
 
     References
     ----------
     Monroe, Colaresi and Quinn, "Fightin' Words: Lexical Feature Selection and
     Evaluation for Identifying the Content of Political Conflict", Political Analysis
     16, 2008.
+
+    Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", Journal of
+    Human Resources 50, 2015.
 
     Examples
     --------
@@ -171,18 +201,28 @@ def propose_names(
     if not prior > 0 or not np.isfinite(prior):
         raise ArgumentError(f"prior must be above 0 and finite, got {prior}")
     vocabulary = read_vocabulary(texts, min_items, frozenset(ignore))
+    grouped = None if groups is None else read_groups(vocabulary.carriers, groups)
     n_tests = len(vocabulary.words) * len(chosen)
     found: dict[int, Proposal] = {}
     for part in spans(len(chosen), _BITS):
         values = _values(codes, chosen[part])
-        contrast = _contrast(vocabulary.carriers, values, prior, n_tests)
+        compared = contrast(vocabulary.carriers, values, prior, grouped)
         for column, bit in enumerate(chosen[part]):
             sides = (
-                _best(vocabulary.words, contrast, column, side, n_words, significance)
+                _best(
+                    vocabulary.words,
+                    compared,
+                    column,
+                    side,
+                    n_words,
+                    n_tests,
+                    significance,
+                )
                 for side in (0, 1)
             )
             found[bit] = Proposal(*sides)
-    return Proposals(found, len(vocabulary.words), n_tests, significance)
+    n_groups = None if grouped is None else grouped.n_groups
+    return Proposals(found, len(vocabulary.words), n_tests, significance, n_groups)
 
 
 def name_bits(
@@ -228,55 +268,19 @@ def name_bits(
     return names
 
 
-class _Contrast(NamedTuple):
-    """Matrices (n_words, n_bits); `shares` are those of zeros and of ones."""
-
-    z: FloatArray
-    p_values: FloatArray
-    shares: tuple[FloatArray, FloatArray]
-
-
-def _contrast(
-    carriers: Any, values: NDArray[np.uint8], prior: float, n_tests: int
-) -> _Contrast:
-    """Compare the words of both sides; `z` is positive where ones carry more."""
-    from scipy.special import ndtr
-
-    total = np.asarray(carriers.sum(axis=1), dtype=np.float64)[:, None]
-    ones = (carriers @ values.astype(np.int32)).astype(np.float64)
-    zeros = total - ones
-    weights = prior * total
-    difference = _log_odds(ones, weights) - _log_odds(zeros, weights)
-    z = difference / np.sqrt(1 / (ones + weights) + 1 / (zeros + weights))
-    n_ones = values.sum(axis=0, dtype=np.int64)
-    shares = (
-        zeros / np.maximum(len(values) - n_ones, 1),
-        ones / np.maximum(n_ones, 1),
-    )
-    return _Contrast(z, np.minimum(2 * ndtr(-np.abs(z)) * n_tests, 1), shares)
-
-
-def _log_odds(counts: FloatArray, weights: FloatArray) -> FloatArray:
-    counts = counts + weights
-    others = counts.sum(axis=0) - counts
-    # Where there is one word only, it has no odds, and both sides are alike.
-    odds = np.divide(counts, others, out=np.ones(counts.shape), where=others > 0)
-    result: FloatArray = np.log(odds)
-    return result
-
-
 def _best(
     words: list[str],
-    contrast: _Contrast,
+    found: Contrast,
     column: int,
     side: int,
     n_words: int,
+    n_tests: int,
     significance: float,
 ) -> tuple[Word, ...]:
     """Return the most significant words of a side, ties in alphabetical order."""
-    z = contrast.z[:, column] * (1 if side else -1)
-    p_values = contrast.p_values[:, column]
-    shares, others = contrast.shares[side], contrast.shares[1 - side]
+    z = found.z[:, column] * (1 if side else -1)
+    p_values = np.minimum(found.p_values[:, column] * n_tests, 1)
+    shares, others = found.shares[side], found.shares[1 - side]
     # Odds are among words: where texts are short, all words have higher ones.
     more = (z > 0) & (shares[:, column] > others[:, column])
     candidates = np.flatnonzero(more & (p_values <= significance))

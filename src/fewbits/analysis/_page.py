@@ -193,7 +193,20 @@ def _legend(sheet: Sheet) -> str:
             f"{len(proposals.bits):,} bits, at most {proposals.significance:g}. They "
             "describe all the items of a side, not only the extreme ones."
         )
+        sentences.append(_independence(proposals))
     return " ".join(sentences)
+
+
+def _independence(proposals: Proposals) -> str:
+    if proposals.n_groups is None:
+        return (
+            "Items count as independent: that a word belongs to a side is shown for "
+            "classes such as these, not for others."
+        )
+    return (
+        "Classes count, not items: that a word belongs to a side is shown for other "
+        f"classes, too, of which these {proposals.n_groups:,} are a sample."
+    )
 
 
 def _check(

@@ -14,6 +14,7 @@ from fewbits.analysis import (
     BitReport,
     ClassProfile,
     Extremes,
+    Proposals,
     bit_report,
     class_profile,
     distinct_bits,
@@ -61,6 +62,7 @@ def write_attributes(
     *,
     labels: str | None = None,
     captions: str | None = None,
+    groups: str | None = None,
     names: Mapping[int, tuple[str | None, str | None]] | None = None,
     bits: Iterable[int] | None = None,
     progress: Progress | None = None,
@@ -79,6 +81,9 @@ def write_attributes(
     captions : str, default=None
         A column that holds text, shown beside the items and searched for names. The
         texts themselves, or the labels, when not given.
+    groups : str, default=None
+        A column that holds classes: names are to hold for other classes, too, see
+        `fewbits.analysis.propose_names`. None takes items as independent.
     names : mapping of int to pair of str or None, default=None
         Names of bits given by hand, see `fewbits.analysis.name_bits`. These bits come
         first on the page.
@@ -92,18 +97,19 @@ def write_attributes(
     Raises
     ------
     ArgumentError
-        When the collection keeps neither vectors nor raw items, or there is no such
-        column or bit.
+        When the collection keeps neither vectors nor raw items, there is no such column
+        or bit, or there are groups, but no texts, or fewer than 3 groups.
     """
     named = check_bits(names or (), bundle.encoder.n_bits)
     wanted = None if bits is None else check_bits(bits, bundle.encoder.n_bits)
     items, kind = bundle.collection, bundle.item_kind
-    scores, rows = scored = _scored(bundle, progress)
     classes = None if labels is None else items.column(labels)
     raw = RAW_COLUMNS.get(kind, "")
     words = captions or (raw if kind == "texts" else labels)
-    texts = None if words is None else [str(text) for text in items.column(words)]
+    texts = None if words is None else [_text(value) for value in items.column(words)]
     shown: Any = items.column(raw) if raw in items.columns else texts or items.ids
+    proposals = _proposals(bundle, texts, groups)
+    scores, rows = scored = _scored(bundle, progress)
     ranking = rank_bits(scores, None if classes is None else classes[rows])
     shown_bits = distinct_bits(
         items.codes,
@@ -119,9 +125,7 @@ def write_attributes(
         shown,
         kind=kind if raw in items.columns else "texts",
         captions=texts if kind == "images" else None,
-        proposals=None
-        if texts is None
-        else propose_names(texts, items.codes, bundle.encoder.n_bits),
+        proposals=proposals,
         by_hand=names,
         ranking=ranking,
         bits=shown_bits if wanted is None else wanted,
@@ -133,6 +137,29 @@ def write_attributes(
         classes=None if classes is None else list(classes),
         notes=_notes(shown, rows),
         profiles=[] if classes is None else _profiles(bundle, classes),
+    )
+
+
+def _text(value: Any) -> str:
+    """Return a caption; what is missing has no words."""
+    return "" if value is None else str(value)
+
+
+def _proposals(
+    bundle: "Bundle", texts: Sequence[str] | None, groups: str | None
+) -> Proposals | None:
+    if texts is None:
+        if groups is not None:
+            raise ArgumentError(
+                "groups are for names, which need texts: name a column of captions"
+            )
+        return None
+    items = bundle.collection
+    return propose_names(
+        texts,
+        items.codes,
+        bundle.encoder.n_bits,
+        groups=None if groups is None else items.column(groups),
     )
 
 

@@ -46,6 +46,13 @@ def inspect(
     captions: Annotated[
         str | None, typer.Option(help="Column with text to name bits by.")
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with classes: names of bits are to hold for other classes, "
+            "too, not only for these."
+        ),
+    ] = None,
     names: Annotated[
         Path | None,
         typer.Option(
@@ -86,6 +93,7 @@ def inspect(
         {
             "--labels": labels,
             "--captions": captions,
+            "--groups": groups,
             "--names": names,
             "--show": show or None,
         },
@@ -101,6 +109,7 @@ def inspect(
                 attributes,
                 labels=labels,
                 captions=captions,
+                groups=groups,
                 names=by_hand,
                 bits=show or None,
                 progress=progress,
