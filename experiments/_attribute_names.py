@@ -43,6 +43,7 @@ class Sample(NamedTuple):
             n_words=n_words,
             min_items=MIN_ITEMS,
             significance=SIGNIFICANCE,
+            min_share=0,
         )
 
 

@@ -55,7 +55,7 @@ def test_z_and_p_follow_the_formula(seed):
     ]
     texts[:3] = ["", "", ""]
     groups[:3] = 9  # a group without words
-    options = {"n_words": 9, "min_items": 1, "significance": 0.999}
+    options = {"n_words": 9, "min_items": 1, "significance": 0.999, "min_share": 0}
     found = propose_names(texts, pack(side[:, None]), 1, groups=groups, **options)
     assert found.n_groups == 9
     for sign, words in zip((-1, 1), found.bits[0], strict=True):

@@ -73,6 +73,7 @@ def test_z_and_p_follow_the_formula(seed, prior):
         n_words=9,
         min_items=1,
         significance=0.999,
+        min_share=0,
         prior=prior,
     )
     proposed = {
@@ -170,6 +171,20 @@ def test_rare_words_are_not_tested():
         assert found.n_words == n_words
 
 
+def test_a_word_of_few_items_names_no_side():
+    rng = np.random.default_rng(0)
+    side = np.arange(4000) % 2
+    texts = [
+        f"thing {'seldom ' if s and rng.random() < 0.08 else ''}"
+        f"{'often' if s and rng.random() < 0.12 else ''}"
+        for s in side
+    ]
+    codes = pack(side[:, None])
+    assert propose_names(texts, codes, 1).bits[0].names == ("", "often")
+    everything = propose_names(texts, codes, 1, min_share=0).bits[0]
+    assert everything.names == ("", "often, seldom")
+
+
 def test_names_by_hand_go_first():
     side = np.arange(100) % 2
     found = propose_names(["up" if s else "down" for s in side], pack(side[:, None]), 1)
@@ -191,6 +206,8 @@ def test_mistakes():
         propose_names(["a", "b"], codes, 8, bits=[8])
     with pytest.raises(ArgumentError, match="significance must lie between 0 and 1"):
         propose_names(["a", "b"], codes, 8, significance=5)
+    with pytest.raises(ArgumentError, match=r"min_share must lie in \[0, 1\), got 1"):
+        propose_names(["a", "b"], codes, 8, min_share=1)
     with pytest.raises(ArgumentError, match="prior must be above 0"):
         propose_names(["a", "b"], codes, 8, prior=0)
     with pytest.raises(ArgumentError, match="bit 3 needs two names, got 'ab'"):

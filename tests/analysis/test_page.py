@@ -67,6 +67,8 @@ def test_texts_names_and_report(written, scores, read_html):
         assert expected in texts
     assert re.search(r"up +100% against 0%, z = \d+\.\d, p = \de-\d+", texts)
     assert "times 2 words and 5 bits" in texts
+    assert "less than 10% of the items of a side carry are left out" in texts
+    assert "no frequent word is significant here" in texts
     extremes = extreme_items(scores, 3)
     for row in [*extremes.zeros.rows[2], *extremes.ones.rows[2]]:
         assert f"text {row}" in found.texts

@@ -260,6 +260,8 @@ def test_inspect_bits(vectors, texts):
     assert "note: " in run("inspect", texts, "--bits")
     run("inspect", texts, "--attributes", "bits.html")
     assert "the bank of the river" in Path("bits.html").read_text("utf-8")
+    run("inspect", texts, "--attributes", "bits.html", "--groups", "text")
+    assert "Classes count, not items" in Path("bits.html").read_text("utf-8")
     run("inspect", vectors, "--attributes", "vectors.html", "--show", 12, "--show", 4)
     page = Path("vectors.html").read_text("utf-8")
     assert re.findall(r'id="bit-(\d+)"', page) == ["12", "4"]

@@ -72,6 +72,8 @@ class Proposals:
         Words times bits: what p values are multiplied with.
     significance : float
         The largest corrected p value of a word that is in a name.
+    min_share : float
+        The smallest share of the items of a side that carry a word in its name.
     n_groups : int, default=None
         Groups with words, where these count in place of items.
     """
@@ -80,6 +82,7 @@ class Proposals:
     n_words: int
     n_tests: int
     significance: float
+    min_share: float = 0
     n_groups: int | None = None
 
 
@@ -92,6 +95,7 @@ def propose_names(
     n_words: int = 3,
     min_items: int = 5,
     significance: float = 0.01,
+    min_share: float = 0.1,
     prior: float = 0.1,
     ignore: Collection[str] = FUNCTION_WORDS,
     groups: ArrayLike | None = None,
@@ -117,6 +121,9 @@ def propose_names(
         Words that fewer items carry are not tested.
     significance : float, default=0.01
         Words with a larger corrected p value are not proposed.
+    min_share : float, default=0.1
+        Words that a smaller share of the items of a side carry are not proposed for it:
+        they may be significant, but do not say what the side is. 0 proposes them.
     prior : float, default=0.1
         Weight of the prior, as a share of all words counted.
     ignore : collection of str, default=FUNCTION_WORDS
@@ -198,6 +205,8 @@ def propose_names(
     n_words = check_count(n_words, "n_words")
     min_items = check_count(min_items, "min_items")
     significance = check_share(significance, "significance")
+    if not 0 <= min_share < 1:
+        raise ArgumentError(f"min_share must lie in [0, 1), got {min_share}")
     if not prior > 0 or not np.isfinite(prior):
         raise ArgumentError(f"prior must be above 0 and finite, got {prior}")
     vocabulary = read_vocabulary(texts, min_items, frozenset(ignore))
@@ -217,12 +226,14 @@ def propose_names(
                     n_words,
                     n_tests,
                     significance,
+                    min_share,
                 )
                 for side in (0, 1)
             )
             found[bit] = Proposal(*sides)
     n_groups = None if grouped is None else grouped.n_groups
-    return Proposals(found, len(vocabulary.words), n_tests, significance, n_groups)
+    counts = len(vocabulary.words), n_tests
+    return Proposals(found, *counts, significance, min_share, n_groups)
 
 
 def name_bits(
@@ -276,6 +287,7 @@ def _best(
     n_words: int,
     n_tests: int,
     significance: float,
+    min_share: float,
 ) -> tuple[Word, ...]:
     """Return the most significant words of a side, ties in alphabetical order."""
     z = found.z[:, column] * (1 if side else -1)
@@ -283,7 +295,8 @@ def _best(
     shares, others = found.shares[side], found.shares[1 - side]
     # Odds are among words: where texts are short, all words have higher ones.
     more = (z > 0) & (shares[:, column] > others[:, column])
-    candidates = np.flatnonzero(more & (p_values <= significance))
+    common = shares[:, column] >= min_share
+    candidates = np.flatnonzero(more & common & (p_values <= significance))
     order = candidates[np.argsort(-z[candidates], kind="stable")][:n_words]
     return tuple(
         Word(

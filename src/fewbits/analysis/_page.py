@@ -193,6 +193,11 @@ def _legend(sheet: Sheet) -> str:
             f"{len(proposals.bits):,} bits, at most {proposals.significance:g}. They "
             "describe all the items of a side, not only the extreme ones."
         )
+        if proposals.min_share:
+            sentences.append(
+                f"Words that less than {proposals.min_share:.0%} of the items of a "
+                "side carry are left out."
+            )
         sentences.append(_independence(proposals))
     return " ".join(sentences)
 

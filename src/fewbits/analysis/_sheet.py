@@ -157,7 +157,8 @@ def _words(sheet: Sheet, bit: int, side: int) -> Html:
         return Html("")
     words = sheet.proposals.bits[bit][side]
     if not words:
-        return element("p", "no word is significant here", class_="words soft")
+        rare = "frequent " if sheet.proposals.min_share else ""
+        return element("p", f"no {rare}word is significant here", class_="words soft")
     return element("p", *(_evidence(word) for word in words), class_="words soft")
 
 
