@@ -41,6 +41,14 @@ def test_answers_carry_ids_and_columns(bundle):
             bundle.answers(X[:1], k)
 
 
+@pytest.mark.parametrize("where", ["1=1", "", [1], 0])
+def test_conditions_that_are_none(bundle, where):
+    for search in (bundle.search, bundle.search_reranked, bundle.answers):
+        with pytest.raises(ArgumentError, match="where must be a mapping such as"):
+            search(X[:1], where=where)
+    assert len(bundle.search(X[:1], where={}).ids[0]) == 10
+
+
 def test_encoding_is_reported(bundle):
     seen = []
     bundle.encode(X, progress=lambda *done: seen.append(done))

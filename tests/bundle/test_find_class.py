@@ -90,6 +90,14 @@ def test_what_is_given_twice_counts_once(bundle):
         ({"ids": [7], "n_random": -1}, "n_random must be at least 0, got -1"),
         ({"ids": [7], "n_random": 1.5}, "n_random must be a whole number"),
         ({"ids": [7], "random_state": None}, "random_state must be a whole number"),
+        ({"examples": None}, "examples must be a list of items, got None"),
+        ({"ids": [7], "counterexamples": 3}, "must be a list of items, got 3"),
+        ({"ids": None}, "ids must be a list of whole numbers"),
+        (
+            {"ids": [7], "where": "1=1"},
+            r"where must be a mapping such as {12: 1}, got '1=1'",
+        ),
+        ({"ids": [7], "where": ""}, "where must be a mapping"),
         ({"ids": [7], "n_random": 0}, "nothing to tell the class from"),
     ],
 )

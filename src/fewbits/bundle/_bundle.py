@@ -220,6 +220,12 @@ class Bundle:
         return self.index.search(self.encode(queries), k, allowed=self._allowed(where))
 
     def _allowed(self, where: Mapping[int, int] | None) -> NDArray[np.bool_] | None:
+        if where is None:
+            return None
+        if not isinstance(where, Mapping):
+            raise ArgumentError(
+                f"where must be a mapping such as {{12: 1}}, got {where!r}"
+            )
         if not where:
             return None
         return matching(self.collection.codes, self.encoder.n_bits, where)
@@ -310,6 +316,8 @@ class Bundle:
         """
         for items in (examples, counterexamples):
             check_several(items)
+            if not hasattr(items, "__len__"):
+                raise ArgumentError(f"examples must be a list of items, got {items!r}")
         check_apart(examples, counterexamples)  # type: ignore[arg-type]
         return rank_by_class(
             self.collection,
