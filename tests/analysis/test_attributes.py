@@ -64,6 +64,12 @@ def test_stability_of_normal_scores_is_known():
         )
 
 
+def test_usual_stability_belongs_to_the_noise():
+    scores = np.random.default_rng(0).normal(size=(50, 3))
+    assert round(rank_bits(scores).usual_stability, 3) == 0.922
+    assert rank_bits(scores, noise=1).usual_stability == pytest.approx(0.75)
+
+
 def test_stability_is_what_noise_does():
     rng = np.random.default_rng(0)
     scores = rng.normal(0.3, 2.0, (1000, 1))

@@ -75,6 +75,27 @@ def test_texts_names_and_report(written, scores, read_html):
     assert found.tags.count("svg") == 2
 
 
+def test_glance(written, scores):
+    labels = np.where(scores[:, 2] > 0, "up", "down")
+    proposals = propose_names(labels.tolist(), pack(scores > 0), 5, bits=[2, 1])
+    ranking = rank_bits(scores, labels)
+    page = written(["x"] * 40, proposals=proposals, ranking=ranking)
+    glance = page[page.index("<h2>Bits at a glance") : page.index("<h2>Bit by bit")]
+    legend, table = glance.split("<table>")
+    assert "tells about the class" in legend
+    assert "whose scores are normal around 0 has 92.2%" in legend
+    rows = dict(re.findall(r'<tr><td><a href="#bit-(\d)">(.*?)</tr>', table))
+    assert "<bdi>down</bdi>" in rows["2"]
+    assert rows["1"].count('<span title="no significant word">–</span>') == 2
+    assert rows["0"].count('<span title="no name">–</span>') == 2
+    shares = re.findall(r"[\d.]+%", table)
+    assert len(shares) == 2 * 5
+    assert all(re.fullmatch(r"\d+\.\d%", share) for share in shares)
+    alone = written(["x"] * 40, ranking=rank_bits(scores))
+    assert "tells about the bit itself" in alone
+    assert "Stability" not in written(["x"] * 40)
+
+
 def test_warnings_are_shown(tmp_path):
     scores = np.column_stack([np.full(30, 1.0), np.linspace(-1, 1, 30)])
     report = bit_report(pack(scores > 0), 2)

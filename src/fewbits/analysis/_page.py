@@ -140,6 +140,7 @@ def write_page(
         report_section(report, [*notes, *unread]),
         drawings,
         element("h2", "Bits at a glance"),
+        element("p", _glance_legend(sheet), class_="soft"),
         overview(sheet, chosen),
         profile_table(profiles, names, chosen),
         element("h2", "Bit by bit"),
@@ -174,17 +175,27 @@ def _lead(sheet: Sheet, chosen: Sequence[int]) -> str:
     return f"{lead}, {n_alike} are nearly copies of these" if n_alike else lead
 
 
+def _glance_legend(sheet: Sheet) -> str:
+    sentences = ["Ones: share of the items in which the bit is 1; entropy in bits."]
+    if (ranking := sheet.ranking) is not None:
+        what = "the bit itself" if ranking.information is None else "the class"
+        sentences.append(
+            "Stability: probability that a bit stays as it is when normal noise of "
+            f"{ranking.noise:g} standard deviations is added to its scores; any bit "
+            "whose scores are normal around 0 has "
+            f"{ranking.usual_stability:.1%}, whatever it means. Reliable information: "
+            f"what the bit under this noise tells about {what}, in bits; the best bits "
+            "have the most of it."
+        )
+    return " ".join(sentences)
+
+
 def _legend(sheet: Sheet) -> str:
     sentences = ["On each side the items with the most extreme scores."]
     if any(sheet.alike.values()):
         sentences.append(
             "Bits like one that is shown have nearly the same values as it, or nearly "
             "the opposite ones: an absolute correlation above 0.5."
-        )
-    if sheet.ranking is not None:
-        sentences.append(
-            "Stability is the probability that noise leaves the bit as it is; "
-            "reliable information is what the bit tells in spite of the noise, in bits."
         )
     if (proposals := sheet.proposals) is not None:
         sentences.append(

@@ -79,7 +79,10 @@ def _alike(sheet: Sheet, bit: int) -> Html:
 
 
 def _overview_row(sheet: Sheet, bit: int) -> Html:
-    names = [element("td", text(name)) for name in sheet.names.get(bit, ("", ""))]
+    names = [
+        element("td", text(name) if name else _nameless(sheet, bit))
+        for name in sheet.names.get(bit, ("", ""))
+    ]
     figures = [
         element("td", value, class_="number") for value in _figures(sheet, bit).values()
     ]
@@ -87,9 +90,14 @@ def _overview_row(sheet: Sheet, bit: int) -> Html:
     return element("tr", element("td", link), *names, *figures)
 
 
+def _nameless(sheet: Sheet, bit: int) -> Html:
+    tested = sheet.proposals is not None and bit in sheet.proposals.bits
+    return element("span", "–", title="no significant word" if tested else "no name")
+
+
 def _figures(sheet: Sheet, bit: int) -> dict[str, str]:
     figures = {
-        "ones": f"{sheet.report.balance[bit]:.0%}",
+        "ones": f"{sheet.report.balance[bit]:.1%}",
         "entropy": f"{sheet.report.entropy[bit]:.2f}",
     }
     if sheet.ranking is not None:
