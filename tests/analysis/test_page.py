@@ -319,6 +319,8 @@ def test_bits_like_one_that_is_shown_are_listed(written):
     page = written(["x"] * 40, bits=[2, 1], alike={2: [0, 4], 1: []})
     assert "2 of them are shown, 2 are nearly copies of these" in page
     assert page.count("like bit") == 1
+    one = written(["x"] * 40, bits=[2, 1], alike={2: [0]})
+    assert "2 of them are shown, 1 is nearly a copy of these" in one
     assert "like bit 2: 0, 4" in page
 
 

@@ -172,7 +172,8 @@ def _lead(sheet: Sheet, chosen: Sequence[int]) -> str:
         return lead
     lead += f"; {len(chosen)} of them are shown"
     n_alike = len({bit for shown in chosen for bit in sheet.alike.get(shown, ())})
-    return f"{lead}, {n_alike} are nearly copies of these" if n_alike else lead
+    verb = "is nearly a copy" if n_alike == 1 else "are nearly copies"
+    return f"{lead}, {n_alike} {verb} of these" if n_alike else lead
 
 
 def _glance_legend(sheet: Sheet) -> str:
