@@ -110,8 +110,27 @@ def test_legend_says_what_names_hold_for(bundle):
     assert "these 30 are a sample" in page
     with pytest.raises(ArgumentError, match="no column 'kind'"):
         page_of(known, labels="label", groups="kind")
+    X = known.collection.vectors
+    bare = Bundle(known.encoder).with_items(
+        X, columns={"side": ["a"] * 30}, keep_vectors="float32"
+    )
     with pytest.raises(ArgumentError, match="groups are for names, which need texts"):
-        page_of(known, groups="label")
+        page_of(bare, groups="side")
+
+
+def test_labels_of_a_folder_name_bits_unasked(bundle):
+    page = page_of(bundle["float32"])
+    assert page == page_of(bundle["float32"], captions="label")
+    assert "cats" in page
+
+
+def test_ids_lead_to_a_search_by_example(bundle):
+    ids = bundle["float32"].collection.ids
+    page = page_of(bundle["float32"])
+    shown = {int(i) for i in re.findall(r"[ \"]id (\d+), score", page)}
+    assert shown
+    assert shown <= set(ids.tolist())
+    assert "novel BUNDLE --id" in page
 
 
 def test_chosen_bits(bundle):

@@ -41,6 +41,7 @@ def write_page(
     classes: Sequence[Any] | None = None,
     profiles: Sequence[ClassProfile] = (),
     notes: Sequence[str] = (),
+    ids: Sequence[int] | None = None,
     title: str = "What the bits mean",
 ) -> None:
     """Write a page of HTML that shows what bits mean and how well they are used.
@@ -82,6 +83,8 @@ def write_page(
         From `class_profile`: the bits that set these classes apart.
     notes : sequence of str, default=()
         Sentences about what else is worth knowing, beside those of the report.
+    ids : sequence of int of length n, default=None
+        By which items are found elsewhere; shown where the pointer rests on one.
     title : str, default="What the bits mean"
 
     Raises
@@ -126,6 +129,7 @@ def write_page(
         proposals,
         ranking,
         alike or {},
+        ids,
     )
     groups = None if classes is None else [str(name) for name in classes]
     words = captions if captions is not None else items if kind == "texts" else None
@@ -193,6 +197,11 @@ def _glance_legend(sheet: Sheet) -> str:
 
 def _legend(sheet: Sheet) -> str:
     sentences = ["On each side the items with the most extreme scores."]
+    if sheet.ids is not None:
+        sentences.append(
+            "The pointer on an item tells its id, by which 'fewbits novel BUNDLE --id "
+            "ID' finds more of its kind."
+        )
     if any(sheet.alike.values()):
         sentences.append(
             "Bits like one that is shown have nearly the same values as it, or nearly "

@@ -29,6 +29,11 @@ class Sheet:
     proposals: Proposals | None
     ranking: BitRanking | None
     alike: Mapping[int, Sequence[int]]
+    ids: Sequence[int] | None
+
+    def item(self, row: int) -> str:
+        """Return what an item without text is called."""
+        return f"item {row}" if self.ids is None else f"id {self.ids[row]}"
 
 
 def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
@@ -129,7 +134,7 @@ def _items(sheet: Sheet, side: Side, bit: int) -> Iterator[Html]:
     for row, score in zip(side.rows[bit].tolist(), side.scores[bit], strict=True):
         if row < 0:
             return
-        shown = f"score {score:.3g}"
+        shown = f"{sheet.item(row)}, score {score:.3g}"
         if sheet.pictures is None:
             yield _line(sheet, row, shown)
         else:
@@ -137,8 +142,9 @@ def _items(sheet: Sheet, side: Side, bit: int) -> Iterator[Html]:
 
 
 def _picture(sheet: Sheet, pictures: Pictures, row: int, score: str) -> Html:
-    caption = f"item {row}" if sheet.captions is None else str(sheet.captions[row])
-    title = f"{caption}, {score}"
+    captions = sheet.captions
+    caption = sheet.item(row) if captions is None else str(captions[row])
+    title = score if captions is None else f"{caption}, {score}"
     made = pictures.get(row)
     if made is None:
         words = element("span", text(caption, _PLACEHOLDER), class_="absent soft")
@@ -152,7 +158,7 @@ def _picture(sheet: Sheet, pictures: Pictures, row: int, score: str) -> Html:
 
 def _line(sheet: Sheet, row: int, score: str) -> Html:
     words: list[str] = [
-        text(sheet.items[row] if sheet.kind == "texts" else f"item {row}")
+        text(sheet.items[row] if sheet.kind == "texts" else sheet.item(row))
     ]
     if sheet.captions is not None:
         words += [" ", element("span", text(sheet.captions[row]), class_="soft")]

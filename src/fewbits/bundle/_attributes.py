@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 #: The column in which ``fewbits build`` keeps raw items, by their kind.
 RAW_COLUMNS = {"texts": "text", "images": "path"}
+#: And labels.
+LABEL_COLUMN = "label"
 
 #: Classes of which the page tells what sets them apart.
 PROFILES = 30
@@ -79,8 +81,9 @@ def write_attributes(
     labels : str, default=None
         A column that holds classes: bits are ranked by what they say about them.
     captions : str, default=None
-        A column that holds text, shown beside the items and searched for names. The
-        texts themselves, or the labels, when not given.
+        A column that holds text, shown beside the items and searched for names. When
+        not given, the texts themselves; of others the labels, or the column ``label``
+        that ``fewbits build`` keeps where there are any.
     groups : str, default=None
         A column that holds classes: names are to hold for other classes, too, see
         `fewbits.analysis.propose_names`. None takes items as independent.
@@ -105,7 +108,8 @@ def write_attributes(
     items, kind = bundle.collection, bundle.item_kind
     classes = None if labels is None else items.column(labels)
     raw = RAW_COLUMNS.get(kind, "")
-    words = captions or (raw if kind == "texts" else labels)
+    given = labels or (LABEL_COLUMN if LABEL_COLUMN in items.columns else None)
+    words = captions or (raw if kind == "texts" else given)
     texts = None if words is None else [_text(value) for value in items.column(words)]
     shown: Any = items.column(raw) if raw in items.columns else texts or items.ids
     proposals = _proposals(bundle, texts, groups)
@@ -136,6 +140,7 @@ def write_attributes(
         ],
         classes=None if classes is None else list(classes),
         notes=_notes(shown, rows),
+        ids=items.ids.tolist(),
         profiles=[] if classes is None else _profiles(bundle, classes),
     )
 
