@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from fewbits.analysis._word_groups import WordGroups
 
 FloatArray = NDArray[np.float64]
+# Of one word and bit: ten groups on one side are few enough for chance.
+_BY_CHANCE = 0.001
 
 
 class Contrast(NamedTuple):
@@ -75,11 +77,11 @@ def _p_values(
     values: NDArray[np.uint8],
     counts: FloatArray,
 ) -> FloatArray:
-    """Return the larger p value of two tests.
+    """Return p values by Student's t; 1 where groups may be on their sides by chance.
 
     The variance between groups is too small where the few groups with a word all lie
-    on one side, as they may by chance: they do not differ then. So the difference of
-    shares is tested, too, against sides that groups take at random.
+    on one side: they do not differ then. So the difference of shares is tested, too,
+    against sides that groups take at random.
     """
     from scipy.special import ndtr, stdtr
 
@@ -91,8 +93,8 @@ def _p_values(
     zeros, ones = counts / totals
     score = np.zeros(z.shape)
     np.divide(np.abs(ones - zeros), np.sqrt(squares), out=score, where=squares > 0)
-    larger: FloatArray = np.maximum(by_variance, 2 * ndtr(-score))
-    return larger
+    result: FloatArray = np.where(2 * ndtr(-score) <= _BY_CHANCE, by_variance, 1.0)
+    return result
 
 
 def _by_bit(

@@ -174,11 +174,13 @@ def propose_names(
     where K counts the groups with words.
 
     That variance is too small where few groups have a word and all of them lie on one
-    side, as five do by chance in one bit of sixteen: they do not differ then. So the p
-    value is also never below that of a score test, for which groups take their sides at
-    random: the difference of the shares of the word among all words, over the root of
-    the sum of squares of what each group contributes to it, where all have the same
-    share. With few such groups it hardly exceeds the root of their number.
+    side, as five do by chance in one bit of sixteen: they do not differ then. So a word
+    must also pass a score test, for which groups take their sides at random: the
+    difference of the shares of the word among all words, over the root of the sum of
+    squares of what each group contributes to it, where all have the same share. That
+    hardly exceeds the root of the number of such groups, so that its p value cannot be
+    corrected for many tests; it must be at most .001 as it is, which takes about eleven
+    groups. Of other words the p value is 1.
 
     References
     ----------
