@@ -45,9 +45,10 @@ ones. All figures are about items that were not learnt from, up to {N_HELD} of e
 class, novel classes included. Means over seeds ± one standard error; a seed draws the
 classes, the items and the starting points.
 
-Bits are named as `fewbits inspect --attributes` names them: by the words that one side
-carries more often than the other, by log-odds, significant at {SIGNIFICANCE} after
-correction for all words and bits. ICD-10 is named by the words of the diagnoses.
+Bits are named as `fewbits inspect --attributes` names them, but by words of any share
+of a side: by those that one side carries more often than the other, by log-odds,
+significant at {SIGNIFICANCE} after correction for all words and bits, items counting as
+independent. ICD-10 is named by the words of the diagnoses.
 Caltech-101 is named by the names of the classes, and by kinds of things, such as
 "mammal" and "vehicle", which a table gives by hand (`_caltech_kinds.py`): a name of a
 class says nothing about other classes. Whether a name means something is tested by its

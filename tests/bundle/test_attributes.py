@@ -11,6 +11,7 @@ from fewbits import backbones, inputs
 from fewbits.backbones import Backbone
 from fewbits.backbones._images import as_rgb
 from fewbits.bundle import Bundle, write_attributes
+from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import LSH
 
@@ -138,3 +139,14 @@ def test_chosen_bits(bundle):
     assert re.findall(r'id="bit-(\d)"', page) == ["5", "2"]
     page = page_of(bundle["float32"], names={3: ("dark", "light")})
     assert re.findall(r'id="bit-(\d)"', page)[0] == "3"
+
+
+def test_classes_name_sides_of_which_they_are_a_small_share():
+    X = np.repeat(np.arange(30) < 15, 60)[:, None] - 0.5
+    encoder = LinearEncoder([[1.0]], [0.0], zero_bit=1)
+    labels = np.repeat([f"class{c}" for c in range(30)], 60).tolist()
+    known = Bundle(encoder).with_items(
+        X, columns={"label": labels, "words": labels}, keep_vectors="float32"
+    )
+    assert "<b><bdi>class" in page_of(known)
+    assert "<b><bdi>class" not in page_of(known, captions="words")

@@ -112,7 +112,9 @@ def write_attributes(
     words = captions or (raw if kind == "texts" else given)
     texts = None if words is None else [_text(value) for value in items.column(words)]
     shown: Any = items.column(raw) if raw in items.columns else texts or items.ids
-    proposals = _proposals(bundle, texts, groups)
+    # Of many classes, each is a small share of a side that it yet belongs to.
+    least = {"min_share": 0.0} if words == given else {}
+    proposals = _proposals(bundle, texts, groups, **least)
     scores, rows = scored = _scored(bundle, progress)
     ranking = rank_bits(scores, None if classes is None else classes[rows])
     shown_bits = distinct_bits(
@@ -151,7 +153,7 @@ def _text(value: Any) -> str:
 
 
 def _proposals(
-    bundle: "Bundle", texts: Sequence[str] | None, groups: str | None
+    bundle: "Bundle", texts: Sequence[str] | None, groups: str | None, **options: Any
 ) -> Proposals | None:
     if texts is None:
         if groups is not None:
@@ -165,6 +167,7 @@ def _proposals(
         items.codes,
         bundle.encoder.n_bits,
         groups=None if groups is None else items.column(groups),
+        **options,
     )
 
 
