@@ -32,8 +32,8 @@ from fewbits.learners.deep.losses import LOSSES
 
 LENGTHS = (16, 32, 64)
 HEADS: dict[str, tuple[int, ...]] = {"linear": (), "mlp": (1024,)}
-RATES = (3e-4, 1e-3, 3e-3)
 #: Tried first, and what else is tried where the best of them is the last.
+RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
 WEIGHTS, MORE_WEIGHTS = (0.03, 0.1, 0.3, 1.0), (0.001, 0.003, 0.01, 3.0, 10.0, 30.0)
 N_ITER, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32
 CONTROLS: dict[str, Any] = {
@@ -182,12 +182,13 @@ def settings(
     The frozen surrogate has those of the one that learns.
     """
     tried = partial(aside, data, head, loss)
-    rate = best_of(RATES, lambda rate: tried("", None, rate))
+    rate = best_of(RATES, lambda rate: tried("", None, rate), MORE_RATES)
     if not control:
         return None, rate
     control = "D" if control == "frozen" else control
     weight = best_of(WEIGHTS, lambda w: tried(control, w, rate), MORE_WEIGHTS)
-    return weight, best_of(RATES, lambda rate: tried(control, weight, rate))
+    rate = best_of(RATES, lambda rate: tried(control, weight, rate), MORE_RATES)
+    return weight, rate
 
 
 def best_of(
