@@ -62,6 +62,8 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         yield from beside_public_code(labelled(chosen), name, head)
         yield "**What each control adds to the mAP**"
         yield added(chosen)
+        yield "**Learning rates, and weights of controls, as chosen**"
+        yield settings_of(chosen)
         yield from convergence(chosen, name, head)
         yield regression(chosen)
         yield from epochs_against_bound(chosen, name, head)
@@ -112,6 +114,16 @@ def _gaps(found: dict[int, tuple[float, float, int]]) -> Iterator[str]:
         yield (
             f"{mean:+.3f} ± {decimal(error, 3)}" if n > 1 else f"{mean:+.3f}" * (n > 0)
         )
+
+
+def settings_of(cells: list[Cell]) -> str:
+    """Return what was chosen for each loss and control."""
+    found = {label(cell): cell["figures"] for cell in sorted(cells, key=_order)}
+    rows = [
+        [name, f"{each['rate']:g}", "" if each["weight"] is None else each["weight"]]
+        for name, each in found.items()
+    ]
+    return markdown(["", "learning rate", "weight"], rows)
 
 
 def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:

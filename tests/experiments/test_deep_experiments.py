@@ -112,6 +112,8 @@ def test_page_of_controls(results, write_cells):
                 "history": {**history, "bound": [0.2, 0.4 + 0.1 * seed]},
                 **({"classifier": 0.7} if cell["method"] == "dsdh" else {}),
                 "seconds_per_epoch": 1.0 + 2 * (cell["control"] == "D"),
+                "rate": 0.003,
+                "weight": 0.1 if cell["control"] else None,
             },
         )
         for seed in range(2)
@@ -129,6 +131,8 @@ def test_page_of_controls(results, write_cells):
     assert "| csq + frozen D | +0.000 ± .000 |" in page
     assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
     assert "D alone +" not in page
+    assert "| csq + D | 0.003 | 0.1 |\n" in page
+    assert "| csq | 0.003 |  |\n" in page
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
     assert "| CCA-ITQ, here |  | .610 |  |" in page
