@@ -26,13 +26,15 @@ centres but without the posterior ("centres"), and with a surrogate that stays a
 was drawn ("frozen"). The paper does not say whether the control is added to a loss or
 takes its place: "D alone" is the control in place of any, "centres alone" the targets
 in place of any, by binary cross-entropy or with a Cauchy likelihood: the variants that
-the paper replaces its surrogate with. Learning rates and weights
-were chosen at 32 bits on a tenth of the training items of another seed, among which is
-no query of those that are reported (of ICD-10 that leaves 11 to 60 of a block's items
-instead of 60); a tenth of them also tells which epoch is kept. The
-bound is that of the codes that are ranked, over the epochs that of the training items.
-mAP with expected ties, divided by what can be found; means
-over seeds ± one standard error, and differences paired by seed."""
+the paper replaces its surrogate with. Losses on pairs come in variants: pairs of a
+batch, as in the papers, or of a batch with up to 5,000 items and their scores as they
+were last seen ("memory"), as in public code, and other weights than their authors'.
+Variants, learning rates and weights were chosen at 32 bits on a tenth of the training
+items of another seed, among which is no query of those that are reported (of ICD-10
+that leaves 11 to 60 of a block's items instead of 60); a tenth of them also tells which
+epoch is kept. The bound is that of the codes that are ranked, over the epochs that of
+the training items. mAP with expected ties, divided by what can be found; means over
+seeds ± one standard error, and differences paired by seed."""
 
 TABLES = {
     "map": "mAP",
@@ -62,7 +64,7 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         yield from beside_public_code(labelled(chosen), name, head)
         yield "**What each control adds to the mAP**"
         yield added(chosen)
-        yield "**Learning rates, and weights of controls, as chosen**"
+        yield "**Variants, learning rates, and weights of controls, as chosen**"
         yield settings_of(chosen)
         yield from convergence(chosen, name, head)
         yield regression(chosen)
@@ -120,10 +122,15 @@ def settings_of(cells: list[Cell]) -> str:
     """Return what was chosen for each loss and control."""
     found = {label(cell): cell["figures"] for cell in sorted(cells, key=_order)}
     rows = [
-        [name, f"{each['rate']:g}", "" if each["weight"] is None else each["weight"]]
+        [
+            name,
+            each["variant"],
+            f"{each['rate']:g}",
+            "" if each["weight"] is None else each["weight"],
+        ]
         for name, each in found.items()
     ]
-    return markdown(["", "learning rate", "weight"], rows)
+    return markdown(["", "variant", "learning rate", "weight"], rows)
 
 
 def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from experiments._class_codes import PredictedClass
 from experiments._hash_problems import HashProblem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, possible
-from experiments.posterior_control import settings
+from experiments.posterior_control import Settings, loss_of, settings
 from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import LLC, DeepHash
@@ -79,7 +79,7 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
 
 def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Learn codes, and rank the base for the queries."""
-    rate = 1e-3
+    chosen = Settings("", None, 1e-3)
     if method in LOSSES:
         known = Cells("posterior_control").get(
             {"data": data, "head": "linear", "bits": bits, "seed": seed}
@@ -87,10 +87,10 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
         )
         if known is not None:
             return {key: known[key] for key in ("map", "fit_seconds")}
-        _, rate = settings(data, "linear", LOSSES[method])
+        chosen = settings(data, "linear", LOSSES[method])
     problem = load_problem(data, seed)
     start = time.perf_counter()
-    learner = make(method, bits, rate, seed)
+    learner = make(method, bits, chosen, seed)
     if learner is not None:
         learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
@@ -100,7 +100,7 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     return found
 
 
-def make(method: str, bits: int, rate: float, seed: int) -> Any:
+def make(method: str, bits: int, chosen: Settings, seed: int) -> Any:
     """Return an untrained learner, or None for the features themselves."""
     shared: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed}
     if method in BOOKS:
@@ -112,8 +112,9 @@ def make(method: str, bits: int, rate: float, seed: int) -> Any:
         return PredictedClass()
     if method == "features":
         return None
-    loss = RealValued() if method == REAL else LOSSES[method]
-    return DeepHash(bits, loss=loss, learning_rate=rate, **shared)
+    real = method == REAL
+    loss = RealValued() if real else loss_of(LOSSES[method], chosen.variant)
+    return DeepHash(bits, loss=loss, learning_rate=chosen.rate, **shared)
 
 
 def ranked(learner: Any, method: str, problem: HashProblem) -> float:

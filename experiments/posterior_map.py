@@ -33,9 +33,9 @@ def main(data: Data) -> None:
 
 def figures(data: str, method: str, control: str) -> Cell:
     """Train, and place items of up to ten classes."""
-    weight, rate = settings(data, "linear", method, control)
+    chosen = settings(data, "linear", method, control)
     problem = load_problem(data, SEED)
-    learner = make(method, control, weight, "linear", N_BITS, rate, SEED)
+    learner = make(method, control, chosen, "linear", N_BITS, SEED)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     classes = np.unique(problem.labels[problem.train])[:MOST_CLASSES]
     base = problem.base[np.isin(problem.labels[problem.base], classes)]

@@ -40,20 +40,29 @@ def test_labels_are_the_common_long_words(monkeypatch):
 
 
 def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
-    def aside(data, head, loss, control, weight, rate):
-        tried.append((control, weight, rate))
+    def aside(data, head, loss, control, given):
+        tried.append((control, given))
         best_rate = -2.5 if control else -3.0
-        quality = -abs(np.log10(rate) - best_rate)
-        return quality - (abs(np.log10(weight) - best[0]) if control else 0)
+        quality = -abs(np.log10(given.rate) - best_rate) + (given.variant == "eta 1")
+        return quality - (abs(np.log10(given.weight) - best[0]) if control else 0)
 
     monkeypatch.setattr(posterior_control, "aside", aside)
     chosen = partial(posterior_control.settings, "any", "linear", "csq")
     tried, best = [], [0.0]
-    assert chosen("") == (None, 1e-3)
+    assert chosen("") == ("", None, 1e-3)
     assert len(tried) == 3
     for best[0], weight in ((-1.1, 0.1), (-2.1, 0.01), (0.4, 3.0), (9.0, 30.0)):
-        assert chosen("D") == chosen("frozen") == (weight, 3e-3)
-    assert {control for control, _, _ in tried} == {"", "D"}
+        assert chosen("D") == chosen("frozen") == ("", weight, 3e-3)
+    assert {control for control, _ in tried} == {"", "D"}
+    best[0] = 0.0
+    assert posterior_control.settings("any", "mlp", "dsdh", "D") == ("eta 1", 1.0, 3e-3)
+
+
+def test_every_variant_can_be_made():
+    for loss, variants in posterior_control.VARIANTS.items():
+        for variant, options in variants.items():
+            made = posterior_control.loss_of(loss, variant)
+            assert all(getattr(made, name) == each for name, each in options.items())
 
 
 def test_nothing_that_is_asked_is_chosen_on(monkeypatch):
@@ -92,8 +101,9 @@ def test_control_takes_the_place_of_the_loss(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(4), 20)
     X = (rng.normal(size=(80, 8)) + 4 * np.eye(4, 8)[y]).astype(np.float32)
-    alone = posterior_control.make("D alone", "", None, "linear", 8, 1e-3, 0)
-    other = posterior_control.make("csq", "D", 0.0, "linear", 8, 1e-3, 0)
+    chosen = posterior_control.Settings("", 0.0, 1e-3)
+    alone = posterior_control.make("D alone", "", chosen, "linear", 8, 0)
+    other = posterior_control.make("csq", "D", chosen, "linear", 8, 0)
     assert alone.control.mode == "replace"
     assert alone.fit(X, y).objective_[0] > 0
     assert (alone.encode(X) != other.fit(X, y).encode(X)).any()
@@ -112,6 +122,7 @@ def test_page_of_controls(results, write_cells):
                 "history": {**history, "bound": [0.2, 0.4 + 0.1 * seed]},
                 **({"classifier": 0.7} if cell["method"] == "dsdh" else {}),
                 "seconds_per_epoch": 1.0 + 2 * (cell["control"] == "D"),
+                "variant": "memory" if cell["method"] == "hashnet" else "",
                 "rate": 0.003,
                 "weight": 0.1 if cell["control"] else None,
             },
@@ -131,8 +142,9 @@ def test_page_of_controls(results, write_cells):
     assert "| csq + frozen D | +0.000 ± .000 |" in page
     assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
     assert "D alone +" not in page
-    assert "| csq + D | 0.003 | 0.1 |\n" in page
-    assert "| csq | 0.003 |  |\n" in page
+    assert "| csq + D |  | 0.003 | 0.1 |\n" in page
+    assert "| csq |  | 0.003 |  |\n" in page
+    assert "| hashnet | memory | 0.003 |  |\n" in page
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
     assert "| CCA-ITQ, here |  | .610 |  |" in page
@@ -312,7 +324,9 @@ def test_codes_are_placed_on_a_plane(monkeypatch):
     rows = np.arange(120)
     problem = HashProblem(X, y, rows[rows % 2 > 0], rows[:9], rows[rows % 2 == 0], None)
     monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
-    monkeypatch.setattr(posterior_map, "settings", lambda *_: (0.3, 1e-3))
+    monkeypatch.setattr(
+        posterior_map, "settings", lambda *_: posterior_control.Settings("", 0.3, 1e-3)
+    )
     monkeypatch.setattr(posterior_control, "N_ITER", 2)
     found = posterior_map.figures("any", "hashnet", "")
     assert set(found["labels"]) == set(range(10))

@@ -14,6 +14,7 @@ from experiments import (
     llc_retrieval,
 )
 from experiments._hash_problems import HashProblem
+from experiments.posterior_control import Settings
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def short(monkeypatch, problem):
         monkeypatch.setattr(module, "load_problem", lambda name, seed: problem)
         monkeypatch.setattr(module, "N_ITER", 3)
         monkeypatch.setattr(module, "CODEBOOK_EPOCHS", 3)
-    monkeypatch.setattr(llc_retrieval, "settings", lambda *_: (None, 1e-3))
+    monkeypatch.setattr(llc_retrieval, "settings", lambda *_: Settings("", None, 1e-3))
 
 
 @pytest.mark.parametrize(

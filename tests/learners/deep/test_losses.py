@@ -576,3 +576,50 @@ class TestBatch:
         assert (
             targets(labels("one label"), "one label")[torch.arange(3)].labelled is None
         )
+
+
+def pair_loss(name, **options):
+    """Return a loss on pairs, alone and with the memory of all items."""
+    made = [LOSSES[name](**options, memory=memory) for memory in (0, N)]
+    for loss in made:
+        loss.double()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("hashnet", {}), ("dbdh", {}), ("dbdh", {"discrete": False})]
+)
+@pytest.mark.parametrize("kind", ["one label", "several"])
+class TestMemory:
+    def test_of_all_items_is_the_loss_of_all_pairs(self, name, options, kind):
+        """Where all scores are fresh and all items are asked."""
+        _, _, _, Y = problem(name, kind)
+        made, everything = targets(Y, kind), torch.arange(N)
+        u = torch.randn(
+            N, K, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+        )
+        values = []
+        for loss in pair_loss(name, **options):
+            loss.start(Setting(K, made, 0))
+            loss.double()
+            loss.start_epoch(0, lambda: u)
+            scores = u.clone().requires_grad_()
+            value = loss(scores, made[everything])
+            value.backward()
+            values.append((value.detach(), scores.grad))
+        (alone, slopes), (known, half) = values
+        torch.testing.assert_close(alone, known)
+        if name == "hashnet":  # a pair moves one of its items at a time
+            torch.testing.assert_close(slopes, 2 * half)
+
+    def test_remembers_what_it_was_shown(self, name, options, kind):
+        _, _, _, Y = problem(name, kind)
+        made = targets(Y, kind)
+        _, loss = pair_loss(name, **options)
+        loss.start(Setting(K, made, 0))
+        loss.double()
+        loss.start_epoch(0, lambda: torch.zeros(N, K))
+        rows = torch.tensor([3, 1])
+        loss(torch.ones(2, K, dtype=torch.float64), made[rows])
+        assert (loss.U[rows] == 1).all()
+        assert loss.U.sum() == 2 * K

@@ -60,11 +60,12 @@ class Batch:
             return (self.classes[:, None] == other.classes).float()
         return (self.labels @ other.labels.T > 0).float()
 
-    def overlap(self) -> Tensor:
+    def overlap(self, other: "Batch | None" = None) -> Tensor:
         """Return the share of the labels of two items that both have (Jaccard)."""
-        common = self.labels @ self.labels.T
-        each = self.labels.sum(dim=1)
-        return common / (each[:, None] + each - common).clamp(min=1)
+        other = self if other is None else other
+        common = self.labels @ other.labels.T
+        each, theirs = (batch.labels.sum(dim=1) for batch in (self, other))
+        return common / (each[:, None] + theirs - common).clamp(min=1)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from torch.nn.functional import softplus
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import Loss
-from fewbits.learners.deep.losses._pairs import mean_over, off_diagonal
+from fewbits.learners.deep.losses._memory import PairLoss, different
+from fewbits.learners.deep.losses._pairs import mean_over
 
 
-class DBDH(Loss):
+class DBDH(PairLoss):
     """Likelihood of pairs of discrete codes, and bits that are balanced.
 
     ``sum log(1 + exp(T_ij)) - s_ij T_ij`` with ``T = <b_i, b_j> / 2`` of the bits
@@ -25,12 +25,18 @@ class DBDH(Loss):
     over : {"bit", "code"}, default="bit"
         Whether each bit is to be balanced over the items of a batch, or each code over
         its bits.
+    discrete : bool, default=True
+        Whether both terms are of bits. False takes scores, clamped to [-1, 1].
+    memory : int, default=0
+        Training items that a batch is compared with, by their scores when they were
+        last seen; 0 compares the items of a batch with each other.
 
     Notes
     -----
     The article says that both terms are of discrete values and that gradients pass them
-    straight through; more of it was not at hand. Public code clamps scores to [-1, 1]
-    instead of signing them, and balances codes.
+    straight through; more of it was not at hand. Public code clamps scores instead of
+    signing them, balances codes, and compares batches with all training items. Where
+    similar pairs are rare, a batch has hardly any, and codes learn to be apart only.
 
     References
     ----------
@@ -38,16 +44,28 @@ class DBDH(Loss):
     Neurocomputing 403 (2020).
     """
 
-    def __init__(self, balance: float = 0.1, over: str = "bit") -> None:
-        super().__init__()
+    def __init__(
+        self,
+        balance: float = 0.1,
+        over: str = "bit",
+        *,
+        discrete: bool = True,
+        memory: int = 0,
+    ) -> None:
+        super().__init__(memory)
         if over not in ("bit", "code"):
             raise ArgumentError(f"over must be 'bit' or 'code', got {over!r}")
-        self.balance, self.over = balance, over
+        self.balance, self.over, self.discrete = balance, over, discrete
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        b = straight_through(scores.clamp(-1, 1))
-        products = (b @ b.T) / 2
-        losses = softplus(products) - batch.similar() * products
-        pairs = mean_over(losses, off_diagonal(len(b), b.device))
+        known, others = self.others(scores, batch)
+        b = self._bits(scores)
+        products = (b @ self._bits(known).T) / 2
+        losses = softplus(products) - batch.similar(others) * products
+        pairs = mean_over(losses, different(batch, others))
         means = b.mean(dim=0 if self.over == "bit" else 1)
         return pairs + self.balance * torch.mean(means**2)
+
+    def _bits(self, scores: Tensor) -> Tensor:
+        clamped = scores.clamp(-1, 1)
+        return straight_through(clamped) if self.discrete else clamped

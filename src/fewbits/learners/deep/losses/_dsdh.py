@@ -4,16 +4,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fewbits.learners._parameters import check_number
+from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import signs
-from fewbits.learners.deep.losses._base import Loss, ScoreAll, Setting
+from fewbits.learners.deep.losses._base import ScoreAll, Setting
+from fewbits.learners.deep.losses._memory import PairLoss, different
 from fewbits.learners.deep.losses._pairs import mean_over
 
-_MEMORY = 5000  # scores of other items that a batch is compared with
 
-
-class DSDH(Loss):
+class DSDH(PairLoss):
     """Likelihood of pairs, and discrete codes that a linear classifier can tell apart.
 
     ``sum log(1 + exp(T_ij)) - s_ij T_ij`` with ``T = <u_i, u_j> / 2`` over all pairs,
@@ -27,6 +26,8 @@ class DSDH(Loss):
         The weights, as the paper has them for 5,000 items; mu is above 0.
     n_sweeps : int, default=10
         Passes over the bits in each descent.
+    memory : int, default=5000
+        Training items that a batch is compared with, 1 or more; see the notes.
 
     Notes
     -----
@@ -41,7 +42,6 @@ class DSDH(Loss):
     Li, Sun, He and Tan, "Deep Supervised Discrete Hashing", NIPS 2017.
     """
 
-    U: Tensor
     B: Tensor
     W: Tensor
 
@@ -51,25 +51,24 @@ class DSDH(Loss):
         nu: float = 1.0,
         eta: float = 55.0,
         n_sweeps: int = 10,
+        memory: int = 5000,
     ) -> None:
-        super().__init__()
+        super().__init__(memory)
+        check_integer("memory", memory, 1)
         check_number("mu", mu, 0, above=True)
         self.mu, self.nu, self.eta, self.n_sweeps = mu, nu, eta, n_sweeps
 
     def start(self, setting: Setting) -> None:
-        n = len(setting.targets)
+        super().start(setting)
         self._targets = setting.targets
         for name, shape in (
-            ("U", (n, setting.n_bits)),
-            ("B", (n, setting.n_bits)),
+            ("B", (len(setting.targets), setting.n_bits)),
             ("W", (setting.n_bits, setting.n_classes)),
         ):
             self.register_buffer(name, torch.zeros(shape))
-        drawn = torch.randperm(n, generator=setting.generator())[:_MEMORY]
-        self._others = setting.targets[drawn.sort().values]
 
     def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
-        self.U.copy_(score_all())
+        super().start_epoch(epoch, score_all)
         if epoch == 0:
             self.B.copy_(signs(self.U))
         Y = self._targets[torch.arange(len(self.U))].labels.to(self.U)
@@ -80,12 +79,10 @@ class DSDH(Loss):
         self.B.copy_(bits)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        if self.training:
-            self.U[batch.rows] = scores.detach().to(self.U.dtype)
-        others = self._others = self._others.to(scores.device)
-        products = scores @ self.U[others.rows].T / 2
+        known, others = self.others(scores, batch)
+        products = scores @ known.T / 2
         losses = softplus(products) - batch.similar(others) * products
-        pairs = mean_over(losses, batch.rows[:, None] != others.rows)
+        pairs = mean_over(losses, different(batch, others))
         quantized = ((self.B[batch.rows] - scores) ** 2).sum(dim=1).mean()
         return pairs + self.eta / (2 * max(len(self.U) - 1, 1)) * quantized
 

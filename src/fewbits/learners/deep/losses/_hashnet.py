@@ -5,16 +5,16 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Setting
+from fewbits.learners.deep.losses._memory import PairLoss, different
 from fewbits.learners.deep.losses._pairs import (
     balancing_weights,
     mean_over,
-    off_diagonal,
     share_of_similar,
 )
 
 
-class HashNet(Loss):
+class HashNet(PairLoss):
     """Weighted likelihood of pairs, and codes that harden during training.
 
     ``sum w_ij (log(1 + exp(a <h_i, h_j>)) - a s_ij <h_i, h_j>)`` with
@@ -28,6 +28,10 @@ class HashNet(Loss):
     growth : float, default=0.005
         ``beta = sqrt(1 + growth * step)``, renewed every 200 steps. The paper lets it
         grow without an end; the authors' code ends at about 7.
+    memory : int, default=0
+        Training items that a batch is compared with, by their scores when they were
+        last seen, as public code does; 0 compares the items of a batch with each other,
+        as the authors do.
 
     References
     ----------
@@ -36,12 +40,15 @@ class HashNet(Loss):
 
     _RENEWED = 200
 
-    def __init__(self, alpha: float | None = None, growth: float = 0.005) -> None:
-        super().__init__()
+    def __init__(
+        self, alpha: float | None = None, growth: float = 0.005, memory: int = 0
+    ) -> None:
+        super().__init__(memory)
         self.alpha, self.growth = alpha, growth
         self.step = 0
 
     def start(self, setting: Setting) -> None:
+        super().start(setting)
         self.step = 0
         self._share = share_of_similar(setting.targets, setting.generator())
 
@@ -58,14 +65,15 @@ class HashNet(Loss):
         self.step = state
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        h = torch.tanh(self.beta * scores)
+        known, others = self.others(scores, batch)
+        h, g = (torch.tanh(self.beta * each) for each in (scores, known))
         if self.training:
             self.step += 1
-        s = batch.similar()
+        s = batch.similar(others)
         a = 10 / scores.shape[1] if self.alpha is None else self.alpha
-        products = a * (h @ h.T)
+        products = a * (h @ g.T)
         losses = softplus(products) - s * products
         weights = balancing_weights(s, self._share)
         if batch.classes is None:
-            weights = weights * torch.where(s > 0, batch.overlap(), 1.0)
-        return mean_over(weights * losses, off_diagonal(len(h), h.device))
+            weights = weights * torch.where(s > 0, batch.overlap(others), 1.0)
+        return mean_over(weights * losses, different(batch, others))

@@ -1,0 +1,53 @@
+"""Losses on pairs of the items of a batch with others."""
+
+import torch
+from torch import Tensor
+
+from fewbits.learners._parameters import check_integer
+from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep.losses._base import Loss, ScoreAll, Setting
+
+
+class PairLoss(Loss):
+    """A loss on pairs, within a batch or with items that were seen before.
+
+    Parameters
+    ----------
+    memory : int
+        Training items that a batch is compared with, by their scores when they were
+        last seen; drawn if there are more. Such a pair moves one of its items at a
+        time. 0 compares the items of a batch with each other.
+    """
+
+    U: Tensor  # the scores of all training items, where some are remembered
+
+    def __init__(self, memory: int) -> None:
+        super().__init__()
+        check_integer("memory", memory, 0)
+        self.memory = memory
+
+    def start(self, setting: Setting) -> None:
+        if not self.memory:
+            return
+        n = len(setting.targets)
+        self.register_buffer("U", torch.zeros(n, setting.n_bits))
+        drawn = torch.randperm(n, generator=setting.generator())[: self.memory]
+        self._others = setting.targets[drawn.sort().values]
+
+    def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
+        if self.memory:
+            self.U.copy_(score_all())
+
+    def others(self, scores: Tensor, batch: Batch) -> tuple[Tensor, Batch]:
+        """Return the scores and the labels of what a batch is compared with."""
+        if not self.memory:
+            return scores, batch
+        if self.training:
+            self.U[batch.rows] = scores.detach().to(self.U.dtype)
+        others = self._others = self._others.to(scores.device)
+        return self.U[others.rows], others
+
+
+def different(batch: Batch, others: Batch) -> Tensor:
+    """Return True for pairs of different items, shape (b, b')."""
+    return batch.rows[:, None] != others.rows
