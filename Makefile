@@ -12,12 +12,16 @@ SANITIZED := build/sanitized
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
 
+# Processes of pytest take all cores; threads of BLAS beside them would wait in circles.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: $(VENV)/dev.stamp native-test
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(PYTEST)
 
 # Which lines no test runs; half as long again.
 coverage: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 native-test: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \

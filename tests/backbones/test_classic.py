@@ -478,6 +478,7 @@ def textured(kind, seed):
 class TestPaper:
     """The pipeline of PiCoDes: descriptors, kernel map, components, bits, new class."""
 
+    @pytest.mark.filterwarnings("ignore:32 bits are learnt from 24 items")
     def test_from_image_files_to_a_class_that_nobody_trained_on(
         self, empty_cache, tmp_path
     ):

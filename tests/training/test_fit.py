@@ -135,3 +135,8 @@ def test_codes_that_collapse_are_told(monkeypatch):
     assert "100% of the items share their code" in str(told[1].message)
     assert told[1].filename == __file__
     fit_bundle(vectors(np.tile(X, (2, 1)), None), method="lsh", n_bits=32)
+
+
+def test_more_bits_than_items_to_learn_from_are_told():
+    with pytest.warns(UserWarning, match="96 bits are learnt from 80 items: most will"):
+        fit_bundle(vectors(), method="dbc", n_bits=96)
