@@ -55,16 +55,16 @@ class Cells:
         return figures
 
 
-def rounded(value: Any) -> Any:
-    """Return figures with seven significant digits, which is more than they are worth.
+def rounded(value: Any, digits: int = 7) -> Any:
+    """Return figures with seven significant digits, and those of curves with five.
 
-    Curves and terms of every iteration would otherwise fill files with noise.
+    Terms of every iteration would otherwise fill files with noise.
     """
     if isinstance(value, dict):
-        return {key: rounded(each) for key, each in value.items()}
+        return {key: rounded(each, digits) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [rounded(each) for each in value]
-    return float(f"{value:.7g}") if isinstance(value, float) else value
+        return [rounded(each, 5) for each in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def _key(cell: Cell) -> str:

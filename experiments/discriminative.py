@@ -145,7 +145,8 @@ def lineup(problem: Problem, n_each: int) -> Iterator[tuple[Cell, Any]]:
         for method in METHODS:
             learner, select = learners[method], method in SELECTED
             cell = {"bits": n_bits, "method": method}
-            yield cell, partial(code_figures, problem, learner, select)
+            measure = code_figures if method != FREE else ends_of_figures
+            yield cell, partial(measure, problem, learner, select)
         classify = n_each <= PQ_SVM_UP_TO
         measure = partial(pq_figures, problem, n_bits, classify)
         yield {"bits": n_bits, "method": "PQ"}, measure
@@ -179,6 +180,13 @@ def code_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
         figures["objective"] = learner.objective_.tolist()
         figures["terms"] = {k: v.tolist() for k, v in learner.objective_terms_.items()}
     return figures
+
+
+def ends_of_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
+    """Return the same, but of the terms of the objective only the last ones."""
+    figures = code_figures(problem, learner, select)
+    figures["terms"] = {k: v[-1:] for k, v in figures["terms"].items()}
+    return {k: v for k, v in figures.items() if k not in ("objective", "curve")}
 
 
 def float_figures(problem: Problem) -> Cell:

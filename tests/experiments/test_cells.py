@@ -5,11 +5,11 @@ import json
 from experiments._cells import Cells
 
 
-def test_figures_are_kept_with_seven_digits(results):
-    figures = {"curve": [1 / 3, (2e-9 / 3, 7)], "name": "any", "none": None}
+def test_figures_are_kept_with_seven_digits_and_curves_with_five(results):
+    figures = {"map": 1 / 3, "curve": [1 / 3, (2e-9 / 3, 7)], "none": None}
     cell = {"rate": 1 / 3, "seed": 0}
     kept = Cells("any").measure(cell, lambda: figures)
-    expected = {"curve": [0.3333333, [6.666667e-10, 7]], "name": "any", "none": None}
+    expected = {"map": 0.3333333, "curve": [0.33333, [6.6667e-10, 7]], "none": None}
     assert kept == expected == Cells("any").get(cell)
     (line,) = (results / "any.jsonl").read_text("utf-8").splitlines()
     assert json.loads(line) == {"cell": cell, "figures": expected}
