@@ -141,7 +141,8 @@ def test_chosen_bits(bundle):
     assert re.findall(r'id="bit-(\d)"', page)[0] == "3"
 
 
-def test_classes_name_sides_of_which_they_are_a_small_share():
+def test_classes_name_sides_of_which_they_are_a_small_share(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     X = np.repeat(np.arange(30) < 15, 60)[:, None] - 0.5
     encoder = LinearEncoder([[1.0]], [0.0], zero_bit=1)
     labels = np.repeat([f"class{c}" for c in range(30)], 60).tolist()
