@@ -215,7 +215,10 @@ def test_mistakes_in_files_of_labels(tmp_path):
     (tmp_path / "gap.txt").write_text("a\n\nb\nc\n")
     (tmp_path / "y.csv").write_text("a\n")
     (tmp_path / "damaged.npy").write_bytes(b"\x93NUMPY")
+    np.savez(tmp_path / "y.npz", y=np.arange(4))
+    (tmp_path / "y.npz").rename(tmp_path / "archive.npy")
     for name, message in {
+        "archive.npy": "is an archive, not a .npy file of labels",
         "short.npy": "holds 4 items and 3 labels",
         "cube.npy": "labels need",
         "objects.npy": "holds no labels",

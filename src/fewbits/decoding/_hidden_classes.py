@@ -149,9 +149,9 @@ def hidden_class_region(
     Parameters
     ----------
     class_codes, n_bits, codes, classes
-        As in `hidden_class_rates`.
+        As in `hidden_class_rates`, whose `HiddenRates.region` this is.
     rate : float
-        Share of foreign items that may be accepted, between 0 and 1.
+        As there.
 
     Returns
     -------
@@ -159,11 +159,8 @@ def hidden_class_region(
 
     Raises
     ------
-    CodeError
-        When codes are not packed codes of `n_bits` bits.
-    ArgumentError
-        As for `hidden_class_rates`; also when `rate` is out of range, finer than one
-        item of all, or more items than that have the very code of another class.
+    CodeError, ArgumentError
+        As both do; a rate that is none before anything is counted.
 
     Examples
     --------

@@ -48,4 +48,6 @@ def read_labels(path: Path, source: str) -> NDArray[Any]:
             found = np.array([line.strip() for line in text.split("\n")])
     except (ValueError, EOFError) as error:
         raise ArtefactError(f"{path} holds no labels: {error}") from error
+    if not isinstance(found, np.ndarray):
+        raise ArtefactError(f"{path} is an archive, not a .npy file of labels")
     return as_labels(found, path.name, source)

@@ -78,7 +78,7 @@ class PiCoDesLearner(ResumableLearner):
         self.n_idle_classes_ = int(np.sum(~state.W.any(axis=1)))
         if self.n_idle_classes_:
             advice = "raise lam" if self.balanced else "set balanced=True"
-            advice += ", or more bits"
+            advice += ", or learn more bits"
             warnings.warn(
                 f"{self.n_idle_classes_} of {len(self.classes_)} classes have a "
                 f"classifier that ignores the code, so no bit serves them: {advice}",
