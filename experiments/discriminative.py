@@ -58,7 +58,7 @@ METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", FREE)
 RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
 #: Codes that are also classified by bits selected for each class; two more fits each.
 SELECTED = ("ITQ", "DBC", "DBC, by category")
-#: Lengths of the precision-recall curves.
+#: Length of the precision-recall curves, and of the terms of every iteration.
 CURVES_AT = 256
 
 
@@ -178,7 +178,9 @@ def code_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
     if isinstance(learner, DBC):
         figures["entropy"] = learner.within_class_entropy_
         figures["objective"] = learner.objective_.tolist()
-        figures["terms"] = {k: v.tolist() for k, v in learner.objective_terms_.items()}
+        terms = {k: v.tolist() for k, v in learner.objective_terms_.items()}
+        every = encoder.n_bits == CURVES_AT
+        figures["terms"] = terms if every else {k: ends(v) for k, v in terms.items()}
     return figures
 
 
@@ -187,6 +189,11 @@ def ends_of_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
     figures = code_figures(problem, learner, select)
     figures["terms"] = {k: v[-1:] for k, v in figures["terms"].items()}
     return {k: v for k, v in figures.items() if k not in ("objective", "curve")}
+
+
+def ends(values: list[float]) -> list[float]:
+    """Return the first and the last value."""
+    return [values[0], values[-1]]
 
 
 def float_figures(problem: Problem) -> Cell:

@@ -24,7 +24,7 @@ from experiments._class_codes import PredictedClass
 from experiments._classic_features import is_classic
 from experiments._components import n_components_of
 from experiments._features import load_features
-from experiments._learners import classemes, learners_of
+from experiments._learners import FREE, classemes, learners_of
 from experiments._lp_beta_figures import lp_beta_accuracy
 from experiments._novel_protocol import (
     MOST_KNOWN,
@@ -181,6 +181,7 @@ def learners(n_bits: int, seed: int) -> dict[str, Learner]:
     """Return the learners of a length, by name."""
     both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
     found = learners_of(n_bits, seed) | {CLASSEMES: classemes(n_bits, seed)}
+    del found[FREE]  # how labels of a class differ is asked of known classes
     return found | (ablations(both) if n_bits <= ABLATED_UP_TO else {})
 
 
