@@ -1,7 +1,7 @@
 """Learners that alternate until they may stop."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -43,15 +43,17 @@ class IterativeLearner(Learner):
         *,
         n_iter: int | None = None,
         last: bool = True,
+        done: Sequence[float] = (),
     ) -> State:
         """Return the last of `states` to be reached, `start` if none; keep score.
 
         With a `file`, whose states are arrays, they follow on what it holds. A learner
         of several phases says how many iterations this one has, and whether it is the
-        last: an interrupt in another one is passed on.
+        last: an interrupt in another one is passed on. Where `states` go on by
+        themselves, `done` has the objectives of those before.
         """
         state: Any = start
-        objective = [] if file is None else file.objective
+        objective = list(done) if file is None else file.objective
         most = self.n_iter if n_iter is None else n_iter
         try:
             for improved, value in islice(states, self._n_left(objective, most)):

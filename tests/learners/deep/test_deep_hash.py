@@ -62,7 +62,8 @@ def test_every_loss_learns_classes(loss, control):
     codes = fitted.encode(X)
     sides = codes[::2], y[::2], codes[1::2], y[1::2]
     assert knn_accuracy(*sides).per_class_mean > 0.8
-    assert (fitted.classifier_ is None) == (loss not in ("greedyhash", "dsdh"))
+    learnt = loss in ("greedyhash", "dsdh") and not isinstance(control, CentreControl)
+    assert (fitted.classifier_ is not None) == learnt
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -119,6 +120,44 @@ def test_only_the_last_layers_are_trained(trainable, changed):
     assert found == changed  # the statistics of frozen normalisation stay, too
 
 
+def test_a_backbone_is_frozen_for_one_fit_only():
+    net = backbone()
+    net[1].requires_grad_(False)  # by its owner
+    learner(backbone=net, trainable=0, n_iter=1).fit(images, y)
+    assert all(p.requires_grad for p in net[4].parameters())
+    before = {name: value.clone() for name, value in net.named_parameters()}
+    learner(backbone=net, n_iter=1).fit(images, y)
+    after = dict(net.named_parameters())
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert {name.split(".")[0] for name in changed} == {"0", "4"}
+
+
+@pytest.mark.parametrize(
+    ("name", "control"),
+    [
+        ("posterior", PosteriorControl()),
+        ("posterior 0.1", PosteriorControl(weight=0.1)),
+        ("centres 0.1", CentreControl(weight=0.1)),
+    ],
+)
+def test_controls_have_names(name, control):
+    one, two = (learner(control=each, n_iter=2).fit(X, y) for each in (name, control))
+    assert one.encoder_.fingerprint == two.encoder_.fingerprint
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_centres_by_what_classes_look_like(several):
+    mixed = X + 5 * X[:, :1].mean()
+    mixed[y == 1] = mixed[y == 0]  # two classes that are alike
+    labels = np.eye(6, dtype=int)[y]
+    labels[0, 2] = several
+    control = CentreControl("semantic", mode="replace")
+    fitted = learner(control=control, n_iter=1).fit(mixed, labels)
+    centres = fitted._trainer.objective.control.centres
+    alike = centres[0] @ centres[1:].T
+    assert alike.argmax() == 0
+
+
 def test_clone_starts_anew():
     fitted = learner(loss=CSQ("separated")).fit(X, y)
     again = clone(fitted).fit(X, y)
@@ -144,7 +183,10 @@ def test_memory_map(tmp_path):
             r"in shape \(n_classes, n_bits\) = \(6, 16\)",
         ),
         ({"loss": OrthoHash("best")}, "centres must be an array or one of hadamard"),
-        ({"control": "posterior"}, "control must be PosteriorControl"),
+        ({"control": "bound"}, "control must be 'posterior', 'centres'"),
+        ({"control": "posterior 1 2"}, "control must be 'posterior', 'centres'"),
+        ({"control": "centres much"}, "has no number for a weight"),
+        ({"control": 1}, "control must be 'posterior', 'centres'"),
         ({"hidden": (0,)}, "hidden must be an integer, 1 or more"),
         ({"device": "tpu9"}, "no device 'tpu9'"),
         ({"batch_size": 1}, "batch_size must be an integer, 2 or more"),
@@ -180,6 +222,25 @@ def test_backbone_of_the_wrong_width():
     flat = nn.Flatten(start_dim=0)
     with pytest.raises(FeatureError, match="one row of features for each of 2 items"):
         learner(backbone=flat).fit(X, y)
+
+
+class Fickle(nn.Module):
+    """Gives rows of another width while it is trained; of none, single numbers."""
+
+    def __init__(self, width, later):
+        super().__init__()
+        self.width, self.later = width, later
+
+    def forward(self, features):
+        width = self.later if self.training else self.width
+        return features[:, :width] if width else features[:, 0]
+
+
+def test_backbone_whose_width_changes():
+    with pytest.raises(FeatureError, match="gives 7 features, but gave 8 to begin"):
+        learner(backbone=Fickle(8, 7)).fit(X, y)
+    with pytest.raises(FeatureError, match="one number for each item"):
+        learner(backbone=Fickle(0, 0)).fit(X, y)
 
 
 def test_items_of_another_shape():

@@ -148,7 +148,10 @@ def test_items_with_several_labels():
         ({"n_bits": 8, "nested": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),
         ({"n_bits": 22, "codebook": "cca"}, "19 directions, too few for 22 bits"),
-        ({"codebook": np.ones((3, 8))}, "centres must be -1 and 1 in shape"),
+        (
+            {"codebook": np.ones((3, 8))},
+            "codebook has 3 codes, but the labels are of 20 classes",
+        ),
         (
             {"codebook": np.ones((L, 8)), "n_bits": 9},
             r"the codebook has shape \(20, 8\)",

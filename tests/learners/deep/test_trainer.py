@@ -100,6 +100,49 @@ def test_both_phases_of_llc_resume(tmp_path):
         assert len(resumed.codebook_history_) == 4
 
 
+def test_training_that_has_stopped_is_not_gone_on_with(tmp_path):
+    options = {"tol": 0.2, "n_iter": 30, "checkpoint": tmp_path / "training.pt"}
+    stopped, again = learner(**options).fit(X, y), learner(**options).fit(X, y)
+    assert 2 <= stopped.n_iter_ == again.n_iter_ < 30
+    assert again.encoder_.fingerprint == stopped.encoder_.fingerprint
+    assert again.objective_.tolist() == stopped.objective_.tolist()
+
+
+def test_checkpoint_belongs_to_a_backbone(tmp_path):
+    def fit(width, seed, trainable):
+        torch.manual_seed(seed)
+        backbone = nn.Sequential(nn.Linear(12, width), nn.ReLU())
+        path = tmp_path / f"{trainable}.pt"
+        model = learner(backbone=backbone, trainable=trainable, checkpoint=path)
+        return model.fit(X, y)
+
+    for trainable in (None, 0):
+        fit(8, 0, trainable)
+        with pytest.raises(ArtefactError, match="backbone"):
+            fit(9, 0, trainable)
+    with pytest.raises(ArtefactError, match="backbone"):
+        fit(8, 1, 0)  # other weights, which training would not have replaced
+
+
+def test_callbacks_may_draw_random_numbers():
+    options = {"hidden": (8,), "dropout": 0.5, "control": PosteriorControl()}
+    quiet = learner(**options).fit(X, y)
+    loud = learner(**options, callbacks=[lambda _: torch.rand(3)]).fit(X, y)
+    assert loud.encoder_.fingerprint == quiet.encoder_.fingerprint
+
+
+def test_codebook_before_numbers_ceased_to_be_finite_is_kept():
+    model = LLC(
+        backbone=nn.Sequential(nn.Linear(12, 12), Poison(after=7)),
+        device="cpu",
+        random_state=0,
+    )
+    with pytest.raises(DivergedError, match="not finite in epoch 3"):
+        model.fit(X, y)
+    assert len(np.unique(model.codebook_, axis=0)) == 5
+    assert not hasattr(model, "encoder_")
+
+
 def test_checkpoint_of_another_training_is_refused(tmp_path):
     path = tmp_path / "training.pt"
     learner(checkpoint=path).fit(X, y)
@@ -196,8 +239,9 @@ def test_interrupt_keeps_what_was_learnt():
         if record["epoch"] == 2:
             raise KeyboardInterrupt
 
-    with pytest.warns(UserWarning, match="interrupted after 1 of 6"):
+    with pytest.warns(UserWarning, match="interrupted after 2 of 6"):
         fitted = learner(callbacks=[interrupt]).fit(X, y)
+    assert fitted.n_iter_ == 2
     assert fitted.encode(X).shape == (150, 2)
 
 

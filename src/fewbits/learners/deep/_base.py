@@ -29,11 +29,17 @@ from fewbits.learners.deep._network import (
     HashNetwork,
     Head,
     Standardize,
+    frozen_layers,
     learn_standardize,
 )
 from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep._torch import as_device, memory_advice, reproducible
+from fewbits.learners.deep._torch import (
+    as_device,
+    memory_advice,
+    reproducible,
+    undisturbed,
+)
 from fewbits.learners.deep._trainer import (
     Callback,
     DivergedError,
@@ -228,6 +234,28 @@ class DeepLearner(IterativeLearner):
     def _standardize(self, problem: Problem) -> Standardize:
         return learn_standardize(problem.items.X[problem.train])
 
+    def _class_features(self, problem: Problem) -> NDArray[np.float64]:
+        """Return standardised features of the training items."""
+        with reproducible(problem.seed), torch.inference_mode():
+            network = self._network(problem, 1).cpu().eval()
+            parts = [
+                network.head.standardize(network.features(problem.items[rows]))
+                for rows in parts_of(
+                    torch.from_numpy(problem.train), 4 * self.batch_size
+                )
+            ]
+        return torch.cat(parts).double().numpy()
+
+    def _class_means(
+        self, problem: Problem, F: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the means of the features of each class, and its number of items."""
+        Y = problem.labels[problem.train]
+        if Y.ndim == 1:
+            Y = np.eye(problem.targets.n_classes)[Y]
+        counts = Y.sum(axis=0)
+        return Y.T @ F / np.maximum(counts, 1)[:, None], counts
+
     def _width(self, items: torch.Tensor) -> int:
         if self.backbone is None:
             return int(items.shape[1])
@@ -244,6 +272,11 @@ class DeepLearner(IterativeLearner):
             raise FeatureError(
                 f"the backbone must give one row of features for each of {len(items)} "
                 f"items, got {_shown(features)}"
+            )
+        if features.ndim < 2:
+            raise FeatureError(
+                "the backbone must give rows (n, n_features), got one number for each "
+                f"item, {_shown(features)}"
             )
         return int(features.flatten(start_dim=1).shape[1])
 
@@ -262,7 +295,12 @@ class DeepLearner(IterativeLearner):
         Without `n_epochs` it is the last phase, whose network is deployed, even when
         its training ends for want of finite numbers.
         """
-        setting = Setting(network.head.n_outputs, problem.targets, problem.seed)
+        setting = Setting(
+            network.head.n_outputs,
+            problem.targets,
+            problem.seed,
+            lambda: self._class_means(problem, self._class_features(problem))[0],
+        )
         for part in (loss, control):
             if part is not None:
                 part.start(setting)
@@ -277,8 +315,12 @@ class DeepLearner(IterativeLearner):
             self._identity(problem, phase),
         )
         last = n_epochs is None
+        done = [record["loss"] for record in trainer.history]
+        plan = trainer.plan
         try:
-            self._run(self._heard(trainer), (), n_iter=trainer.plan.n_epochs, last=last)
+            self._run(
+                self._heard(trainer), (), n_iter=plan.n_epochs, last=last, done=done
+            )
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
@@ -298,9 +340,14 @@ class DeepLearner(IterativeLearner):
         """Tell the callbacks of every epoch."""
         self._trainer = trainer
         for record in trainer.epochs():
-            for callback in self.callbacks:
-                callback(record)
+            with undisturbed():
+                for callback in self.callbacks:
+                    callback(record)
             yield (), record["loss"]
+
+    def _warn_of_interrupt(self, n_done: int, file: Any) -> None:
+        # An epoch is done before callbacks hear of it.
+        super()._warn_of_interrupt(len(self._trainer.history), file)
 
     def _report(self, objective: list[float]) -> None:
         history = self._trainer.history
@@ -333,6 +380,8 @@ class DeepLearner(IterativeLearner):
         """Return what the training depends on."""
         parameters = self.get_params(deep=False).items()
         chosen = {k: described(v) for k, v in parameters if k not in _NOT_IDENTITY}
+        if self.backbone is not None:
+            chosen["backbone"] = described_backbone(self.backbone, self.trainable)
         return {
             "learner": type(self).__name__ + phase,
             **chosen,
@@ -359,6 +408,20 @@ def described(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [described(each) for each in value]
     return value if isinstance(value, bool | int | float | str) else repr(value)
+
+
+def described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
+    """Return what tells two backbones apart, whether they have been trained or not.
+
+    That is the shapes of all parameters, and the values of those that stay as they are.
+    """
+    shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
+    kept = [
+        described(tensor.detach().cpu().numpy())
+        for layer in frozen_layers(backbone, trainable)
+        for tensor in (*layer.parameters(False), *layer.buffers(False))
+    ]
+    return [*described(backbone), shapes, kept]
 
 
 def checksum(X: Array, labels: NDArray[Any]) -> str:

@@ -1,6 +1,6 @@
 """Deep supervised hashing with any of the losses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -9,10 +9,20 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners.deep._base import DeepLearner
-from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep._posterior import (
+    CentreControl,
+    Control,
+    PosteriorControl,
+)
 from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
+
+#: What a name stands for.
+CONTROLS: dict[str, Callable[..., Control]] = {
+    "posterior": PosteriorControl,
+    "centres": CentreControl,
+}
 
 
 class DeepHash(DeepLearner):
@@ -25,8 +35,10 @@ class DeepHash(DeepLearner):
     loss : str or Loss, default="csq"
         "hashnet", "dbdh", "dsdh", "dch", "greedyhash", "csq", "orthohash", or an
         instance from `fewbits.learners.deep.losses` with other settings.
-    control : Control or None, default=None
-        `PosteriorControl` or `CentreControl`, beside the loss or in its place.
+    control : str, Control or None, default=None
+        `PosteriorControl` or `CentreControl`, beside the loss or in its place;
+        "posterior" and "centres" are those with their defaults, and a weight may
+        follow: "posterior 0.1".
     hidden : sequence of int, default=()
         Widths of hidden layers between features and bits; none makes a linear map.
     dropout : float, default=0.0
@@ -85,7 +97,8 @@ class DeepHash(DeepLearner):
         ``map`` on the items kept aside.
     classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
-        The classifier that GreedyHash and DSDH learn beside the codes.
+        The classifier that GreedyHash and DSDH learn beside the codes; None where a
+        control takes their place.
     objective_ : ndarray of shape (n_iter_,)
         The mean loss of each epoch.
     n_iter_ : int
@@ -110,7 +123,7 @@ class DeepHash(DeepLearner):
         n_bits: int = 64,
         *,
         loss: str | Loss = "csq",
-        control: Control | None = None,
+        control: str | Control | None = None,
         hidden: Sequence[int] = (),
         dropout: float = 0.0,
         backbone: Any = None,
@@ -158,24 +171,21 @@ class DeepHash(DeepLearner):
         check_n_bits(self.n_bits)
         self._check_training()
         as_loss(self.loss)
-        if self.control is not None and not isinstance(self.control, Control):
-            raise ArgumentError(
-                "control must be PosteriorControl, CentreControl or None, got "
-                f"{self.control!r}"
-            )
+        as_control(self.control)
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         problem = self._problem(X, y)
         if problem.targets.classes is not None:
             check_sizes(problem.targets.n_classes, self.n_bits)
-        loss, control = as_loss(self.loss), deepcopy(self.control)
+        loss, control = as_loss(self.loss), as_control(self.control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
         self._train(problem, network, loss, control)
         return self._deploy(network)
 
     def _keep(self, trainer: Trainer) -> None:
         super()._keep(trainer)
-        found = trainer.objective.loss.classifier
+        objective = trainer.objective
+        found = objective.loss.classifier if objective.has_loss else None
         self.classifier_ = None if found is None else found.cpu().numpy()
 
 
@@ -188,3 +198,20 @@ def as_loss(loss: Any) -> Loss:
             f"loss must be a Loss or one of {', '.join(LOSSES)}, got {loss!r}"
         )
     return LOSSES[loss]()
+
+
+def as_control(control: Any) -> Control | None:
+    """Return a control that training may change."""
+    if control is None or isinstance(control, Control):
+        return deepcopy(control)
+    name, *weight = control.split() if isinstance(control, str) else ("",)
+    if name not in CONTROLS or len(weight) > 1:
+        names = ", ".join(f"'{each}'" for each in CONTROLS)
+        raise ArgumentError(
+            f"control must be {names} (a weight may follow), PosteriorControl, "
+            f"CentreControl or None, got {control!r}"
+        )
+    try:
+        return CONTROLS[name](weight=float(weight[0]) if weight else 1.0)
+    except ValueError:
+        raise ArgumentError(f"control={control!r} has no number for a weight") from None

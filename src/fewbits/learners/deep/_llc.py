@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,9 +16,8 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_integer, check_n_bits, check_number
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
-from fewbits.learners.deep._data import parts_of
 from fewbits.learners.deep._network import HashNetwork
-from fewbits.learners.deep._torch import reproducible
+from fewbits.learners.deep._trainer import DivergedError
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import Setting
 from fewbits.learners.deep.losses._centres import make_centres
@@ -73,7 +71,8 @@ class LLC(DeepLearner):
     encoder_ : LinearEncoder or MLPEncoder
     codebook_ : ndarray of shape (n_classes, n_bits), dtype int8
         The codes of the classes, -1 and 1, in the order of `classes_`; all different,
-        unless an array was given.
+        unless an array was given. If phase 1 meets numbers that are not finite, the
+        last good one is kept, without an encoder.
     n_repaired_ : int
         Classes whose code had to be changed because it was another's.
     n_turned_ : int
@@ -239,6 +238,12 @@ class LLC(DeepLearner):
 
     def _given(self, problem: Problem) -> NDArray[np.int8]:
         """Return the codebook that was given; tell of codes that classes share."""
+        n_codes, n_classes = len(self.codebook), problem.targets.n_classes
+        if n_codes != n_classes:
+            raise ArgumentError(
+                f"the codebook has {n_codes} codes, but the labels are of {n_classes} "
+                "classes; it needs one for each, in the order of the sorted labels"
+            )
         setting = Setting(self._n_bits, problem.targets, problem.seed)
         given = make_centres(self.codebook, setting).numpy().astype(np.int8)
         n_shared = len(given) - len(np.unique(given, axis=0))
@@ -256,13 +261,17 @@ class LLC(DeepLearner):
         loss = CodebookLoss(
             start, self.codebook_rate, self.label_smoothing, self.nested
         )
-        self._train(
-            problem, network, loss, n_epochs=self.codebook_epochs, phase=".codebook"
-        )
+        try:
+            self._train(
+                problem, network, loss, n_epochs=self.codebook_epochs, phase=".codebook"
+            )
+        except DivergedError:
+            self.codebook_ = codebooks.unique(_values(loss)).codes
+            raise
         self.codebook_history_ = self.history_
-        C = loss.C.detach().cpu().numpy()
+        C = _values(loss)
         self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
-        return np.asarray(C, np.float64)
+        return C
 
     def _made(self, problem: Problem, kind: str) -> NDArray[np.float64]:
         """Return a codebook that is not learnt, before its signs are taken."""
@@ -273,11 +282,8 @@ class LLC(DeepLearner):
             )
         if kind == "svd":
             return codebooks.svd_codebook(self._classifier(problem), self._n_bits)
-        F, Y = self._class_features(problem), problem.labels[problem.train]
-        if Y.ndim == 1:
-            Y = np.eye(problem.targets.n_classes)[Y]
-        counts = Y.sum(axis=0)
-        means = Y.T @ F / np.maximum(counts, 1)[:, None]
+        F = self._class_features(problem)
+        means, counts = self._class_means(problem, F)
         return codebooks.cca_codebook(
             means, counts, np.cov(F, rowvar=False), self._n_bits, self.reg
         )
@@ -295,14 +301,7 @@ class LLC(DeepLearner):
         weights: NDArray[np.float64] = network.head.encoder().tensors()["weights"]
         return np.asarray(weights, np.float64).T
 
-    def _class_features(self, problem: Problem) -> NDArray[np.float64]:
-        """Return standardised features of the training items."""
-        with reproducible(problem.seed), torch.inference_mode():
-            network = self._network(problem, 1).eval()
-            parts = [
-                network.head.standardize(network.features(problem.items[rows]))
-                for rows in parts_of(
-                    torch.from_numpy(problem.train), 4 * self.batch_size
-                )
-            ]
-        return torch.cat(parts).double().numpy()
+
+def _values(loss: CodebookLoss) -> NDArray[np.float64]:
+    """Return the codebook that a loss has learnt, before its signs are taken."""
+    return loss.C.detach().cpu().numpy().astype(np.float64)

@@ -1,6 +1,7 @@
 """The network that training sees, and the encoder that is deployed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Head(nn.Module):
             nn.Linear(sizes[i], sizes[i + 1], bias=bias or i < last)
             for i in range(last + 1)
         )
-        self.n_outputs = sizes[-1]
+        self.n_inputs, self.n_outputs = sizes[0], sizes[-1]
         self.dropout = nn.Dropout(dropout)
         self.norm = nn.BatchNorm1d(sizes[-1]) if batch_norm else nn.Identity()
 
@@ -103,7 +104,7 @@ class HashNetwork(nn.Module):
         Gives features (b, n_features); None takes the input as features.
     trainable : int or None
         How many of the backbone's last layers with parameters are trained; 0 freezes
-        it, None trains all.
+        it, None trains all that its owner has not frozen.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class HashNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.backbone, self.head = backbone, head
-        self._frozen = [] if backbone is None else freeze(backbone, trainable)
+        self._frozen = frozen_layers(backbone, trainable)
 
     def forward(self, X: Tensor) -> Tensor:
         scores: Tensor = self.head(self.features(X))
@@ -125,7 +126,28 @@ class HashNetwork(nn.Module):
         if self.backbone is None:
             return X
         features: Tensor = self.backbone(X).flatten(start_dim=1)
+        if features.shape[1] != self.head.n_inputs:
+            raise FeatureError(
+                f"the backbone gives {features.shape[1]} features, but gave "
+                f"{self.head.n_inputs} to begin with"
+            )
         return features
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Freeze the layers that are not trained, inside the block only.
+
+        The backbone is its owner's, who may train it otherwise afterwards.
+        """
+        parameters = [p for layer in self._frozen for p in layer.parameters(False)]
+        before = [p.requires_grad for p in parameters]
+        for parameter in parameters:
+            parameter.requires_grad_(False)
+        try:
+            yield
+        finally:
+            for parameter, needed in zip(parameters, before, strict=True):
+                parameter.requires_grad_(needed)
 
     def train(self, mode: bool = True) -> "HashNetwork":
         """Leave layers that are not trained as they are: their statistics, too."""
@@ -135,9 +157,9 @@ class HashNetwork(nn.Module):
         return self
 
 
-def freeze(backbone: nn.Module, trainable: int | None) -> list[nn.Module]:
-    """Freeze all but the last `trainable` layers that have parameters; return those."""
-    if trainable is None:
+def frozen_layers(backbone: nn.Module | None, trainable: int | None) -> list[nn.Module]:
+    """Return all layers that have parameters but the last `trainable` of them."""
+    if backbone is None or trainable is None:
         return []
     layers = [
         module
@@ -149,11 +171,7 @@ def freeze(backbone: nn.Module, trainable: int | None) -> list[nn.Module]:
             f"trainable={trainable}, but the backbone has {len(layers)} layers with "
             "parameters"
         )
-    frozen = layers[: len(layers) - trainable]
-    for layer in frozen:
-        for parameter in layer.parameters(recurse=False):
-            parameter.requires_grad_(False)
-    return frozen
+    return layers[: len(layers) - trainable]
 
 
 def learn_standardize(X: NDArray[Any]) -> Standardize:

@@ -38,7 +38,7 @@ class Control(nn.Module, ABC):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits)
-        -1 and 1, or "hadamard", "balanced", "separated".
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic".
     weight : float
         Of the term for the codes, against the loss.
     mode : {"add", "replace"}
@@ -79,6 +79,7 @@ class CentreControl(Control):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        As for `PosteriorControl`.
     weight : float, default=1.0
     mode : {"add", "replace"}, default="add"
     likelihood : {"bits", "cauchy"}, default="bits"
@@ -119,13 +120,17 @@ class PosteriorControl(Control):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated".
+        -1 and 1, in the order of the sorted labels, or "hadamard", "balanced",
+        "separated", "semantic" (by the means of the features of the classes).
     weight : float, default=1.0
         Of the term against the loss. It decides much; choose it on validation data.
     mode : {"add", "replace"}, default="add"
         Whether it is added to the loss, or takes its place. The paper does not say.
     n_hidden : int, default=256
+        Hidden units of each network.
     dropout : float, default=0.5
+        Share of them that is left out of each step: the same for all items of a batch,
+        where the authors' code draws for each item, as that makes smaller products.
     block : int, default=8
         Bits in a block at most, up to 12; as few blocks as do, of nearly equal sizes.
     n_flips : int, default=0

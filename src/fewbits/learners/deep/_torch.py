@@ -8,6 +8,9 @@ from torch import Tensor
 
 from fewbits.errors import ArgumentError, FewbitsError
 
+#: What torch's allocators say when there is none left.
+_NO_MEMORY = ("out of memory", "allocate memory", "not enough memory")
+
 
 class SignSTE(torch.autograd.Function):
     """Sign with 0 -> 1 forwards, the identity backwards (straight-through)."""
@@ -51,8 +54,10 @@ def memory_advice(batch_size: int) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        told = str(error)
-        if not isinstance(error, MemoryError) and "memory" not in told.lower():
+        told = str(error).lower()
+        if not isinstance(error, MemoryError) and not any(
+            t in told for t in _NO_MEMORY
+        ):
             raise
         raise FewbitsError(
             f"out of memory with batch_size={batch_size}: halve it, train fewer layers "
@@ -64,6 +69,13 @@ def memory_advice(batch_size: int) -> Iterator[None]:
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
     """Seed torch inside the block, and leave its generators as they were outside."""
-    with torch.random.fork_rng(range(torch.cuda.device_count())):
+    with undisturbed():
         torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Leave torch's generators as they were, whatever the block draws."""
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
         yield

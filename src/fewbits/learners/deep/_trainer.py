@@ -69,13 +69,18 @@ class Objective(nn.Module):
         super().__init__()
         self.loss, self.control = loss, control
 
+    @property
+    def has_loss(self) -> bool:
+        """Whether the loss counts, and its own parameters learn."""
+        return self.control is None or self.control.mode == "add"
+
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         if self.control is None:
             value: Tensor = self.loss(scores, batch)
             return value
         terms = self.control(scores, batch)
         total: Tensor = self.control.weight * terms.codes + terms.own
-        if self.control.mode == "add":
+        if self.has_loss:
             total = total + self.loss(scores, batch)
         return total
 
@@ -121,7 +126,8 @@ class Trainer:
         self.items, self.targets = items, targets.to(device)
         self.train = torch.from_numpy(train)
         self.monitor, self.plan, self.identity = monitor, plan, identity
-        self.optimizer = make_optimizer(network, objective, plan)
+        with network.frozen():
+            self.optimizer = make_optimizer(network, objective, plan)
         n_steps = plan.n_epochs * len(self._batches(0))
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             self.optimizer, max(n_steps, 1)
@@ -131,11 +137,18 @@ class Trainer:
         )
         self.history: list[Record] = []
         self._best: tuple[float, State, State] | None = None
+        self._random: State | None = None
+        self._resume()
 
     def epochs(self) -> Iterator[Record]:
         """Train, and yield the figures of each epoch; go on where a checkpoint ends."""
-        with reproducible(self.plan.seed), memory_advice(self.plan.batch_size):
-            self._resume()
+        with (
+            reproducible(self.plan.seed),
+            memory_advice(self.plan.batch_size),
+            self.network.frozen(),
+        ):
+            if self._random is not None:
+                set_random_state(self._random)
             for epoch in range(len(self.history), self.plan.n_epochs):
                 if self._exhausted():
                     return
@@ -240,9 +253,9 @@ class Trainer:
         self.network.load_state_dict(good[0])
         self.objective.load_state_dict(good[1])
         raise DivergedError(
-            f"the loss is not finite in epoch {epoch + 1}, first in {place}; the "
-            f"network is back at epoch {epoch}. Lower learning_rate "
-            f"({self.plan.learning_rate:g}), or standardize the features"
+            f"the loss is not finite in epoch {epoch + 1}, first in {place}; what was "
+            f"good before is kept. Lower learning_rate ({self.plan.learning_rate:g}), "
+            "or standardize the features"
         )
 
     def _keep_best(self, record: Record) -> None:
@@ -282,7 +295,7 @@ class Trainer:
             getattr(self, name).load_state_dict(state[name])
         self.history = state["history"]
         self._best = state["best"] and tuple(state["best"])
-        set_random_state(state["random"])
+        self._random = state["random"]
 
 
 class DivergedError(FewbitsError, ArithmeticError):

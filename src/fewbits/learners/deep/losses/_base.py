@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits.learners.deep._targets import Batch, Targets
@@ -24,11 +26,14 @@ class Setting:
     targets : Targets
         The labels of all training items.
     seed : int
+    means : callable, default=None
+        Returns the mean features of each class, (n_classes, n_features).
     """
 
     n_bits: int
     targets: Targets
     seed: int
+    means: Callable[[], NDArray[np.float64]] | None = None
 
     @property
     def n_classes(self) -> int:

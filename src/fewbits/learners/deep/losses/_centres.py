@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
@@ -12,6 +13,7 @@ from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
+    semantic_centres,
     separated_centres,
 )
 from fewbits.learners.deep.losses._base import Setting
@@ -22,6 +24,8 @@ GENERATORS = {
     "balanced": balanced_centres,
     "separated": separated_centres,
 }
+#: Those that need to know the classes.
+SEMANTIC = "semantic"
 
 
 def centre_loss(logits: Tensor, centres: Tensor, batch: Batch) -> Tensor:
@@ -57,12 +61,7 @@ def make_centres(kind: Any, setting: Setting) -> Tensor:
     """Return centres as float32, (n_classes, n_bits), from a name or an array."""
     sizes = setting.n_classes, setting.n_bits
     if isinstance(kind, str):
-        if kind not in GENERATORS:
-            raise ArgumentError(
-                f"centres must be an array or one of {', '.join(GENERATORS)}, "
-                f"got {kind!r}"
-            )
-        found = GENERATORS[kind](*sizes, random_state=setting.seed % 2**32)
+        found = _named(kind, setting)
     else:
         found = np.asarray(kind)
         if found.shape != sizes or not np.isin(found, (-1, 1)).all():
@@ -71,3 +70,17 @@ def make_centres(kind: Any, setting: Setting) -> Tensor:
                 f"shape {found.shape}"
             )
     return torch.from_numpy(np.ascontiguousarray(found, np.float32))
+
+
+def _named(kind: str, setting: Setting) -> NDArray[np.int8]:
+    seed = setting.seed % 2**32
+    if kind == SEMANTIC and setting.means is not None:
+        means = setting.means()
+        means = means - means.mean(axis=0)
+        return semantic_centres(means, setting.n_bits, random_state=seed)
+    if kind not in GENERATORS:
+        raise ArgumentError(
+            f"centres must be an array or one of {', '.join(GENERATORS)}, {SEMANTIC}, "
+            f"got {kind!r}"
+        )
+    return GENERATORS[kind](setting.n_classes, setting.n_bits, random_state=seed)

@@ -23,7 +23,7 @@ class CSQ(Loss):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated".
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic".
     quantization : float, default=1e-4
         The weight ``q``.
 

@@ -22,7 +22,7 @@ class OrthoHash(Loss):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated".
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic".
     scale : float, default=8.0
         The factor ``s``.
     margin : float, default=0.2
