@@ -1,8 +1,11 @@
+import warnings
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits.errors import ArgumentError, FeatureError, InterruptedWarning
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners import (
     ITQ,
@@ -11,6 +14,7 @@ from fewbits.learners import (
     Hadamard,
     NeighbourCodes,
     SparseProjections,
+    on_progress,
 )
 from fewbits.learners._adam import Adam
 from fewbits.learners._neighbour_frame import Frame, plain_frame, principal_frame
@@ -26,6 +30,18 @@ from fewbits.learners._neighbour_rounds import Rounds
 
 def rows(n=300, d=12, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+
+
+@contextmanager
+def interrupted_after(n, of):
+    """Interrupt an iteration of the learner that plans so many."""
+
+    def listener(done, total, objective):
+        if (done, total) == (n, of):
+            raise KeyboardInterrupt
+
+    with on_progress(listener):
+        yield
 
 
 def brute_nearest(X, row, k):
@@ -255,6 +271,30 @@ class TestLearner:
         assert ours.encoder_.density == pytest.approx(0.2, abs=1e-3)
         assert ours.n_dead_bits_ == 0
 
+    @pytest.mark.parametrize("validation", [0, 0.05])
+    def test_a_sparse_map_is_sparse_whenever_training_ends(self, digits, validation):
+        options = {"density": 0.1, "validation": validation, "random_state": 0}
+        stopped = NeighbourCodes(16, **options, n_iter=8, tol=0.9).fit(digits[0])
+        assert 4 < stopped.n_iter_ < 8  # it is sparse after half of the way
+        ended = NeighbourCodes(16, **options, n_iter=8)
+        with interrupted_after(1, of=8), pytest.warns(InterruptedWarning):
+            ended.fit(digits[0])
+        for learner in (stopped, ended):
+            assert learner.encoder_.density == pytest.approx(0.1, abs=0.01)
+
+    def test_an_interrupt_before_training_is_passed_on(self, digits, tmp_path):
+        path = tmp_path / "fit.npz"
+        options = {"n_iter": 3, "random_state": 0}
+        with (
+            interrupted_after(2, of=20),  # the iterations of ITQ
+            warnings.catch_warnings(action="error"),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
+        resumed = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
+        whole = NeighbourCodes(16, **options).fit(digits[0])
+        assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
+
     @pytest.mark.filterwarnings("ignore:.*bits are constant")
     def test_bits_without_weights_are_told(self, digits):
         learner = NeighbourCodes(64, density=0.005, n_iter=2, random_state=0)
@@ -297,6 +337,9 @@ class TestLearner:
         ("name", "value"),
         [
             ("lengths", [0]),
+            ("lengths", 8),
+            ("lengths", "8"),
+            ("lengths", None),
             ("lengths", [65]),
             ("perplexity", 1),
             ("n_neighbours", 0),

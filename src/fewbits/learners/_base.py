@@ -18,7 +18,7 @@ from fewbits.codes import unpack
 from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
 from fewbits.learners._parameters import check_seed
-from fewbits.learners._rows import check_finite
+from fewbits.learners._rows import check_finite, check_varied
 
 
 class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -71,8 +71,8 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         ArgumentError
             When a parameter is out of range.
         FeatureError
-            When X holds NaN or infinity, has gaps (a masked array), or holds too little
-            to learn from.
+            When X holds NaN or infinity, has gaps (a masked array), or all of its rows
+            are the same.
         ValueError
             When X is no matrix of at least two rows, or y does not fit.
         """
@@ -80,6 +80,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         check_seed(getattr(self, "random_state", None))
         features = self._features(X, reset=True, ensure_min_samples=2)
         check_finite(features)
+        check_varied(features)
         self.encoder_ = self._learn(features, y)
         return self
 

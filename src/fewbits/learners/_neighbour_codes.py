@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import Array
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.learners._itq import ITQ
 from fewbits.learners._neighbour_frame import Frame, plain_frame, principal_frame
 from fewbits.learners._neighbour_learner import NeighbourLearner
@@ -158,6 +158,12 @@ class NeighbourCodes(NeighbourLearner):
             )
         return encoder
 
+    def _may_stop(self, objective: list[float]) -> bool:
+        # A sparse map learns until its weights are gone, and then for a while.
+        sparse = self.density < 1
+        early = sparse and len(objective) <= SparsePlane.END * self.n_iter + 1
+        return not early and super()._may_stop(objective)
+
     def _frame(self, X: Array) -> Frame:
         return principal_frame(X) if self.density == 1 else plain_frame(X)
 
@@ -165,7 +171,11 @@ class NeighbourCodes(NeighbourLearner):
         """Return ITQ, its scores scaled to a variance of 1."""
         seed = rng.randint(2**31 - 1)
         itq = ITQ(self.n_bits, n_iter=_START_ITER, random_state=seed)
-        encoder = itq.fit(V[:_START_ROWS]).encoder_
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InterruptedWarning)
+            encoder = itq.fit(V[:_START_ROWS]).encoder_
+        if itq.n_iter_ < _START_ITER:  # nothing of this learner is reached yet
+            raise KeyboardInterrupt
         assert isinstance(encoder, LinearEncoder)
         spread = np.maximum(encoder.project(V[:_START_ROWS]).std(axis=0), 1e-6)
         weights, bias = encoder.weights / spread, encoder.bias / spread

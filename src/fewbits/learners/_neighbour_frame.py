@@ -31,8 +31,7 @@ class Frame(NamedTuple):
 
     def rows(self, X: Array) -> Float32Array:
         """Return the rows, in memory."""
-        rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
-        found = np.concatenate(list(rows))
+        found = Rows(X, self.mean, self.axes, np.float32, keep=False).gather()
         found *= np.float32(self.scale)
         return found
 

@@ -17,7 +17,12 @@ from fewbits.learners._neighbour_frame import Frame
 from fewbits.learners._neighbour_graph import neighbour_graph
 from fewbits.learners._neighbour_maps import Map
 from fewbits.learners._neighbour_training import Training, Watch
-from fewbits.learners._parameters import check_integer, check_n_bits, check_number
+from fewbits.learners._parameters import (
+    check_integer,
+    check_lengths,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners._resumable import ResumableLearner
 
 Float32Array = NDArray[np.float32]
@@ -50,8 +55,7 @@ class NeighbourLearner(ResumableLearner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        for length in self.lengths:
-            check_integer("a length", length, 1, self.n_bits)
+        check_lengths("lengths", self.lengths, self.n_bits)
         check_number("perplexity", self.perplexity, 1, above=True)
         check_integer("n_neighbours", self.n_neighbours, 1)
         check_integer("n_anchors", self.n_anchors, 1)
@@ -66,10 +70,10 @@ class NeighbourLearner(ResumableLearner):
         if len(X) > self.n_rows:
             some = X[np.sort(rng.choice(len(X), self.n_rows, replace=False))]
         frame = self._frame(some)
-        V = frame.rows(some)
-        order = rng.permutation(len(V))
-        n_aside = min(_MOST_ASIDE, int(self.validation * len(V)))
-        watch = Watch(V[order[n_aside:]], V[order[:n_aside]])
+        order = rng.permutation(len(some))
+        n_aside = min(_MOST_ASIDE, int(self.validation * len(some)), len(some) - 2)
+        V = frame.rows(some)[order]
+        watch = Watch(V[n_aside:], V[:n_aside])
         training = Training(
             self._start(watch.rows, rng),
             watch,
@@ -80,7 +84,7 @@ class NeighbourLearner(ResumableLearner):
         states = partial(self._states, training, rng)
         training.restore(self._resume(states, training.state(), X))
         self.recalls_ = np.array(training.recalls if n_aside else [])
-        found = training.best() if self.validation else training.map
+        found = training.best() if self.validation else training.latest()
         return found.encoder(frame)
 
     def _states(

@@ -94,7 +94,8 @@ class SparsePlane(Plane):
         were largest on the way there; each iteration drops some.
     """
 
-    _START, _END = 0.1, 0.5
+    #: Of the planned iterations: after which share weights begin to go, and are gone.
+    START, END = 0.1, 0.5
 
     def __init__(
         self, weights: Float32Array, bias: Float32Array, density: float
@@ -120,7 +121,7 @@ class SparsePlane(Plane):
             self.settle()
 
     def _n_left(self, progress: float) -> int:
-        way = (progress - self._START) / (self._END - self._START)
+        way = (progress - self.START) / (self.END - self.START)
         way = min(max(way, 0.0), 1.0)
         share = self.density + (1 - self.density) * (1 - way) ** 3
         return max(1, round(share * self.weights.size))

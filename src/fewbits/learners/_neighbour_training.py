@@ -120,7 +120,15 @@ class Training:
 
     def best(self) -> Map:
         """Return the map with the best recall, the latest of equals."""
+        if self._best_recall < 0:  # none was ready
+            return self.latest()
         self.map.restore(self._best)
+        return self.map
+
+    def latest(self) -> Map:
+        """Return the map as it is, made ready if training ended before it was."""
+        if not self.map.ready:
+            self.map.prepare(1.0)
         return self.map
 
     def state(self) -> Arrays:

@@ -1,6 +1,6 @@
 """Refuse parameters that are out of range, in one line that says what was needed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,6 +29,16 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
         upper = "or more" if high is None else f"to {high}"
         raise ArgumentError(f"{name} must be an integer, {low} {upper}, got {value!r}")
     return int(value)
+
+
+def check_lengths(name: str, values: Any, high: int) -> None:
+    """Refuse what is no sequence of integers from 1 to `high`."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        raise ArgumentError(
+            f"{name} must be a sequence of integers, such as [{high}], got {values!r}"
+        )
+    for value in values:
+        check_integer(f"each of {name}", value, 1, high)
 
 
 def check_number(

@@ -56,6 +56,13 @@ def check_finite(X: Array) -> None:
             )
 
 
+def check_varied(X: Array) -> None:
+    """Refuse rows that are all the same; the first that differs ends the search."""
+    first = as_single(X[:1])
+    if all((as_single(X[span]) == first).all() for span in spans(*X.shape)):
+        raise FeatureError("every row of X is the same: there is nothing to learn")
+
+
 def column_means(X: Array) -> NDArray[np.float64]:
     """Return the mean of each column, summed in float64."""
     total = np.zeros(X.shape[1])

@@ -144,7 +144,10 @@ def test_items_with_several_labels():
         ({"n_bits": 4}, "20 classes need at least 5 bits"),
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
         ({"start": "pca"}, "start must be 'svd', 'cca' or None"),
-        ({"n_bits": 8, "nested": (9,)}, "nested must hold lengths of 1 to 8 bits"),
+        (
+            {"n_bits": 8, "nested": (9,)},
+            "each of nested must be an integer, 1 to 8, got 9",
+        ),
         ({"n_bits": 8, "nested": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),
         ({"n_bits": 22, "codebook": "cca"}, "19 directions, too few for 22 bits"),

@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
-from fewbits.codes import pack
+from fewbits.codes import MAX_BITS, pack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_integer, check_n_bits, check_number
+from fewbits.learners._parameters import (
+    check_integer,
+    check_lengths,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import HashNetwork
@@ -184,6 +189,7 @@ class LLC(DeepLearner):
         self._check_training()
         check_integer("codebook_epochs", self.codebook_epochs, 1)
         check_number("codebook_rate", self.codebook_rate, 0, above=True)
+        check_lengths("nested", self.nested, self.n_bits or MAX_BITS)
         check_number("label_smoothing", self.label_smoothing, 0, 0.99)
         check_number("reg", self.reg, 0)
         if isinstance(self.codebook, str) and self.codebook not in CODEBOOKS:
