@@ -7,7 +7,9 @@ and the best processor time of several turns counts: other work on the machine w
 lengthen the long calls of BLAS more often than the short ones beside them.
 CSR is the same matrix of 10 % density as *sparse 10%*; FFT is a circulant product in
 float32. *share* is the part of the processor's multiply-adds, which count as two
-operations: kernels that add without multiplying reach a half of it at best.
+operations: kernels that add without multiplying reach a half of it at best. *memory* is
+the part of its bandwidth that reading the encoder and the rows once would take; what
+stays in a cache between calls can be above it.
 """
 
 import argparse
@@ -29,8 +31,11 @@ from fewbits.encoders import (
     BilinearEncoder,
     BlockHadamardEncoder,
     CirculantEncoder,
+    EigenfunctionEncoder,
     Encoder,
     HadamardEncoder,
+    LinearEncoder,
+    MLPEncoder,
     SparseEncoder,
 )
 
@@ -42,6 +47,8 @@ TARGETS = {
     "sparse 10%": {"batch": 5.5},
 }
 SHARE_TARGETS = {"sparse 10%": {"batch": 0.5}}
+#: How many bits of spectral hashing share an axis; and units of the hidden layer.
+AXES, HIDDEN = 4, 512
 best_of = partial(interleaved, pick=np.min, clock=time.process_time)
 
 
@@ -56,6 +63,7 @@ class Row:
     target: float | None  # at 4096
     share: float
     share_target: float | None
+    memory: float
 
 
 def main() -> None:
@@ -64,27 +72,32 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--only", default="", help="sizes whose name holds this word")
     options = parser.parse_args()
-    peak, _ = limits()
-    print(f"instruction set {_kernels.active_isa()}, one thread: {peak:.0f} GFLOP/s")
+    limit = limits()
+    peak, bandwidth = limit
+    print(f"instruction set {_kernels.active_isa()}, one thread: ", end="")
+    print(f"{peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s")
     print(f"{'':34}{'ms':>9}{'BLAS ms':>10}{'CSR ms':>9}{'FFT ms':>9}", end="")
-    print(f"{'x BLAS':>8}{'target':>8}{'share':>7}")
+    print(f"{'x BLAS':>8}{'target':>8}{'share':>7}{'memory':>8}")
     rows = []
     _kernels.set_num_threads(1)
     for d, batch in SIZES.items():
         for n in (batch, 1):
             count = "single" if n == 1 else f"batch {n}"
             if options.only in f"{count} {d}":
-                rows += measure(d, n, count, options.repeats, peak)
+                rows += measure(d, n, count, options.repeats, limit)
     if options.json:
-        machine = {"gflops": peak, "isa": _kernels.active_isa()}
+        machine = {"gflops": peak, "gb_per_s": bandwidth, "isa": _kernels.active_isa()}
         result = {"machine": machine, "rows": [asdict(row) for row in rows]}
         options.json.write_text(json.dumps(result, indent=1))
 
 
-def measure(d: int, n: int, count: str, repeats: int, peak: float) -> list[Row]:
+def measure(
+    d: int, n: int, count: str, repeats: int, limit: tuple[float, float]
+) -> list[Row]:
+    peak, bandwidth = limit
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d), np.float32)
-    csr = tenth(d, rng)
+    csr = kept_at_random(d, 0.1, rng)
     projections = encoders(csr, rng)
     methods: dict[str, Callable[[], object]] = peers(X, csr, rng)
     for name, (encoder, _) in projections.items():
@@ -93,13 +106,16 @@ def measure(d: int, n: int, count: str, repeats: int, peak: float) -> list[Row]:
         ms = best_of(methods, repeats, 10 if n == 1 else 1)
     others = [ms[peer] for peer in ("blas", "csr", "fft")]
     rows = []
-    for name, (_, operations) in projections.items():
+    for name, (encoder, operations) in projections.items():
+        read = X.nbytes + sum(tensor.nbytes for tensor in encoder.tensors().values())
+        memory = 1e-6 * read / ms[name] / bandwidth
         share = 1e-6 * n * operations / ms[name] / peak
         ratio = ms["blas"] / ms[name]
         least = target_of(TARGETS, name, count, d)
         share_target = target_of(SHARE_TARGETS, name, count, d)
         title = f"{name} {count} {d}"
-        row = Row(title, ms[name], *others, ratio, least, share, share_target)
+        figures = ratio, least, share, share_target, memory
+        row = Row(title, ms[name], *others, *figures)
         rows.append(row)
         show(row)
     return rows
@@ -115,13 +131,14 @@ def show(row: Row) -> None:
     goals = (row.ratio, row.target), (row.share, row.share_target)
     missed = " missed" if any(goal and got < goal for got, goal in goals) else ""
     print(f"{row.name:34}{row.ms:9.3f}{row.blas_ms:10.2f}{row.csr_ms:9.2f}", end="")
-    print(f"{row.fft_ms:9.3f}{row.ratio:8.1f}{target}{row.share:7.0%}{missed}")
+    print(f"{row.fft_ms:9.3f}{row.ratio:8.1f}{target}{row.share:7.0%}", end="")
+    print(f"{row.memory:8.0%}{missed}")
 
 
-def tenth(d: int, rng: np.random.Generator) -> csr_matrix:
-    """Return a square matrix with a random one of each ten neighbours in a row."""
-    few = d // 10
-    places = np.arange(few) * 10 + rng.integers(0, 10, (d, few), np.int32)
+def kept_at_random(d: int, density: float, rng: np.random.Generator) -> csr_matrix:
+    """Return a square matrix with a random one of some neighbours in a row."""
+    few, step = int(d * density), int(1 / density)
+    places = np.arange(few) * step + rng.integers(0, step, (d, few), np.int32)
     values = rng.standard_normal(d * few, np.float32)
     return csr_matrix((values, places.ravel(), np.arange(d + 1) * few), (d, d))
 
@@ -146,7 +163,8 @@ def encoders(
     """Return each projection, with the number of operations for one row."""
     d = csr.shape[0]
     zeros, stages, side = np.zeros(d), np.log2(d), int(np.sqrt(d))
-    found: dict[str, tuple[Encoder, float]] = {}
+    dense = LinearEncoder(rng.standard_normal((d, d), np.float32), zeros)
+    found: dict[str, tuple[Encoder, float]] = {"dense": (dense, 2 * d * d)}
     encoder: Encoder
     for rounds in (1, 2, 3):
         signs = rng.integers(0, 256, (1, rounds, d // 8))
@@ -156,12 +174,27 @@ def encoders(
     blocks = rng.standard_normal((1, 2, d, 16), np.float32)
     encoder = BlockHadamardEncoder(blocks, zeros, d)
     found["2 rounds of blocks"] = encoder, 2 * d * (stages + 2 * 16)
+    diagonals = rng.standard_normal((1, 3, d, 1), np.float32)
+    encoder = BlockHadamardEncoder(diagonals, zeros, d)
+    found["3 rounds of diagonals"] = encoder, 3 * d * (stages + 2)
     circulant = CirculantEncoder(rng.normal(size=(1, d)), np.zeros(d // 8), zeros)
     found["circulant"] = circulant, 2 * 5 * d * stages
     left, right = rng.normal(size=(2, side, side))
     found["bilinear"] = BilinearEncoder(left, right, zeros, d), 4 * d * side
-    sparse = SparseEncoder(csr.indptr, csr.indices, csr.data, zeros, d)
-    found["sparse 10%"] = sparse, 2 * csr.nnz
+    for percent in (5, 10, 15):
+        kept = csr if percent == 10 else kept_at_random(d, percent / 100, rng)
+        sparse = SparseEncoder(kept.indptr, kept.indices, kept.data, zeros, d)
+        found[f"sparse {percent}%"] = sparse, 2 * kept.nnz
+    one = np.arange(d)
+    threshold = SparseEncoder(np.arange(d + 1), one, np.ones(d), zeros, d)
+    found["thresholds"] = threshold, 2 * d
+    axes = rng.standard_normal((d, d // AXES), np.float32)
+    modes = 1 + one // (d // AXES)
+    waves = EigenfunctionEncoder(axes, one % (d // AXES), modes, zeros)
+    found[f"spectral hashing, {AXES} bits an axis"] = waves, 2 * d * (d // AXES)
+    layers = [rng.standard_normal(shape) for shape in ((d, HIDDEN), (HIDDEN, d))]
+    network = MLPEncoder(layers, [np.zeros(HIDDEN), zeros])
+    found[f"a hidden layer of {HIDDEN}"] = network, 4 * d * HIDDEN
     return found
 
 

@@ -26,7 +26,8 @@ PROJECTIONS = """## Cheap projections beside BLAS, SciPy's CSR and SciPy's FFT
 As many bits as features, one thread. Microseconds of processor time for one vector, the
 best of several turns; the ratio is to BLAS with packing. CSR holds the matrix of
 *sparse 10%*, FFT is a circulant product in float32. *Share* is the part of the
-processor's multiply-adds. Goals were set for 4,096 features.
+processor's multiply-adds; *memory* that of its bandwidth that reading the encoder and
+the rows once would take. Goals were set for 4,096 features.
 
 """
 
@@ -156,6 +157,7 @@ def projections(report: dict[str, Any]) -> str:
     """Return a table of projections for each number of features, and the goals."""
     rows = [_projection(row) for row in report["rows"]]
     header = ["projection", "rows", "fewbits", "BLAS", "CSR", "FFT", "ratio", "share"]
+    header.append("memory")
     parts = []
     for d in dict.fromkeys(row["features"] for row in rows):
         cells = [
@@ -185,7 +187,8 @@ def _times(row: dict[str, Any]) -> list[str]:
 def _shares(row: dict[str, Any]) -> list[str]:
     share, least = row["share"], row.get("share_target")
     text = f"{share:.0%}"
-    return [_ratio(row), f"**{text}**" if least and share < least else text]
+    share_text = f"**{text}**" if least and share < least else text
+    return [_ratio(row), share_text, f"{row['memory']:.0%}"]
 
 
 def _goals(rows: list[dict[str, Any]]) -> str:

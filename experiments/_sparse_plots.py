@@ -17,7 +17,7 @@ EVERY = tuple(
     for name in METHODS
     if not name.startswith("SP ") or name in {"SP 1%", "SP 10%"}
 )
-MICROSECONDS = "microseconds to encode a vector, one thread"
+MICROSECONDS = "microseconds to encode a vector by itself, one thread"
 
 
 def figure_of(cells: list[Cell], figure: str) -> Table:
@@ -31,7 +31,7 @@ def plots(cells: list[Cell], name: str, d: int) -> list[str]:
     made = [
         against_bits(cells, name, "ann_map", PAPER, "ANN mAP"),
         against_time(cells, name, "ann_map", PAPER, "ANN mAP"),
-        at_length(cells, name, d),
+        *(at_length(cells, name, times * d) for times in (1, 4)),
         against_density(cells, name),
         *(
             draw(cells, name, f"recall{at}", EVERY, f"recall@{at}")
@@ -70,16 +70,18 @@ def against_time(
     )
 
 
-def at_length(cells: list[Cell], name: str, d: int) -> str:
-    """Draw ANN mAP against the time to encode at d bits (figure 2b)."""
+def at_length(cells: list[Cell], name: str, n_bits: int) -> str:
+    """Draw ANN mAP against the time to encode at a length (figures 2b and 2c)."""
     curves = {
         method: [
-            (us, *value[:2]) for us, value in timed(cells, name, "ann_map", method, d)
+            (us, *value[:2])
+            for us, value in timed(cells, name, "ann_map", method, n_bits)
         ]
-        for method in ("threshold", *EVERY)
+        for method in ("threshold", *dict.fromkeys((*PAPER, *EVERY)))
     }
-    text = f"ANN mAP against the time to encode at {d} bits"
-    return drawn(f"sparse_{name}_at_d", name, curves, text, MICROSECONDS, "ANN mAP")
+    text = f"ANN mAP against the time to encode at {n_bits} bits"
+    stem = f"sparse_{name}_at_{n_bits}"
+    return drawn(stem, name, curves, text, MICROSECONDS, "ANN mAP")
 
 
 def against_density(cells: list[Cell], name: str) -> str:

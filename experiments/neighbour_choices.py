@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
+from experiments._projections import SEEDS
 from experiments._trial_maps import Butterfly, Kronecker, TrialCodes
 from fewbits.learners import FastNeighbourCodes, Hadamard, Learner, NeighbourCodes
 
-N_ASKED_BY = 3  # seeds whose queries take no part
 VALIDATION, FIRST_SEED = 0.15, 1000
 DEFAULTS, FAST = "defaults", "fast, defaults"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -72,9 +72,7 @@ def never_asked(name: str) -> NDArray[Any]:
     """Return the rows of the first database that are queries of no seed."""
     found = load_features(name, 0).database
     asked = {
-        row.tobytes()
-        for seed in range(N_ASKED_BY)
-        for row in load_features(name, seed).queries
+        row.tobytes() for seed in SEEDS for row in load_features(name, seed).queries
     }
     return found[[row.tobytes() not in asked for row in found]]
 

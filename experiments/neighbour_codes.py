@@ -5,8 +5,8 @@
 
 Recall of the ten nearest points, ANN mAP and seconds of learning at 32 to 512 bits. The
 nested codes are prefixes of one model of 512 bits that was trained for all lengths.
-What `sparse_projections` has measured already is taken from there. Training uses the
-database, never the queries.
+What `sparse_projections` has measured in the same way is taken from there. Training
+uses the database, never the queries.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ import typer
 
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
-from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
-from experiments._projections import METHODS, N_ITER
+from experiments._options import Bits, Data, Only, one_line, wanted
+from experiments._projections import METHODS, N_ITER, SEEDS, USUAL_ITER
 from experiments._ranking import Fit, encoder_figures, ranking_figures
 from experiments._shared_steps import SharedSteps, shared_steps
 from experiments.sparse_projections import ADDED
@@ -35,11 +35,11 @@ FORMS: dict[str, dict[str, Any]] = {
 FORMS_AT = (64, 256)
 
 
-def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
+def main(data: Data, bits: Bits = None, only: Only = None) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("neighbour_codes")
     for name in data:
-        for seed in range(seeds):
+        for seed in SEEDS:
             with one_line():
                 features = load_features(name, seed)
             with shared_steps(features.database) as steps:
@@ -58,7 +58,7 @@ def lineup(
     for n_bits in LENGTHS:
         cell = {"data": name, "bits": n_bits, "seed": seed}
         for method in (*OTHERS, OURS, *FAST):
-            learner = METHODS[method](n_bits, seed, N_ITER.get(name, 50))
+            learner = METHODS[method](n_bits, seed, USUAL_ITER)
             yield {**cell, "method": method}, Fit(learner, features, steps)
         yield {**cell, "method": NESTED}, shared
         for method, options in FORMS.items() if n_bits in FORMS_AT else ():
@@ -69,7 +69,7 @@ def lineup(
 def figures(cell: Cell, fit: Fit) -> Cell:
     """Rank the database for the queries by as many bits as a cell has."""
     known = Cells("sparse_projections").get(cell)
-    if known is not None and ADDED in known:
+    if known is not None and ADDED in known and cell["data"] not in N_ITER:
         return known
     assert fit.encoder is not None
     encoder = fit.encoder.prefix(cell["bits"])

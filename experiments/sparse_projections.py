@@ -17,7 +17,7 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, one_line, wanted
-from experiments._projections import lineup
+from experiments._projections import SEEDS, lineup
 from experiments._ranking import (
     Fit,
     encoder_figures,
@@ -40,6 +40,8 @@ TABLE_2 = (
     "BP-rand",
     "BP-opt",
     "Hadamard 3",
+    "SH",
+    "BRE",
     "NeighbourCodes",
     "FastNeighbourCodes",
 )
@@ -49,7 +51,7 @@ ADDED = "recall100"
 
 def main(
     data: Data,
-    seed: Annotated[list[int] | None, typer.Option(help="0 to 2 if not given.")] = None,
+    seed: Annotated[list[int] | None, typer.Option(help="1 to 3 if not given.")] = None,
     bits: Bits = None,
     only: Only = None,
     complete: Annotated[
@@ -58,7 +60,7 @@ def main(
 ) -> None:
     """Measure every cell that is not measured yet."""
     for name in data:
-        for number in seed or range(3):
+        for number in seed or SEEDS:
             with one_line():
                 features = load_features(name, number)
             with shared_steps(features.database) as steps:
