@@ -159,7 +159,7 @@ def decoders(cells: list[Cell], name: str) -> Iterator[str]:
                 f"guesses by {o}": _curve(runs, f"guesses by {o}", f"guessed by {o}")
                 for o in ORDERS
             },
-            "within a radius": _curve(runs, "within, look-ups", "within"),
+            "within a radius, at most": _curve(runs, "within, look-ups", "within"),
         }
         look_ups = [x for curve in curves.values() for x, *_ in curve]
         ends = min(look_ups), max(look_ups)
@@ -171,7 +171,7 @@ def decoders(cells: list[Cell], name: str) -> Iterator[str]:
         line_plot(
             image,
             curves,
-            x="look-ups, mean",
+            x="look-ups: mean, and the most within a radius",
             y="accuracy",
             title=f"{TITLES[name]}, {bits} bits",
         )

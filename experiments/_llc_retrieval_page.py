@@ -13,13 +13,15 @@ Made by `python -m experiments.pages` from `llc_retrieval.jsonl`, which
 `python -m experiments.llc_retrieval` writes. Tables 3 and 4 of LLC (Kusupati et al.,
 NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other codebooks,
 losses made for retrieval, codes that no network learns, and real-valued vectors of as
-many numbers, which take 16 times the memory at 16 bits each. Rates and epochs are
-chosen on items kept aside from training, nothing on queries. mAP with expected ties,
-divided by what can be found: over the first 1,000 of Caltech-101 and ICD-10, over all
-of CIFAR-10. Means over seeds ± one standard error.
+many numbers, which take 16 times the memory at 16 bits each. Rates, the regulariser of
+CCA-ITQ and epochs are chosen on items kept aside from training, nothing on queries.
+mAP with expected ties, divided by what can be found: over the first 1,000 of
+Caltech-101 and ICD-10, the first 5,000 of ICD-10's words, over all of CIFAR-10. Means
+over seeds ± one standard error.
 
-A code of the predicted class ranks the base as well as a classifier does and tells
-nothing else; codes of classes that were trained on have to be read beside it."""
+A code of the predicted class, one bit for each class or the bits of its number, ranks
+the base as well as a classifier does and tells nothing else; codes of classes that were
+trained on have to be read beside it."""
 
 PAPER = """**Of the paper**, ImageNet-100. AlexNet at 10, 16, 32, 48 and 64 bits:
 HashNet .200, .282, .430, .527, .512, GreedyHash .286, .425, .541, .572, .590, LLC .309,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from experiments._cells import Cell
+from experiments._cells import Cell, Cells
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._posterior_peers import (
@@ -13,7 +13,14 @@ from experiments._posterior_peers import (
 )
 from experiments._summary import by_method, decimal, figure, grid, markdown
 from experiments._verdicts import minus, only, over_seeds, values_of, without
-from experiments.posterior_control import CONTROLS, LENGTHS, N_ITER, beside_losses
+from experiments.posterior_control import (
+    CONTROLS,
+    LENGTHS,
+    N_ITER,
+    Settings,
+    beside_losses,
+    choice_of,
+)
 from fewbits.analysis import bound_regression
 
 INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
@@ -119,18 +126,19 @@ def _gaps(found: dict[int, tuple[float, float, int]]) -> Iterator[str]:
 
 
 def settings_of(cells: list[Cell]) -> str:
-    """Return what was chosen for each loss and control."""
-    found = {label(cell): cell["figures"] for cell in sorted(cells, key=_order)}
-    rows = [
-        [
-            name,
-            each["variant"],
-            f"{each['rate']:g}",
-            "" if each["weight"] is None else each["weight"],
-        ]
-        for name, each in found.items()
-    ]
-    return markdown(["", "variant", "learning rate", "weight"], rows)
+    """Return what was chosen for each loss and control, and how good it was."""
+    choices, rows = Cells("posterior_choices"), []
+    for name, cell in {label(each): each for each in sorted(cells, key=_order)}.items():
+        chosen = Settings(*(cell["figures"][key] for key in Settings._fields))
+        data, head, method, control = (
+            cell["cell"][key] for key in ("data", "head", "method", "control")
+        )
+        control = "D" if control == "frozen" else control
+        known = choices.get(choice_of(data, head, method, control, chosen))
+        aside = "" if known is None else decimal(known["map"], 3)
+        weight = "" if chosen.weight is None else f"{chosen.weight:g}"
+        rows.append([name, chosen.variant, f"{chosen.rate:g}", weight, aside])
+    return markdown(["", "variant", "learning rate", "weight", "mAP aside"], rows)
 
 
 def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:

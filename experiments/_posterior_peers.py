@@ -28,6 +28,7 @@ def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]
     """Yield public code beside ours, from cells that name their control."""
     public = BY_HEAD[head].get(name)
     if public is None:
+        yield from references(name)
         return
     ours = by_method(cells, figure("map"), "bits")
     rows = []
@@ -43,8 +44,7 @@ def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]
         "seeds on one split; our figures below it are in bold. *Best* is the largest "
         "of public code, and our loss and control that rank best the items kept aside."
     )
-    if head == "linear":
-        yield _references(name)
+    yield from references(name)
 
 
 def _pair(ours: tuple[float, float, int] | None, theirs: float | None) -> str:
@@ -74,15 +74,19 @@ def _best_aside(found: Cell) -> float | None:
     return max(found["history"]["map"]) if found.get("history") else None
 
 
-def _references(name: str) -> str:
+def references(name: str) -> Iterator[str]:
+    """Yield what is reached without deep codes."""
     rows = [
         [method, *("" if each is None else decimal(each, 3) for each in values)]
-        for method, values in REFERENCES[name].items()
+        for method, values in REFERENCES.get(name, {}).items()
     ]
     rows += measured_references(name)
-    whole = "; ".join(f"{key} {decimal(v, 3)}" for key, v in WHOLE[name].items())
-    header = ["without deep codes", *(f"{bits} bits" for bits in LENGTHS)]
-    return f"{markdown(header, rows)}\n\nWithout a length: {whole}."
+    if rows:
+        header = ["without deep codes", *(f"{bits} bits" for bits in LENGTHS)]
+        yield markdown(header, rows)
+    if name in WHOLE:
+        whole = "; ".join(f"{key} {decimal(v, 3)}" for key, v in WHOLE[name].items())
+        yield f"Without a length, by public code: {whole}."
 
 
 def measured_references(name: str) -> Iterator[list[str]]:

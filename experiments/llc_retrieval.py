@@ -5,13 +5,14 @@
 LLC with learnt, SVD and random codebooks, beside losses that were made for retrieval,
 codes that no network learns, the code of the predicted class, and real-valued vectors:
 the features themselves, and those of as many numbers as LLC has bits, learnt by
-classifying through them. Learning rates of losses are those that `posterior_control`
-chooses on items kept aside; so is the epoch of everything that is trained. What it has
-measured of these losses is taken from there.
+classifying through them. Learning rates, the regulariser of CCA-ITQ and the epoch of
+everything that is trained are chosen on items kept aside, rates at 32 bits; those of
+losses by `posterior_control`, from which also comes what it has measured of them.
 """
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,10 +22,20 @@ from torch import Tensor
 
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
-from experiments._hash_problems import HashProblem, load_problem
+from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, possible
-from experiments.posterior_control import Settings, loss_of, settings
+from experiments.posterior_control import (
+    CHOSEN_BITS,
+    CHOSEN_SEED,
+    MORE_RATES,
+    N_SEEDS,
+    RATES,
+    Settings,
+    best_of,
+    loss_of,
+    settings,
+)
 from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import LLC, DeepHash
@@ -42,7 +53,9 @@ SHALLOW: dict[str, Callable[..., Learner]] = {
 }
 REAL = "real-valued, learnt"
 #: Without a length of their own.
-WHOLE = ("features", "predicted class")
+WHOLE = ("features", "predicted class", "predicted class, its number")
+#: Of CCA-ITQ.
+REGULARISERS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 class RealValued(Loss):
@@ -61,15 +74,23 @@ def main(data: Data, seeds: Seeds = 5, bits: Bits = None, only: Only = None) -> 
     for name in data:
         for seed in range(seeds):
             problem = load_problem(name, seed)
-            n_classes = len(np.unique(problem.labels[problem.train]))
-            for cell in lineup(name, seed, n_classes):
+            several = problem.labels.ndim == 2
+            for cell in lineup(name, seed, n_classes_of(problem), several):
                 if wanted(cell, only, bits):
                     cells.measure(cell, partial(figures, **cell))
 
 
-def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
-    """Yield the cells of one seed."""
-    for method in WHOLE:
+def n_classes_of(problem: HashProblem) -> int:
+    """Return the number of classes that are trained on."""
+    labels = problem.labels[problem.train]
+    return labels.shape[1] if labels.ndim == 2 else len(np.unique(labels))
+
+
+def lineup(
+    name: str, seed: int, n_classes: int, several: bool = False
+) -> Iterator[Cell]:
+    """Yield the cells of one seed; items of `several` classes have no number."""
+    for method in WHOLE[: 2 if several else None]:
         yield {"data": name, "bits": 0, "method": method, "seed": seed}
     for length in LENGTHS:
         for method in (*BOOKS, *LOSSES, *SHALLOW, REAL):
@@ -79,7 +100,7 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
 
 def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Learn codes, and rank the base for the queries."""
-    chosen = Settings("", None, 1e-3)
+    chosen = Settings("", None, settled(data, method))
     if method in LOSSES:
         known = Cells("posterior_control").get(
             {"data": data, "head": "linear", "bits": bits, "seed": seed}
@@ -100,16 +121,50 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     return found
 
 
+def settled(data: str, method: str) -> float:
+    """Return the rate, or the regulariser, that ranks items kept aside best."""
+    if method == "CCA-ITQ":
+        return best_of(REGULARISERS, partial(aside, data, method)).value
+    if method in BOOKS or method == REAL:
+        return best_of(RATES, partial(aside, data, method), MORE_RATES).value
+    return RATES[0]
+
+
+def aside(data: str, method: str, value: float) -> float:
+    """Return the mAP on items kept aside of training; measured once."""
+    cell = {"data": data, "head": "linear", "method": method, "control": ""}
+    cell |= {"weight": None, "rate": value}
+
+    def train() -> Cell:
+        problem = choice_problem(data, CHOSEN_SEED, N_SEEDS[""])
+        fits = possible(method, CHOSEN_BITS, n_classes_of(problem))
+        bits = CHOSEN_BITS if fits else LENGTHS[0]  # few classes have few directions
+        learner = make(method, bits, Settings("", None, value), CHOSEN_SEED)
+        if method in SHALLOW:
+            rows = np.random.default_rng(CHOSEN_SEED).permutation(problem.train)
+            query, base = np.split(rows, [len(rows) // 10])
+            problem = replace(problem, train=base, base=base, query=query)
+        learner.fit(problem.X[problem.train], problem.labels[problem.train])
+        if method in SHALLOW:
+            return {"map": ranked(learner, method, problem)}
+        return {"map": max(record["map"] for record in learner.history_)}
+
+    best: float = Cells("posterior_choices").measure(cell, train)["map"]
+    return best
+
+
 def make(method: str, bits: int, chosen: Settings, seed: int) -> Any:
     """Return an untrained learner, or None for the features themselves."""
     shared: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed}
     if method in BOOKS:
         options = {"codebook_epochs": CODEBOOK_EPOCHS, **CODEBOOKS[method]}
-        return LLC(bits, **shared, **options)
+        return LLC(bits, learning_rate=chosen.rate, **shared, **options)
+    if method == "CCA-ITQ":
+        return CCAITQ(bits, reg=chosen.rate, random_state=seed)
     if method in SHALLOW:
         return SHALLOW[method](bits, random_state=seed)
-    if method == "predicted class":
-        return PredictedClass()
+    if method.startswith("predicted class"):
+        return PredictedClass(numbered=method.endswith("number"))
     if method == "features":
         return None
     real = method == REAL

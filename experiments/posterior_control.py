@@ -35,7 +35,10 @@ LENGTHS = (16, 32, 64)
 HEADS: dict[str, tuple[int, ...]] = {"linear": (), "mlp": (1024,)}
 #: Tried first, and what else is tried where the best of them is the last.
 RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
-WEIGHTS, MORE_WEIGHTS = (0.03, 0.1, 0.3, 1.0), (0.001, 0.003, 0.01, 3.0, 10.0, 30.0)
+#: So small a weight at first that the loss is all but alone: mAP need not rise with the
+#: weight before it falls, and a control may harm with every larger one.
+WEIGHTS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+MORE_WEIGHTS = (3e-4, 3.0, 10.0, 30.0)
 #: What papers leave open, or public code does in another way. In a batch of many
 #: classes hardly any pair is similar; with a memory each item meets all of its class.
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
@@ -253,11 +256,16 @@ def best_of(
         found[value] = quality(value)
 
 
-def aside(data: str, head: str, loss: str, control: str, tried: Settings) -> float:
-    """Return the best mAP on items kept aside; measured once."""
+def choice_of(data: str, head: str, loss: str, control: str, tried: Settings) -> Cell:
+    """Return the cell of a choice."""
     cell = {"data": data, "head": head, "method": loss, "control": control}
     cell |= {"weight": tried.weight, "rate": tried.rate}
-    cell |= {"variant": tried.variant} if tried.variant else {}
+    return cell | ({"variant": tried.variant} if tried.variant else {})
+
+
+def aside(data: str, head: str, loss: str, control: str, tried: Settings) -> float:
+    """Return the best mAP on items kept aside; measured once."""
+    cell = choice_of(data, head, loss, control, tried)
 
     def train() -> Cell:
         problem = choice_problem(data, CHOSEN_SEED, max(N_SEEDS.values()))

@@ -131,6 +131,9 @@ def test_page_of_controls(results, write_cells):
         for cell in posterior_control.lineup("caltech101", "linear", seed)
     ]
     write_cells(results / "posterior_control.jsonl", cells)
+    choice = {"data": "caltech101", "head": "linear", "method": "csq"}
+    choice |= {"control": "D", "weight": 0.1, "rate": 0.003}
+    write_cells(results / "posterior_choices.jsonl", [(choice, {"map": 0.812})])
     made = {"data": "caltech101", "method": "hashnet", "control": "D"}
     placed = {"points": [[0.0, 1.0], [1.0, 2.0]], "labels": ["a", "b"], "bound": 0.52}
     write_cells(results / "posterior_map.jsonl", [(made, placed)])
@@ -142,9 +145,9 @@ def test_page_of_controls(results, write_cells):
     assert "| csq + frozen D | +0.000 ± .000 |" in page
     assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
     assert "D alone +" not in page
-    assert "| csq + D |  | 0.003 | 0.1 |\n" in page
-    assert "| csq |  | 0.003 |  |\n" in page
-    assert "| hashnet | memory | 0.003 |  |\n" in page
+    assert "| csq + D |  | 0.003 | 0.1 | .812 |\n" in page
+    assert "| csq |  | 0.003 |  |  |\n" in page
+    assert "| hashnet | memory | 0.003 |  |  |\n" in page
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
     assert "| CCA-ITQ, here |  | .610 |  |" in page

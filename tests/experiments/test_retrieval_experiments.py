@@ -1,5 +1,7 @@
 """Retrieval by codes of classes, across modalities, and the toy of the posterior."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -35,6 +37,10 @@ def short(monkeypatch, problem):
         monkeypatch.setattr(module, "N_ITER", 3)
         monkeypatch.setattr(module, "CODEBOOK_EPOCHS", 3)
     monkeypatch.setattr(llc_retrieval, "settings", lambda *_: Settings("", None, 1e-3))
+    monkeypatch.setattr(llc_retrieval, "choice_problem", lambda *_: problem)
+    monkeypatch.setattr(llc_retrieval, "RATES", (1e-3,))
+    monkeypatch.setattr(llc_retrieval, "MORE_RATES", ())
+    monkeypatch.setattr(llc_retrieval, "REGULARISERS", (1,))
 
 
 @pytest.mark.parametrize(
@@ -48,6 +54,34 @@ def test_every_kind_of_code_ranks(short, results, method):
 @pytest.mark.parametrize("method", llc_retrieval.WHOLE)
 def test_references_have_no_length(short, method):
     assert llc_retrieval.figures("any", 0, method, 0)["map"] > 0.5
+
+
+def test_items_of_several_classes(short, results, problem, monkeypatch):
+    names, numbers = np.unique(problem.labels, return_inverse=True)
+    labels = np.eye(len(names), dtype=int)[numbers]
+    labels[::3, 0] = 1
+    several = replace(problem, labels=labels)
+    for name in ("load_problem", "choice_problem"):
+        monkeypatch.setattr(llc_retrieval, name, lambda *_: several)
+    cells = list(llc_retrieval.lineup("any", 0, 12, several=True))
+    assert not any("number" in cell["method"] for cell in cells)
+    for method in {cell["method"] for cell in cells}:
+        bits = 0 if method in llc_retrieval.WHOLE else 8
+        assert 0.1 < llc_retrieval.figures("any", bits, method, 0)["map"] <= 1
+
+
+def test_what_is_best_aside_is_taken(short, results, write_cells, monkeypatch):
+    monkeypatch.setattr(llc_retrieval, "REGULARISERS", (0.1, 1, 10))
+    monkeypatch.setattr(llc_retrieval, "RATES", (1e-3, 3e-3, 1e-2))
+    common = {"data": "any", "head": "linear", "control": "", "weight": None}
+    cells = [
+        ({**common, "method": method, "rate": rate}, {"map": 0.5 + 0.1 * (i == 1)})
+        for method, rates in (("CCA-ITQ", (0.1, 1, 10)), ("LLC", (1e-3, 3e-3, 1e-2)))
+        for i, rate in enumerate(rates)
+    ]
+    write_cells(results / "posterior_choices.jsonl", cells)
+    assert llc_retrieval.settled("any", "CCA-ITQ") == 1
+    assert llc_retrieval.settled("any", "LLC") == 3e-3
 
 
 def test_losses_are_not_trained_twice(short, results, write_cells):
@@ -75,7 +109,7 @@ def test_page_of_retrieval(results, write_cells):
     _llc_retrieval_page.write()
     page = (results / "llc_retrieval.md").read_text("utf-8")
     assert "| LLC | .600 ± .000 |" in page
-    assert "features .500 ± .000; predicted class .500 ± .000" in page
+    assert "features .500 ± .000; predicted class .500 ± .000; predicted" in page
 
 
 class Words:

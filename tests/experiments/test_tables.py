@@ -43,5 +43,9 @@ def test_precision_where_only_the_class_is_known(predictions, expected):
 def test_codes_of_the_predicted_class():
     X = np.repeat(np.eye(3, dtype=np.float32), 5, axis=0)
     y = np.repeat(["x", "y", "z"], 5)
+    numbered = PredictedClass(numbered=True).fit(X, y)
+    assert numbered.n_bits == 2
+    numbers = unpack(numbered.encode(X), 2) @ [1, 2]
+    assert np.array_equal(numbers, np.unique(y, return_inverse=True)[1])
     bits = unpack(PredictedClass().fit(X, y).encode(X), 3)
     np.testing.assert_array_equal(bits, np.repeat(np.eye(3, dtype=np.uint8), 5, axis=0))
