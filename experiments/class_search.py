@@ -145,7 +145,8 @@ class FloatSearch:
         """Return the places in the collection that fit the examples best."""
         rows = np.concatenate([self.X[examples], self.negatives]).astype(np.float64)
         wanted = np.repeat([1, -1], [len(examples), len(self.negatives)])
-        weights, _ = linear_svm(rows, wanted, FLOAT_COST / len(rows), 0)
+        C = FLOAT_COST / len(rows)  # so large that the dual problem takes 20 times that
+        weights, _ = linear_svm(rows, wanted, C, 0, dual=False)
         return best_scores(self.collection @ weights.astype(np.float32), max(RANKS))
 
 

@@ -191,6 +191,20 @@ def test_every_class_of_caltech_has_a_sense():
     assert kinds.count("animal") == 42
 
 
+@pytest.mark.parametrize("method", llc.BESIDE)
+def test_codes_not_made_for_classifying_are_decoded(method, monkeypatch):
+    monkeypatch.setattr(llc, "N_ITER", 20)
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abcdef"), 30)
+    X = 3 * rng.normal(size=(6, 12))[np.repeat(range(6), 30)]
+    X = (X + rng.normal(size=X.shape)).astype(np.float32)
+    rows = np.arange(180)
+    problem = ClassProblem(X, y, rows[rows % 3 > 0], rows[rows % 3 == 0])
+    found = llc.figures(problem, "any", 8, method, 0)
+    assert found["exact"] <= found["nearest"] <= found["soft"] + 0.1
+    assert found["nearest"] > 0.6
+
+
 def test_purity_is_of_the_level_with_the_most_groups():
     rng = np.random.default_rng(0)
     y = np.repeat(list("abcdef"), 6)

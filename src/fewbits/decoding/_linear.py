@@ -175,6 +175,7 @@ def linear_svm(
     random_state: int,
     *,
     penalty: str = "l2",
+    dual: bool | None = None,
 ) -> tuple[NDArray[np.float64], float]:
     """Solve LIBLINEAR's problem with squared hinge loss, both sides weighing the same.
 
@@ -182,17 +183,21 @@ def linear_svm(
     ----------
     penalty : {"l2", "l1"}, default="l2"
         Of the weights; with "l1" many of them are 0.
+    dual : bool, default=None
+        Which of the two problems, with the same answer, is solved. None takes the
+        faster one where C is small, as for codes.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
     sparse = penalty == "l1"
+    if dual is None:  # it crawls where bits are few; a sparse problem has none here
+        dual = not sparse and len(X) <= X.shape[1]
     svm = LinearSVC(
         C=C,
         penalty=penalty,
         class_weight="balanced",
-        # The dual crawls where bits are few; a sparse problem is solved in the primal.
-        dual=not sparse and len(X) <= X.shape[1],
+        dual=dual,
         intercept_scaling=10.0,  # so that the constant is hardly held back
         max_iter=1_000 if sparse else 10_000,
         random_state=random_state,

@@ -375,7 +375,7 @@ def test_figures_go_to_callbacks():
 
     spy = Spy()
     learner(n_iter=2, callbacks=[MLflow(spy)]).fit(X, y)
-    names = ["bound", "loss", "map", "seconds"]
+    names = ["bound", "loss", "map", "seconds", "seconds_of_figures"]
     assert spy.logged == [(1, names), (2, names)]
 
 

@@ -93,8 +93,8 @@ class DeepHash(DeepLearner):
     network_ : torch.nn.Module
         The trained network.
     history_ : list of dict
-        For each epoch: ``loss``, ``seconds``, ``bound`` (min D_inter / max D_intra) and
-        ``map`` on the items kept aside.
+        For each epoch: ``loss``, ``seconds`` of its steps, ``bound`` (min D_inter / max
+        D_intra), ``map`` on the items kept aside, and ``seconds_of_figures`` of these.
     classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
         The classifier that GreedyHash and DSDH learn beside the codes; None where a

@@ -25,7 +25,8 @@ from fewbits.learners.deep.losses import Loss
 
 Record = dict[str, float]
 State = dict[str, Any]
-#: Called after each epoch with its figures: epoch, loss, seconds, bound, map.
+#: Called after each epoch with its figures: epoch, loss, seconds (of the steps), bound,
+#: map, and seconds_of_figures (of the last two).
 Callback = Callable[[Record], None]
 
 
@@ -199,11 +200,13 @@ class Trainer:
         record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         record["seconds"] = time.perf_counter() - start
         if self.monitor is not None:
+            start = time.perf_counter()
             scores = (
                 self.score(rows).cpu().numpy()
                 for rows in (self.monitor.items, self.monitor.queries)
             )
             record |= self.monitor.figures(*scores)
+            record["seconds_of_figures"] = time.perf_counter() - start
         return record
 
     def _step(self, rows: Tensor) -> float:
