@@ -24,7 +24,8 @@ error, and differences paired by seed."""
 
 TABLES = {
     "map": "mAP",
-    "accuracy": "accuracy of 100 votes",
+    "predicted": "mAP by the predicted class",
+    "accuracy": "accuracy of 100 votes, of real numbers that of their classifier",
     "exact": "the class whose code it is (ED)",
     "nearest": "the class with the nearest code (MHD)",
     "soft": "the class with the nearest code, bits weighed by their scores",

@@ -67,6 +67,11 @@ class RealValued(Loss):
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return class_loss(self.layer(scores), batch)
 
+    @property
+    def classifier(self) -> Tensor:
+        weights: Tensor = self.layer.weight.detach()
+        return weights
+
 
 def main(data: Data, seeds: Seeds = 5, bits: Bits = None, only: Only = None) -> None:
     """Measure every cell that is not measured yet."""

@@ -5,8 +5,10 @@
 
 The losses of the paper, each alone and with the posterior control ("D"), train a
 network that starts from nothing; the paper's starts from ImageNet. So does LLC, whose
-codes are also decoded. Nothing is chosen
-but the epoch that is kept, on a tenth of the training images. The full size wants a
+codes are also decoded. Beside them stand plain targets at the centres of the control
+for one loss, and a network that classifies through real numbers, which rank by their
+cosine, or by the predicted class. Nothing is chosen but the epoch that is kept, on a
+tenth of the training images. The full size wants a
 GPU, and is trained there in mixed precision; the small one is for a look on a CPU.
 """
 
@@ -25,6 +27,7 @@ from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._resnet import resnet
+from experiments.llc_retrieval import REAL, RealValued
 from fewbits import datasets
 from fewbits.backbones import pixels
 from fewbits.codes import pack
@@ -36,13 +39,17 @@ from fewbits.evaluation import (
     share_label,
     standard_split,
 )
-from fewbits.learners.deep import LLC, DeepHash, PosteriorControl
+from fewbits.learners.deep import LLC, CentreControl, DeepHash, PosteriorControl
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
 
+Scores = NDArray[np.float32]
+
 LENGTHS = (16, 32, 64)
-METHODS = (*LOSSES, "LLC")
-CONTROLS = ("", "D")
+METHODS = (*LOSSES, "LLC", REAL)
+CONTROLS: dict[str, Any] = {"": None, "D": PosteriorControl, "centres": CentreControl}
+#: Losses that stand beside plain targets, too.
+WITH_CENTRES = ("csq",)
 WEIGHT, RATE, DECAY, SIDE = 0.1, 1e-3, 0.05, 32
 #: Which of the field's splits each name stands for.
 SPLITS = {"cifar10-pixels": "cifar10", "cifar10-2-pixels": "cifar10-2"}
@@ -88,9 +95,18 @@ def lineup(name: str, size: str, seed: int) -> Iterator[Cell]:
     """Yield the cells of one seed."""
     for method in METHODS:
         for n_bits in LENGTHS:
-            for control in CONTROLS if method in LOSSES else ("",):
+            for control in controls_of(method):
                 cell = {"data": name, "size": size, "bits": n_bits}
                 yield {**cell, "method": method, "control": control, "seed": seed}
+
+
+def controls_of(method: str) -> tuple[str, ...]:
+    """Return what a method is measured with."""
+    if method not in LOSSES:
+        return ("",)
+    return tuple(
+        each for each in CONTROLS if each != "centres" or method in WITH_CENTRES
+    )
 
 
 @lru_cache(maxsize=1)
@@ -114,15 +130,15 @@ def figures(
     start = time.perf_counter()
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
-    base = learner.encode(problem.X[problem.base])
-    scores = learner.encoder_.project(learner.extract(problem.X[problem.query]))
-    query = pack(scores >= 0)
+    query, base = (
+        learner.encoder_.project(learner.extract(problem.X[rows]))
+        for rows in (problem.query, problem.base)
+    )
     labels, asked = problem.labels[problem.base], problem.labels[problem.query]
-    right = share_label(asked, labels)
+    quality = by_numbers if method == REAL else by_codes
     return {
-        **(decoded(learner, scores, asked) if isinstance(learner, LLC) else {}),
-        "map": mean_average_precision(query, base, right).value,
-        "accuracy": knn_accuracy(base, labels, query, asked, k=100).value,
+        **(decoded(learner, query, asked) if isinstance(learner, LLC) else {}),
+        **quality(learner, query, base, asked, labels),
         "seconds_per_epoch": float(
             np.median([record["seconds"] for record in learner.history_])
         ),
@@ -132,6 +148,32 @@ def figures(
             key: [round(record[key], 4) for record in learner.history_]
             for key in ("map", "bound")
         },
+    }
+
+
+def by_codes(_: Any, query: Scores, base: Scores, asked: Any, labels: Any) -> Cell:
+    """Rank by Hamming distances, and let the nearest 100 vote."""
+    codes = pack(query >= 0), pack(base >= 0)
+    right = share_label(asked, labels)
+    return {
+        "map": mean_average_precision(*codes, right).value,
+        "accuracy": knn_accuracy(codes[1], labels, codes[0], asked, k=100).value,
+    }
+
+
+def by_numbers(
+    learner: DeepHash, query: Scores, base: Scores, asked: Any, labels: Any
+) -> Cell:
+    """Rank by cosines, and by whether the class that is predicted is the same."""
+    right = share_label(asked, labels)
+    assert learner.classifier_ is not None
+    W, numbers = learner.classifier_.T, np.arange(len(learner.classes_))
+    predicted = [(side @ W).argmax(axis=1) for side in (query, base)]
+    one_hot = [pack(each[:, None] == numbers) for each in predicted]
+    return {
+        "map": mean_average_precision(query, base, right, metric="cosine").value,
+        "predicted": mean_average_precision(*one_hot, right).value,
+        "accuracy": float(np.mean(learner.classes_[predicted[0]] == asked)),
     }
 
 
@@ -165,8 +207,9 @@ def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHas
     }
     if method == "LLC":
         return LLC(bits, codebook_epochs=size.codebook_epochs, **options)
-    beside = PosteriorControl(weight=WEIGHT) if control else None
-    return DeepHash(bits, loss=method, control=beside, **options)
+    loss = RealValued() if method == REAL else method
+    beside = CONTROLS[control](weight=WEIGHT) if control else None
+    return DeepHash(bits, loss=loss, control=beside, **options)
 
 
 if __name__ == "__main__":

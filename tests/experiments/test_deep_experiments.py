@@ -193,7 +193,7 @@ def test_every_class_of_caltech_has_a_sense():
 
 @pytest.mark.parametrize("method", llc.BESIDE)
 def test_codes_not_made_for_classifying_are_decoded(method, monkeypatch):
-    monkeypatch.setattr(llc, "N_ITER", 20)
+    monkeypatch.setattr(llc, "N_ITER", 80)
     rng = np.random.default_rng(0)
     y = np.repeat(list("abcdef"), 30)
     X = 3 * rng.normal(size=(6, 12))[np.repeat(range(6), 30)]

@@ -40,7 +40,7 @@ def test_command_trains_from_pixels(images, results):
     pixels.main(["cifar10-pixels"], "small", 1, [16], ["csq"])
     lines = (results / "pixels.jsonl").read_text().splitlines()
     cells = [json.loads(line) for line in lines]
-    assert [cell["cell"]["control"] for cell in cells] == ["", "D"]
+    assert [cell["cell"]["control"] for cell in cells] == ["", "D", "centres"]
     for cell in cells:
         assert cell["figures"]["map"] > 0.7  # .5 by chance
         assert cell["figures"]["accuracy"] > 0.8
@@ -59,7 +59,7 @@ def test_official_split(images):
 
 def test_every_loss_is_measured_at_every_length():
     cells = list(pixels.lineup("cifar10-pixels", "full", 0))
-    assert len(cells) == 7 * 3 * 2 + 3
+    assert len(cells) == 7 * 3 * 2 + 3 + 3 + 3  # centres, LLC, and real numbers
 
 
 def test_codes_of_classes_are_decoded(images, results):
@@ -69,6 +69,14 @@ def test_codes_of_classes_are_decoded(images, results):
     assert found["soft"] > 0.8
     _pixels_page.write()
     assert "(MHD)" in (results / "pixels.md").read_text("utf-8")
+
+
+def test_real_numbers_stand_beside_codes(images, results):
+    pixels.main(["cifar10-pixels"], "small", 1, [16], [pixels.REAL])
+    found = json.loads((results / "pixels.jsonl").read_text())["figures"]
+    assert min(found["map"], found["predicted"], found["accuracy"]) > 0.7
+    _pixels_page.write()
+    assert "by the predicted class" in (results / "pixels.md").read_text("utf-8")
 
 
 def test_crops_and_mirrors():
