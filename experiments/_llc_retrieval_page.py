@@ -50,7 +50,20 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         both = {REAL: real, "LLC": table.get("LLC", {})}
         yield "**Bits and as many real numbers (table 4)**"
         yield grid(both, "{} dimensions")
+    yield from classes_of_items(cells)
     unique = by_method(cells, figure("unique"), "bits")
     if unique:
         yield "**Different codes of classes**"
         yield grid({book: unique[book] for book in BOOKS if book in unique}, "{} bits")
+
+
+def classes_of_items(cells: list[Cell]) -> Iterator[str]:
+    """Yield how well the classes of items that have several are told."""
+    table = by_method(cells, figure("label_ranking"), "bits")
+    svm = table.pop(WHOLE[1], {}).get(0)
+    if table:
+        yield (
+            "**Which classes an item has**, label-ranking average precision of soft "
+            "decoding" + (f"; of linear SVMs {shown(*svm[:2])}" if svm else "")
+        )
+        yield grid(table, "{} bits")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import typer
+from sklearn.metrics import label_ranking_average_precision_score
 from torch import Tensor
 
 from experiments._cells import Cell, Cells
@@ -123,7 +124,23 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     found = {"map": ranked(learner, method, problem), "fit_seconds": round(seconds, 2)}
     if method in BOOKS:
         found["unique"] = learner.codebook_of_classes().n_unique
+    if problem.labels.ndim == 2 and method in (*BOOKS, WHOLE[1]):
+        found["label_ranking"] = label_ranking(learner, problem)
     return found
+
+
+def label_ranking(learner: Any, problem: HashProblem) -> float:
+    """Return how well classes are ranked for items that have several.
+
+    By the products of scores with codes, as soft decoding does, or by an SVM for each;
+    of each class of an item, the share of right ones among those above it.
+    """
+    X, Y = problem.X[problem.query], problem.labels[problem.query]
+    if isinstance(learner, PredictedClass):
+        scores = learner.scores(X)
+    else:
+        scores = learner.encoder_.project(X) @ learner.codebook_.T.astype(np.float32)
+    return float(label_ranking_average_precision_score(Y, scores))
 
 
 def settled(data: str, method: str) -> float:

@@ -18,6 +18,8 @@ from experiments import (
 from experiments._hash_problems import HashProblem
 from experiments.posterior_control import Settings
 
+RANKING = (*llc_retrieval.BOOKS, "predicted class")
+
 
 @pytest.fixture
 def problem():
@@ -67,7 +69,11 @@ def test_items_of_several_classes(short, results, problem, monkeypatch):
     assert not any("number" in cell["method"] for cell in cells)
     for method in {cell["method"] for cell in cells}:
         bits = 0 if method in llc_retrieval.WHOLE else 8
-        assert 0.1 < llc_retrieval.figures("any", bits, method, 0)["map"] <= 1
+        found = llc_retrieval.figures("any", bits, method, 0)
+        assert 0.1 < found["map"] <= 1
+        assert ("label_ranking" in found) == (method in RANKING)
+        known = method == "predicted class"  # three epochs are few for the others
+        assert found.get("label_ranking", 1) > (0.9 if known else 0.1)
 
 
 def test_what_is_best_aside_is_taken(short, results, write_cells, monkeypatch):
@@ -101,7 +107,11 @@ def test_few_classes_have_few_directions():
 
 def test_page_of_retrieval(results, write_cells):
     cells = [
-        (cell, {"map": 0.5 + 0.1 * (cell["method"] == "LLC"), "unique": 100})
+        (
+            cell,
+            {"map": 0.5 + 0.1 * (cell["method"] == "LLC"), "unique": 100}
+            | ({"label_ranking": 0.4} if cell["method"] in RANKING else {}),
+        )
         for seed in range(2)
         for cell in llc_retrieval.lineup("caltech101", seed, 100)
     ]
@@ -109,6 +119,8 @@ def test_page_of_retrieval(results, write_cells):
     _llc_retrieval_page.write()
     page = (results / "llc_retrieval.md").read_text("utf-8")
     assert "| LLC | .600 ± .000 |" in page
+    assert "soft decoding; of linear SVMs .400 ± .000" in page
+    assert "| LLC | .400 ± .000 |" in page
     assert "features .500 ± .000; predicted class .500 ± .000; predicted" in page
 
 
