@@ -2,7 +2,8 @@
 
 At thousands of features they take longer than the rest, and a sweep over lengths and
 methods asks for the same ones again and again: the principal axes, the random rotation
-to start from, and the first rotation that sparse projections find from there.
+to start from, the first rotation that sparse projections find from there, and the
+neighbours that codes are trained to keep.
 """
 
 import pickle
@@ -13,11 +14,19 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 from numpy.random import RandomState
 
 from fewbits._typing import Array
-from fewbits.learners import _itq, _sparse_projections, _splitting
+from fewbits.learners import (
+    _itq,
+    _neighbour_frame,
+    _neighbour_learner,
+    _sparse_projections,
+    _splitting,
+)
 from fewbits.learners._axes import PrincipalAxes, principal_axes
+from fewbits.learners._neighbour_graph import NeighbourGraph, neighbour_graph
 from fewbits.learners._procrustes import polar, random_rotation
 
 
@@ -52,6 +61,15 @@ class SharedSteps:
         key = ("polar", C.shape)
         return self._once(key, zlib.crc32(C), lambda: polar(C), replace=False)
 
+    def graph(self, V: Any, anchors: Any, k: int, perplexity: float) -> NeighbourGraph:
+        """Return the neighbours of anchors; those of each frame of rows are kept."""
+        name = "graph", V.shape, zlib.crc32(np.ascontiguousarray(V[:64]))
+        key = zlib.crc32(np.ascontiguousarray(anchors)), k, perplexity
+        found: NeighbourGraph = self._once(
+            name, key, lambda: neighbour_graph(V, anchors, k, perplexity)
+        )
+        return found
+
     def _once(
         self,
         name: Hashable,
@@ -74,7 +92,7 @@ class SharedSteps:
 
 @contextmanager
 def shared_steps(X: Array) -> Iterator[SharedSteps]:
-    """Let every fit of ITQ and sparse projections to `X` use the same steps."""
+    """Let fits of ITQ, sparse projections and neighbour codes to `X` share steps."""
     shared = SharedSteps(X)
     with ExitStack() as patches:
         for module in (_itq, _sparse_projections):
@@ -83,5 +101,10 @@ def shared_steps(X: Array) -> Iterator[SharedSteps]:
                 ("random_rotation", shared.rotation),
             ):
                 patches.enter_context(patch.object(module, name, step))
-        patches.enter_context(patch.object(_splitting, "polar", shared.first_polar))
+        for module, name, step in (
+            (_splitting, "polar", shared.first_polar),
+            (_neighbour_frame, "principal_axes", shared.axes),
+            (_neighbour_learner, "neighbour_graph", shared.graph),
+        ):
+            patches.enter_context(patch.object(module, name, step))
         yield shared

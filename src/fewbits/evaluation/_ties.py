@@ -21,7 +21,8 @@ TIES = ("expected", "stable", "optimistic", "pessimistic", "random")
 METRICS = ("hamming", "euclidean", "cosine", "dot")
 
 FloatArray = NDArray[np.float64]
-Levels = tuple[slice, IdArray, int]
+WholeArray = NDArray[np.int32] | NDArray[np.int64]
+Levels = tuple[slice, WholeArray, int]
 _BLOCK_ENTRIES = 1 << 20
 
 
@@ -55,19 +56,20 @@ def tie_groups(
             yield span, histograms(levels, relevant, n_levels)
 
 
-def histograms(levels: IdArray, relevant: Mask, n_levels: int) -> TieGroups:
+def histograms(levels: WholeArray, relevant: Mask, n_levels: int) -> TieGroups:
     """Count items and relevant items at each level, for every row at once."""
     n = len(levels)
-    # One pass of bincount for everything: (row, relevant or not, level) as one number.
-    keys = levels + n_levels * relevant.astype(np.int64)
-    keys += 2 * n_levels * np.arange(n, dtype=np.int64)[:, None]
-    counts = np.bincount(keys.ravel(), minlength=2 * n_levels * n)
-    counts = counts.reshape(n, 2, n_levels)
-    return TieGroups(counts.sum(axis=1), counts[:, 1])
+    # One pass of bincount for all rows: row and level as one number. Few are relevant.
+    keys = levels + n_levels * np.arange(n, dtype=np.int64)[:, None]
+    sizes, hits = (
+        np.bincount(each, minlength=n_levels * n).reshape(n, n_levels)
+        for each in (keys.ravel(), keys[np.broadcast_to(relevant, keys.shape)])
+    )
+    return TieGroups(sizes, hits)
 
 
 def ordered(
-    levels: IdArray, relevant: Mask, rng: np.random.Generator | None
+    levels: WholeArray, relevant: Mask, rng: np.random.Generator | None
 ) -> TieGroups:
     """Break ties by row number, or at random, so that each item is its own group."""
     # Sorting narrow integers is a radix sort.
@@ -85,7 +87,7 @@ def hamming_levels(queries: Array, database: Array, metric: str) -> Iterator[Lev
     """Yield spans of queries, their distances, and the number of possible distances."""
     for span in _spans(len(queries), _BLOCK_ENTRIES // len(database)):
         distances = hamming_distances(queries[span], database)
-        yield span, distances.astype(np.int64), 8 * database.shape[1] + 1
+        yield span, distances, 8 * database.shape[1] + 1
 
 
 def float_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:

@@ -74,6 +74,10 @@ class NeighbourLearner(ResumableLearner):
         n_aside = min(_MOST_ASIDE, int(self.validation * len(some)), len(some) - 2)
         V = frame.rows(some)[order]
         watch = Watch(V[n_aside:], V[:n_aside])
+        # Drawn before the start, which differs between lengths and maps: the same seed
+        # asks for the same neighbours whatever is trained on them.
+        anchors = rng.permutation(len(watch.rows))[: self.n_anchors]
+        seeds = rng.randint(2**31 - 1, size=self.n_iter)
         training = Training(
             self._start(watch.rows, rng),
             watch,
@@ -81,21 +85,25 @@ class NeighbourLearner(ResumableLearner):
             self.n_iter,
             self.learning_rate,
         )
-        states = partial(self._states, training, rng)
+        states = partial(self._states, training, anchors, seeds)
         training.restore(self._resume(states, training.state(), X))
         self.recalls_ = np.array(training.recalls if n_aside else [])
         found = training.best() if self.validation else training.latest()
         return found.encoder(frame)
 
     def _states(
-        self, training: Training, rng: RandomState, start: Arrays
+        self,
+        training: Training,
+        anchors: NDArray[np.int64],
+        seeds: NDArray[np.int64],
+        start: Arrays,
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield what the iterations after `start` reach."""
+        """Yield what the iterations after `start` reach.
+
+        Each draws from its own seed, so that any can be the first.
+        """
         training.restore(start)
         V = training.watch.rows
-        anchors = rng.permutation(len(V))[: self.n_anchors]
-        # Each iteration draws from its own seed, so that any can be the first.
-        seeds = rng.randint(2**31 - 1, size=self.n_iter)
         graph = neighbour_graph(V, anchors, self.n_neighbours, self.perplexity)
         for seed in seeds[len(training.recalls) - 1 :]:
             loss = training.iterate(graph, RandomState(seed))
