@@ -5,6 +5,7 @@ import pytest
 
 from experiments import _choices_page, neighbour_choices
 from experiments._features import FeatureSet
+from experiments._shared_steps import shared_steps
 from experiments._trial_maps import Butterfly, Kronecker, TrialCodes, rectangle
 from experiments.neighbour_choices import ROTATED, SETTINGS, figures, lineup, rotated
 
@@ -101,7 +102,8 @@ def test_figures_are_of_rows_kept_aside(monkeypatch):
     for method in (ROTATED, "fast, Kronecker"):
         learner = cells[method]
         learner.n_iter = 2
-        found = figures(learner, X, method)
+        with shared_steps(X) as steps:
+            found = figures(learner, X, method, steps)
         assert 0 <= found["start"] <= found["recall10"] <= 1
 
 
