@@ -38,14 +38,19 @@ class Cells:
         return None if found is None else found["figures"]
 
     def measure(
-        self, cell: Cell, function: Callable[[], Cell], needed: str | None = None
+        self,
+        cell: Cell,
+        function: Callable[[], Cell],
+        needed: str | None = None,
+        *,
+        again: bool = False,
     ) -> Cell:
         """Return the figures of `cell`, calling `function` only for new ones.
 
-        A cell that was measured without the figure `needed` is measured again.
+        A cell that was measured without the figure `needed` is measured `again`.
         """
         done = self._done.get(_key(cell))
-        if done is None or (needed and needed not in done["figures"]):
+        if done is None or again or (needed and needed not in done["figures"]):
             found = {"cell": cell, "figures": rounded(function())}
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")

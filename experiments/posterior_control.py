@@ -120,7 +120,16 @@ def measure(
             for kind in head or ["linear"]:
                 for cell in lineup(name, kind, seed):
                     if wanted(cell, only, bits):
-                        cells.measure(cell, partial(figures, **cell))
+                        again = outdated(cell, cells.get(cell))
+                        cells.measure(cell, partial(figures, **cell), again=again)
+
+
+def outdated(cell: Cell, known: Cell | None) -> bool:
+    """Whether other settings have been chosen since a cell was measured."""
+    if known is None:
+        return False
+    asked = (cell[key] for key in ("data", "head", "method", "control"))
+    return settings(*asked) != Settings(*(known[key] for key in Settings._fields))
 
 
 def lineup(name: str, head: str, seed: int) -> Iterator[Cell]:

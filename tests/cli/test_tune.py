@@ -1,6 +1,7 @@
 """``fewbits tune``, and ``fewbits fit --config`` with what it writes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from fewbits.cli import app
+from fewbits.training.tuning import _race
 
 X, y = load_digits(return_X_y=True)
 FEW = ["-m", "lsh", "-m", "hadamard", "-b", 16, "-b", 32]
@@ -102,3 +104,15 @@ def test_one_line_and_nothing_written(command, folder):
     assert MISTAKES[command] in result.stderr
     assert result.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(("quality", "missed"), [(0.3, True), (0.95, False)])
+def test_what_other_queries_miss_is_told(folder, monkeypatch, quality, missed):
+    def report(race, best):
+        return replace(best, quality=quality)
+
+    monkeypatch.setattr(_race.Race, "report", report)
+    given = ["tune", "x.npy", "--recall", 0.5, "--bytes", 8, "-o", "t.json", *FEW]
+    told = "that is below 0.5, which the queries that chose it reach" in run(*given)
+    assert told == missed
+    assert json.loads(run(*given, "--json"))["confirmed"] != missed

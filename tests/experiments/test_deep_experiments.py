@@ -58,6 +58,17 @@ def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
     assert posterior_control.settings("any", "mlp", "dsdh", "D") == ("eta 1", 1.0, 3e-3)
 
 
+def test_what_was_measured_with_other_settings_is_measured_again(monkeypatch):
+    monkeypatch.setattr(
+        posterior_control, "settings", lambda *_: posterior_control.Settings("", 0.1, 1)
+    )
+    cell = {"data": "any", "head": "linear", "method": "csq", "control": "D"}
+    known = {"variant": "", "weight": 0.1, "rate": 1, "map": 0.5}
+    assert not posterior_control.outdated(cell, None)
+    assert not posterior_control.outdated(cell, known)
+    assert posterior_control.outdated(cell, {**known, "weight": 0.3})
+
+
 def test_every_variant_can_be_made():
     for loss, variants in posterior_control.VARIANTS.items():
         for variant, options in variants.items():

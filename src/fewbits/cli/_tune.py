@@ -188,6 +188,12 @@ def _print(found: Any) -> None:
         f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
         f"{found.reported.n_items:,} items"
     )
+    if found.reached and not found.confirmed:
+        wanted = f"{found.target.at_least:g}"
+        typer.echo(
+            f"that is below {wanted}, which the queries that chose it reach: ask for a "
+            "little more"
+        )
 
 
 def _refuse_unreached(found: Any) -> None:

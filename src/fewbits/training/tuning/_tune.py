@@ -69,6 +69,12 @@ class Tuning:
         name = self.target.quality
         return name if name == "map" else f"{name}@{self.k}"
 
+    @property
+    def confirmed(self) -> bool:
+        """Whether queries that had no part in the choice reach the quality, too."""
+        least = self.target.at_least
+        return least is None or self.reported.quality >= least
+
     def save(self, path: str | Path) -> None:
         """Write the choice, and beside it what it is worth."""
         figures = {"measure": self.measure, **self.reported.figures()}
@@ -79,6 +85,7 @@ class Tuning:
         return {
             "measure": self.measure,
             "reached": self.reached,
+            "confirmed": self.confirmed,
             "best": self.best.as_dict(),
             "reported": self.reported.figures(),
             "frontier": [each.as_dict() for each in self.frontier],
