@@ -98,6 +98,24 @@ def test_inspect(folder):
     assert "how the classes are related" in run("inspect", folder / "b", *options)
 
 
+def test_inspect_beside_a_known_tree(folder, tmp_path):
+    tree = {str(name): ["even" if i % 2 else "odd"] for i, name in enumerate(NAMES)}
+    options = ["--taxonomy", tmp_path / "tree.html", "--tree", tmp_path / "t.json"]
+    (tmp_path / "t.json").write_text(json.dumps({**tree, "oak": ["plant"]}), "utf-8")
+    run("inspect", folder / "b", *options)
+    page = (tmp_path / "tree.html").read_text("utf-8")
+    assert "<h2>Agreement</h2>" in page
+    assert "known tree: purity, 2 groups of 4 classes" in page
+    del tree[str(NAMES[0])]
+    lacks = f"the tree lacks 1 of 4 classes, such as '{NAMES[0]}'"
+    for text, told in ((json.dumps(tree), lacks), ("[]", "t.json holds no tree such")):
+        (tmp_path / "t.json").write_text(text, "utf-8")
+        assert told in run("inspect", folder / "b", *options, code=2)
+    assert (tmp_path / "tree.html").read_text("utf-8") == page
+    alone = run("inspect", folder / "b", *options[2:], code=2)
+    assert "--tree needs --taxonomy" in alone
+
+
 @pytest.mark.parametrize("method", ["csq", "hashnet"])
 def test_deep_methods(folder, tmp_path, method):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]

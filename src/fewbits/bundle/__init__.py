@@ -6,6 +6,7 @@ from fewbits.bundle._classes import (
     DECODERS,
     bound_of,
     class_answers,
+    read_tree,
     vote_answers,
     write_taxonomy,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "bound_of",
     "class_answers",
     "read_names",
+    "read_tree",
     "report_of",
     "same_items",
     "vote_answers",

@@ -1,6 +1,7 @@
 """The class of raw items, by the codebook of a bundle."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,7 +200,40 @@ def bound_of(bundle: "Bundle", labels: str) -> CodeBound:
     return code_bound(items.codes, bundle.encoder.n_bits, items.column(labels))
 
 
-def write_taxonomy(bundle: "Bundle", path: str | Path) -> None:
+def read_tree(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """Return the groups above each class, from the root on.
+
+    Parameters
+    ----------
+    path : str or Path
+        JSON such as ``{"lynx": ["animal", "cat"], "trout": ["animal", "fish"]}``.
+
+    Raises
+    ------
+    ArgumentError
+        When the file holds anything else.
+    """
+    wrong = ArgumentError(
+        f'{path} holds no tree such as {{"lynx": ["animal", "cat"], "oak": ["plant"]}}'
+    )
+    try:
+        given = json.loads(Path(path).read_text("utf-8"))
+    except ValueError:
+        raise wrong from None
+    if not isinstance(given, dict) or not all(map(_are_groups, given.values())):
+        raise wrong
+    return {name: tuple(groups) for name, groups in given.items()}
+
+
+def _are_groups(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def write_taxonomy(
+    bundle: "Bundle",
+    path: str | Path,
+    known: Mapping[str, Sequence[str]] | None = None,
+) -> None:
     """Write a page about the codes of the classes and the tree that they make.
 
     Parameters
@@ -207,11 +241,14 @@ def write_taxonomy(bundle: "Bundle", path: str | Path) -> None:
     bundle : Bundle
     path : str or Path
         Replaced when it exists; left as it is when anything goes wrong.
+    known : mapping of str to sequence of str, default=None
+        The groups above each class in a tree to compare with, from the root on; other
+        classes in it do not matter.
 
     Raises
     ------
     ArgumentError
-        When the bundle has no codebook.
+        When the bundle has no codebook, or the tree lacks a class.
     """
     if bundle.codebook is None:
         raise ArgumentError(
@@ -220,4 +257,13 @@ def write_taxonomy(bundle: "Bundle", path: str | Path) -> None:
         )
     book = bundle.codebook
     names = [str(name) for name in book.names]
-    write_taxonomy_page(path, book.codes, book.n_bits, names)
+    paths = None
+    if known is not None:
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise ArgumentError(
+                f"the tree lacks {len(missing)} of {len(names)} classes, such as "
+                f"{missing[0]!r}"
+            )
+        paths = [known[name] for name in names]
+    write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)

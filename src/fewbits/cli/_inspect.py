@@ -33,6 +33,13 @@ def inspect(
         Path | None,
         typer.Option(help="Write a page (.html) about the codes of the classes."),
     ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(
+            help="A known tree for --taxonomy to compare with: a .json file such as "
+            '{"lynx": ["animal", "cat"], "oak": ["plant"]}, from the root on.'
+        ),
+    ] = None,
     bound: Annotated[
         bool,
         typer.Option(
@@ -82,6 +89,7 @@ def inspect(
     from fewbits.bundle import (
         Bundle,
         read_names,
+        read_tree,
         report_of,
         write_attributes,
         write_taxonomy,
@@ -98,7 +106,10 @@ def inspect(
             "--show": show or None,
         },
     )
+    if tree is not None and taxonomy is None:
+        raise ArgumentError("--tree needs --taxonomy")
     loaded = Bundle.load(bundle)
+    known = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
     summary = loaded.summary()
     report = report_of(loaded, labels) if bits else None
@@ -115,7 +126,7 @@ def inspect(
                 progress=progress,
             )
     if taxonomy is not None:
-        write_taxonomy(loaded, taxonomy)
+        write_taxonomy(loaded, taxonomy, known)
     distances = _bound_of(loaded, labels) if bound else None
     if as_json:
         bit_figures = {} if report is None else {"bits": report.summary()}
