@@ -183,7 +183,9 @@ class TestMaps:
             X, axes = X[:, :5], None
         frame = Frame(rows(1, X.shape[1], seed=5)[0].astype(float), 2.0, axes)
         np.testing.assert_allclose(
-            found.encoder(frame).project(X), found.scores(frame.rows(X)), atol=2e-3
+            found.encoder(frame).project(X),
+            found.scores(frame.rows(X, np.arange(len(X)))),
+            atol=2e-3,
         )
 
     def test_goes_back_to_what_was_kept(self, kind):
@@ -408,7 +410,7 @@ class TestFrame:
     def test_rows_have_a_mean_square_of_one(self):
         X = 100 + 7 * rows(200, 6)
         for make in (plain_frame, principal_frame):
-            V = make(X).rows(X)
+            V = make(X).rows(X, np.arange(len(X)))
             np.testing.assert_allclose(V.mean(axis=0), 0, atol=1e-4)
             assert np.mean(np.sum(V**2, axis=1)) == pytest.approx(1, rel=1e-4)
 

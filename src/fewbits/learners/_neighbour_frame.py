@@ -29,10 +29,13 @@ class Frame(NamedTuple):
     scale: float
     axes: FeatureArray | None = None
 
-    def rows(self, X: Array) -> Float32Array:
-        """Return the rows, in memory."""
-        found = Rows(X, self.mean, self.axes, np.float32, keep=False).gather()
-        found *= np.float32(self.scale)
+    def rows(self, X: Array, order: NDArray[np.intp]) -> Float32Array:
+        """Return the rows of these numbers, in memory once."""
+        rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
+        found, start = np.empty((len(order), rows.shape[1]), np.float32), 0
+        for block in rows.some(order):
+            np.multiply(block, self.scale, found[start : start + len(block)])
+            start += len(block)
         return found
 
     def weights(self, W: NDArray[Any]) -> NDArray[np.float64]:

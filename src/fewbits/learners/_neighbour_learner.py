@@ -72,7 +72,7 @@ class NeighbourLearner(ResumableLearner):
         frame = self._frame(some)
         order = rng.permutation(len(some))
         n_aside = min(_MOST_ASIDE, int(self.validation * len(some)), len(some) - 2)
-        V = frame.rows(some)[order]
+        V = frame.rows(some, order)
         watch = Watch(V[n_aside:], V[:n_aside])
         # Drawn before the start, which differs between lengths and maps: the same seed
         # asks for the same neighbours whatever is trained on them.
