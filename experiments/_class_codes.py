@@ -50,15 +50,9 @@ class PredictedClass:
     def encode(self, X: NDArray[np.float32]) -> CodeArray:
         """Return the codes of the predicted classes."""
         if self._several:
-            return pack(self.scores(X) > 0)
+            return pack(self.svm_.scores(X) > 0)
         found = self.svm_.predict(X)
         if not self.numbered:
             return pack(found[:, None] == self.svm_.classes)
         number = np.searchsorted(self.svm_.classes, found)[:, None]
         return pack(number >> np.arange(self.n_bits) & 1)
-
-    def scores(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the scores of the classes."""
-        weights = self.svm_.weights
-        found: NDArray[np.float32] = X @ weights[:-1] + weights[-1]
-        return found

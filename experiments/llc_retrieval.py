@@ -137,7 +137,7 @@ def label_ranking(learner: Any, problem: HashProblem) -> float:
     """
     X, Y = problem.X[problem.query], problem.labels[problem.query]
     if isinstance(learner, PredictedClass):
-        scores = learner.scores(X)
+        scores = learner.svm_.scores(X)
     else:
         scores = learner.encoder_.project(X) @ learner.codebook_.T.astype(np.float32)
     return float(label_ranking_average_precision_score(Y, scores))

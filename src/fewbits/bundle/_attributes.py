@@ -1,6 +1,5 @@
 """What the bits of a bundle's collection mean, as statistics and as a page."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from fewbits.analysis import (
     write_page,
 )
 from fewbits.analysis._checks import check_bits
+from fewbits.bundle._hand_files import read_by_hand
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -195,18 +195,11 @@ def read_names(path: str | Path) -> dict[int, tuple[str | None, str | None]]:
     ArgumentError
         When the file holds anything else.
     """
-    wrong = ArgumentError(
-        f'{path} holds no names such as {{"12": ["animal", "vehicle"]}}'
-    )
-    try:
-        given = json.loads(Path(path).read_text("utf-8"))
-    except ValueError:
-        raise wrong from None
-    if not isinstance(given, dict) or not all(
-        re.fullmatch("0|[1-9][0-9]*", bit) and _are_names(sides)
-        for bit, sides in given.items()
-    ):
-        raise wrong
+
+    def fits(bit: str, sides: Any) -> bool:
+        return bool(re.fullmatch("0|[1-9][0-9]*", bit)) and _are_names(sides)
+
+    given = read_by_hand(path, 'names such as {"12": ["animal", "vehicle"]}', fits)
     return {int(bit): (zeros, ones) for bit, (zeros, ones) in given.items()}
 
 

@@ -1,6 +1,5 @@
 """The class of raw items, by the codebook of a bundle."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.analysis import CodeBound, code_bound, write_taxonomy_page
+from fewbits.bundle._hand_files import read_by_hand
 from fewbits.codes import hamming_topk, n_bytes
 from fewbits.decoding import (
     Calibration,
@@ -213,15 +213,8 @@ def read_tree(path: str | Path) -> dict[str, tuple[str, ...]]:
     ArgumentError
         When the file holds anything else.
     """
-    wrong = ArgumentError(
-        f'{path} holds no tree such as {{"lynx": ["animal", "cat"], "oak": ["plant"]}}'
-    )
-    try:
-        given = json.loads(Path(path).read_text("utf-8"))
-    except ValueError:
-        raise wrong from None
-    if not isinstance(given, dict) or not all(map(_are_groups, given.values())):
-        raise wrong
+    wanted = 'tree such as {"lynx": ["animal", "cat"], "oak": ["plant"]}'
+    given = read_by_hand(path, wanted, lambda _, groups: _are_groups(groups))
     return {name: tuple(groups) for name, groups in given.items()}
 
 

@@ -191,7 +191,7 @@ def linear_svm(
     from sklearn.svm import LinearSVC
 
     sparse = penalty == "l1"
-    if dual is None:  # it crawls where bits are few; a sparse problem has none here
+    if dual is None:  # it crawls where bits are few; of a sparse problem there is none
         dual = not sparse and len(X) <= X.shape[1]
     svm = LinearSVC(
         C=C,

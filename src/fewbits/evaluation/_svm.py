@@ -23,9 +23,14 @@ class LinearSVM:
     classes: Array
     weights: NDArray[np.float32]
 
+    def scores(self, X: FeatureArray) -> FeatureArray:
+        """Return the score of each row by each hyperplane."""
+        found: FeatureArray = X @ self.weights[:-1] + self.weights[-1]
+        return found
+
     def predict(self, X: FeatureArray) -> Array:
         """Return the class of each row with the highest score."""
-        scores = X @ self.weights[:-1] + self.weights[-1]
+        scores = self.scores(X)
         best = scores[:, 0] > 0 if len(self.classes) == 2 else scores.argmax(axis=1)
         found: Array = self.classes[best.astype(np.intp)]
         return found

@@ -10,7 +10,6 @@ Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
 _HALVINGS = 30  # of factors from 1e-6 to 1e6, to the precision of float32
-
 _BLOCK = 1 << 24  # distances that are computed at a time
 _GROUP = 32  # numbers of which the least bounds the smallest ones
 
@@ -103,17 +102,16 @@ def neighbour_graph(
         Effective number of neighbours that a row has.
     """
     k = min(k, len(X) - 1)
-    # One product gives |x|^2 - 2 a'x: distances, up to what is the same for an anchor.
-    squares = np.einsum("ij,ij->i", X, X)[:, None]
-    items = np.ascontiguousarray(np.concatenate([X, squares], axis=1).T)
+    squares = np.einsum("ij,ij->i", X, X)
     ids = np.empty((len(anchors), k), np.int64)
     precision = np.empty(len(anchors), np.float32)
-    step = max(16, _BLOCK // len(X))
+    step = min(len(anchors), max(16, _BLOCK // len(X)))
     products = np.empty((step, len(X)), np.float32)
     for start in range(0, len(anchors), step):
         rows = anchors[start : start + step]
-        queries = np.concatenate([-2 * X[rows], np.ones_like(squares[rows])], axis=1)
-        distances = np.matmul(queries, items, out=products[: len(rows)])
+        # Up to |a|^2, which is the same for all distances of an anchor.
+        distances = np.matmul(-2 * X[rows], X.T, out=products[: len(rows)])
+        distances += squares
         distances[np.arange(len(rows)), rows] = np.inf
         span = slice(start, start + len(rows))
         ids[span], found = smallest(distances, k)
