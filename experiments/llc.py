@@ -115,7 +115,7 @@ def figures(
     found["turned"] = learner.n_turned_ / learner.codebook_.size
     if method != "LLC, nested":
         aside = problem.train[learner.held_out_]
-        found["aside"] = hard_decoded(learner, problem, aside, bits)
+        found["aside"] = hard_decoded(learner, problem, aside)
         book = learner.codebook_of_classes()
         found |= decoded(learner.encoder_, book, problem, bits)
         return found | (classified(learner, problem) if method == "LLC" else {})
@@ -205,9 +205,7 @@ def decoded(
     return figures
 
 
-def hard_decoded(
-    learner: LLC, problem: ClassProblem, rows: NDArray[np.int64], n_bits: int
-) -> Cell:
+def hard_decoded(learner: LLC, problem: ClassProblem, rows: NDArray[np.int64]) -> Cell:
     """Return the accuracy of exact decoding and of the nearest code on some items."""
     book, codes = learner.codebook_of_classes(), learner.encode(problem.X[rows])
     found = {"exact": decode_exact(book, codes), "nearest": decode_nearest(book, codes)}

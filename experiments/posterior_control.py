@@ -61,7 +61,7 @@ CONTROLS: dict[str, Any] = {
     "D": PosteriorControl,
     "centres": CentreControl,
     # Units that are left out at random would make another function of each step.
-    "frozen": partial(PosteriorControl, train=False, dropout=0.0),
+    "frozen": partial(PosteriorControl, train_surrogate=False, dropout=0.0),
 }
 #: Controls in place of a loss; AdamW makes nothing of the weight of a single term.
 ALONE: dict[str, Any] = {

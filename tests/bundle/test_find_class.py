@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle, same_items
+from fewbits.bundle import Bundle
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ
@@ -112,6 +112,9 @@ def test_vectors_of_the_collection_are_known_again(bundle, dtype):
     X = rng.normal(size=(40, 16)).astype(np.float32)
     encoder = bundle.encoder
     kept = Bundle(encoder).with_items(X, ids=np.arange(40) + 5, keep_vectors=dtype)
-    assert same_items(kept, [*X[[3, 30]], X[0] + 1]) == [8, 35]
-    assert same_items(kept, []) == []
-    assert same_items(Bundle(encoder).with_items(X), X[:2]) == []
+    found = kept.find_class([*X[[3, 30]], X[0] + 1], k=40)
+    assert set(kept.items.ids.tolist()) - set(found.ids.tolist()) == {8, 35}
+    with pytest.raises(ArgumentError, match="item 8 is given as a member and as none"):
+        kept.find_class([X[3]], not_ids=[8])
+    without = Bundle(encoder).with_items(X)
+    assert len(without.find_class(X[:2], k=40).ids) == 40

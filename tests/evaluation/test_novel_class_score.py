@@ -45,5 +45,9 @@ def test_each_fold_scores_classes_that_were_not_trained_on(clusters):
 def test_classes_that_are_too_small(clusters):
     X, y = clusters
     learner = LSH(8, random_state=0).fit(X)
-    with pytest.raises(ArgumentError, match="scoring on novel classes: need 25"):
+    few = np.flatnonzero(y != y[0])
+    with_one = np.append(few, np.flatnonzero(y == y[0])[0])
+    scores = [novel_class_score(learner, X[rows], y[rows]) for rows in (few, with_one)]
+    assert scores[0] == scores[1]
+    with pytest.raises(ArgumentError, match=r"two with more than n_test=25 .*, got 0"):
         novel_class_score(learner, X[:26], y[:26], n_test=25)

@@ -13,28 +13,12 @@ from fewbits.learners import (
     PCAH,
     BilinearProjections,
     Hadamard,
-    KernelMapped,
     Learner,
     SparseProjections,
     Thresholding,
 )
+from tests.learners._learners import every_learner
 
-LEARNERS = [
-    LSH(8, random_state=0),
-    Hadamard(8, random_state=0),
-    CBE(8, n_iter=3, random_state=0),
-    CBE(8, learn=False, random_state=0),
-    BilinearProjections(8, random_state=0),
-    PCAH(),
-    Thresholding("mean"),
-    ITQ(8, n_iter=3, random_state=0),
-    CCAITQ(8, n_iter=3, random_state=0),
-    SparseProjections(8, density=0.9, n_iter=3, random_state=0),
-    KernelMapped(ITQ(8, n_iter=3, random_state=0), signed=True),
-]
-every_learner = pytest.mark.parametrize(
-    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
-)
 Y = np.arange(20) % 2
 
 

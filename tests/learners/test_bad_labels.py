@@ -18,6 +18,7 @@ ONE_CLASS_EACH = [
 ]
 SUPERVISED = [*ONE_CLASS_EACH, CCAITQ(6, n_iter=2, random_state=0)]
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
 quiet = pytest.mark.filterwarnings(
     "ignore:.*bits are constant", "ignore:.*ignores the code"

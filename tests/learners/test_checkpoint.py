@@ -66,7 +66,7 @@ class Killed(Exception):
 
 def stop_at(n, error, planned=N_ITER):
     def listener(done, total, objective):
-        if (done, total) == (n, planned):  # not those of a start by another learner
+        if (done, total) == (n, planned):
             raise error
 
     return on_progress(listener)

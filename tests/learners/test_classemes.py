@@ -57,3 +57,11 @@ def test_mistakes(digits, parameters, message):
     X, y = digits
     with pytest.raises(ArgumentError, match=message):
         Classemes(**parameters).fit(X[:200], y[:200])
+
+
+def test_constant_bits_are_counted_and_warned_about():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 4)), np.arange(120) % 12
+    with pytest.warns(UserWarning, match="^12 of 12 bits are constant"):
+        learner = Classemes(balanced=False, cost=1e-3, random_state=0).fit(X, y)
+    assert learner.n_dead_bits_ == 12

@@ -25,6 +25,8 @@ from fewbits.learners._dbc_svm import train
 
 every_rule = pytest.mark.parametrize("codes", ["image", "category"])
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
+
 
 @pytest.mark.filterwarnings("ignore:.*bits are constant")
 @parametrize_with_checks(
@@ -491,3 +493,14 @@ def test_d1_better_than_unsupervised_codes(n_bits):
 def test_d3_more_bits_are_better():
     found = [scores(DBC, n_bits)[0] for n_bits in (16, 32, 64)]
     assert found == sorted(found)
+
+
+@pytest.mark.filterwarnings("default:only")
+def test_bits_that_are_the_same_are_counted_and_warned_about():
+    X, y = blobs()
+    n_classes = len(np.unique(y))
+    with pytest.warns(UserWarning, match=r"^only \d+ of 64 bits are different"):
+        dbc = DBC(64, random_state=0).fit(X, y)
+    bits = dbc.transform(X).T
+    either_way = {min(row.tobytes(), (1 - row).tobytes()) for row in bits}
+    assert dbc.n_different_bits_ == len(either_way) < 2 ** (n_classes - 1)

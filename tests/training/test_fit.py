@@ -16,6 +16,10 @@ def vectors(values=X, labels=LABELS):
     return Input("vectors", values, labels, "x.npz")
 
 
+same_bits = pytest.mark.filterwarnings("ignore:only .* bits are different")
+
+
+@same_bits
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(method):
     settings = {"density": 0.5} if method == "sp" else {}
@@ -137,6 +141,7 @@ def test_codes_that_collapse_are_told(monkeypatch):
     fit_bundle(vectors(np.tile(X, (2, 1)), None), method="lsh", n_bits=32)
 
 
+@same_bits
 def test_more_bits_than_items_to_learn_from_are_told():
     with pytest.warns(UserWarning, match="96 bits are learnt from 80 items: most will"):
         fit_bundle(vectors(), method="dbc", n_bits=96)

@@ -183,7 +183,7 @@ def linear_encode(
     step = max(1, _BLOCK // max(1, weights.shape[1]))
     for start in range(0, len(X), step):
         block = X[start : start + step]
-        bits, rows, columns = _decided(block, weights, bias, zero_bit)
+        bits, rows, columns = _decided(block, weights, bias)
         for part in range(0, len(rows), _BLOCK):
             r, j = rows[part : part + _BLOCK], columns[part : part + _BLOCK]
             total = bias[j]
@@ -247,12 +247,8 @@ def _bits(scores: ScoreArray, zero_bit: int) -> NDArray[np.bool_]:
     return scores >= 0 if zero_bit else scores > 0
 
 
-def _threshold(scores: ScoreArray, zero_bit: int) -> CodeArray:
-    return np.packbits(_bits(scores, zero_bit), axis=1)
-
-
 def _decided(
-    X: Float32Array, weights: Float32Array, bias: Float32Array, zero_bit: int
+    X: Float32Array, weights: Float32Array, bias: Float32Array
 ) -> tuple[NDArray[np.bool_], IdArray, IdArray]:
     """Return bits from a float64 product, and the places where they are not certain.
 

@@ -107,7 +107,7 @@ def write_page(
     ...     "&lt;b&gt;sea" in path.read_text("utf-8")
     True
     """
-    _check(report, extremes, items, kind, ranking)
+    _check(report, extremes, kind, ranking)
     _check_lengths(report, items=items, captions=captions, classes=classes)
     for drawn in maps:
         if not len(drawn.rows):
@@ -238,7 +238,6 @@ def _independence(proposals: Proposals) -> str:
 def _check(
     report: BitReport,
     extremes: Extremes,
-    items: Sequence[Any],
     kind: str,
     ranking: BitRanking | None,
 ) -> None:

@@ -12,7 +12,6 @@ from fewbits.bundle._classes import (
 )
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
 from fewbits.bundle._items import Items
-from fewbits.bundle._same import same_items
 
 __all__ = [
     "DECODERS",
@@ -27,7 +26,6 @@ __all__ = [
     "read_names",
     "read_tree",
     "report_of",
-    "same_items",
     "vote_answers",
     "write_attributes",
     "write_taxonomy",

@@ -30,6 +30,7 @@ from fewbits.bundle._folder import (
     write_folder,
 )
 from fewbits.bundle._items import Items
+from fewbits.bundle._same import same_rows
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
 from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
@@ -283,7 +284,8 @@ class Bundle:
             Raw items that belong to the class, and that do not.
         ids, not_ids : array-like of int
             Items of the collection that belong to the class, and that do not. They are
-            left out of the answer, since their class is known.
+            left out of the answer, since their class is known; so are raw items that
+            the collection has, with their texts, paths or vectors.
         k : int, default=10
         where : mapping of int to int, default=None
             Rank only items whose bits are so, such as ``{12: 1, 40: 0}``.
@@ -322,8 +324,8 @@ class Bundle:
         return rank_by_class(
             self.collection,
             self.encoder.n_bits,
-            Examples(self._codes_of(examples), self.collection.rows(ids)),
-            Examples(self._codes_of(counterexamples), self.collection.rows(not_ids)),
+            self._examples(examples, ids),
+            self._examples(counterexamples, not_ids),
             k,
             n_random=n_random,
             C=C,
@@ -393,10 +395,14 @@ class Bundle:
             )
         return self.codebook
 
-    def _codes_of(self, items: ArrayLike | Sequence[Any]) -> CodeArray:
+    def _examples(self, items: ArrayLike | Sequence[Any], ids: ArrayLike) -> Examples:
+        rows = self.collection.rows(ids)
         if not len(items):  # type: ignore[arg-type]
-            return np.empty((0, n_bytes(self.encoder.n_bits)), np.uint8)
-        return self.encode(items)
+            codes = np.empty((0, n_bytes(self.encoder.n_bits)), np.uint8)
+            return Examples(codes, rows)
+        codes = self.encode(items)
+        same = same_rows(self, items, codes)  # type: ignore[arg-type]
+        return Examples(codes, np.concatenate([rows, same]))
 
     @property
     def item_kind(self) -> str:
@@ -484,7 +490,7 @@ class Bundle:
             facts["bytes_per_code"] = self.items.codes.shape[1]
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
-        return {**facts, **self.info}
+        return {**self.info, **facts}
 
     def save(self, folder: str | Path) -> None:
         """Write the bundle; a crash leaves what was there before, or all of it.

@@ -149,14 +149,16 @@ class Items:
     def _order(self) -> NDArray[np.int64]:
         return np.argsort(self.ids, kind="stable")
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Return a user column as an array of objects."""
+    def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
+        """Return a user column, or some of its rows, as an array of objects."""
         if name not in self.columns:
             raise ArgumentError(
                 f"the items have no column {name!r}; they have "
                 f"{', '.join(self.columns) or 'none'}"
             )
-        return np.array(self.table[name].to_pylist(), dtype=object)
+        column = self.table[name] if rows is None else self.table[name].take(rows)
+        values = column.to_pylist()  # may be lists: an array of these has one axis
+        return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:

@@ -5,42 +5,47 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._attributes import RAW_COLUMNS
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
-    from fewbits.bundle._items import Items
 
 
-def same_items(bundle: "Bundle", given: Sequence[Any]) -> list[int]:
-    """Return the ids of the items of a collection that are the same as raw ones.
+def same_rows(bundle: "Bundle", given: Sequence[Any], codes: CodeArray) -> IdArray:
+    """Return the rows of a collection whose items are the same as raw ones.
 
     Parameters
     ----------
     bundle : Bundle
     given : sequence of str, Path or vectors
-        Texts that a column ``text`` is searched for, or images for a column ``path``;
-        vectors for those that are kept. Where these are not, the answer is empty.
+        Texts, looked for in a column ``text``, or images, in a column ``path``; vectors
+        among those that are kept, as they were before they were rounded. Where these
+        are not, the answer is empty.
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Those of `given`: other items cannot be the same.
     """
-    items = bundle.collection
-    if bundle.item_kind == "vectors":
-        return _same_vectors(items, given)
-    raw = RAW_COLUMNS.get(bundle.item_kind)
-    if not given or raw not in items.columns:
-        return []
-    as_written = os.path.abspath if raw == "path" else str
-    wanted = {as_written(item) for item in given}
-    known = items.column(str(raw)).tolist()
-    ids = items.ids.tolist()
-    return [i for i, item in zip(ids, known, strict=True) if as_written(item) in wanted]
+    items, kind = bundle.collection, bundle.item_kind
+    raw = RAW_COLUMNS.get(kind, "")
+    known = items.vectors is not None if kind == "vectors" else raw in items.columns
+    if not known or not len(codes):
+        return np.empty(0, np.int64)
+    rows = np.flatnonzero(np.isin(_keys(items.codes), _keys(codes)))
+    if items.vectors is not None and kind == "vectors":
+        dtype = items.vectors.dtype
+        vectors = {np.asarray(vector).astype(dtype).tobytes() for vector in given}
+        same = [items.vectors[row].tobytes() in vectors for row in rows.tolist()]
+    else:
+        written = os.path.abspath if raw == "path" else str
+        wanted = {written(item) for item in given}
+        same = [written(item) in wanted for item in items.column(raw, rows)]
+    return rows[np.array(same, np.bool_)]
 
 
-def _same_vectors(items: "Items", given: Sequence[Any]) -> list[int]:
-    """Return the ids of the items that were the same before they were rounded."""
-    if items.vectors is None or not len(given):
-        return []
-    dtype = items.vectors.dtype
-    wanted = {np.asarray(vector).astype(dtype).tobytes() for vector in given}
-    pairs = zip(items.ids.tolist(), items.vectors, strict=True)
-    return [i for i, vector in pairs if vector.tobytes() in wanted]
+def _keys(codes: CodeArray) -> NDArray[np.uint64]:
+    """Return the first 8 bytes of each code as a number."""
+    first = np.zeros((len(codes), 8), np.uint8)
+    first[:, : codes.shape[1]] = codes[:, :8]
+    return first.view(np.uint64)[:, 0]

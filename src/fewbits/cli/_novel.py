@@ -62,7 +62,7 @@ def novel(
 
     Example: fewbits novel my-bundle "dog bite" "cat bite" --where 12=1
     """
-    from fewbits.bundle import N_RANDOM, Bundle, same_items
+    from fewbits.bundle import N_RANDOM, Bundle
     from fewbits.errors import ArgumentError
 
     if not (examples or source or ids):
@@ -77,9 +77,8 @@ def novel(
     found = loaded.find_class(
         given,
         others,
-        # Nobody needs to be told of items that were examples.
-        ids=[*(ids or []), *same_items(loaded, given)],
-        not_ids=[*(not_ids or []), *same_items(loaded, others)],
+        ids=ids or [],
+        not_ids=not_ids or [],
         n_random=N_RANDOM,
         k=k,
         where=parse_bits(where or []),

@@ -15,6 +15,9 @@ import typer
 
 from fewbits.errors import ArgumentError
 
+#: What Python prints, and JSON spells otherwise.
+_PYTHONS = {"True": True, "False": False, "None": None}
+
 InputPath: TypeAlias = Annotated[
     str,
     typer.Argument(
@@ -229,8 +232,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parse_settings(["density=0.05", "solver=iterative"])
-    {'density': 0.05, 'solver': 'iterative'}
+    >>> parse_settings(["density=0.05", "solver=iterative", "verbose=True"])
+    {'density': 0.05, 'solver': 'iterative', 'verbose': True}
     """
     parsed = {}
     for setting in settings:
@@ -239,11 +242,17 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
             raise ArgumentError(f"settings look like name=value, got {setting!r}")
         if name.strip() in parsed:
             raise ArgumentError(f"{name.strip()} is set twice")
-        try:
-            parsed[name.strip()] = json.loads(value)
-        except ValueError:
-            parsed[name.strip()] = value
+        parsed[name.strip()] = _value(value.strip())
     return parsed
+
+
+def _value(text: str) -> Any:
+    if text in _PYTHONS:  # as the messages of learners have it
+        return _PYTHONS[text]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def parse_bits(conditions: Sequence[str]) -> dict[int, int]:

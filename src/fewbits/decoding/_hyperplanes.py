@@ -5,7 +5,6 @@ share their rows take two matrix products an iteration, all of them together: on
 codes of 1,280 bits and 100 classes 40 times faster, with the same predictions.
 """
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import FeatureArray
+from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 
 _MAX_ITER = 2000
@@ -122,9 +122,6 @@ def _solve(
         objective, start.ravel(), jac=True, method="L-BFGS-B", options=options
     )
     if found.status == 1:
-        warnings.warn(
-            f"an SVM did not settle in {_MAX_ITER} iterations; take a smaller C",
-            stacklevel=4,
-        )
+        warn_user(f"an SVM did not settle in {_MAX_ITER} iterations; take a smaller C")
     planes: NDArray[np.float64] = found.x.reshape(start.shape)
     return planes

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels
+from fewbits.evaluation._checks import as_labels, check_count
 from fewbits.evaluation._classification import svm_accuracy
 from fewbits.evaluation._splits import per_class_split
 
@@ -31,7 +32,7 @@ def novel_class_score(
         Fitted to other classes.
     X : ndarray of shape (n, n_features)
     y : array-like of shape (n,)
-        At least two classes, each with more than `n_test` items.
+        At least two classes with more than `n_test` items; others are left out.
     n_test : int, default=10
         Items of each class to test on; the classifier learns from the others.
     C : float, default=0.01
@@ -47,7 +48,7 @@ def novel_class_score(
     Raises
     ------
     ArgumentError
-        When a class has too few items.
+        When fewer than two classes have enough items.
 
     Examples
     --------
@@ -65,12 +66,17 @@ def novel_class_score(
     True
     """
     labels = as_labels(y, "y")
-    try:
-        split = per_class_split(
-            labels, query=n_test, train=None, random_state=random_state
+    check_count(n_test, "n_test")
+    classes, counts = np.unique(labels, return_counts=True)
+    enough = classes[counts > n_test]
+    if len(enough) < 2:
+        raise ArgumentError(
+            f"scoring on novel classes needs two with more than n_test={n_test} items, "
+            f"got {len(enough)} of {len(classes)}"
         )
-    except ArgumentError as error:
-        raise ArgumentError(f"scoring on novel classes: {error}") from error
+    rows = np.isin(labels, enough)
+    X, labels = X[rows], labels[rows]
+    split = per_class_split(labels, query=n_test, train=None, random_state=random_state)
     codes = learner.encode(X)
     return svm_accuracy(
         codes[split.train],

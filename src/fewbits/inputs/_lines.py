@@ -1,9 +1,9 @@
 """A text per line, from a file or from standard input."""
 
 import sys
-import warnings
 from pathlib import Path
 
+from fewbits._warnings import warn_user
 from fewbits.errors import ArtefactError
 from fewbits.inputs._input import Input
 
@@ -35,8 +35,7 @@ def _input(text: str, source: str) -> Input:
     skipped = len(lines) - len(texts)
     if texts and skipped:
         plural = "s" if skipped > 1 else ""
-        warnings.warn(
-            f"{source}: {skipped} blank line{plural} left out; ids count the others",
-            stacklevel=5,
+        warn_user(
+            f"{source}: {skipped} blank line{plural} left out; ids count the others"
         )
     return Input("texts", texts, None, source)

@@ -1,7 +1,6 @@
 """Vectors whose numbers lie in a column each."""
 
 import re
-import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._checks import checked_vectors
 from fewbits.inputs._columns import check_full, is_number, is_text
@@ -67,18 +67,16 @@ def _is_float(name: str) -> bool:
 
 def _warn_of_row_numbers(names: list[str], path: Path) -> None:
     for name in sorted({name for name in names if _ROW_NUMBERS.fullmatch(name)}):
-        warnings.warn(
+        warn_user(
             f"{path}: column {name!r} is taken for the numbers of rows and left out of "
-            "the vectors",
-            stacklevel=6,
+            "the vectors"
         )
 
 
 def _warn_of_labels(names: list[str], label_column: str | None, path: Path) -> None:
     for name in names if label_column is None else ():
         if name.lower() in _LABELS:
-            warnings.warn(
+            warn_user(
                 f"{path}: column {name!r} is taken for a feature; if it holds labels, "
-                f"give --labels {name}",
-                stacklevel=6,
+                f"give --labels {name}"
             )

@@ -10,6 +10,7 @@ from fewbits.learners._dbc import DBC
 from fewbits.learners._device import on_device
 from fewbits.learners._fast_neighbour_codes import FastNeighbourCodes
 from fewbits.learners._hadamard import Hadamard
+from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
 from fewbits.learners._kernel_map import HomogeneousKernelMap
 from fewbits.learners._kernel_mapped import KernelMapped
@@ -44,6 +45,7 @@ __all__ = [
     "SparseProjections",
     "SpectralHashing",
     "Thresholding",
+    "interrupts_passed_on",
     "on_device",
     "on_progress",
 ]

@@ -1,7 +1,6 @@
 """The contract between a method and the rest of the package."""
 
 from abc import ABC, abstractmethod
-from itertools import takewhile
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +10,14 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
-from fewbits.errors import FeatureError
 from fewbits.learners._parameters import check_seed
 from fewbits.learners._rows import check_finite, check_varied
+from fewbits.learners._validation import validated
 
 
 class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -114,14 +113,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         return unpack(self.encode(X), self.encoder_.n_bits)
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
-        """Check shape, width, names and dtype, but read no value of a memory map."""
-        if isinstance(X, np.ma.MaskedArray):  # scikit-learn reads what lies in its gaps
-            raise FeatureError("X is a masked array; fill its gaps first")
-        try:
-            checked: Array = validate_data(self, X, ensure_all_finite=False, **options)
-        except ValueError as error:
-            raise FeatureError(_one_line(str(error))) from error
-        return checked
+        return validated(self, X, **options)
 
     @property
     def _n_features_out(self) -> int:
@@ -132,17 +124,3 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         tags.transformer_tags.preserves_dtype = []
         tags.target_tags.required = self._needs_labels
         return tags
-
-
-def _one_line(message: str) -> str:
-    """Leave out the whole array that scikit-learn prints, and join the other lines."""
-    if "Reshape your data" in message:
-        return (
-            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
-            "for a single item"
-        )
-    if "Complex data not supported" in message:
-        return "Complex data not supported: X must hold real numbers"
-    lines = message.splitlines()
-    told = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
-    return " ".join(" ".join(told).split())

@@ -14,7 +14,7 @@ from fewbits.errors import FeatureError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._device import product
 from fewbits.learners._labels import indicator
-from fewbits.learners._parameters import check_n_bits, check_number
+from fewbits.learners._parameters import check_flag, check_n_bits, check_number
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rotation import rotations
@@ -128,6 +128,7 @@ class CCAITQ(ResumableLearner):
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_number("reg", self.reg, 0)
+        check_flag("relative", self.relative)
         self._check_iterations(least=0)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:

@@ -11,14 +11,16 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._base import Learner
+from fewbits.learners._dead_bits import n_constant, tell_dead_bits
 from fewbits.learners._labels import one_class_each
-from fewbits.learners._parameters import check_n_bits, check_number
+from fewbits.learners._parameters import check_flag, check_n_bits, check_number
 from fewbits.learners._rows import Rows
 from fewbits.learners._svm import hinge_svms
 
 Float64Array = NDArray[np.float64]
 
 _ELIMINATION_COST = 10.0
+_DEAD = " on the training rows; raise cost, or set balanced=True"
 
 
 class Classemes(Learner):
@@ -51,6 +53,8 @@ class Classemes(Learner):
         Sum over the classes of what the support vector machines minimise.
     bit_classes_ : ndarray of shape (n_bits,)
         The class that each bit asks about.
+    n_dead_bits_ : int
+        Bits that are constant on the training rows; a warning tells when there are any.
     n_features_in_ : int
 
     Notes
@@ -102,6 +106,7 @@ class Classemes(Learner):
             check_n_bits(self.n_bits)
         check_number("cost", self.cost, 0, above=True)
         check_number("drop", self.drop, 0, np.nextafter(1, 0), above=True)
+        check_flag("balanced", self.balanced)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "Classemes")
@@ -123,6 +128,7 @@ class Classemes(Learner):
         )
         H = (scores > 0).astype(np.float64)
         kept = most_used(H, labels, n_bits, drop=self.drop, seed=seed)
+        self.n_dead_bits_ = tell_dead_bits(n_constant(H[:, kept] > 0), n_bits, _DEAD)
         self.bit_classes_ = self.classes_[kept]
         W = P @ A[kept].T
         return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)

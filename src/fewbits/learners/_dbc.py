@@ -1,6 +1,5 @@
 """Discriminative binary codes."""
 
-import warnings
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._checkpoint import Arrays
@@ -23,6 +23,7 @@ from fewbits.learners._dbc_objective import (
 )
 from fewbits.learners._dbc_rows import sort_by_class
 from fewbits.learners._dbc_svm import Hyperplanes, train
+from fewbits.learners._dead_bits import n_constant, n_different, tell_dead_bits
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
@@ -32,6 +33,8 @@ from fewbits.learners._parameters import (
 )
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows
+
+_DEAD = " on the training rows; lower gamma or raise lambda1"
 
 
 class _State(NamedTuple):
@@ -113,6 +116,9 @@ class DBC(ResumableLearner):
         each class has one code, at most the logarithm of its size.
     n_dead_bits_ : int
         Bits that are constant on the training rows; a warning tells when there are any.
+    n_different_bits_ : int
+        Bits of which none is another one, or its opposite, on the training rows; a
+        warning tells when they are half of the bits, or fewer.
     classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
         Iterations that were done.
@@ -126,8 +132,8 @@ class DBC(ResumableLearner):
     Warns
     -----
     UserWarning
-        When bits are constant, or after an interrupt, which keeps the iterations
-        reached.
+        When bits are constant, when many are the same, or after an interrupt, which
+        keeps the iterations reached.
 
     Notes
     -----
@@ -160,9 +166,9 @@ class DBC(ResumableLearner):
     >>> labels = np.repeat(["ant", "bee", "cat"], 30)
     >>> centres = np.repeat(np.eye(3, 16), 30, axis=0)
     >>> X = centres * 9 + np.random.default_rng(0).normal(size=(90, 16))
-    >>> dbc = DBC(n_bits=8, random_state=0).fit(X, labels)
+    >>> dbc = DBC(n_bits=3, random_state=0).fit(X, labels)
     >>> dbc.encoder_
-    LinearEncoder(16 -> 8 bits)
+    LinearEncoder(16 -> 3 bits)
     >>> bool(dbc.objective_[-1] <= dbc.objective_[0])
     True
     """
@@ -295,12 +301,13 @@ class DBC(ResumableLearner):
         self.objective_terms_ = dict(zip(TERMS, state.history.T, strict=True))
         bits = state.scores > 0
         self.within_class_entropy_ = _conditional_entropy(bits, categories)
-        self.n_dead_bits_ = int(np.sum(bits.all(axis=0) | ~bits.any(axis=0)))
-        if self.n_dead_bits_:
-            warnings.warn(
-                f"{self.n_dead_bits_} of {self.n_bits} bits are constant on the "
-                "training rows; lower gamma or raise lambda1",
-                stacklevel=4,
+        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, _DEAD)
+        self.n_different_bits_ = n_different(bits)
+        if self.n_different_bits_ <= self.n_bits / 2 and not self.n_dead_bits_:
+            warn_user(
+                f"only {self.n_different_bits_} of {self.n_bits} bits are different on "
+                f"the training rows: so few classes ({len(categories.sizes)}) need no "
+                "more; take fewer bits, or raise lambda1"
             )
 
 

@@ -1,16 +1,18 @@
 """Learners that alternate until they may stop."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 
+from fewbits._warnings import warn_user
 from fewbits.errors import InterruptedWarning
 from fewbits.learners._base import Learner
 from fewbits.learners._checkpoint import Checkpoint
-from fewbits.learners._parameters import check_integer, check_number
+from fewbits.learners._parameters import check_flag, check_integer, check_number
 from fewbits.learners._progress import report
 
 State = TypeVar("State")
@@ -22,8 +24,8 @@ class IterativeLearner(Learner):
     The iterations stop after `n_iter`, or sooner when one of them lowers the objective
     by no more than `tol` times its value (never for ``tol=0``), or at an interrupt from
     the keyboard. After an interrupt the learner is fitted with what was reached, and an
-    `InterruptedWarning` says so; an interrupt before the first iteration has ended, or
-    in a phase before the last, is passed on.
+    `InterruptedWarning` says so; an interrupt before the first iteration has ended is
+    passed on.
     """
 
     n_iter: int
@@ -34,29 +36,22 @@ class IterativeLearner(Learner):
     def _check_iterations(self, least: int = 1) -> None:
         check_integer("n_iter", self.n_iter, least)
         check_number("tol", self.tol, 0)
+        check_flag("verbose", self.verbose)
 
     def _run(
         self,
         states: Iterator[tuple[State, float]],
         start: State | None = None,
         file: Checkpoint | None = None,
-        *,
-        n_iter: int | None = None,
-        last: bool = True,
-        done: Sequence[float] = (),
     ) -> State:
         """Return the last of `states` to be reached, `start` if none; keep score.
 
-        With a `file`, whose states are arrays, they follow on what it holds. A learner
-        of several phases says how many iterations this one has, and whether it is the
-        last: an interrupt in another one is passed on. Where `states` go on by
-        themselves, `done` has the objectives of those before.
+        With a `file`, whose states are arrays, they follow on what it holds.
         """
         state: Any = start
-        objective = list(done) if file is None else file.objective
-        most = self.n_iter if n_iter is None else n_iter
+        objective = [] if file is None else file.objective
         try:
-            for improved, value in islice(states, self._n_left(objective, most)):
+            for improved, value in islice(states, self._n_left(objective)):
                 state = improved
                 objective.append(value)
                 if file is not None:
@@ -67,27 +62,27 @@ class IterativeLearner(Learner):
             if file is not None:
                 file.remove()
         except KeyboardInterrupt:
-            if not (objective and last):
+            if not objective:
                 raise
             if file is not None:
                 file.write(state, objective)
-            self._warn_of_interrupt(len(objective), file)
+            self._warn_of_interrupt(len(objective), file and file.path)
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
         assert state is not None
         reached: State = state
         return reached
 
-    def _n_left(self, objective: list[float], most: int) -> int:
-        return 0 if self._may_stop(objective) else most - len(objective)
+    def _n_left(self, objective: list[float]) -> int:
+        return 0 if self._may_stop(objective) else self.n_iter - len(objective)
 
-    def _warn_of_interrupt(self, n_done: int, file: Checkpoint | None) -> None:
-        later = "" if file is None else f"; the same fit goes on from {file.path}"
+    def _warn_of_interrupt(self, n_done: int, path: Any) -> None:
+        later = "" if path is None else f"; the same fit goes on from {path}"
         message = (
             f"interrupted after {n_done} of {self.n_iter} iterations; the "
             f"{type(self).__name__} learned so far is kept{later}"
         )
-        warnings.warn(InterruptedWarning(message, n_done, self.n_iter), stacklevel=6)
+        warn_user(InterruptedWarning(message, n_done, self.n_iter))
 
     def _may_stop(self, objective: list[float]) -> bool:
         if self.tol == 0 or len(objective) < 2:
@@ -98,3 +93,14 @@ class IterativeLearner(Learner):
     def _report(self, objective: list[float]) -> None:
         name = type(self).__name__
         report(name, len(objective), self.n_iter, objective[-1], verbose=self.verbose)
+
+
+@contextmanager
+def interrupts_passed_on() -> Iterator[None]:
+    """Let an interrupt end a fit, where what it has reached so far is of no use."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InterruptedWarning)
+        try:
+            yield
+        except InterruptedWarning as interrupted:
+            raise KeyboardInterrupt from interrupted

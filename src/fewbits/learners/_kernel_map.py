@@ -6,13 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import validate_data
 
 from fewbits._typing import Array
 from fewbits.encoders._homogeneous import KernelMap, kernel_map
-from fewbits.errors import FeatureError
-from fewbits.learners._base import _one_line
 from fewbits.learners._rows import as_single, check_finite, spans
+from fewbits.learners._validation import validated
 
 
 class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -150,12 +148,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         )
 
     def _features(self, X: ArrayLike, *, reset: bool) -> Array:
-        try:
-            features: Array = validate_data(
-                self, X, reset=reset, ensure_all_finite=False
-            )
-        except ValueError as error:
-            raise FeatureError(_one_line(str(error))) from error
+        features = validated(self, X, reset=reset)
         check_finite(features)
         return features
 

@@ -16,7 +16,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._base import Learner
 from fewbits.learners._kernel_map import in_memory, mapped_blocks, mapped_shape
 from fewbits.learners._parameters import check_seed
-from fewbits.learners._rows import _is_mapped
+from fewbits.learners._rows import is_mapped
 
 
 class KernelMapped(Learner):
@@ -123,7 +123,7 @@ class KernelMapped(Learner):
 
 def _mapped(X: Array, kernel: KernelMap) -> NDArray[np.float32]:
     """Map all rows, into a file without a name when X is in a file itself."""
-    if not _is_mapped(X):
+    if not is_mapped(X):
         return in_memory(X, kernel)
     with TemporaryFile() as file:
         for _, block in mapped_blocks(X, kernel):

@@ -1,6 +1,5 @@
 """Codes that are trained to keep the neighbours of vectors."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +9,15 @@ from numpy.typing import NDArray
 
 from fewbits._typing import Array
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
-from fewbits.errors import ArgumentError, InterruptedWarning
+from fewbits.errors import ArgumentError
+from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
+from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
 from fewbits.learners._neighbour_frame import Frame, plain_frame, principal_frame
 from fewbits.learners._neighbour_learner import NeighbourLearner
 from fewbits.learners._neighbour_maps import Network, Plane, SparsePlane
 from fewbits.learners._parameters import check_integer, check_number
+from fewbits.learners._progress import unheard
 
 Float32Array = NDArray[np.float32]
 
@@ -149,13 +151,7 @@ class NeighbourCodes(NeighbourLearner):
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         encoder = super()._learn(X, y)
-        self.n_dead_bits_ = n_empty(encoder)
-        if self.n_dead_bits_:
-            warnings.warn(
-                f"{self.n_dead_bits_} of {self.n_bits} bits are constant, as none of "
-                "their weights was kept; raise density",
-                stacklevel=4,
-            )
+        self.n_dead_bits_ = tell_dead_bits(n_empty(encoder), self.n_bits, NO_WEIGHTS)
         return encoder
 
     def _may_stop(self, objective: list[float]) -> bool:
@@ -171,11 +167,8 @@ class NeighbourCodes(NeighbourLearner):
         """Return ITQ, its scores scaled to a variance of 1."""
         seed = rng.randint(2**31 - 1)
         itq = ITQ(self.n_bits, n_iter=_START_ITER, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InterruptedWarning)
+        with interrupts_passed_on(), unheard():
             encoder = itq.fit(V[:_START_ROWS]).encoder_
-        if itq.n_iter_ < _START_ITER:  # nothing of this learner is reached yet
-            raise KeyboardInterrupt
         assert isinstance(encoder, LinearEncoder)
         spread = np.maximum(encoder.project(V[:_START_ROWS]).std(axis=0), 1e-6)
         weights, bias = encoder.weights / spread, encoder.bias / spread

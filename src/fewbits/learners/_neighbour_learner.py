@@ -19,7 +19,7 @@ from fewbits.learners._neighbour_maps import Map
 from fewbits.learners._neighbour_training import Training, Watch
 from fewbits.learners._parameters import (
     check_integer,
-    check_lengths,
+    check_integers,
     check_n_bits,
     check_number,
 )
@@ -55,7 +55,7 @@ class NeighbourLearner(ResumableLearner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        check_lengths("lengths", self.lengths, self.n_bits)
+        check_integers("lengths", self.lengths, self.n_bits)
         check_number("perplexity", self.perplexity, 1, above=True)
         check_integer("n_neighbours", self.n_neighbours, 1)
         check_integer("n_anchors", self.n_anchors, 1)

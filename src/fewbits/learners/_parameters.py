@@ -1,5 +1,6 @@
 """Refuse parameters that are out of range, in one line that says what was needed."""
 
+import os
 from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -31,11 +32,12 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
     return int(value)
 
 
-def check_lengths(name: str, values: Any, high: int) -> None:
+def check_integers(name: str, values: Any, high: int | None = None) -> None:
     """Refuse what is no sequence of integers from 1 to `high`."""
     if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
         raise ArgumentError(
-            f"{name} must be a sequence of integers, such as [{high}], got {values!r}"
+            f"{name} must be a sequence of integers, such as [{high or 64}], got "
+            f"{values!r}"
         )
     for value in values:
         check_integer(f"each of {name}", value, 1, high)
@@ -60,6 +62,12 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ArgumentError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def check_path(name: str, value: Any) -> None:
+    """Refuse what is neither the path of a file nor None."""
+    if value is not None and not isinstance(value, str | os.PathLike):
+        raise ArgumentError(f"{name} must be a path or None, got {value!r}")
 
 
 def check_seed(value: Any) -> None:

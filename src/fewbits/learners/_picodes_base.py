@@ -1,6 +1,5 @@
 """What PiCoDes and their relaxation share: parameters, and where they start."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
@@ -79,8 +79,7 @@ class PiCoDesLearner(ResumableLearner):
         if self.n_idle_classes_:
             advice = "raise lam" if self.balanced else "set balanced=True"
             advice += ", or learn more bits"
-            warnings.warn(
+            warn_user(
                 f"{self.n_idle_classes_} of {len(self.classes_)} classes have a "
-                f"classifier that ignores the code, so no bit serves them: {advice}",
-                stacklevel=4,
+                f"classifier that ignores the code, so no bit serves them: {advice}"
             )

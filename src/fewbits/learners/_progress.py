@@ -54,6 +54,16 @@ def on_progress(listener: Listener, notes: Notes | None = None) -> Iterator[None
         _HEARD.reset(token)
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Keep the progress of a learner that another one starts from to itself."""
+    token = _HEARD.set(None)
+    try:
+        yield
+    finally:
+        _HEARD.reset(token)
+
+
 def report(
     name: str,
     done: int,

@@ -9,6 +9,7 @@ from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.learners._checkpoint import Arrays, Checkpoint, Labels, data_checksum
 from fewbits.learners._iterative import IterativeLearner
+from fewbits.learners._parameters import check_path
 
 _NO_IDENTITY = ("verbose", "checkpoint")
 
@@ -24,6 +25,7 @@ class ResumableLearner(IterativeLearner):
 
     def _check_iterations(self, least: int = 1) -> None:
         super()._check_iterations(least)
+        check_path("checkpoint", self.checkpoint)
         seed = self.random_state
         if self.checkpoint is not None and not isinstance(seed, int | np.integer):
             raise ArgumentError(

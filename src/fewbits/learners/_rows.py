@@ -134,10 +134,10 @@ class Rows:
 
 
 def _memory_allowed(X: Array) -> int:
-    return KEEP_BYTES if _is_mapped(X) else max(KEEP_BYTES, 2 * X.nbytes)
+    return KEEP_BYTES if is_mapped(X) else max(KEEP_BYTES, 2 * X.nbytes)
 
 
-def _is_mapped(X: Any) -> bool:
+def is_mapped(X: Any) -> bool:
     while X is not None and not isinstance(X, mmap):
         X = getattr(X, "base", None)
     return X is not None

@@ -1,7 +1,6 @@
 """Sparse projections."""
 
 import math
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,10 +13,12 @@ from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
+from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
 from fewbits.learners._hard_threshold import IterativeSteps, OneStep, SparseStep
 from fewbits.learners._parameters import (
     check_batch_size,
     check_choice,
+    check_flag,
     check_integer,
     check_n_bits,
     check_number,
@@ -178,6 +179,7 @@ class SparseProjections(ResumableLearner):
         check_number("density", self.density, 0, 1, above=True)
         if self.n_nonzero is not None:
             check_integer("n_nonzero", self.n_nonzero, 1)
+        check_flag("normalize", self.normalize)
         check_choice("solver", self.solver, ("one-step", "iterative"))
         check_number("beta", self.beta, 0, above=True)
         check_integer("n_inner", self.n_inner, 1)
@@ -234,12 +236,7 @@ class SparseProjections(ResumableLearner):
 
     def _deploy(self, R: FeatureArray, mean: NDArray[np.float64], m: int) -> Encoder:
         R = R.astype(np.float32, copy=False)
-        self.n_dead_bits_ = int(np.sum(~R.any(axis=0)))
-        if self.n_dead_bits_:
-            warnings.warn(
-                f"{self.n_dead_bits_} of {self.n_bits} bits are constant, as none of "
-                "their weights was kept; raise density",
-                stacklevel=4,
-            )
+        n_dead = int(np.sum(~R.any(axis=0)))
+        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, NO_WEIGHTS)
         encoder = LinearEncoder if m == R.size else SparseEncoder.from_dense
         return encoder(R, bias=-mean @ R, zero_bit=1)

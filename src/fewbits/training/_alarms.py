@@ -1,11 +1,11 @@
 """What is wrong with labels before, and with codes after learning."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._warnings import warn_user
 from fewbits.analysis import code_alarms
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
@@ -37,10 +37,9 @@ def check_classes(source: Input) -> None:
             "labels that several items have"
         )
     if n_classes > len(labels) / 2:
-        warnings.warn(
+        warn_user(
             f"{source.source} has {n_classes:,} classes for {len(labels):,} items: "
-            "most classes have a single item to learn from",
-            stacklevel=3,
+            "most classes have a single item to learn from"
         )
 
 
@@ -59,14 +58,13 @@ def warn_of_codes(encoder: Encoder, features: NDArray[Any], labels: Any) -> None
         drawn = np.random.default_rng(0).choice(len(rows), _SAMPLE, replace=False)
         rows = np.sort(drawn)
     if labels is not None and encoder.n_bits > len(features):
-        warnings.warn(
+        warn_user(
             f"{encoder.n_bits:,} bits are learnt from {len(features):,} items: most "
-            "will repeat others",
-            stacklevel=3,
+            "will repeat others"
         )
     codes = encoder.encode(features[rows])
     for sentence in code_alarms(codes, encoder.n_bits, _n_classes(labels)):
-        warnings.warn(f"among the codes of training items, {sentence}", stacklevel=3)
+        warn_user(f"among the codes of training items, {sentence}")
 
 
 def _n_classes(labels: Any) -> int | None:

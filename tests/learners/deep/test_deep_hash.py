@@ -1,5 +1,7 @@
 """DeepHash as an estimator, and what it deploys."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -151,9 +153,16 @@ def test_centres_by_what_classes_look_like(several):
     mixed[y == 1] = mixed[y == 0]  # two classes that are alike
     labels = np.eye(6, dtype=int)[y]
     labels[0, 2] = several
-    control = CentreControl("semantic", mode="replace")
-    fitted = learner(control=control, n_iter=1).fit(mixed, labels)
-    centres = fitted._trainer.objective.control.centres
+    found = []
+
+    class Watched(CentreControl):
+        def start(self, setting):
+            super().start(setting)
+            found.append(self.centres)
+
+    control = Watched("semantic", mode="replace")
+    learner(control=control, n_iter=1).fit(mixed, labels)
+    (centres,) = found
     alike = centres[0] @ centres[1:].T
     assert alike.argmax() == 0
 
@@ -247,3 +256,19 @@ def test_items_of_another_shape():
     fitted = learner(backbone=backbone(), n_iter=1).fit(images, y)
     with pytest.raises(FeatureError, match=r"items have shape \(3, 4, 8\)"):
         fitted.encode(images[:, :, :4])
+
+
+def test_training_data_are_not_kept():
+    rows = np.tile(X, (20, 1))
+    fitted = learner(n_iter=1).fit(rows, np.tile(y, 20))
+    assert len(pickle.dumps(fitted)) < rows.nbytes / 10
+
+
+@pytest.mark.parametrize("value", [object(), "nonsense", [object()]])
+@pytest.mark.parametrize("make", [DeepHash, LLC])
+def test_every_parameter_is_checked_before_data(make, value):
+    for name in make().get_params(deep=False):
+        if (name, value) == ("checkpoint", "nonsense"):
+            continue  # a path like any other
+        with pytest.raises(ArgumentError, match=name):
+            make(**{name: value}).fit(None, None)

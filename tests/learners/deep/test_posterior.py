@@ -135,7 +135,7 @@ class TestTerms:
     @pytest.mark.parametrize("frozen", [True, False])
     def test_values_and_gradients(self, n_bits, several, dropout, frozen):
         control, scores, batch = started(
-            n_bits, several, dropout=dropout, frozen=frozen
+            n_bits, several, dropout=dropout, detach_surrogate=frozen
         )
         one, two = (scores.clone().requires_grad_() for _ in range(2))
         torch.manual_seed(5)
@@ -182,12 +182,12 @@ class TestTerms:
         )
 
     def test_codes_teach_the_networks_as_in_the_authors_code(self):
-        control, scores, batch = started(20, frozen=False)
+        control, scores, batch = started(20, detach_surrogate=False)
         control(scores, batch).codes.backward()
         assert all(p.grad.any() for p in control.parameters())
 
     def test_untrained(self):
-        control, scores, batch = started(20, train=False)
+        control, scores, batch = started(20, train_surrogate=False)
         before = deepcopy(control.state_dict())
         scores.requires_grad_()
         terms = control(scores, batch)

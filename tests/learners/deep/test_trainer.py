@@ -28,7 +28,15 @@ X = (np.eye(5, 12)[y] * 3 + rng.normal(size=(150, 12))).astype(np.float32)
 
 def learner(**options):
     options = {"n_bits": 16, "n_iter": 6, "random_state": 0, "device": "cpu"} | options
-    return DeepHash(**options)
+    return Watched(**options)
+
+
+class Watched(DeepHash):
+    """Remembers what trained it."""
+
+    def _epochs(self, trainer, last):
+        self.trainer = trainer
+        super()._epochs(trainer, last)
 
 
 class Killed(Exception):
@@ -203,7 +211,7 @@ def test_network_is_that_of_the_best_epoch():
     seen = []
 
     def callback(record):
-        head = model._trainer.network.head
+        head = model.trainer.network.head
         seen.append((record["map"], head.layers[0].weight.detach().clone()))
 
     model = learner(n_iter=30, learning_rate=0.05, validation=0.3, callbacks=[callback])
@@ -217,7 +225,7 @@ def test_classifier_is_that_of_the_best_epoch():
     seen = []
 
     def callback(record):
-        rows = model._trainer.objective.loss.classifier
+        rows = model.trainer.objective.loss.classifier
         seen.append((record["map"], rows.detach().numpy().copy()))
 
     options = {"n_iter": 30, "learning_rate": 0.05, "validation": 0.3}
@@ -296,16 +304,16 @@ class SpoiltStep(nn.Module):
 
 
 def test_last_step_of_an_epoch_may_not_spoil_the_network():
-    n_batches = len(learner(n_iter=1).fit(X, y)._trainer._batches(0))
+    n_batches = len(learner(n_iter=1).fit(X, y).trainer._batches(0))
     model = learner(backbone=SpoiltStep(at=2 * n_batches), n_iter=3)
     with pytest.raises(DivergedError, match="in epoch 2, first in the weights of"):
         model.fit(X, y)
-    assert len(model._trainer.history) == 1
+    assert len(model.history_) == 1
     assert np.unique(model.encode(X), axis=0).shape[0] > 2  # the first epoch's codes
 
 
 def test_what_was_reached_before_is_kept():
-    n_batches = len(learner(n_iter=1).fit(X, y)._trainer._batches(0))
+    n_batches = len(learner(n_iter=1).fit(X, y).trainer._batches(0))
     options = {"loss": "greedyhash", "n_iter": 4}
     model = learner(backbone=SpoiltStep(at=3 * n_batches), **options)
     with pytest.raises(DivergedError, match="in epoch 3"):
@@ -362,7 +370,7 @@ def test_progress_is_shown(capsys):
     note = r"objective [\d.]+, mAP [01]\.\d{3}, bound \d\.\d{3}"
     assert re.fullmatch(note, notes[1])
     shown = capsys.readouterr().err.split("\r")[-1]
-    assert re.fullmatch(f"DeepHash: 2/2, {note}\n", shown)
+    assert re.fullmatch(f"Watched: 2/2, {note}\n", shown)
 
 
 def test_figures_go_to_callbacks():

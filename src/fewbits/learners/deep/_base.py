@@ -1,7 +1,8 @@
 """What learners of deep codes have in common."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -20,9 +21,12 @@ from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import (
     check_flag,
     check_integer,
+    check_integers,
     check_number,
+    check_path,
 )
 from fewbits.learners._progress import report
+from fewbits.learners._validation import check_no_gaps
 from fewbits.learners.deep._data import ArrayItems, parts_of
 from fewbits.learners.deep._monitor import Monitor, split_off
 from fewbits.learners.deep._network import (
@@ -111,6 +115,7 @@ class DeepLearner(IterativeLearner):
         items = self._features(X, reset=False)
         if self.backbone is None:
             return np.asarray(items, np.float32)
+        items = items.reshape(len(items), *self._item_shape)
         rows, device = ArrayItems(items), as_device(self.device)
         self.network_.to(device).eval()
         numbers = parts_of(torch.arange(len(items)), 4 * self.batch_size)
@@ -141,8 +146,8 @@ class DeepLearner(IterativeLearner):
 
     def _check_training(self) -> None:
         self._check_iterations()
-        for width in self.hidden:
-            check_integer("hidden", width, 1)
+        check_path("checkpoint", self.checkpoint)
+        check_integers("hidden", self.hidden)
         check_number("dropout", self.dropout, 0, 0.99)
         check_integer("batch_size", self.batch_size, 2)
         check_number("learning_rate", self.learning_rate, 0, above=True)
@@ -156,6 +161,13 @@ class DeepLearner(IterativeLearner):
         check_flag("standardize", self.standardize)
         check_flag("mixed_precision", self.mixed_precision)
         as_device(self.device)
+        if not isinstance(self.callbacks, Sequence) or not all(
+            callable(each) for each in self.callbacks
+        ):
+            raise ArgumentError(
+                "callbacks must be a sequence of functions that take the figures of an "
+                f"epoch, got {self.callbacks!r}"
+            )
         if self.backbone is not None and not isinstance(self.backbone, nn.Module):
             raise ArgumentError(
                 f"backbone must be a torch module or None, got {self.backbone!r}"
@@ -164,22 +176,25 @@ class DeepLearner(IterativeLearner):
     def _features(self, X: ArrayLike, **options: Any) -> Array:
         if self.backbone is None:
             return super()._features(X, **options)
+        check_no_gaps(X)
         items: Array = X if isinstance(X, np.ndarray) else np.asarray(X)
         if items.ndim < 2 or items.dtype.kind not in "biuf":
             raise FeatureError(
                 f"items must be numbers (n, ...), got shape {items.shape} and dtype "
                 f"{items.dtype}"
             )
-        if not options.get("reset"):
-            if items.shape[1:] != self._item_shape:
-                raise FeatureError(
-                    f"items have shape {items.shape[1:]}, but {self._item_shape} were "
-                    "learnt from"
-                )
-        else:
+        if options.get("reset"):
             self._item_shape = items.shape[1:]
             self.n_features_in_ = int(np.prod(items.shape[1:]))
-        return items.reshape(len(items), -1) if options.get("reset") else items
+        elif items.shape[1:] != self._item_shape:
+            raise FeatureError(
+                f"items have shape {items.shape[1:]}, but {self._item_shape} were "
+                "learnt from"
+            )
+        least = options.get("ensure_min_samples", 1)
+        if len(items) < least:
+            raise FeatureError(f"need at least {least} items, got {len(items)}")
+        return items.reshape(len(items), -1)
 
     def _problem(self, X: Array, y: Any) -> Problem:
         """Check the labels, and set a share of the items aside."""
@@ -289,7 +304,7 @@ class DeepLearner(IterativeLearner):
         *,
         n_epochs: int | None = None,
         phase: str = "",
-    ) -> Trainer:
+    ) -> None:
         """Train; keep the epoch with the best mAP on the items kept aside.
 
         Without `n_epochs` it is the last phase, whose network is deployed, even when
@@ -315,51 +330,50 @@ class DeepLearner(IterativeLearner):
             self._identity(problem, phase),
         )
         last = n_epochs is None
-        done = [record["loss"] for record in trainer.history]
-        plan = trainer.plan
         try:
-            self._run(
-                self._heard(trainer), (), n_iter=plan.n_epochs, last=last, done=done
-            )
+            self._epochs(trainer, last)
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
                 self.encoder_ = self._deploy(network)
             raise
         self._keep(trainer)
-        return trainer
+
+    def _epochs(self, trainer: Trainer, last: bool) -> None:
+        """Train until it may stop; an interrupt ends no phase but the last."""
+        history = trainer.history
+        try:
+            with closing(trainer.epochs()) as epochs:
+                if self._may_stop(losses_of(history)):
+                    return
+                for record in epochs:
+                    with undisturbed():
+                        for callback in self.callbacks:
+                            callback(record)
+                    self._tell(trainer)
+                    if self._may_stop(losses_of(history)):
+                        return
+        except KeyboardInterrupt:
+            if not (history and last):
+                raise
+            self._warn_of_interrupt(len(history), trainer.plan.checkpoint)
 
     def _keep(self, trainer: Trainer) -> None:
         """Go back to the best epoch, and keep what is known of all."""
         trainer.restore_best()
         self.history_ = trainer.history
-        self.objective_ = np.array([record["loss"] for record in self.history_])
+        self.objective_ = np.array(losses_of(trainer.history))
         self.n_iter_ = len(self.history_)
 
-    def _heard(self, trainer: Trainer) -> Iterator[tuple[Any, float]]:
-        """Tell the callbacks of every epoch."""
-        self._trainer = trainer
-        for record in trainer.epochs():
-            with undisturbed():
-                for callback in self.callbacks:
-                    callback(record)
-            yield (), record["loss"]
-
-    def _warn_of_interrupt(self, n_done: int, file: Any) -> None:
-        # An epoch is done before callbacks hear of it.
-        super()._warn_of_interrupt(len(self._trainer.history), file)
-
-    def _report(self, objective: list[float]) -> None:
-        history = self._trainer.history
-        record, total = history[-1], self._trainer.plan.n_epochs
+    def _tell(self, trainer: Trainer) -> None:
+        record, total = trainer.history[-1], trainer.plan.n_epochs
         note = "".join(
             f", {title} {record[key]:.3f}"
             for key, title in (("map", "mAP"), ("bound", "bound"))
             if key in record
         )
-        name = type(self).__name__
-        verbose = self.verbose
-        report(name, len(history), total, objective[-1], verbose=verbose, note=note)
+        name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
+        report(name, done, total, loss, verbose=self.verbose, note=note)
 
     def _plan(self, problem: Problem, n_epochs: int, phase: str) -> Plan:
         path = self.checkpoint
@@ -392,6 +406,11 @@ class DeepLearner(IterativeLearner):
     def _deploy(self, network: HashNetwork) -> Encoder:
         self.network_ = network.cpu().eval()
         return network.head.encoder()
+
+
+def losses_of(history: list[Record]) -> list[float]:
+    """Return the mean loss of each epoch."""
+    return [record["loss"] for record in history]
 
 
 def described(value: Any) -> Any:

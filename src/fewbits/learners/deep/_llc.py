@@ -1,6 +1,5 @@
 """LLC: codes for classes, then codes for items."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,13 +8,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.codes import MAX_BITS, pack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import (
     check_integer,
-    check_lengths,
+    check_integers,
     check_n_bits,
     check_number,
 )
@@ -189,7 +189,7 @@ class LLC(DeepLearner):
         self._check_training()
         check_integer("codebook_epochs", self.codebook_epochs, 1)
         check_number("codebook_rate", self.codebook_rate, 0, above=True)
-        check_lengths("nested", self.nested, self.n_bits or MAX_BITS)
+        check_integers("nested", self.nested, self.n_bits or MAX_BITS)
         check_number("label_smoothing", self.label_smoothing, 0, 0.99)
         check_number("reg", self.reg, 0)
         if isinstance(self.codebook, str) and self.codebook not in CODEBOOKS:
@@ -197,15 +197,26 @@ class LLC(DeepLearner):
                 f"codebook must be an array or one of {', '.join(CODEBOOKS)}, got "
                 f"{self.codebook!r}"
             )
-        if not isinstance(self.codebook, str) and self.n_bits is not None:
-            shape = np.shape(self.codebook)
-            if len(shape) != 2 or shape[1] != self.n_bits:
-                raise ArgumentError(
-                    f"n_bits={self.n_bits}, but the codebook has shape {shape}"
-                )
+        if not isinstance(self.codebook, str):
+            self._check_shape(self.codebook)
         if self.start is not None and self.start not in STARTS:
             raise ArgumentError(
                 f"start must be 'svd', 'cca' or None, got {self.start!r}"
+            )
+
+    def _check_shape(self, codebook: Any) -> None:
+        try:
+            shape = np.shape(codebook)
+        except ValueError:  # rows of different lengths
+            shape = ()
+        if len(shape) != 2:
+            raise ArgumentError(
+                "codebook must be an array (n_classes, n_bits) or one of "
+                f"{', '.join(CODEBOOKS)}, got shape {shape}"
+            )
+        if self.n_bits not in (None, shape[1]):
+            raise ArgumentError(
+                f"n_bits={self.n_bits}, but the codebook has shape {shape}"
             )
 
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -254,10 +265,9 @@ class LLC(DeepLearner):
         given = make_centres(self.codebook, setting).numpy().astype(np.int8)
         n_shared = len(given) - len(np.unique(given, axis=0))
         if n_shared:
-            warnings.warn(
+            warn_user(
                 f"{n_shared} of {len(given)} classes have the code of another class in "
-                "the given codebook: no decoder can tell them apart",
-                stacklevel=5,
+                "the given codebook: no decoder can tell them apart"
             )
         return given
 

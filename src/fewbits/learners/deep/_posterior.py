@@ -14,7 +14,12 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
-from fewbits.learners._parameters import check_choice, check_integer, check_number
+from fewbits.learners._parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+)
 from fewbits.learners.deep._surrogate import Picks, Surrogate
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Setting
@@ -137,9 +142,9 @@ class PosteriorControl(Control):
         Bits of a code that are flipped at random in what the network learns from.
     permute_every : int, default=0
         Epochs after which bits are dealt to blocks anew; 0 keeps neighbours together.
-    train : bool, default=True
+    train_surrogate : bool, default=True
         False keeps the networks as they are at first: a control experiment.
-    frozen : bool, default=True
+    detach_surrogate : bool, default=True
         Whether the term for the codes leaves the networks alone, as in Algorithm 1 of
         the paper; the authors' code trains them by both terms.
     reduction : {"sum", "mean"}, default="sum"
@@ -171,8 +176,8 @@ class PosteriorControl(Control):
         block: int = 8,
         n_flips: int = 0,
         permute_every: int = 0,
-        train: bool = True,
-        frozen: bool = True,
+        train_surrogate: bool = True,
+        detach_surrogate: bool = True,
         reduction: str = "sum",
     ) -> None:
         super().__init__(centres, weight, mode)
@@ -182,9 +187,12 @@ class PosteriorControl(Control):
         check_integer("n_flips", n_flips, 0)
         check_integer("permute_every", permute_every, 0)
         check_number("dropout", dropout, 0, 0.99)
+        check_flag("train_surrogate", train_surrogate)
+        check_flag("detach_surrogate", detach_surrogate)
         self.n_hidden, self.dropout, self.block = n_hidden, dropout, block
         self.n_flips, self.permute_every = n_flips, permute_every
-        self.learns, self.frozen, self.reduction = train, frozen, reduction
+        self.train_surrogate, self.detach_surrogate = train_surrogate, detach_surrogate
+        self.reduction = reduction
 
     def start(self, setting: Setting) -> None:
         super().start(setting)
@@ -196,7 +204,7 @@ class PosteriorControl(Control):
         self.register_buffer("values", self._values(self._blocks(self.centres)))
         self.surrogate = Surrogate(used.sum(dim=1), self.n_hidden, self.dropout)
         self.surrogate.reset(setting.generator())
-        self.surrogate.requires_grad_(self.learns)
+        self.surrogate.requires_grad_(self.train_surrogate)
 
     def start_epoch(self, epoch: int) -> None:
         if self.permute_every and epoch % self.permute_every == 0:
@@ -207,10 +215,12 @@ class PosteriorControl(Control):
 
     def forward(self, scores: Tensor, batch: Batch) -> Terms:
         blocks, centres = self._blocks(scores), self._centres_of(batch)
-        own, learns = None, self.learns and self.training
+        own, learns = None, self.train_surrogate and self.training
         if learns and not self.n_flips:
             own = Picks.one_each(self._values(blocks))
-        codes, taught = self.surrogate.losses(blocks, centres, own, self.frozen)
+        codes, taught = self.surrogate.losses(
+            blocks, centres, own, self.detach_surrogate
+        )
         if learns and self.n_flips:
             taught = self._taught_by_flips(scores.detach())
         return Terms(codes, taught)
@@ -220,7 +230,7 @@ class PosteriorControl(Control):
         flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
         seen = self._blocks(torch.where(flipped, -scores, scores))
         own = Picks.one_each(self._values(seen))
-        return self.surrogate.losses(seen, None, own, self.frozen)[1]
+        return self.surrogate.losses(seen, None, own, self.detach_surrogate)[1]
 
     def log_posterior(self, scores: Tensor) -> Tensor:
         """Return what the networks take the values of the blocks for.

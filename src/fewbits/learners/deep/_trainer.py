@@ -1,7 +1,7 @@
 """The loop: epochs of batches, what is kept of them, and when it ends."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,7 +141,7 @@ class Trainer:
         self._random: State | None = None
         self._resume()
 
-    def epochs(self) -> Iterator[Record]:
+    def epochs(self) -> Generator[Record, None, None]:
         """Train, and yield the figures of each epoch; go on where a checkpoint ends."""
         with (
             reproducible(self.plan.seed),

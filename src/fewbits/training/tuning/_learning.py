@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder
+from fewbits.learners import interrupts_passed_on
 from fewbits.training._methods import decides_length, make_learner
 from fewbits.training.tuning._configuration import Configuration
 
@@ -77,9 +78,7 @@ def _fit(
     learner: Any = make_learner(wanted.method, length, wanted.random_state, parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # bad codes will show in their figures
-        learner.fit(X, y)
-    done, planned = getattr(learner, "n_iter_", 0), getattr(learner, "n_iter", 0)
-    if done < planned and not getattr(learner, "tol", 0):
-        raise KeyboardInterrupt
+        with interrupts_passed_on():
+            learner.fit(X, y)
     encoder: Encoder = learner.encoder_
     return encoder

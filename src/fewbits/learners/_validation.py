@@ -1,0 +1,47 @@
+"""What every estimator of the package asks of features, in one line."""
+
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
+
+from fewbits._typing import Array
+from fewbits.errors import FeatureError
+
+
+def validated(estimator: Any, X: ArrayLike, **options: Any) -> Array:
+    """Check shape, width, names and dtype, but read no value of a memory map.
+
+    Raises
+    ------
+    FeatureError
+        Where scikit-learn would refuse, or where X has gaps.
+    """
+    check_no_gaps(X)
+    try:
+        checked: Array = validate_data(estimator, X, ensure_all_finite=False, **options)
+    except ValueError as error:
+        raise FeatureError(_one_line(str(error))) from error
+    return checked
+
+
+def check_no_gaps(X: Any) -> None:
+    """Refuse a masked array: what lies in its gaps would be read."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise FeatureError("X is a masked array; fill its gaps first")
+
+
+def _one_line(message: str) -> str:
+    """Leave out the whole array that scikit-learn prints, and join the other lines."""
+    if "Reshape your data" in message:
+        return (
+            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
+            "for a single item"
+        )
+    if "Complex data not supported" in message:
+        return "Complex data not supported: X must hold real numbers"
+    lines = message.splitlines()
+    told = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
+    return " ".join(" ".join(told).split())
