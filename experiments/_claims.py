@@ -8,6 +8,7 @@ from experiments._cells import Cell
 from experiments._summary import Pick, figure
 from experiments._verdicts import Values, ends, minus, only, steps, tagged, values_of
 from experiments.class_search import EXAMPLES, METHODS, N_TARGETS, RANKS
+from experiments.discriminative import CHOSEN
 
 #: Of one set of features, by experiment.
 Measured = dict[str, list[Cell]]
@@ -169,13 +170,17 @@ def both_ways(one: str, other: str) -> Callable[[Measured], Values]:
     }
 
 
-def selection_when_short(measured: Measured) -> Values:
-    """Return what selecting bits gives at the fewest bits, beyond the most."""
-    gain = known("DBC", "DBC", "selected", "svm")(measured)
-    return {
+def when_short(gains: Callable[[Measured], Values]) -> Callable[[Measured], Values]:
+    """Return what is gained at the fewest bits, beyond the most."""
+    return lambda measured: {
         at: {seed: -value for seed, value in found.items()}
-        for at, found in ends(gain, "bits").items()
+        for at, found in ends(gains(measured), "bits").items()
     }
+
+
+#: What selecting bits for each class gives, of as many bits or of longer codes.
+selecting = known("DBC", "DBC", "selected", "svm")
+choosing = known(CHOSEN, "DBC")
 
 
 def longer(measured: Measured) -> Values:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from experiments._cells import Cell
+from experiments._classic_features import N_EACH
 from experiments._novel_protocol import MOST_KNOWN, N_NOVEL
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
@@ -34,7 +35,8 @@ not learnt from is ranked by it. Precision is the share of members among the fir
 answers; means over classes, then over seeds ± one standard error; a seed draws the
 classes, the items and the starting points. `class` is the code of the known class that
 a linear SVM on the features predicts, one bit for each class; `classemes` are the signs
-of its scores for all known classes."""
+of its scores for all known classes, a bit for each. Classic descriptors are of up to
+{N_EACH} images a class, deep features of all, so their collections differ."""
 
 
 def write() -> None:
@@ -97,7 +99,7 @@ def costs(cells: list[Cell], name: str) -> str:
     rows = [
         [
             method,
-            bits or "",
+            bits or width_of(method, tables["bytes"][key] / tables["items"][key]),
             f"{tables['bytes'][key] / 1e6:.2f} MB",
             f"{tables['search_seconds'][key] * 1e3:.1f} ms",
             f"{tables['fit_seconds'][key]:.1f} s",
@@ -109,10 +111,16 @@ def costs(cells: list[Cell], name: str) -> str:
     items = int(max(tables["items"].values()))
     text = (
         f"The collection has {items:,} items. Times are the shortest of the seeds', on "
-        "a busy machine. A search by features is nearly all learning by LIBLINEAR in "
-        "so many dimensions: other solvers are faster."
+        "a busy machine. Most of a search among so few items is learning the SVM by "
+        "LIBLINEAR; what ranking a million codes takes is among the "
+        "[benchmarks](benchmarks.md)."
     )
     return text + "\n\n" + markdown(header, rows)
+
+
+def width_of(method: str, n_bytes: float) -> str:
+    """Return the bits of codes that have a bit for each known class."""
+    return "" if method == "float" else f"up to {8 * n_bytes:.0f}"
 
 
 def place(key: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -17,13 +17,17 @@ from experiments._summary import (
     shown,
 )
 from experiments.discriminative import (
+    CHOSEN,
     CURVES_AT,
     LENGTHS,
+    LONGEST,
     MOST_CLASSES,
     PQ_SVM_UP_TO,
     RANKS,
     SIZES,
 )
+
+names_of_free = " and ".join(name.split(" = ")[1] for name in FREE)
 
 INTRODUCTION = f"""# Codes for classes that were trained on
 
@@ -34,25 +38,28 @@ items of each class, classifiers on the codes from the same items, and tested on
 The classes are all that have items enough for the most to learn from, but no more than
 {MOST_CLASSES}, drawn by the seed. The classifiers are the nearest neighbour, a linear
 SVM for each class, and one on bits that an L1-regularised SVM selects for the class
-("DBC-L1", here for ITQ as well). Labels of DBC, which its hyperplanes shall predict,
-are learnt by image, as in the paper, and by category. How far labels of a class differ
-is told by the share of pairs that a bit sets apart: with the defaults, which are the
-paper's, hardly any, so that codes by image are nearly those by category;
-`{FREE}` lets them differ. What hyperplanes make of the labels differs more: the codes
-have an entropy within a class, at most the logarithm of the number of items. The linear
-SVMs on codes have one cost for all, and both sides of a class weigh the same; that on
-features is one-vs-rest with a cost from cross-validation. Classic descriptors are
-reduced as for [novel classes](novel_classes.md). Product quantization ("PQ") compares
-the features of a query with the centres of the codes; its linear SVMs, with at most
-{PQ_SVM_UP_TO} items per class as in the paper, see the centres. Precision counts as
-many of the highest scored test items as the class has. Accuracies are means over
-classes, then over seeds ± one standard error; a seed draws the items and the starting
-points.
+("DBC-L1", here for ITQ as well), from all bits, or as many from codes of {LONGEST} bits
+as the others have in all ("{CHOSEN}"). Labels of DBC, which its hyperplanes shall
+predict, are learnt by image, as in the paper, and by category. How far labels of a
+class differ is told by the pairs of its items that a bit sets apart, as a share of the
+most there can be (half of the items on each side). All weights are 1 in [our
+units](../decisions/learners-dbc.md); the paper's, which are 1 in its own, would be a
+smaller `lambda1` for classes of more than four items. Then hardly any labels differ,
+and codes by image are nearly those by category; a larger `lambda1` ({names_of_free})
+lets them differ. What hyperplanes make of the labels differs more: the codes have an
+entropy within a class, at most the logarithm of the number of items. The linear SVMs on
+codes have one cost for all, and both sides of a class weigh the same; that on features
+is one-vs-rest with a cost from cross-validation. Classic descriptors are reduced as for
+[novel classes](novel_classes.md). Product quantization ("PQ") compares the features of
+a query with the centres of the codes; its linear SVMs, with at most {PQ_SVM_UP_TO}
+items per class as in the paper, see the centres. Precision counts as many of the
+highest scored test items as the class has. Accuracies are means over classes, then over
+seeds ± one standard error; a seed draws the items and the starting points.
 
 [Claims of the paper](discriminative_claims.md) are checked on these numbers."""
 
 
-DISAGREEMENT = "share of pairs of a class whose labels a bit sets apart"
+DISAGREEMENT = "pairs of a class whose labels a bit sets apart, as a share of the most"
 ENTROPY = "within-class entropy of the codes of the training items, in bits"
 
 
@@ -88,11 +95,26 @@ def section(cells: list[Cell], name: str, each: int) -> str:
         if i < 2:
             image = IMAGES / f"discriminative_{name}_{each}_{'ns'[i]}.svg"
             draw = curves_of(table)
-            line_plot(image, draw, x="bits", y=f"accuracy, {title}", x_ticks=LENGTHS)
+            line_plot(
+                *(image, draw),
+                x="bits",
+                y=f"accuracy, {title}",
+                x_ticks=LENGTHS,
+                levels=levels(floats),
+            )
             parts.append(f"![accuracy by {title}](../images/{image.name})")
         parts += [f"**{title[0].upper()}{title[1:]}**", grid(table, "{} bits")]
     parts.append(precision_recall(codes, name, each))
     return "\n\n".join(part for part in parts if part)
+
+
+def levels(cells: list[Cell]) -> dict[str, float]:
+    """Return what the features reach, and LP-beta; a predicted class is as good."""
+    found = {
+        "float, predicted class": by_method(cells, figure("svm"), "bits").get("float"),
+        "LP-beta": by_method(cells, figure("accuracy"), "bits").get("LP-beta"),
+    }
+    return {name: row[0][0] for name, row in found.items() if row}
 
 
 def disagreement(found: Cell) -> float | None:
@@ -133,7 +155,8 @@ def precision_recall(cells: list[Cell], name: str, each: int) -> str:
         return ""
     image = IMAGES / f"discriminative_{name}_{each}_pr.svg"
     title = f"{CURVES_AT} bits, ranked by Hamming distance"
-    line_plot(image, curves, x="recall", y="precision", title=title)
+    axes = {"x": "recall", "y": "precision", "x_scale": "linear"}
+    line_plot(image, curves, title=title, **axes)
     return f"![precision against recall](../images/{image.name})"
 
 
@@ -156,7 +179,7 @@ def against_examples(cells: list[Cell], name: str) -> str:
         "DBC-L1": by_method(chosen, figure("selected_precision"), "each").get("DBC", {})
     }
     table = {method: found for method, found in table.items() if found}
-    if len(table) < 2:
+    if len(table.keys() - {"float", "PQ"}) < 2:
         return ""
     image = IMAGES / f"discriminative_{name}_each.svg"
     ticks = SIZES[name][1]
@@ -189,7 +212,8 @@ def objective(cells: list[Cell], name: str) -> str:
         for term, values in series.items()
     }
     image = IMAGES / f"discriminative_{name}_terms.svg"
-    line_plot(image, curves, x="iteration", y="mean over bits and seeds")
+    axes = {"x": "iteration", "y": "mean over bits and seeds", "x_scale": "linear"}
+    line_plot(image, curves, **axes)
     rows = [
         [term, *(shown(curve[i][1], math.nan) for i in (0, 1, length - 1))]
         for term, curve in curves.items()

@@ -13,9 +13,11 @@ Made by `python -m experiments.pages` from `known_classes.jsonl`, which
 data: [classes that nobody trained on](novel_classes.md) with codes of {N_BITS} bits,
 learnt from fewer known classes. More of them are those of the smaller number and
 others; the novel classes and their items stay the same. `float` are the features
-themselves, `class` is the code of the known class that a linear SVM on them predicts,
-`classemes` are the signs of its scores for all known classes, a bit for each.
-Accuracy of a linear SVM, mean over classes, means over seeds ± one standard error."""
+themselves (classic ones are reduced to principal components of the items that are
+learnt from, so these depend on the known classes, too), `class` is the code of the
+known class that a linear SVM on them predicts, `classemes` are the signs of its
+scores for all known classes, a bit for each. Accuracy of a linear SVM, mean over
+classes, means over seeds ± one standard error."""
 
 
 def write() -> None:

@@ -17,9 +17,8 @@ from fewbits.learners import (
 #: Chosen like the costs of PiCoDes: larger ones say no to nearly every new class.
 CLASSEME_COST = 0.001
 
-#: So large a weight of the slack that labels of a class differ.
-FREE_LAMBDA1 = 10.0
-FREE = f"DBC, lambda1 = {FREE_LAMBDA1:g}"
+#: Weights of the slack so large that labels of a class differ, by name.
+FREE = {f"DBC, lambda1 = {weight:g}": weight for weight in (2.0, 10.0)}
 
 
 def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
@@ -34,7 +33,7 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
         "PiCoDes": PiCoDes(**both),
         "DBC": DBC(**both),
         "DBC, by category": DBC(**both, codes="category"),
-        FREE: DBC(**both, lambda1=FREE_LAMBDA1),
+        **{name: DBC(**both, lambda1=weight) for name, weight in FREE.items()},
     }
 
 

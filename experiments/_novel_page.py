@@ -1,6 +1,7 @@
 """The page on classes that nobody trained on."""
 
 from experiments._cells import Cell
+from experiments._classic_features import N_EACH
 from experiments._components import CHOSEN_AT, COMPONENTS
 from experiments._novel_protocol import MOST_KNOWN, N_NOVEL, N_TEST, N_TRAIN
 from experiments._pages import IMAGES, TITLES, write_page
@@ -21,9 +22,12 @@ on the training items. Mean accuracy over classes, means over seeds ± one stand
 error; a seed draws the classes, the items and the starting points."""
 
 METHODS = f"""`PiCoDes` has a line search beyond the paper, `whole steps` is the paper;
-relaxed PiCoDes are sigmoids and gradient descent; balanced ones, where they are, let
-the items of a class weigh as much as all others. These and the random start are
-measured up to {ABLATED_UP_TO} bits, and not on all features. Classemes have a bit for
+relaxed PiCoDes are sigmoids and gradient descent (Adam; their temperature falls from 1
+to .1, or stays, and they start from ITQ, or at random, as the paper tells neither);
+balanced ones let the items of a class weigh as much as all others. These and the random
+start are measured up to {ABLATED_UP_TO} bits, and not on all features. Labels of DBC
+are the same for nearly all items of a class at the defaults; with a larger `lambda1`
+they [differ](discriminative.md). Classemes have a bit for
 each known class, and no more. PiCoDes' parameters were chosen on classes of Caltech-101
 that are never novel ones, with the features of the network. So they are for classic
 descriptors, and for codes longer than {CHOSEN_AT} bits, which more components would
@@ -35,7 +39,8 @@ for](class_search.md), on known ones that are left out for it).
 Classic descriptors go through a homogeneous kernel map ({KERNEL}) and are reduced to
 the principal components that hold {100 * VARIANCE:g} % of the variance of the items
 that are learnt from; the paper does so to 6,415. LP-beta takes the descriptors as they
-are, with a kernel for each kind; how much each counts it learns from scores on folds of
+are (up to {N_EACH} images a class, where deep features are of all), with a kernel for
+each kind; how much each counts it learns from scores on folds of
 the few training items; where it is below the linear SVM on all features ("float"), it
 is no upper reference.
 
@@ -56,12 +61,25 @@ def section(cells: list[Cell], name: str) -> list[str]:
     label = "accuracy on novel classes"
     bits = sorted({cell["cell"]["bits"] for cell in codes})
     line_plot(
-        image, curves_of(accuracy), x="bits", y=label, title=TITLES[name], x_ticks=bits
+        *(image, curves_of(accuracy)),
+        x="bits",
+        y=label,
+        title=TITLES[name],
+        x_ticks=bits,
+        levels=levels(cells),
     )
     parts = [f"![accuracy against bits](../images/{image.name})", controls(cells)]
     parts += ["**Linear SVM**", grid(accuracy, "{} bits")]
     parts += ["**Nearest neighbour**", grid(nearest, "{} bits")]
     return [*parts, *idle_classes(codes)]
+
+
+def levels(cells: list[Cell]) -> dict[str, float]:
+    """Return what is reached without codes of a length to choose."""
+    floats = [cell for cell in cells if not cell["cell"]["bits"]]
+    found = by_method(floats, figure("accuracy"), "bits")
+    names = {"float": "float", "LP-beta": "LP-beta", "class": "predicted class"}
+    return {names[m]: found[m][0][0] for m in names if m in found}
 
 
 def idle_classes(cells: list[Cell]) -> list[str]:

@@ -24,8 +24,10 @@ def line_plot(
     y: str,
     title: str = "",
     x_ticks: Sequence[float] | None = None,
+    x_scale: str = "log",
+    levels: Mapping[str, float] | None = None,
 ) -> None:
-    """Draw curves over a logarithmic axis with bars of one standard error."""
+    """Draw curves with bars of one standard error, and levels to compare them with."""
     from matplotlib import pyplot
 
     many = len(curves) > 10
@@ -38,7 +40,10 @@ def line_plot(
             list(column) for column in zip(*sorted(curve), strict=True)
         )
         axes.errorbar(xs, means, yerr=errors, marker="o", capsize=2, label=name)
-    axes.set_xscale("log")
+    styles = ("--", ":", "-.")
+    for (name, level), style in zip((levels or {}).items(), styles, strict=False):
+        axes.axhline(level, color="0.4", linewidth=0.9, linestyle=style, label=name)
+    axes.set_xscale(x_scale)
     _ticks(axes, x_ticks)
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)

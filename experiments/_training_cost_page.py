@@ -1,6 +1,8 @@
 """The page on what learning PiCoDes and DBC costs."""
 
+import math
 import statistics
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +17,15 @@ GOOD_FIT = 0.25
 INTRODUCTION = f"""# What learning PiCoDes and DBC costs
 
 Made by `python -m experiments.pages` from `training_cost.jsonl`, which
-`python -m experiments.training_cost` writes. Milliseconds of processor time per bit and
-iteration, over {N_ITER} iterations after the first ones, median over seeds, on one
-thread; {BASE["items"]:,} items of {BASE["features"]} features in {BASE["classes"]}
-classes, {BASE["bits"]} bits, and one of these numbers at a time made smaller or larger.
-The exponent is that of the power of the number by which the time grows, where a power
-describes it: the times lie within {GOOD_FIT:.0%} of it. In short codes of PiCoDes each
-bit has to do with many classes' errors, in long ones with few, so that LIBLINEAR ends
-sooner."""
+`python -m experiments.training_cost` writes. Milliseconds of processor time per bit
+and iteration, over {N_ITER} iterations (of PiCoDes the second and third, of DBC the
+first ones), median over seeds, on one thread; {BASE["items"]:,} items of
+{BASE["features"]} features in {BASE["classes"]} classes, {BASE["bits"]} bits, and
+one of these numbers at a time made smaller or larger. The exponent is that of the
+power of the number by which the time grows: one where a power describes it (the
+times lie within {GOOD_FIT:.0%} of it), else the least and the greatest between
+neighbouring sizes. PiCoDes follow none in places: a projector takes as many passes
+of LIBLINEAR over the items as its labels ask for, up to 200."""
 
 PAPER = {"items": 79_770, "features": 6415, "bits": 2048, "classes": 2659}
 PAPER_ITER = 10  # ours: the paper gives none
@@ -34,7 +37,8 @@ TIMED = {
 }
 WHOLE = f"""## The problem of the PiCoDes paper
 
-Its {PAPER["features"]:,} features, and parts of its items, in {LARGE[0]["classes"]}
+Its {PAPER["features"]:,} features, and parts of its items (more than features, or the
+principal components would be fewer), in {LARGE[0]["classes"]}
 classes and with {LARGE[0]["bits"]} bits from random directions. Processor time on one
 thread; of a projector the median over {N_PROJECTORS} bits, with the search along the
 line, of a classifier the mean over the classes."""
@@ -61,8 +65,10 @@ def table(cells: list[Cell]) -> str:
     for name in BASE:
         times = against(cells, name)
         shown = [decimal(1e3 * times[f], 1) if times[f] else "" for f in FACTORS]
-        rows.append([name, *shown, described(times)])
-    return markdown(["", *(f"x {factor:g}" for factor in FACTORS), "exponent"], rows)
+        sizes = " / ".join(f"{int(factor * BASE[name]):,}" for factor in FACTORS)
+        rows.append([f"{name}: {sizes}", *shown, described(times)])
+    header = (f"{factor:g} times" if factor != 1 else "as above" for factor in FACTORS)
+    return markdown(["", *header, "exponent"], rows)
 
 
 def against(cells: list[Cell], name: str) -> dict[float, float]:
@@ -81,7 +87,17 @@ def described(times: dict[float, float]) -> str:
     logs = np.log([list(known), list(known.values())])
     slope, offset = np.polyfit(logs[0], logs[1], 1)
     off = np.abs(logs[1] - slope * logs[0] - offset).max()
-    return decimal(float(slope), 2) if off <= np.log1p(GOOD_FIT) else "–"
+    if off <= np.log1p(GOOD_FIT):
+        return decimal(float(slope), 2)
+    least, most = (decimal(end, 2) for end in local_exponents(known))
+    return f"{least} to {most}"
+
+
+def local_exponents(times: dict[float, float]) -> tuple[float, float]:
+    """Return the least and the greatest power between neighbouring sizes."""
+    logs = np.log([list(times), list(times.values())])
+    slopes = np.diff(logs[1]) / np.diff(logs[0])
+    return float(slopes.min()), float(slopes.max())
 
 
 def exponent(times: dict[float, float]) -> float:
@@ -105,18 +121,21 @@ def seconds(cells: list[Cell], size: dict[str, int]) -> float:
 
 def whole_problem(cells: list[Cell]) -> str:
     """Return what the parts took, and what they would on the problem of the paper."""
-    columns = sorted(cells, key=lambda cell: int(cell["cell"]["items"]))
+    sizes = [size["items"] for size in LARGE]
+    columns = [cell for cell in cells if cell["cell"]["items"] in sizes]
+    columns.sort(key=lambda cell: int(cell["cell"]["items"]))
     rows = []
     for key, name in TIMED.items():
         seconds = [cell["figures"][key] for cell in columns]
-        power = growth(columns, key)
-        rows.append([name, *(f"{s:.3g} s" for s in seconds), decimal(power, 2)])
+        powers = (decimal(power, 2) for power in growths(columns, key))
+        rows.append([name, *(f"{s:.3g} s" for s in seconds), *powers])
     memory = {"memory at the peak": peak_of, "arrays of a projector": counted}
     for name, count in memory.items():
-        sizes = [f"{count(cell) / 2**30:.2f} GiB" for cell in columns]
-        rows.append([name, *sizes, ""])
+        memories = [f"{count(cell) / 2**30:.2f} GiB" for cell in columns]
+        rows.append([name, *memories, "", "", ""])
     header = [f"{cell['cell']['items']:,} items" for cell in columns]
-    return markdown(["", *header, "exponent"], rows) + "\n\n" + extrapolation(columns)
+    powers = ("least exponent", "of all", "greatest")
+    return markdown(["", *header, *powers], rows) + "\n\n" + extrapolation(columns)
 
 
 def peak_of(cell: Cell) -> float:
@@ -129,34 +148,61 @@ def counted(cell: Cell) -> float:
     return counted_bytes(**{name: cell["cell"][name] for name in PAPER})
 
 
-def growth(cells: list[Cell], key: str) -> float:
-    """Return the power of the number of items by which a time grows."""
-    return exponent({cell["cell"]["items"]: cell["figures"][key] for cell in cells})
+def growths(cells: list[Cell], key: str) -> tuple[float, float, float]:
+    """Return the powers of the number of items by which a time grows.
+
+    The least between neighbouring sizes, the one that fits all, and the greatest.
+    """
+    times = {cell["cell"]["items"]: cell["figures"][key] for cell in cells}
+    if len(times) < 2:
+        return (math.nan,) * 3
+    least, most = local_exponents(times)
+    return least, exponent(times), most
 
 
-def extrapolation(cells: list[Cell]) -> str:
-    """Say what the problem of the paper would take: on paper, nobody waited for it."""
+class Days(NamedTuple):
+    """Days of one thread: of an iteration, and of all with the start."""
+
+    classifiers: float
+    projectors: float
+    total: float
+
+
+def days_of(cells: list[Cell], which: int) -> Days:
+    """Return the days that the problem of the paper would take.
+
+    The times grow with the items by the least (0) power that was seen between two
+    sizes, by the one that fits all (1), or by the greatest (2).
+    """
     size, found = cells[-1]["cell"], cells[-1]["figures"]
     more = PAPER["items"] / size["items"]
     start, classifier, costs, projector = (
-        found[key] * more ** growth(cells, key) for key in TIMED
+        found[key] * more ** growths(cells, key)[which] for key in TIMED
     )
     # A classifier reads as many numbers more as there are bits more.
     classifiers = classifier * PAPER["bits"] / size["bits"] * PAPER["classes"]
     bits = PAPER["bits"] * (projector + costs * PAPER["classes"] / size["classes"])
-    days = [seconds / 86_400 for seconds in (classifiers, bits)]
-    total = start / 86_400 + PAPER_ITER * sum(days)
+    one, two = classifiers / 86_400, bits / 86_400
+    return Days(one, two, start / 86_400 + PAPER_ITER * (one + two))
+
+
+def extrapolation(cells: list[Cell]) -> str:
+    """Say what the problem of the paper would take: on paper, nobody waited for it."""
+    size = cells[-1]["cell"]
+    least, middle, most = (days_of(cells, i) for i in range(3))
     arrays = counted_bytes(**PAPER) / 2**30
-    memory = arrays * peak_of(cells[-1]) / counted(cells[-1])
+    peak = arrays * peak_of(cells[-1]) / counted(cells[-1])
+    ends = f"{least.total:.3g} or {most.total:.3g}"
     return (
         f"The problem of the paper has {PAPER['items']:,} items in "
         f"{PAPER['classes']:,} classes. If the times grow on as they do here with the "
         "items, and in proportion to the classes and the bits, its classifiers for "
-        f"{PAPER['bits']:,} bits take {days[0]:.2g} days of one thread in an "
-        f"iteration, its projectors {days[1]:.2g}, and {PAPER_ITER} iterations with "
-        f"the start {total:.3g} days. The classifiers use all cores, as they do not "
-        "depend on each other; the projectors follow one upon the other. The arrays "
-        f"of a projector take {arrays:.1f} GiB, and {memory:.1f} GiB if the peak "
+        f"{PAPER['bits']:,} bits take {middle.classifiers:.2g} days of one thread in "
+        f"an iteration, its projectors {middle.projectors:.2g}, and {PAPER_ITER} "
+        f"iterations with the start {middle.total:.3g} days; if they grow as between "
+        f"the two sizes where they grow least or most, {ends}. The classifiers use all "
+        "cores, as they do not depend on each other; the projectors follow one upon the "
+        f"other. The arrays of a projector take {arrays:.1f} GiB, {peak:.1f} if the peak "
         f"exceeds them as it does at {size['items']:,} items. On paper, as nobody "
         "waited for it; a classifier here has a larger share of positive items than "
         "one of so many classes."

@@ -11,7 +11,7 @@ Beside them stand the features themselves and the code of the predicted class.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -54,10 +54,15 @@ LP_BETA_UP_TO = 10
 PQ_SVM_UP_TO = 5
 SVM_COST = 100.0  # as `category_scores` has it
 LENGTHS = (32, 64, 128, 256, 512)
-METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", FREE)
+METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE)
 RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
 #: Codes that are also classified by bits selected for each class; two more fits each.
 SELECTED = ("ITQ", "DBC", "DBC, by category")
+SELECTION = 10.0  # weight of the errors against the number of bits
+#: As many bits of the longest codes for each class as shorter codes have for all, up
+#: to where selection leaves so many.
+LONGEST, CHOSEN_UP_TO = max(LENGTHS), 64
+CHOSEN = f"DBC-L1 of {LONGEST}"
 #: Length of the precision-recall curves, and of the terms of every iteration.
 CURVES_AT = 256
 
@@ -145,8 +150,11 @@ def lineup(problem: Problem, n_each: int) -> Iterator[tuple[Cell, Any]]:
         for method in METHODS:
             learner, select = learners[method], method in SELECTED
             cell = {"bits": n_bits, "method": method}
-            measure = code_figures if method != FREE else ends_of_figures
+            measure = code_figures if method not in FREE else ends_of_figures
             yield cell, partial(measure, problem, learner, select)
+        if n_bits <= CHOSEN_UP_TO:
+            measure = partial(chosen_figures, problem, n_bits)
+            yield {"bits": n_bits, "method": CHOSEN}, measure
         classify = n_each <= PQ_SVM_UP_TO
         measure = partial(pq_figures, problem, n_bits, classify)
         yield {"bits": n_bits, "method": "PQ"}, measure
@@ -167,7 +175,7 @@ def code_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
         "precision": float(svm.precision.mean()),
     }
     if select:
-        selected = category_scores(*sides, **options, selection=10.0)
+        selected = category_scores(*sides, **options, selection=SELECTION)
         figures["selected"] = float(selected.accuracy.mean())
         figures["selected_precision"] = float(selected.precision.mean())
         figures["n_selected"] = float(selected.n_selected.mean())
@@ -182,6 +190,28 @@ def code_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
         every = encoder.n_bits == CURVES_AT
         figures["terms"] = terms if every else {k: ends(v) for k, v in terms.items()}
     return figures
+
+
+def chosen_figures(problem: Problem, n_bits: int) -> Cell:
+    """Choose so many bits of the longest codes for each class, and classify by them."""
+    train, test = longest_codes(problem)
+    found = category_scores(
+        *(train, problem.y, test, problem.truth),
+        n_bits=LONGEST,
+        selection=SELECTION,
+        k=n_bits,
+    )
+    return {
+        "svm": float(found.accuracy.mean()),
+        "n_selected": float(found.n_selected.mean()),
+    }
+
+
+@lru_cache(maxsize=1)
+def longest_codes(problem: Problem) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return codes of the rows to learn from and of the others, learnt once."""
+    encoder = DBC(LONGEST, random_state=problem.seed).fit(problem.X, problem.y).encoder_
+    return encoder.encode(problem.X), encoder.encode(problem.X_test)
 
 
 def ends_of_figures(problem: Problem, learner: Learner, select: bool) -> Cell:

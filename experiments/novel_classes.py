@@ -43,6 +43,13 @@ from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
 
 N_LEARN = 30  # items of a known class, at most
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
+#: Lengths of DBC whose labels of a class differ.
+FREE_AT = (32, 128, 512)
+#: Ways to relax PiCoDes other than from ITQ with a temperature that falls.
+RELAXED: dict[str, dict[str, Any]] = {
+    "relaxed PiCoDes, T = 1": {"final_temperature": 1.0},
+    "relaxed PiCoDes, random start": {"init": "random"},
+}
 #: The longest codes of PiCoDes that are learnt in other ways than the best.
 ABLATED_UP_TO = 256
 
@@ -181,7 +188,8 @@ def learners(n_bits: int, seed: int) -> dict[str, Learner]:
     """Return the learners of a length, by name."""
     both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
     found = learners_of(n_bits, seed) | {CLASSEMES: classemes(n_bits, seed)}
-    del found[FREE]  # how labels of a class differ is asked of known classes
+    if n_bits not in FREE_AT:
+        found = {name: each for name, each in found.items() if name not in FREE}
     return found | (ablations(both) if n_bits <= ABLATED_UP_TO else {})
 
 
@@ -191,6 +199,7 @@ def ablations(both: dict[str, Any]) -> dict[str, Learner]:
         "PiCoDes, random start": PiCoDes(**both, init="random"),
         "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
         "relaxed PiCoDes": RelaxedPiCoDes(**both),
+        **{name: RelaxedPiCoDes(**both, **rest) for name, rest in RELAXED.items()},
         "balanced PiCoDes": PiCoDes(**both, balanced=True),
         "balanced relaxed PiCoDes": RelaxedPiCoDes(**both, balanced=True),
     }

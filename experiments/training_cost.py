@@ -26,7 +26,7 @@ BASE = {"items": 2000, "features": 128, "bits": 32, "classes": 50}
 FACTORS = (0.5, 1, 2, 4)
 LARGE = [
     {"items": items, "features": 6415, "bits": 256, "classes": 32}
-    for items in (2500, 5000, 10_000)
+    for items in (7500, 10_000, 15_000)  # more than there are features
 ]
 PARTS = "parts of PiCoDes"
 N_ITER = 2

@@ -68,7 +68,7 @@ class DBC(ResumableLearner):
         makes labels easier to predict, smaller makes the rows of a class agree. Below
         ``gamma = lambda1``, machines with more features than rows learn any labels by
         heart, and codes of the same class drift apart. With the defaults labels hardly
-        differ within a class; with ``lambda1=10`` they do.
+        differ within a class; with ``lambda1=2`` some do, with 10 most.
     balanced : bool, default=True
         Give the ones of a bit together the same weight in the slack as its zeros, as
         the released code does. False gives each row the same weight.
