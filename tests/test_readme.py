@@ -17,9 +17,10 @@ def test_quickstart(tmp_path, monkeypatch, capsys):
     names = {}
     for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(code, "README.md", "exec"), names)
-    share, found = capsys.readouterr().out.splitlines()
+    share, found, chosen = capsys.readouterr().out.splitlines()
     assert float(share) > 0.8
     assert json.loads(found).count(8) > 5
+    assert re.fullmatch(r"{.lam.: 10+\.0}", chosen)
     assert (tmp_path / "digits.safetensors").exists()
 
 
