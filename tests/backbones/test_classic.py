@@ -443,6 +443,15 @@ class TestNames:
         bundle = fit_bundle(images, method="lsh", n_bits=16, backbone="classic")
         assert bundle.backbone == random_words(9).id
 
+    def test_a_fit_learns_the_words_that_are_missing(self, empty_cache):
+        images = Input("images", [picture(i) for i in range(4)], None, "images")
+        options = {"method": "lsh", "n_bits": 16, "backbone": "classic"}
+        bundle = fit_bundle(images, **options)
+        assert bundle.backbone in backbones.available()
+        again = fit_bundle(images, **options)  # with the words that are there now
+        assert again.backbone == bundle.backbone
+        assert again.encoder.fingerprint == bundle.encoder.fingerprint
+
     def test_another_file_under_its_name(self, empty_cache):
         keep_vocabulary(random_words(5))
         (path,) = empty_cache.iterdir()

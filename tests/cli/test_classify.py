@@ -137,6 +137,14 @@ def test_deep_methods(folder, tmp_path, method):
         (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
         (["classify", "b", "-i", "q.npy", "--labels", "kind"], "kind"),
         (["classify", "b", "-i", "q.npy", "--labels", "label", "--top", 1], "--top"),
+        (["classify", "b", "-i", "q.npy", "--labels", "label", "-d", "x"], "--decoder"),
+        (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
+        (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
+        (
+            ["fit", "t.parquet", "--column", "vector", "--labels", "label"]
+            + ["-m", "llc", "-o", "c", "--device", "tpu9"],
+            "no device 'tpu9'",
+        ),
         (["classify", "b", "an ant"], "use --input"),
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),

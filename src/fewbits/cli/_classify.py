@@ -14,6 +14,7 @@ from fewbits.cli._options import (
     read_for,
     typed_items,
 )
+from fewbits.errors import ArgumentError
 
 _HEADINGS = {
     "distance": "bits that differ",
@@ -37,35 +38,39 @@ def classify(
         typer.Option("--input", "-i", help="Read the items from here instead."),
     ] = None,
     decoder: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--decoder",
             "-d",
             help="soft, the most probable class; nearest, the code that fewest bits "
             "differ from; bounded, exact or ordered, which say when an item is of no "
-            "class.",
+            "class. soft when not given.",
         ),
-    ] = "soft",
+    ] = None,
     radius: Annotated[
-        int, typer.Option(help="Bits that the bounded decoder forgives.")
-    ] = 1,
+        int | None,
+        typer.Option(help="Bits that the bounded decoder forgives; 1 when not given."),
+    ] = None,
     budget: Annotated[
-        int, typer.Option(help="Guesses that the ordered decoder makes.")
-    ] = 1000,
+        int | None,
+        typer.Option(
+            help="Guesses that the ordered decoder makes; 1000 when not given."
+        ),
+    ] = None,
     foreign_rate: Annotated[
         float | None,
         typer.Option(
-            help="Say that an item is of no class unless its code is so near to one "
-            "that only this share of foreign items are; 0.05 is a start. How near that "
-            "is tell classes that 'fewbits fit' has let play foreign ones, or else all "
-            "codes there can be."
+            help="Reject an item as of no class unless its code is so near to that of "
+            "a class that at most this share of foreign items would be accepted; 0.05 "
+            "is a start. Estimated from classes that 'fewbits fit' kept aside, or else "
+            "from the code space."
         ),
     ] = None,
     top: Annotated[
         int | None,
         typer.Option(
-            help="Show so many classes with their probabilities; 3 when not given, "
-            "where 'fewbits fit' has kept items aside to calibrate them, else 0."
+            help="Number of classes to show with their probabilities; 3 when not "
+            "given, where 'fewbits fit' has kept items aside to calibrate them, else 0."
         ),
     ] = None,
     labels: Annotated[
@@ -91,17 +96,20 @@ def classify(
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
     """
     from fewbits.bundle import Bundle, class_answers, vote_answers
-    from fewbits.errors import ArgumentError
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
+    options: dict[str, Any] = {
+        "--decoder": decoder,
+        "--radius": radius,
+        "--budget": budget,
+    }
     if labels is not None:
-        unused = {"--top": bool(top), "--foreign-rate": foreign_rate is not None}
-        for option, given in unused.items():
-            if given:
-                raise ArgumentError(
-                    f"{option} needs the codes of classes, --labels has votes"
-                )
+        options |= {"--top": top or None, "--foreign-rate": foreign_rate}
+        check_unused(options, "the codes of classes, --labels has votes")
+    for option, needed in (("--radius", "bounded"), ("--budget", "ordered")):
+        if decoder != needed:
+            check_unused({option: options[option]}, f"--decoder {needed}")
     loaded = Bundle.load(bundle, items=labels is not None)
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
@@ -109,14 +117,9 @@ def classify(
     if labels is not None:
         answers = vote_answers(loaded, asked, labels, k)
     else:
+        given = {k.lstrip("-"): v for k, v in options.items() if v is not None}
         answers = class_answers(
-            loaded,
-            asked,
-            decoder=decoder,
-            radius=radius,
-            budget=budget,
-            foreign_rate=foreign_rate,
-            top=top,
+            loaded, asked, **given, foreign_rate=foreign_rate, top=top
         )
     rows = [{"item": item_label(asked, i), **each} for i, each in enumerate(answers)]
     if as_json:
@@ -127,6 +130,13 @@ def classify(
     print_table("classes", header, [_cells(row) for row in rows])
     if top and loaded.calibration is None:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
+
+
+def check_unused(options: dict[str, Any], needed: str) -> None:
+    """Refuse options that nothing would use: whoever gave them expects something."""
+    for option, value in options.items():
+        if value is not None:
+            raise ArgumentError(f"{option} needs {needed}")
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -61,7 +61,9 @@ def fit(
     backbone: Annotated[
         str | None,
         typer.Option(
-            help="What turns items into features; chosen by kind when not given."
+            help="What turns items into features; chosen by kind when not given. For "
+            "images also classic, the descriptors of before deep learning, which are "
+            "all of at least 0: see --kernel-map."
         ),
     ] = None,
     column: Column = None,
@@ -91,12 +93,12 @@ def fit(
     device: Annotated[
         str | None,
         typer.Option(
-            help="Let torch do the heavy products of itq, sp, pcah and cca-itq: cuda, "
-            "cpu, or auto for a GPU if there is one. Deep methods: --set device=cuda."
+            help="Where torch computes: cuda, cpu, or auto for a GPU if there is one. "
+            "For the heavy products of itq, sp, pcah and cca-itq, and for deep methods."
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Lose the bundle that is there.")
+        bool, typer.Option("--overwrite", help="Replace an existing bundle.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -116,6 +118,9 @@ def fit(
     if checkpoint is not None:
         parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)
+    deep = (method or made_by.method) in training.DEEP_METHODS
+    if device is not None and deep:
+        parameters.setdefault("device", device)
     chosen = made_by.changed(
         method=method,
         n_bits=bits,
@@ -125,7 +130,7 @@ def fit(
     )
     if kept := chosen.parameters.get("checkpoint"):
         checkpoint = Path(str(kept))
-    place = nullcontext() if device is None else learners.on_device(device)
+    place = nullcontext() if device is None or deep else learners.on_device(device)
     with telling_what_is_left(output, checkpoint):
         source = inputs.read(items, column=column, label_column=labels)
         with (

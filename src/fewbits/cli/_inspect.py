@@ -56,8 +56,8 @@ def inspect(
     groups: Annotated[
         str | None,
         typer.Option(
-            help="Column with classes: names of bits are to hold for other classes, "
-            "too, not only for these."
+            help="Column with classes: test names of bits across classes rather than "
+            "items, so that they hold for other classes, too."
         ),
     ] = None,
     names: Annotated[

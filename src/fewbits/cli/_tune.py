@@ -29,27 +29,27 @@ def tune(
         Path, typer.Option("--output", "-o", help="A .json file of the best.")
     ],
     recall: Annotated[
-        float | None, typer.Option(help="Least recall of the k nearest vectors.")
+        float | None, typer.Option(help="Minimum recall of the k nearest vectors.")
     ] = None,
     mean_precision: Annotated[
         float | None,
-        typer.Option("--map", help="Least mean average precision by labels."),
+        typer.Option("--map", help="Minimum mean average precision by labels."),
     ] = None,
     accuracy: Annotated[
-        float | None, typer.Option(help="Least accuracy of k neighbours' votes.")
+        float | None, typer.Option(help="Minimum accuracy of k neighbours' votes.")
     ] = None,
     max_bytes: Annotated[
-        int | None, typer.Option("--bytes", help="Most bytes per item.")
+        int | None, typer.Option("--bytes", help="Maximum bytes per item.")
     ] = None,
     encode_us: Annotated[
         float | None,
-        typer.Option(help="Most microseconds to encode a vector, on this machine."),
+        typer.Option(help="Maximum microseconds to encode a vector, on this machine."),
     ] = None,
     quality: Annotated[
         str | None,
         typer.Option(
-            help="What is measured where no least of it is given: recall, map or "
-            "accuracy; recall without labels, map with them."
+            help="Quality to measure when no minimum is set: recall, map or accuracy; "
+            "recall without labels, map with them."
         ),
     ] = None,
     methods: Annotated[
@@ -62,7 +62,8 @@ def tune(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
     minutes: Annotated[
-        float, typer.Option(help="Begin nothing new after so long.")
+        float,
+        typer.Option(help="Time budget in minutes; a running trial is finished."),
     ] = 10.0,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the frontier to a .svg file.")

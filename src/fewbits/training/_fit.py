@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from fewbits import backbones, learners
 from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle
@@ -15,6 +17,9 @@ from fewbits.training._classes import classes_of
 from fewbits.training._methods import SUPERVISED, make_learner
 
 Progress = Callable[[int, int], None]
+
+#: Images that the words of classic descriptors are learnt from.
+_WORDS_FROM = 500
 
 DEFAULT_BACKBONES = {
     "vectors": None,
@@ -53,7 +58,8 @@ def fit_bundle(
     n_bits : int, default=None
         Length of the codes; the method's own default when not given.
     backbone : str, default=None
-        Id of a backbone; by default one that fits the kind of the items.
+        Id of a backbone; by default one that fits the kind of the items. ``classic``
+        learns its words from the images, where no vocabulary is kept.
     random_state : int, default=0
     parameters : mapping, default=None
         Other parameters of the method.
@@ -81,7 +87,7 @@ def fit_bundle(
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
-    extractor = backbone_of(source, backbone)
+    extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     info = {"method": method, "parameters": _plain(learner.get_params())}
     if kernel_map is not None:
@@ -113,20 +119,35 @@ def features_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Any:
     """Return the features that `fit_bundle` would learn from."""
-    return _extracted(source, backbone_of(source, backbone), progress)
+    return _extracted(source, backbone_of(source, backbone, progress), progress)
 
 
-def backbone_of(source: Input, backbone: str | None) -> Backbone | None:
+def backbone_of(
+    source: Input, backbone: str | None, progress: Progress | None = None
+) -> Backbone | None:
     """Return what turns the items into features, None where they are features."""
     name = backbone or DEFAULT_BACKBONES[source.kind]
     if source.kind == "vectors" and name is not None:
         raise ArgumentError(f"vectors need no backbone, got {name!r}")
+    if (name, source.kind) == ("classic", "images") and not _vocabularies():
+        return _learnt_words(source.values, progress)
     extractor = None if name is None else backbones.load(name)
     if extractor is not None and extractor.kind != source.kind:
         raise ArgumentError(
             f"{name} takes {extractor.kind}, but {source.source} holds {source.kind}"
         )
     return extractor
+
+
+def _vocabularies() -> list[str]:
+    return [name for name in backbones.available() if name.startswith("classic-")]
+
+
+def _learnt_words(images: Any, progress: Progress | None) -> Backbone:
+    """Return classic descriptors with words of a sample of the images."""
+    rows = np.random.default_rng(0).permutation(len(images))[:_WORDS_FROM]
+    sample = [images[row] for row in np.sort(rows).tolist()]
+    return backbones.ClassicDescriptors.learn(sample, progress=progress)
 
 
 def _extracted(
