@@ -201,9 +201,9 @@ def extrapolation(cells: list[Cell]) -> str:
         f"an iteration, its projectors {middle.projectors:.2g}, and {PAPER_ITER} "
         f"iterations with the start {middle.total:.3g} days; if they grow as between "
         f"the two sizes where they grow least or most, {ends}. The classifiers use all "
-        "cores, as they do not depend on each other; the projectors follow one upon the "
-        f"other. The arrays of a projector take {arrays:.1f} GiB, {peak:.1f} if the peak "
-        f"exceeds them as it does at {size['items']:,} items. On paper, as nobody "
+        "cores, as they do not depend on each other; the projectors follow one upon "
+        f"another. The arrays of a projector take {arrays:.1f} GiB, {peak:.1f} if the "
+        f"peak exceeds them as it does at {size['items']:,} items. On paper, as nobody "
         "waited for it; a classifier here has a larger share of positive items than "
         "one of so many classes."
     )

@@ -128,6 +128,9 @@ def test_deep_methods(folder, tmp_path, method):
     assert "no codes of classes" in told
 
 
+ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -141,8 +144,7 @@ def test_deep_methods(folder, tmp_path, method):
         (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
         (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
         (
-            ["fit", "t.parquet", "--column", "vector", "--labels", "label"]
-            + ["-m", "llc", "-o", "c", "--device", "tpu9"],
+            ["fit", "t.parquet", "--column", "vector", "--labels", "label", *ON_TPU],
             "no device 'tpu9'",
         ),
         (["classify", "b", "an ant"], "use --input"),

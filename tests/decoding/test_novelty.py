@@ -36,9 +36,15 @@ def test_is_reproducible(clustered):
 
 def test_mistakes(clustered):
     codes, groups = clustered
-    with pytest.raises(ArgumentError, match="600 codes, but 3 groups"):
+    with pytest.raises(ArgumentError, match="one label for each of 600 items"):
         familiar_radius(codes, groups[:3])
     with pytest.raises(ArgumentError, match="at least 2 groups, got 1"):
         familiar_radius(codes, np.zeros(600))
     with pytest.raises(ArgumentError, match="between 0 and 1, got 95"):
         familiar_radius(codes, groups, coverage=95)
+    with pytest.raises(ArgumentError, match="all strings or all numbers"):
+        familiar_radius(codes, ["a", None] * 300)
+    with pytest.raises(ArgumentError, match="n_samples must be at least 1, got 0"):
+        familiar_radius(codes, groups, n_samples=0)
+    with pytest.raises(ArgumentError, match="random_state is no seed"):
+        familiar_radius(codes, groups, random_state=-1)

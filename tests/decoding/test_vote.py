@@ -40,6 +40,7 @@ def test_nobody_to_vote():
     [
         (["a"], "got 1 for at least 2 items"),
         ([], "got 0 for at least 2 items"),
+        (["a", None], "labels must be all strings or all numbers"),
         ([["a", "b"]], r"must be a list, got shape \(1, 2\)"),
     ],
 )

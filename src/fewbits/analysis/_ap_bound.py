@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
 from fewbits.analysis._centres import centre_distances, majority_codes
 from fewbits.analysis._checks import check_codes
@@ -130,10 +131,7 @@ def ap_lower_bound(
     array([0.58333333])
     """
     codes, queries = check_codes(codes, n_bits), check_codes(queries, n_bits)
-    if knowing not in _REACHES:
-        raise ArgumentError(
-            f"knowing must be one of {', '.join(_REACHES)}, got {knowing!r}"
-        )
+    check_choice(knowing, "knowing", _REACHES)
     members = read_members(labels, len(codes))
     own = _own_classes(query_labels, labels, len(queries), members.classes)
     centres = majority_codes(codes, n_bits, members)

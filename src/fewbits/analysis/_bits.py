@@ -6,15 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import as_classes, check_count, generator
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import (
-    as_classes,
-    check_codes,
-    check_count,
-    entropy,
-    generator,
-    sampled_rows,
-)
+from fewbits.analysis._checks import check_codes, entropy, sampled_rows
 from fewbits.analysis._columns import read_columns
 from fewbits.analysis._correlation import correlate
 from fewbits.analysis._distances import all_distances, class_distances, separation

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.analysis._checks import spans
 from fewbits.analysis._members import Members
 from fewbits.codes import hamming_distances, unpack
 

@@ -1,14 +1,13 @@
 """What the functions of this package ask of codes, labels and numbers."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fewbits._typing import Array, CodeArray, IdArray
+from fewbits._checks import whole_number
+from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_codes
-from fewbits.codes._arguments import whole_number
 from fewbits.errors import ArgumentError, CodeError
 
 
@@ -21,14 +20,6 @@ def check_codes(codes: CodeArray, n_bits: int) -> CodeArray:
     if (codes[:, -1] & padding).any():
         raise CodeError(f"codes have bits set beyond the {n_bits} that were given")
     return codes
-
-
-def check_count(value: int, name: str, minimum: int = 1) -> int:
-    """Return `value` as an int that is at least `minimum`."""
-    number = whole_number(value, name)
-    if number < minimum:
-        raise ArgumentError(f"{name} must be at least {minimum}, got {number}")
-    return number
 
 
 def check_bits(bits: Iterable[int] | None, n_bits: int) -> list[int]:
@@ -53,38 +44,12 @@ def check_share(value: float, name: str) -> float:
     return float(value)
 
 
-def as_classes(labels: ArrayLike, n: int) -> tuple[Array, IdArray]:
-    """Return the sorted classes and the number of the class of each item."""
-    array = np.asarray(labels)
-    if array.ndim != 1 or len(array) != n:
-        raise ArgumentError(f"need one label for each of {n} items, got {array.shape}")
-    try:
-        classes, numbers = np.unique(array, return_inverse=True)
-    except TypeError:
-        raise ArgumentError("labels must be all strings or all numbers") from None
-    return classes, numbers.astype(np.int64, copy=False)
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Return a generator for a seed, a generator, or None."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"random_state is no seed: {error}") from None
-
-
 def sampled_rows(n: int, size: int, rng: np.random.Generator) -> IdArray | slice:
     """Return `size` of `n` rows in order, or all of them where there are no more."""
     if n <= size:
         return slice(None)
     rows: IdArray = np.sort(rng.choice(n, size, replace=False))
     return rows
-
-
-def spans(n: int, step: int) -> Iterator[slice]:
-    """Cut ``range(n)`` into slices of at most `step`."""
-    for start in range(0, n, max(1, step)):
-        yield slice(start, min(start + max(1, step), n))
 
 
 def entropy(shares: NDArray[np.float64]) -> NDArray[np.float64]:

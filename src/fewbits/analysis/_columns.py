@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import spans
 from fewbits.codes import unpack
 
 _BLOCK_BITS = 1 << 24  # bits unpacked at once, one byte each

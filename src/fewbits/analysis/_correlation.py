@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray
-from fewbits.analysis._checks import spans
 from fewbits.analysis._columns import count_ones
 from fewbits.codes import n_bytes, unpack
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import spans
 
 _PAIRS = 1 << 14  # compared at once
 

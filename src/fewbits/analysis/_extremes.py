@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_count
+from fewbits._spans import spans
 from fewbits._typing import Array, IdArray
-from fewbits.analysis._checks import check_count, spans
 from fewbits.errors import ArgumentError
 
 _ENTRIES = 1 << 22  # scores looked at once

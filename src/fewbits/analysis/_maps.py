@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_choice, check_count, generator
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import check_count, generator, sampled_rows
+from fewbits.analysis._checks import sampled_rows
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.errors import ArgumentError
 
@@ -96,10 +97,7 @@ def map_codes(
     codes = as_codes(codes)
     if not len(codes):
         raise ArgumentError("need at least one code, got none")
-    if method not in _METHODS:
-        raise ArgumentError(
-            f"method must be one of {', '.join(_METHODS)}, got {method!r}"
-        )
+    check_choice(method, "method", _METHODS)
     if check_count(max_items, "max_items") > MAX_ITEMS:
         raise ArgumentError(f"a map takes at most {MAX_ITEMS} items, got {max_items}")
     rng = generator(random_state)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import as_classes
 from fewbits._typing import Array, IdArray
-from fewbits.analysis._checks import as_classes
 from fewbits.errors import ArgumentError
 
 

@@ -7,14 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count
+from fewbits._spans import spans
 from fewbits._typing import CodeArray
-from fewbits.analysis._checks import (
-    check_bits,
-    check_codes,
-    check_count,
-    check_share,
-    spans,
-)
+from fewbits.analysis._checks import check_bits, check_codes, check_share
 from fewbits.analysis._contrast import Contrast, contrast
 from fewbits.analysis._word_groups import read_groups
 from fewbits.analysis._words import FUNCTION_WORDS, Text, read_vocabulary

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fewbits._checks import check_choice
 from fewbits.analysis._checks import check_bits
 from fewbits.analysis._document import write_document
 from fewbits.analysis._extremes import Extremes
@@ -241,8 +242,7 @@ def _check(
     kind: str,
     ranking: BitRanking | None,
 ) -> None:
-    if kind not in KINDS:
-        raise ArgumentError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    check_choice(kind, "kind", KINDS)
     widths = {"extreme items": len(extremes.ones.rows)}
     if ranking is not None:
         widths["a ranking"] = len(ranking.order)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import as_classes, check_choice
 from fewbits._typing import IdArray
-from fewbits.analysis._checks import as_classes
 from fewbits.analysis._taxonomy import Taxonomy
 from fewbits.errors import ArgumentError
 
@@ -57,8 +57,7 @@ def dendrogram_purity(
     >>> dendrogram_purity(tree, ["cat", "fish", "fish", "fish"])
     0.8333333333333333
     """
-    if weigh not in WEIGHTS:
-        raise ArgumentError(f"weigh must be one of {', '.join(WEIGHTS)}, got {weigh!r}")
+    check_choice(weigh, "weigh", WEIGHTS)
     numbers = as_classes(groups, len(tree.names))[1]
     if np.bincount(numbers).max() < 2:
         raise ArgumentError("purity is about pairs: no two classes are of one group")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes
 from fewbits.codes import hamming_distances
@@ -205,10 +206,7 @@ def _cluster(
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
-    if method not in LINKAGES:
-        raise ArgumentError(
-            f"linkage must be one of {', '.join(LINKAGES)}, got {method!r}"
-        )
+    check_choice(method, "linkage", LINKAGES)
     condensed = squareform(distances, checks=False)
     merges = linkage(condensed, method)
     if len(order) <= _ORDERED:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_count, generator
 from fewbits._typing import IdArray
-from fewbits.analysis._checks import check_count, generator
 from fewbits.analysis._known_tree import KnownTree
 from fewbits.analysis._permutation import Measured, measured
 from fewbits.analysis._purity import Purity, Spans

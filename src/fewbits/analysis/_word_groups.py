@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import as_classes
 from fewbits._typing import IdArray
-from fewbits.analysis._checks import as_classes
 from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._items import Items
-from fewbits.codes._arguments import whole_number
 from fewbits.decoding import best_scores, learn_class
 from fewbits.errors import ArgumentError
 

@@ -1,23 +1,14 @@
 """Checks of numbers, of rows that may be found, and of the room an answer takes."""
 
-import operator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import whole_number
 from fewbits.errors import ArgumentError
 
 MAX_PADDING = 2**30  # bytes
-
-
-def whole_number(value: int, name: str) -> int:
-    """Return `value` as an int, or say that it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        given = repr(value) if np.isscalar(value) else type(value).__name__
-        raise ArgumentError(f"{name} must be a whole number, got {given}") from None
 
 
 def check_k(k: int, name: str = "k") -> int:

@@ -6,14 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits import _kernels
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.codes._arguments import (
-    check_k,
-    check_padding,
-    packed_mask,
-    pad,
-    whole_number,
-)
+from fewbits.codes._arguments import check_k, check_padding, packed_mask, pad
 from fewbits.codes._pack import MAX_BITS, as_codes
 from fewbits.errors import ArgumentError, CodeError
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import whole_number
 from fewbits._typing import Array, BitArray, CodeArray
-from fewbits.codes._arguments import whole_number
 from fewbits.errors import ArgumentError, CodeError
 
 MAX_BITS = 65_536

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fewbits._checks import check_choice, whole_number
 from fewbits._typing import CodeArray, IdArray
-from fewbits.codes._arguments import whole_number
 from fewbits.decoding._code_table import BLOCK, CodeTable, KeyArray
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._decoded import Answers, Decoded, check_ties, first_of_each
-from fewbits.decoding._items import check_choice, item_codes
+from fewbits.decoding._items import item_codes
 from fewbits.decoding._nearest import METHODS, compare
 from fewbits.decoding._pairs import pair_distances
 from fewbits.errors import ArgumentError

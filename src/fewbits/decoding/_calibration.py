@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes import unpack
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._hidden_classes import HiddenRates
 from fewbits.decoding._items import item_scores
-from fewbits.decoding._spans import spans
 from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes
-from fewbits.codes._arguments import whole_number
 from fewbits.errors import ArgumentError, CodeError
 
 

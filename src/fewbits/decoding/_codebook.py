@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._artefacts import Tensors, checksum, tensor_bytes
+from fewbits._checks import whole_number
 from fewbits._files import atomic_write
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.codes import prefix
-from fewbits.codes._arguments import whole_number
 from fewbits.decoding._chunks import ChunkTables
 from fewbits.decoding._class_codes import check_capacity, class_codes
 from fewbits.decoding._code_table import CodeTable

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, hamming_topk, pack, unpack
-from fewbits.codes._arguments import whole_number
 from fewbits.decoding._balls import Balls, ball_shares
 from fewbits.decoding._cube import MAX_CUBE_BITS, cube_shares
 from fewbits.errors import ArgumentError, CodeError

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_choice
 from fewbits._typing import DistanceArray, IdArray
-from fewbits.errors import ArgumentError
 
 TIES = ("first", "none")
 
@@ -85,9 +85,7 @@ class Answers:
 
 def check_ties(ties: str) -> str:
     """Return how to decide between equally good classes, if it is known."""
-    if ties not in TIES:
-        raise ArgumentError(f"ties must be one of {', '.join(TIES)}, got {ties!r}")
-    return ties
+    return check_choice(ties, "ties", TIES)
 
 
 def first_of_each(

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_codes, hamming_distances
-from fewbits.codes._arguments import whole_number
 from fewbits.decoding._coverage import distinct_codes
 from fewbits.decoding._known_region import KnownRegion
 from fewbits.errors import ArgumentError

@@ -48,15 +48,6 @@ def item_scores(scores: ArrayLike, codebook: Codebook) -> NDArray[np.float64]:
     return array
 
 
-def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
-    """Return `value` when it is one of `choices`."""
-    if value not in choices:
-        raise ArgumentError(
-            f"{name} must be one of {', '.join(choices)}, got {value!r}"
-        )
-    return value
-
-
 def check_zero_bit(zero_bit: int) -> int:
     """Return the bit of a score of zero as an int, 0 or 1."""
     if zero_bit not in (0, 1):

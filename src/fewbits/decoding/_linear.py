@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, unpack
-from fewbits.codes._arguments import check_k, whole_number
+from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 
 

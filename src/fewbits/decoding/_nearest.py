@@ -3,12 +3,13 @@
 import numpy as np
 
 from fewbits import _kernels
+from fewbits._checks import check_choice
+from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import hamming_distances, hamming_topk
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._decoded import Answers, Decoded, check_ties
-from fewbits.decoding._items import check_choice, item_codes
-from fewbits.decoding._spans import spans
+from fewbits.decoding._items import item_codes
 
 METHODS = ("auto", "look-ups", "exhaustive")
 _FEW = 4096  # classes whose distances are all kept

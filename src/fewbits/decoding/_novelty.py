@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import as_classes, check_count, generator
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.errors import ArgumentError
@@ -55,15 +56,13 @@ def familiar_radius(
     1
     """
     codes = as_codes(codes)
-    classes, numbers = np.unique(np.asarray(groups), return_inverse=True)
-    if len(numbers) != len(codes):
-        raise ArgumentError(f"{len(codes)} codes, but {len(numbers)} groups")
+    classes, numbers = as_classes(groups, len(codes))
     if len(classes) < 2:
         raise ArgumentError(f"need at least 2 groups, got {len(classes)}")
     if not 0 < coverage < 1:
         raise ArgumentError(f"coverage must lie between 0 and 1, got {coverage}")
-    rng = np.random.default_rng(random_state)
-    chosen = rng.permutation(len(codes))[:n_samples]
+    rng = generator(random_state)
+    chosen = rng.permutation(len(codes))[: check_count(n_samples, "n_samples")]
     nearest = []
     for start in range(0, len(chosen), _BLOCK):
         rows = chosen[start : start + _BLOCK]

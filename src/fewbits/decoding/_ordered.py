@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_choice, whole_number
 from fewbits._typing import IdArray
-from fewbits.codes._arguments import whole_number
 from fewbits.decoding._code_table import BLOCK, KeyArray
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._decoded import Answers, Decoded, check_ties
 from fewbits.decoding._flips import MAX_BUDGET, cheapest_flips, rank_flips
 from fewbits.decoding._guesses import Guesses
-from fewbits.decoding._items import check_choice, check_zero_bit, item_scores
+from fewbits.decoding._items import check_zero_bit, item_scores
 from fewbits.decoding._reliability import Reliabilities, reliabilities
 from fewbits.errors import ArgumentError
 

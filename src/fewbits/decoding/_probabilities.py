@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes._arguments import check_k
 from fewbits.decoding._calibration import Calibration, FloatArray, none_logits
@@ -13,7 +14,6 @@ from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._items import item_scores
 from fewbits.decoding._linear import best_scores
 from fewbits.decoding._reliability import whole
-from fewbits.decoding._spans import spans
 from fewbits.errors import ArgumentError
 
 _ENTRIES = 1 << 22  # probabilities at a time

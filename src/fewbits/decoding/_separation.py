@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import hamming_topk
-from fewbits.decoding._spans import spans
 
 _BLOCK = 4096  # codes compared with all others at a time
 

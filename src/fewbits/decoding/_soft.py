@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes import unpack
 from fewbits.decoding._class_sums import class_sums
@@ -12,7 +13,6 @@ from fewbits.decoding._items import check_zero_bit, item_scores
 from fewbits.decoding._pairs import pair_distances
 from fewbits.decoding._reliability import Costs, Reliabilities, reliabilities
 from fewbits.decoding._soft_near import compare_near
-from fewbits.decoding._spans import spans
 
 _FEW = 1 << 18  # bits of all class codes that are unpacked for each call
 _ENTRIES = 1 << 20  # bits unpacked, or costs, at a time

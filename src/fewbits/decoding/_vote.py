@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import as_classes
 from fewbits._typing import IdArray
 from fewbits.codes import Neighbours
 from fewbits.errors import ArgumentError
@@ -50,7 +51,7 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     """
     named = np.asarray(labels)
     _check_labels(named, neighbours.ids)
-    classes, numbers = np.unique(named, return_inverse=True)
+    classes, numbers = as_classes(named, len(named))
     votes = neighbours.ids >= 0
     if not votes.any(axis=1).all():
         raise ArgumentError("a query without neighbours has no votes to count")

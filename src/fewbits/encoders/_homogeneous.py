@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.codes._arguments import whole_number
+from fewbits._checks import whole_number
 from fewbits.encoders._elementary import Float64Array, cosine_and_sine, log2, power
 from fewbits.errors import ArgumentError, FeatureError
 

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_count, generator
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._average_precision import mean_average_precision
-from fewbits.evaluation._checks import as_features, check_count, generator
+from fewbits.evaluation._checks import as_features
 from fewbits.evaluation._neighbours import exact_neighbours
 from fewbits.evaluation._relevance import Listed, Relevance
 from fewbits.evaluation._score import Score

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice, check_count, generator
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_choice, check_count, generator
 from fewbits.evaluation._precision_sums import expected_over_hits, precision_sums
 from fewbits.evaluation._relevance import Relevance
 from fewbits.evaluation._score import Score, mean_score

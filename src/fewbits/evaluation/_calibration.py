@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_count, check_lengths, check_not_empty
+from fewbits.evaluation._checks import check_lengths, check_not_empty
 
 
 @dataclass(frozen=True, eq=False, slots=True)

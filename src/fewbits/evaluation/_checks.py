@@ -1,9 +1,5 @@
 """One clear line for each thing that a caller can get wrong."""
 
-import operator
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,25 +7,6 @@ from fewbits._typing import Array
 from fewbits.errors import ArgumentError, FeatureError
 
 _BLOCK_ENTRIES = 1 << 22
-
-
-def check_count(value: int, name: str, minimum: int = 1) -> int:
-    """Return `value` as an int that is at least `minimum`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"{name} must be a whole number, got {value!r}") from None
-    if number < minimum:
-        raise ArgumentError(f"{name} must be at least {minimum}, got {number}")
-    return number
-
-
-def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
-    """Return `value` when it is one of `choices`."""
-    known = tuple(choices)
-    if value not in known:
-        raise ArgumentError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    return value
 
 
 def check_lengths(**arrays: Array) -> int:
@@ -97,11 +74,3 @@ def _check_finite(array: Array, name: str) -> None:
             raise FeatureError(
                 f"{name} must be finite, got NaN or infinity in row {row}"
             )
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Return a generator for a seed, a generator, or None."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"random_state is no seed: {error}") from None

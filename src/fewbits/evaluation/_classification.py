@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice, check_count
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, hamming_topk, unpack
 from fewbits.decoding import vote
@@ -14,8 +15,6 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import (
     as_features,
     as_labels,
-    check_choice,
-    check_count,
     check_lengths,
     check_not_empty,
 )

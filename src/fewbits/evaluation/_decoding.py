@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import as_codes, unpack
 from fewbits.decoding import Codebook, Decoded
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_choice, check_lengths, check_not_empty
+from fewbits.evaluation._checks import check_lengths, check_not_empty
 from fewbits.evaluation._score import Score, mean_score
 
 _CREDITS = {

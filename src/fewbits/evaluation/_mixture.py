@@ -6,13 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice, check_count, generator
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import (
-    check_choice,
-    check_count,
-    check_lengths,
-    generator,
-)
+from fewbits.evaluation._checks import check_lengths
 from fewbits.evaluation._detection import (
     Detection,
     as_decisions,

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_count
 from fewbits.evaluation._ranking import recall_at
 from fewbits.evaluation._relevance import as_ids, listed
 from fewbits.evaluation._score import Score, mean_score

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_count
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels, check_count
+from fewbits.evaluation._checks import as_labels
 from fewbits.evaluation._classification import svm_accuracy
 from fewbits.evaluation._splits import per_class_split
 

@@ -6,10 +6,11 @@ All of them are high for known things and low for foreign ones.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, hamming_topk
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_features, check_count
+from fewbits.evaluation._checks import as_features
 from fewbits.evaluation._neighbours import exact_neighbours
 from fewbits.evaluation._screen import check_known
 

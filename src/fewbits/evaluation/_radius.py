@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fewbits._checks import check_count
 from fewbits._typing import Array
 from fewbits.evaluation._average_precision import average_precisions
-from fewbits.evaluation._checks import check_count
 from fewbits.evaluation._curve import Curve, MeanCurve, share_found
 from fewbits.evaluation._relevance import Relevance
 from fewbits.evaluation._score import Score, mean_score

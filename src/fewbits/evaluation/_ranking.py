@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_count, generator
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_count, generator
 from fewbits.evaluation._curve import Curve, MeanCurve, share_found
 from fewbits.evaluation._hits import hits_at
 from fewbits.evaluation._relevance import Relevance

@@ -6,9 +6,10 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels, check_count, check_not_empty
+from fewbits.evaluation._checks import as_labels, check_not_empty
 
 Mask = NDArray[np.bool_]
 

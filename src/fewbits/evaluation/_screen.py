@@ -10,9 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice
+from fewbits._spans import spans
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.evaluation._checks import as_features, check_choice
+from fewbits.evaluation._checks import as_features
 from fewbits.index._rerank import METRICS, pair_distances
 
 FloatArray = NDArray[np.float64]
@@ -117,13 +119,6 @@ def unit_rows(rows: FloatArray) -> FloatArray:
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
     result: FloatArray = rows / np.where(norms > 0, norms, 1.0)
     return result
-
-
-def spans(n: int, step: int) -> Iterator[slice]:
-    """Cut ``range(n)`` into slices of at most `step`."""
-    step = max(1, step)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 def _largest(X: Array) -> float:

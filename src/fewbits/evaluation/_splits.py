@@ -6,14 +6,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice, check_count
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import (
-    as_labels,
-    check_choice,
-    check_count,
-    check_not_empty,
-)
+from fewbits.evaluation._checks import as_labels, check_not_empty
 from fewbits.evaluation._relevance import as_indicators
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_choice
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_choice
 from fewbits.evaluation._splits import Split, per_class_split
 
 _STANDARD: dict[str, dict[str, Any]] = {

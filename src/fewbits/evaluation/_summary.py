@@ -5,8 +5,8 @@ from typing import NamedTuple, SupportsFloat
 
 import numpy as np
 
+from fewbits._checks import check_count
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_count
 
 
 class Summary(NamedTuple):

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_choice
+from fewbits._spans import spans
 from fewbits._typing import Array, IdArray
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_features, check_choice, check_not_empty
+from fewbits.evaluation._checks import as_features, check_not_empty
 from fewbits.evaluation._relevance import Mask, Relevance
 
 TIES = ("expected", "stable", "optimistic", "pessimistic", "random")
@@ -85,16 +87,16 @@ def ordered(
 
 def hamming_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
     """Yield spans of queries, their distances, and the number of possible distances."""
-    for span in _spans(len(queries), _BLOCK_ENTRIES // len(database)):
+    for span in spans(len(queries), _BLOCK_ENTRIES // len(database)):
         distances = hamming_distances(queries[span], database)
         yield span, distances, 8 * database.shape[1] + 1
 
 
 def float_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
     """Do the same for real distances, numbering the distinct ones of each query."""
-    for chunk in _spans(len(queries), 16 * _BLOCK_ENTRIES // len(database)):
+    for chunk in spans(len(queries), 16 * _BLOCK_ENTRIES // len(database)):
         distances = _float_distances(queries[chunk], database, metric)
-        for span in _spans(len(distances), _BLOCK_ENTRIES // len(database)):
+        for span in spans(len(distances), _BLOCK_ENTRIES // len(database)):
             rows = slice(chunk.start + span.start, chunk.start + span.stop)
             yield rows, *level_numbers(distances[span])
 
@@ -120,7 +122,7 @@ def _float_distances(queries: Array, database: Array, metric: str) -> FloatArray
     """Return what orders like the distances, in float64, a block of items at a time."""
     Q = _prepared(queries, metric)
     distances = np.empty((len(queries), len(database)))
-    for span in _spans(len(database), 4 * _BLOCK_ENTRIES // database.shape[1]):
+    for span in spans(len(database), 4 * _BLOCK_ENTRIES // database.shape[1]):
         D = _prepared(database[span], metric)
         np.matmul(Q, D.T, out=distances[:, span])
         distances[:, span] *= -1
@@ -136,11 +138,6 @@ def _prepared(X: Array, metric: str) -> FloatArray:
     norms = np.linalg.norm(X, axis=1, keepdims=True)
     unit: FloatArray = X / np.where(norms > 0, norms, 1.0)
     return unit
-
-
-def _spans(n: int, step: int) -> Iterator[slice]:
-    for start in range(0, n, max(1, step)):
-        yield slice(start, min(start + max(1, step), n))
 
 
 def _check(

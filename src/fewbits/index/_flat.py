@@ -5,6 +5,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_choice
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import (
     Neighbours,
@@ -373,10 +374,7 @@ def _vectors(
     metric: str,
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return (query vectors, vectors) when both are given."""
-    if metric not in METRICS:
-        raise ArgumentError(
-            f"metric must be one of {', '.join(METRICS)}, got {metric!r}"
-        )
+    check_choice(metric, "metric", METRICS)
     if vectors is None and query_vectors is None:
         return None
     if vectors is None or query_vectors is None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fewbits.codes._arguments import whole_number
+from fewbits._checks import whole_number
 from fewbits.errors import ArgumentError
 from fewbits.training._methods import SUPERVISED, decides_length
 from fewbits.training.tuning._configuration import Configuration

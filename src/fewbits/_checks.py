@@ -1,0 +1,56 @@
+"""Checks of arguments that several packages make, one clear line each."""
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewbits._typing import Array, IdArray
+from fewbits.errors import ArgumentError
+
+
+def whole_number(value: int, name: str) -> int:
+    """Return `value` as an int, or say that it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        given = repr(value) if np.isscalar(value) else type(value).__name__
+        raise ArgumentError(f"{name} must be a whole number, got {given}") from None
+
+
+def check_count(value: int, name: str, minimum: int = 1) -> int:
+    """Return `value` as an int that is at least `minimum`."""
+    number = whole_number(value, name)
+    if number < minimum:
+        raise ArgumentError(f"{name} must be at least {minimum}, got {number}")
+    return number
+
+
+def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
+    """Return `value` when it is one of `choices`."""
+    known = tuple(choices)
+    if value not in known:
+        raise ArgumentError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    return value
+
+
+def as_classes(labels: ArrayLike, n: int) -> tuple[Array, IdArray]:
+    """Return the sorted classes and the number of the class of each of `n` items."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) != n:
+        raise ArgumentError(f"need one label for each of {n} items, got {array.shape}")
+    try:
+        classes, numbers = np.unique(array, return_inverse=True)
+    except TypeError:
+        raise ArgumentError("labels must be all strings or all numbers") from None
+    return classes, numbers.astype(np.int64, copy=False)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a generator for a seed, a generator, or None."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"random_state is no seed: {error}") from None
