@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import CodeArray
 from fewbits.codes import pack
-from fewbits.decoding._hyperplanes import hyperplanes
 from fewbits.evaluation._svm import LinearSVM, learn_svm
 
 

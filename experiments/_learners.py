@@ -39,4 +39,4 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
 
 def classemes(n_bits: int | None, seed: int) -> Classemes:
     """Return classemes; None leaves a bit for each known class."""
-    return Classemes(n_bits, cost=CLASSEME_COST, random_state=seed)
+    return Classemes(n_bits, C=CLASSEME_COST, random_state=seed)

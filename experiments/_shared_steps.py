@@ -26,8 +26,8 @@ from fewbits.learners import (
     _splitting,
 )
 from fewbits.learners._axes import PrincipalAxes, principal_axes
-from fewbits.learners._neighbour_graph import NeighbourGraph, neighbour_graph
 from fewbits.learners._procrustes import polar, random_rotation
+from fewbits.learners.neighbours._graph import NeighbourGraph, neighbour_graph
 
 
 class SharedSteps:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fewbits.encoders import LinearEncoder
 from fewbits.encoders._rounds import padded_size
 from fewbits.learners import FastNeighbourCodes
-from fewbits.learners._neighbour_frame import Frame
-from fewbits.learners._neighbour_maps import Map
-from fewbits.learners._neighbour_rounds import random_rotations
+from fewbits.learners.neighbours._frame import Frame
+from fewbits.learners.neighbours._maps import Map
+from fewbits.learners.neighbours._rounds import random_rotations
 
 Float32Array = NDArray[np.float32]
 
@@ -60,11 +60,11 @@ class Kronecker(TrialMap):
         found: Float32Array = products.reshape(len(V), -1)[:, : self.n_bits] + self.bias
         return found
 
-    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
-        X, G = self._matrices(V, self.shape), self._matrices(slopes, self.grid)
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+        X, G = self._matrices(V, self.shape), self._matrices(by_scores, self.grid)
         by_left = np.einsum("npr,nqr->pq", X @ self.right, G)
         by_right = np.einsum("npq,npr->qr", X, self.left @ G)
-        return [by_left, by_right, slopes.sum(axis=0)]
+        return [by_left, by_right, by_scores.sum(axis=0)]
 
     def _matrices(self, rows: Float32Array, shape: tuple[int, int]) -> Float32Array:
         full = np.zeros((len(rows), shape[0] * shape[1]), np.float32)
@@ -99,16 +99,16 @@ class Butterfly(TrialMap):
         found: Float32Array = self._inputs(V)[-1][:, : len(self.bias)] + self.bias
         return found
 
-    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
         inputs = self._inputs(V)
         slope = np.zeros((len(V), self.size), np.float32)
-        slope[:, : slopes.shape[1]] = slopes
+        slope[:, : by_scores.shape[1]] = by_scores
         by_stages = np.empty_like(self.stages)
         for i in range(len(self.stages) - 1, -1, -1):
             taken, behind = self._pairs(inputs[i], i), self._pairs(slope, i)
             by_stages[i] = np.einsum("nak,nbk->kab", taken, behind)
             slope = self._turned(slope, i, self.stages[i].transpose(0, 2, 1))
-        return [by_stages, slopes.sum(axis=0)]
+        return [by_stages, by_scores.sum(axis=0)]
 
     def _inputs(self, V: Float32Array) -> list[Float32Array]:
         """Return what each stage takes, and what the last one gives."""

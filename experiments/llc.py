@@ -49,8 +49,8 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "random": {"codebook": "random"},
     "SVD": {"codebook": "svd"},
     "CCA": {"codebook": "cca"},
-    "LLC from SVD": {"codebook": "learnt", "start": "svd", "codebook_epochs": 15},
-    "LLC from CCA": {"codebook": "learnt", "start": "cca", "codebook_epochs": 15},
+    "LLC from SVD": {"codebook": "learnt", "init": "svd", "codebook_epochs": 15},
+    "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
     "LLC, published rate": {"codebook": "learnt", "codebook_rate": 1e-3},
 }
 #: Learnt on a fifth of the items by a network of so many inputs, then given.
@@ -119,7 +119,7 @@ def figures(
         book = learner.codebook_of_classes()
         found |= decoded(learner.encoder_, book, problem, bits)
         return found | (classified(learner, problem) if method == "LLC" else {})
-    lengths = [*learner.nested, bits]
+    lengths = [*learner.lengths, bits]
     whole = learner.encoder_, learner.codebook_of_classes(), problem
     return found | {f"at {m}": decoded(*whole, m) for m in lengths}
 
@@ -134,7 +134,7 @@ def options_of(
         return options | {"codebook": cheap_codebook(problem, bits, seed)}
     if method == "LLC, nested":
         usual = 2 * (problem.n_classes - 1).bit_length()
-        return options | {"nested": [usual + more for more in MORE_BITS[:-1]]}
+        return options | {"lengths": [usual + more for more in MORE_BITS[:-1]]}
     return options | CODEBOOKS[method]
 
 

@@ -34,7 +34,7 @@ from fewbits.learners.deep import LLC
 
 CODEBOOKS: dict[str, dict[str, Any]] = {
     "learnt": {},
-    "learnt from SVD": {"start": "svd"},
+    "learnt from SVD": {"init": "svd"},
     "SVD": {"codebook": "svd"},
     "CCA": {"codebook": "cca"},
     "random": {"codebook": "random"},

@@ -200,8 +200,8 @@ def ablations(both: dict[str, Any]) -> dict[str, Learner]:
         "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
         "relaxed PiCoDes": RelaxedPiCoDes(**both),
         **{name: RelaxedPiCoDes(**both, **rest) for name, rest in RELAXED.items()},
-        "balanced PiCoDes": PiCoDes(**both, balanced=True),
-        "balanced relaxed PiCoDes": RelaxedPiCoDes(**both, balanced=True),
+        "balanced PiCoDes": PiCoDes(**both, class_weight="balanced"),
+        "balanced relaxed PiCoDes": RelaxedPiCoDes(**both, class_weight="balanced"),
     }
 
 

@@ -190,8 +190,8 @@ def test_columns_where_there_are_none(tmp_path, name, option):
     (tmp_path / "x.txt").write_text("one\n")
     (tmp_path / "photos").mkdir()
     path = name if name == "-" else tmp_path / name
-    flag = {"column": "--column", "label_column": "--labels"}[option]
-    with pytest.raises(ArgumentError, match=f"has no columns, got {flag} kind"):
+    told = f"has no columns, got {option.replace('_', ' ')} 'kind'"
+    with pytest.raises(ArgumentError, match=told):
         inputs.read(path, **{option: "kind"})
 
 

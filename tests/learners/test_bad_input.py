@@ -19,6 +19,11 @@ from fewbits.learners import (
 )
 from tests.learners._learners import every_learner
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*ignores the code",
+    "ignore:.*bits are constant",
+    "ignore:only .* bits are different",
+)
 Y = np.arange(20) % 2
 
 

@@ -49,7 +49,7 @@ def test_elimination_keeps_what_tells_classes_apart():
     ("parameters", "message"),
     [
         ({"n_bits": 11}, "one bit for each of the 10 classes, got n_bits=11"),
-        ({"cost": 0}, "cost must be"),
+        ({"C": 0}, "C must be"),
         ({"drop": 1}, "drop must be"),
     ],
 )
@@ -63,5 +63,5 @@ def test_constant_bits_are_counted_and_warned_about():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 4)), np.arange(120) % 12
     with pytest.warns(UserWarning, match="^12 of 12 bits are constant"):
-        learner = Classemes(balanced=False, cost=1e-3, random_state=0).fit(X, y)
+        learner = Classemes(class_weight=None, C=1e-3, random_state=0).fit(X, y)
     assert learner.n_dead_bits_ == 12

@@ -16,12 +16,12 @@ from fewbits import _kernels
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, LSH, PCAH, on_progress
-from fewbits.learners._dbc import DBC
-from fewbits.learners._dbc_descent import improve
-from fewbits.learners._dbc_labels import initial_labels, simultaneous
-from fewbits.learners._dbc_objective import Categories, Objective, pair_counts
-from fewbits.learners._dbc_rows import sort_by_class
-from fewbits.learners._dbc_svm import train
+from fewbits.learners.dbc._dbc import DBC
+from fewbits.learners.dbc._descent import improve
+from fewbits.learners.dbc._labels import initial_labels, simultaneous
+from fewbits.learners.dbc._objective import Categories, Objective, pair_counts
+from fewbits.learners.dbc._rows import sort_by_class
+from fewbits.learners.dbc._svm import train
 
 every_rule = pytest.mark.parametrize("codes", ["image", "category"])
 
@@ -246,7 +246,9 @@ class TestMachines:
 @pytest.mark.parametrize("balanced", [True, False])
 def test_objective_never_rises(codes, balanced):
     X, y = blobs((40, 3, 1, 25, 25))
-    dbc = DBC(24, codes=codes, balanced=balanced, gamma=0.1, random_state=0).fit(X, y)
+    dbc = DBC(24, codes=codes, balance_bits=balanced, gamma=0.1, random_state=0).fit(
+        X, y
+    )
     assert (np.diff(dbc.objective_) <= 1e-12).all()
     assert dbc.n_iter_ == len(dbc.objective_) == 10
 
@@ -376,7 +378,7 @@ def test_evidence_against_the_class_makes_codes_of_images():
 def test_constant_bits_are_counted_and_warned_about():
     X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) < 5
     with pytest.warns(UserWarning, match=r"^4 of 4 bits are constant") as caught:
-        dbc = DBC(4, codes="category", balanced=False).fit(X, y)
+        dbc = DBC(4, codes="category", balance_bits=False).fit(X, y)
     assert dbc.n_dead_bits_ == 4
     assert caught[0].filename == __file__
 
@@ -414,7 +416,7 @@ def test_interrupt_before_the_first_iteration_is_passed_on(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fewbits.learners._dbc.improve", interrupt)
+    monkeypatch.setattr("fewbits.learners.dbc._dbc.improve", interrupt)
     with pytest.raises(KeyboardInterrupt):
         DBC(8).fit(*blobs())
 

@@ -62,7 +62,7 @@ def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
     expected = clone(learner).fit(X[:n], Y[:n])
     for module in (_rows, _axes):
         monkeypatch.setattr(module, "LARGE", 8)
-    monkeypatch.setattr("fewbits.learners._splitting.LARGE", 8)
+    monkeypatch.setattr("fewbits.learners.sparse_projections._splitting.LARGE", 8)
     monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
     monkeypatch.setattr(_device, "_ROOMY", 2)
     monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 2)

@@ -111,7 +111,13 @@ class TestLearner:
         ("inner", "kind"),
         [
             (
-                PiCoDes(10, n_components=8, n_iter=1, balanced=True, random_state=0),
+                PiCoDes(
+                    10,
+                    n_components=8,
+                    n_iter=1,
+                    class_weight="balanced",
+                    random_state=0,
+                ),
                 LinearEncoder,
             ),
             (Thresholding("median"), SparseEncoder),
@@ -134,8 +140,8 @@ class TestLearner:
     def test_separates_what_no_hyperplane_does(self):
         features = _rng.uniform(size=(300, 2))
         y = np.abs(features[:, 0] - 0.4) < 0.2
-        plain = Classemes(cost=100, random_state=0).fit(features, y)
-        mapped = KernelMapped(Classemes(cost=100, random_state=0), order=2)
+        plain = Classemes(C=100, random_state=0).fit(features, y)
+        mapped = KernelMapped(Classemes(C=100, random_state=0), order=2)
         right = [
             np.mean((fitted.transform(features) == [0, 1]).all(axis=1) == y)
             for fitted in (plain, mapped.fit(features, y))

@@ -16,16 +16,16 @@ from fewbits.learners import (
     on_progress,
 )
 from fewbits.learners._adam import Adam
-from fewbits.learners._neighbour_frame import Frame, plain_frame, principal_frame
-from fewbits.learners._neighbour_graph import (
+from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
+from fewbits.learners.neighbours._graph import (
     Batch,
     neighbour_graph,
     precisions,
     smallest,
 )
-from fewbits.learners._neighbour_loss import divergence, neighbour_shares
-from fewbits.learners._neighbour_maps import Network, Plane, SparsePlane
-from fewbits.learners._neighbour_rounds import Rounds
+from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
+from fewbits.learners.neighbours._maps import LinearMap, ResidualMap, SparseLinearMap
+from fewbits.learners.neighbours._rounds import BlockHadamardMap
 
 
 def rows(n=300, d=12, seed=0):
@@ -103,18 +103,18 @@ def batch_of(m, anchors):
 
 class TestLoss:
     def test_shares_sum_to_one_without_the_row_itself(self):
-        shares = neighbour_shares(rows(9), batch_of(9, [0, 4, 8]))
+        shares = neighbour_probabilities(rows(9), batch_of(9, [0, 4, 8]))
         np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
         np.testing.assert_array_equal(shares[[0, 1, 2], [0, 4, 8]], 0)
 
     def test_nearer_rows_have_larger_shares(self):
         X = rows(9)
-        shares = neighbour_shares(X, batch_of(9, [4]))[0]
+        shares = neighbour_probabilities(X, batch_of(9, [4]))[0]
         np.testing.assert_array_equal(np.argsort(-shares)[:8], brute_nearest(X, 4, 8))
 
     def test_value_is_the_cross_entropy(self):
         H = np.sign(rows(6, 8))
-        shares = neighbour_shares(rows(6, 3), batch_of(6, [1, 2]))
+        shares = neighbour_probabilities(rows(6, 3), batch_of(6, [1, 2]))
         value = divergence(H, shares, np.array([1, 2]), [8], np.log(np.float32([3])))
         terms = []
         for row, share in zip([1, 2], shares, strict=True):
@@ -128,7 +128,7 @@ class TestLoss:
     def test_gradients_are_those_of_the_value(self, lengths):
         anchors = np.array([0, 3, 5])
         H = rows(7, 8)  # any numbers: the loss does not know that they are signs
-        shares = neighbour_shares(rows(7, 3), batch_of(7, anchors))
+        shares = neighbour_probabilities(rows(7, 3), batch_of(7, anchors))
         log_scale = np.linspace(0.5, 1, len(lengths)).astype(np.float32)
 
         def value(H, log_scale):
@@ -139,23 +139,25 @@ class TestLoss:
             change = np.zeros_like(H)
             change[place] = step
             slope = value(H + change, log_scale) - value(H - change, log_scale)
-            assert found.bits[place] == pytest.approx(slope / (2 * step), abs=2e-4)
+            assert found.grad_bits[place] == pytest.approx(slope / (2 * step), abs=2e-4)
         for i in range(len(lengths)):
             change = np.zeros_like(log_scale)
             change[i] = step
             slope = value(H, log_scale + change) - value(H, log_scale - change)
-            assert found.log_scale[i] == pytest.approx(slope / (2 * step), abs=2e-4)
+            assert found.grad_log_scale[i] == pytest.approx(
+                slope / (2 * step), abs=2e-4
+            )
 
 
 def maps():
     W, c = rows(5, 4), rows(1, 4)[0]
-    network = Network(W.copy(), c.copy(), 6, np.random.RandomState(0))
+    network = ResidualMap(W.copy(), c.copy(), 6, np.random.RandomState(0))
     network.outer[...] = rows(6, 4, seed=1)
     return {
-        "plane": Plane(W.copy(), c.copy()),
+        "plane": LinearMap(W.copy(), c.copy()),
         "network": network,
-        "rounds of blocks": Rounds(5, 4, 2, 16, np.random.RandomState(0)),
-        "rounds of signs": Rounds(5, 36, 3, 1, np.random.RandomState(0)),
+        "rounds of blocks": BlockHadamardMap(5, 4, 2, 16, np.random.RandomState(0)),
+        "rounds of signs": BlockHadamardMap(5, 36, 3, 1, np.random.RandomState(0)),
     }
 
 
@@ -199,7 +201,7 @@ class TestMaps:
 class TestSparsePlane:
     def test_drops_the_smallest_weights_in_time(self):
         W = rows(20, 10)
-        plane = SparsePlane(W.copy(), np.zeros(10, np.float32), density=0.1)
+        plane = SparseLinearMap(W.copy(), np.zeros(10, np.float32), density=0.1)
         counts = []
         for progress in (0.05, 0.2, 0.4, 0.5, 1.0):
             plane.prepare(progress)
@@ -211,7 +213,7 @@ class TestSparsePlane:
         np.testing.assert_array_equal(plane.weights, W * largest)
 
     def test_dropped_weights_stay_dropped(self):
-        plane = SparsePlane(rows(20, 10), np.zeros(10, np.float32), density=0.1)
+        plane = SparseLinearMap(rows(20, 10), np.zeros(10, np.float32), density=0.1)
         plane.prepare(1.0)
         plane.weights += 1
         plane.settle()

@@ -10,10 +10,10 @@ from fewbits import _kernels
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import svm_accuracy
 from fewbits.learners import ITQ, LSH, PiCoDes
-from fewbits.learners import _picodes_steps as steps
-from fewbits.learners._picodes import descent
-from fewbits.learners._picodes_search import best_between
 from fewbits.learners._svm import hinge_svm, hinge_svms
+from fewbits.learners.picodes import _steps as steps
+from fewbits.learners.picodes._picodes import descent
+from fewbits.learners.picodes._search import best_between
 
 
 def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):
@@ -155,10 +155,12 @@ def test_classifiers_that_ignore_the_code_are_told():
     y = np.repeat(np.arange(40), 5)
     X = rng.normal(size=(40, 20))[y] + 0.3 * rng.normal(size=(200, 20))
     plain = PiCoDes(4, random_state=0)
-    with pytest.warns(UserWarning, match="of 40 classes have .*: set balanced=True"):
+    with pytest.warns(
+        UserWarning, match="of 40 classes have .*: set class_weight='balanced'"
+    ):
         plain.fit(X, y)
     assert plain.n_idle_classes_ > 10
-    balanced = PiCoDes(4, balanced=True, random_state=0).fit(X, y)
+    balanced = PiCoDes(4, class_weight="balanced", random_state=0).fit(X, y)
     assert balanced.n_idle_classes_ == 0
     start = ITQ(4, n_iter=20, random_state=0).fit(X)
     same_class = y[:, None] == y
@@ -255,7 +257,7 @@ def test_the_descent_goes_on_from_where_it_was():
     ("parameters", "y", "message"),
     [
         ({"lam": 0}, [0, 1, 2] * 4, "lam must be"),
-        ({"cost": -1}, [0, 1, 2] * 4, "cost must be"),
+        ({"C": -1}, [0, 1, 2] * 4, "C must be"),
         ({"init": "best"}, [0, 1, 2] * 4, "init must be"),
         ({"n_components": 0}, [0, 1, 2] * 4, "n_components must be"),
         ({}, None, "requires y"),

@@ -8,9 +8,9 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import RelaxedPiCoDes, on_progress
-from fewbits.learners import _picodes_steps as steps
-from fewbits.learners import _relaxation as relaxation
 from fewbits.learners._adam import Adam
+from fewbits.learners.picodes import _relaxation as relaxation
+from fewbits.learners.picodes import _steps as steps
 
 
 def problem(seed, *, n=40, d=5, n_classes=4, lam=50.0, balanced=False):
@@ -103,7 +103,7 @@ def digits(n=300):
 def bits_objective(learner, X, y):
     """Eq. (4) of the bits, the classifiers trained as PiCoDes does."""
     H = learner.transform(X).astype(float)
-    given_ = steps.Problem(X, y, 10, learner.lam, learner.cost, seed=0)
+    given_ = steps.Problem(X, y, 10, learner.lam, learner.C, seed=0)
     W, b = np.zeros((10, H.shape[1])), np.full(10, -1.0)
     state = steps.State(np.empty(0), np.empty(0), H, W, b)
     return steps.objective(given_, steps.learn_classifiers(given_, state))
@@ -170,7 +170,7 @@ def test_tolerance_stops_at_the_first_epoch_that_gains_nothing():
         ({"temperature": 0}, "temperature must be a number above 0"),
         ({"final_temperature": -1}, "final_temperature must be a number above 0"),
         ({"learning_rate": np.inf}, "learning_rate must be finite"),
-        ({"cost": "a"}, "cost must be"),
+        ({"C": "a"}, "C must be"),
         ({"batch_size": 0}, "batch_size must be an integer, 1 or more"),
         ({"init": "best"}, "init must be one of"),
         ({"n_components": 0}, "n_components must be"),

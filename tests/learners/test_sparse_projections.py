@@ -4,8 +4,12 @@ import pytest
 from fewbits.encoders import LinearEncoder, SparseEncoder
 from fewbits.learners import ITQ, SparseProjections
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._hard_threshold import IterativeSteps, OneStep, keep_largest
 from fewbits.learners._procrustes import random_rotation
+from fewbits.learners.sparse_projections._hard_threshold import (
+    IterativeSteps,
+    OneStep,
+    keep_largest,
+)
 
 
 def data(n=300, d=12, seed=1):

@@ -237,7 +237,8 @@ def _scored(bundle: "Bundle", progress: Progress | None) -> _Scored:
     if raw not in items.columns:
         raise ArgumentError(
             "how strongly a bit is set is told by vectors, and this collection keeps "
-            "none: build it again with --keep-vectors float16"
+            "none: build it again with them (on the command line by --keep-vectors "
+            "float16)"
         )
     values = items.column(str(raw))
     if raw == "path":

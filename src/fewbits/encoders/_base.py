@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -193,6 +194,14 @@ class Encoder(ABC):
             "fingerprint": self.fingerprint,
         }
         return tensor_bytes(self.tensors(), metadata)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived and kept can be made again.
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
 
     def __setattr__(self, name: str, value: Any) -> None:
         # What is derived from an attribute and kept would not follow a change.

@@ -1,7 +1,7 @@
 """Sign of products with circulant matrices."""
 
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,6 @@ from fewbits.encoders._rounds import padded_size
 from fewbits.errors import ArgumentError
 
 Float32Array = NDArray[np.float32]
-
-_CACHED = "_diagonal", "_spectra"
 
 
 @final
@@ -112,9 +110,6 @@ class CirculantEncoder(Encoder):
         im[:, size - d + 1 :] = -self.columns[:, 1:]
         parts = _ring.forward((re, im), _roots(size))
         return (np.stack(parts, axis=1) / size).astype(np.float32)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in self.__dict__.items() if name not in _CACHED}
 
     @property
     def _arrays(self) -> tuple[Float32Array, Float32Array, Float32Array, Float32Array]:

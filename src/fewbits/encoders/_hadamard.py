@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,9 +73,6 @@ class HadamardEncoder(RoundsEncoder):
         bits = np.unpackbits(self.signs, axis=2)[..., None]
         scale = np.float32(bits.shape[2] ** -0.5)
         return np.where(bits, -scale, scale)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: x for k, x in self.__dict__.items() if k != "_matrices"}
 
     def _tails(self, size: int) -> Collection[tuple[int, ...]]:
         return [(size // 8,)]

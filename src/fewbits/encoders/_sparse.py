@@ -1,7 +1,7 @@
 """Sign of a sparse affine map."""
 
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,9 +109,6 @@ class SparseEncoder(SizedEncoder):
     def _map(self) -> _kernels.SparseMap:
         arrays = self.indptr, self.indices, self.values, self.bias
         return _kernels.SparseMap(*arrays, self.n_features)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in self.__dict__.items() if name != "_map"}
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         _kernels.sparse_scores(X, self._map, scores, _kernels.num_threads())

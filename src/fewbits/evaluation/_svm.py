@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import Array, FeatureArray
-from fewbits.decoding._hyperplanes import hyperplanes
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -76,8 +76,8 @@ def _arrays(
 def _only(names: list[str], path: Path) -> str:
     if len(names) != 1:
         raise ArgumentError(
-            f"{path} holds {len(names)} arrays ({', '.join(names)}); say which one "
-            "with --column"
+            f"{path} holds {len(names)} arrays ({', '.join(names)}); name one (on the "
+            "command line by --column)"
         )
     return names[0]
 

@@ -78,5 +78,5 @@ def _warn_of_labels(names: list[str], label_column: str | None, path: Path) -> N
         if name.lower() in _LABELS:
             warn_user(
                 f"{path}: column {name!r} is taken for a feature; if it holds labels, "
-                f"give --labels {name}"
+                f"name them (on the command line by --labels {name})"
             )

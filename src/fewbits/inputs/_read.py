@@ -107,9 +107,9 @@ def _check_readable(path: Path) -> None:
 def _refuse_columns(
     source: str, column: str | None, label_column: str | None, hint: str = ""
 ) -> None:
-    for option, name in (("--column", column), ("--labels", label_column)):
+    for what, name in (("column", column), ("label column", label_column)):
         if name is not None:
-            raise ArgumentError(f"{source} has no columns, got {option} {name}{hint}")
+            raise ArgumentError(f"{source} has no columns, got {what} {name!r}{hint}")
 
 
 def _read_folder(path: Path) -> Input:

@@ -91,7 +91,7 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
     if len(fits) > 1:
         raise ArgumentError(
             f"{path} has {len(fits)} columns of texts or vectors "
-            f"({', '.join(fits)}); say which one with --column"
+            f"({', '.join(fits)}); name one (on the command line by --column)"
         )
     return str(fits[0])
 

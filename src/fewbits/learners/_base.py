@@ -40,7 +40,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
     encoder_: Encoder
     objective_: NDArray[np.float64]
-    _needs_labels = False
+    needs_labels = False  #: Whether `fit` refuses to do without y.
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -122,5 +122,5 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
-        tags.target_tags.required = self._needs_labels
+        tags.target_tags.required = self.needs_labels
         return tags

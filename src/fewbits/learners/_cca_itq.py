@@ -102,7 +102,7 @@ class CCAITQ(ResumableLearner):
     2
     """
 
-    _needs_labels = True
+    needs_labels = True
 
     def __init__(
         self,

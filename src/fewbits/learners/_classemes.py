@@ -13,14 +13,14 @@ from fewbits.learners._axes import principal_axes
 from fewbits.learners._base import Learner
 from fewbits.learners._dead_bits import n_constant, tell_dead_bits
 from fewbits.learners._labels import one_class_each
-from fewbits.learners._parameters import check_flag, check_n_bits, check_number
+from fewbits.learners._parameters import check_class_weight, check_n_bits, check_number
 from fewbits.learners._rows import Rows
 from fewbits.learners._svm import hinge_svms
 
 Float64Array = NDArray[np.float64]
 
 _ELIMINATION_COST = 10.0
-_DEAD = " on the training rows; raise cost, or set balanced=True"
+_DEAD = " on the training rows; raise C, or set class_weight='balanced'"
 
 
 class Classemes(Learner):
@@ -32,14 +32,14 @@ class Classemes(Learner):
         Length of the code, at most the number of classes; None keeps a bit for each.
         Fewer are chosen by recursive feature elimination: linear SVMs of all classes
         are trained on the bits that are left, and those dropped that they use least.
-    cost : float, default=1
+    C : float, default=1
         Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
         mean squared length of 1. Much smaller values make bits that are less certain of
         their class and tell more about new ones.
     drop : float, default=0.1
         Share of the remaining bits that is dropped at a time, above 0 and below 1.
-    balanced : bool, default=True
-        Make the class weigh as much as all others. Without it a bit says no to nearly
+    class_weight : {'balanced', None}, default='balanced'
+        Make the class weigh as much as all others. With None a bit says no to nearly
         everything that is not of its class: of new classes it tells little.
     random_state : int, RandomState instance or None, default=None
         Seeds LIBLINEAR.
@@ -84,29 +84,29 @@ class Classemes(Learner):
            [0, 0, 0, 1]], dtype=uint8)
     """
 
-    _needs_labels = True
+    needs_labels = True
 
     def __init__(
         self,
         n_bits: int | None = None,
         *,
-        cost: float = 1.0,
+        C: float = 1.0,
         drop: float = 0.1,
-        balanced: bool = True,
+        class_weight: str | None = "balanced",
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.cost = cost
+        self.C = C
         self.drop = drop
-        self.balanced = balanced
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         if self.n_bits is not None:
             check_n_bits(self.n_bits)
-        check_number("cost", self.cost, 0, above=True)
+        check_number("C", self.C, 0, above=True)
         check_number("drop", self.drop, 0, np.nextafter(1, 0), above=True)
-        check_flag("balanced", self.balanced)
+        check_class_weight(self.class_weight)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "Classemes")
@@ -121,10 +121,11 @@ class Classemes(Learner):
         P = axes.directions * np.sqrt(len(X) / axes.scatter.sum())
         rows = np.concatenate(list(Rows(X, axes.mean, P)))
         labels = [numbers == k for k in range(len(self.classes_))]
-        A, a0 = hinge_svms(rows, labels, self.cost, balanced=self.balanced, seed=seed)
+        balanced = self.class_weight is not None
+        A, a0 = hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
         scores = rows @ A.T + a0
         self.objective_ = np.array(
-            [_svm_objective(A, scores, labels, self.cost, self.balanced)]
+            [_svm_objective(A, scores, labels, self.C, balanced)]
         )
         H = (scores > 0).astype(np.float64)
         kept = most_used(H, labels, n_bits, drop=self.drop, seed=seed)
@@ -138,7 +139,7 @@ def _svm_objective(
     A: Float64Array,
     scores: Float64Array,
     labels: list[NDArray[np.bool_]],
-    cost: float,
+    C: float,
     balanced: bool,
 ) -> float:
     positive = np.stack(labels, axis=1)
@@ -147,7 +148,7 @@ def _svm_objective(
         n = len(positive)
         counts = positive.sum(axis=0)
         slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
-    return float(0.5 * np.sum(A**2) + cost * slack.sum())
+    return float(0.5 * np.sum(A**2) + C * slack.sum())
 
 
 def most_used(

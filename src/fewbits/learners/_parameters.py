@@ -81,6 +81,13 @@ def check_seed(value: Any) -> None:
         ) from None
 
 
+def check_class_weight(value: Any) -> bool:
+    """Return whether classes weigh the same, as scikit-learn has it."""
+    if value is not None:
+        check_choice("class_weight", value, ("balanced",))
+    return value is not None
+
+
 def check_choice(name: str, value: Any, options: Collection[str]) -> None:
     """Refuse a `value` that is not one of the named options."""
     if not (isinstance(value, str) and value in options):

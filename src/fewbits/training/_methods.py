@@ -40,11 +40,7 @@ DEEP_METHODS = (
     "orthohash",
 )
 SUPERVISED = {
-    "cca-itq",
-    "classemes",
-    "dbc",
-    "picodes",
-    "picodes-relaxed",
+    *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
 }
 

@@ -60,7 +60,7 @@ def test_classifier_of_a_warm_start_leaves_the_backbone_alone():
     def callback(record):
         seen.append(torch.equal(backbone.weight, before))
 
-    options = {"start": "svd", "codebook_epochs": 1, "n_iter": 1}
+    options = {"init": "svd", "codebook_epochs": 1, "n_iter": 1}
     learner(backbone=backbone, callbacks=[callback], **options).fit(X, y)
     assert seen == [True] * 20 + [False, False]
 
@@ -68,12 +68,12 @@ def test_classifier_of_a_warm_start_leaves_the_backbone_alone():
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_warm_start(start):
     cold = learner(codebook_epochs=2).fit(X, y)
-    warm = learner(codebook_epochs=2, start=start).fit(X, y)
+    warm = learner(codebook_epochs=2, init=start).fit(X, y)
     assert warm.codebook_history_[-1]["loss"] < cold.codebook_history_[-1]["loss"]
 
 
 def test_prefixes_of_a_nested_codebook_classify():
-    fitted = learner(n_bits=16, nested=(8, 12), codebook_epochs=20).fit(X, y)
+    fitted = learner(n_bits=16, lengths=(8, 12), codebook_epochs=20).fit(X, y)
     with torch.inference_mode():
         scores = fitted.network_(torch.from_numpy(X)).numpy()
     for length in (8, 12, 16):
@@ -143,12 +143,12 @@ def test_items_with_several_labels():
     [
         ({"n_bits": 4}, "20 classes need at least 5 bits"),
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
-        ({"start": "pca"}, "start must be 'svd', 'cca' or None"),
+        ({"init": "pca"}, "init must be one of 'svd', 'cca'"),
         (
-            {"n_bits": 8, "nested": (9,)},
-            "each of nested must be an integer, 1 to 8, got 9",
+            {"n_bits": 8, "lengths": (9,)},
+            "each of lengths must be an integer, 1 to 8, got 9",
         ),
-        ({"n_bits": 8, "nested": (4,)}, "20 classes need at least 5 bits"),
+        ({"n_bits": 8, "lengths": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),
         ({"n_bits": 22, "codebook": "cca"}, "19 directions, too few for 22 bits"),
         (

@@ -97,7 +97,7 @@ class DeepLearner(IterativeLearner):
     history_: list[Record]
     held_out_: NDArray[np.int64]
     network_: HashNetwork
-    _needs_labels = True
+    needs_labels = True
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
         """Return what the encoder is given: the features of the trained backbone.

@@ -14,6 +14,7 @@ from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import (
+    check_choice,
     check_integer,
     check_integers,
     check_n_bits,
@@ -51,9 +52,9 @@ class LLC(DeepLearner):
         learnt elsewhere, on part of the data, by a small network or for another
         modality, or one from attributes or a known hierarchy
         (`fewbits.learners.deep.centres.semantic_centres`).
-    start : {"svd", "cca"} or None, default=None
+    init : {"svd", "cca"} or None, default=None
         Where phase 1 starts the codebook; None draws it.
-    nested : sequence of int, default=()
+    lengths : sequence of int, default=()
         Lengths at which the first bits of a learnt codebook are one, too; each has room
         for a code of its own for every class.
     codebook_epochs : int, default=50
@@ -118,8 +119,8 @@ class LLC(DeepLearner):
         n_bits: int | None = None,
         *,
         codebook: Any = "learnt",
-        start: str | None = None,
-        nested: Sequence[int] = (),
+        init: str | None = None,
+        lengths: Sequence[int] = (),
         codebook_epochs: int = 50,
         codebook_rate: float = 1e-2,
         label_smoothing: float = 0.1,
@@ -146,8 +147,8 @@ class LLC(DeepLearner):
     ) -> None:
         self.n_bits = n_bits
         self.codebook = codebook
-        self.start = start
-        self.nested = nested
+        self.init = init
+        self.lengths = lengths
         self.codebook_epochs = codebook_epochs
         self.codebook_rate = codebook_rate
         self.label_smoothing = label_smoothing
@@ -189,7 +190,7 @@ class LLC(DeepLearner):
         self._check_training()
         check_integer("codebook_epochs", self.codebook_epochs, 1)
         check_number("codebook_rate", self.codebook_rate, 0, above=True)
-        check_integers("nested", self.nested, self.n_bits or MAX_BITS)
+        check_integers("lengths", self.lengths, self.n_bits or MAX_BITS)
         check_number("label_smoothing", self.label_smoothing, 0, 0.99)
         check_number("reg", self.reg, 0)
         if isinstance(self.codebook, str) and self.codebook not in CODEBOOKS:
@@ -199,10 +200,8 @@ class LLC(DeepLearner):
             )
         if not isinstance(self.codebook, str):
             self._check_shape(self.codebook)
-        if self.start is not None and self.start not in STARTS:
-            raise ArgumentError(
-                f"start must be 'svd', 'cca' or None, got {self.start!r}"
-            )
+        if self.init is not None:
+            check_choice("init", self.init, STARTS)
 
     def _check_shape(self, codebook: Any) -> None:
         try:
@@ -224,7 +223,7 @@ class LLC(DeepLearner):
         n_classes = problem.targets.n_classes
         self._n_bits = self._length(n_classes)
         if isinstance(self.codebook, str):
-            nested = self.nested if self.codebook == "learnt" else ()
+            nested = self.lengths if self.codebook == "learnt" else ()
             for length in (self._n_bits, *nested):
                 check_sizes(n_classes, length)
         network = self._network(problem, self._n_bits, bias=False)
@@ -273,9 +272,9 @@ class LLC(DeepLearner):
 
     def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""
-        start = None if self.start is None else self._made(problem, self.start)
+        start = None if self.init is None else self._made(problem, self.init)
         loss = CodebookLoss(
-            start, self.codebook_rate, self.label_smoothing, self.nested
+            start, self.codebook_rate, self.label_smoothing, self.lengths
         )
         try:
             self._train(

@@ -64,8 +64,8 @@ class Target:
             )
         if (self.at_least, self.max_bytes, self.max_encode_us) == (None,) * 3:
             raise ArgumentError(
-                "say what is wanted: a least quality (such as --recall 0.9), most "
-                "bytes (--bytes 32) or most microseconds to encode (--encode-us 20)"
+                "say what is wanted: a minimum quality, a maximum of bytes or of "
+                "microseconds to encode (--recall 0.9, --bytes 32 or --encode-us 20)"
             )
 
     @property

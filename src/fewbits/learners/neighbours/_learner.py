@@ -13,10 +13,6 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import Encoder
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._neighbour_frame import Frame
-from fewbits.learners._neighbour_graph import neighbour_graph
-from fewbits.learners._neighbour_maps import Map
-from fewbits.learners._neighbour_training import Training, Watch
 from fewbits.learners._parameters import (
     check_integer,
     check_integers,
@@ -24,6 +20,10 @@ from fewbits.learners._parameters import (
     check_number,
 )
 from fewbits.learners._resumable import ResumableLearner
+from fewbits.learners.neighbours._frame import Frame
+from fewbits.learners.neighbours._graph import neighbour_graph
+from fewbits.learners.neighbours._maps import Map
+from fewbits.learners.neighbours._training import Training, ValidationSplit
 
 Float32Array = NDArray[np.float32]
 
@@ -73,14 +73,14 @@ class NeighbourLearner(ResumableLearner):
         order = rng.permutation(len(some))
         n_aside = min(_MOST_ASIDE, int(self.validation * len(some)), len(some) - 2)
         V = frame.rows(some, order)
-        watch = Watch(V[n_aside:], V[:n_aside])
+        split = ValidationSplit(V[n_aside:], V[:n_aside])
         # Drawn before the start, which differs between lengths and maps: the same seed
         # asks for the same neighbours whatever is trained on them.
-        anchors = rng.permutation(len(watch.rows))[: self.n_anchors]
+        anchors = rng.permutation(len(split.rows))[: self.n_anchors]
         seeds = rng.randint(2**31 - 1, size=self.n_iter)
         training = Training(
-            self._start(watch.rows, rng),
-            watch,
+            self._start(split.rows, rng),
+            split,
             sorted({*self.lengths, self.n_bits}),
             self.n_iter,
             self.learning_rate,
@@ -103,7 +103,7 @@ class NeighbourLearner(ResumableLearner):
         Each draws from its own seed, so that any can be the first.
         """
         training.restore(start)
-        V = training.watch.rows
+        V = training.split.rows
         graph = neighbour_graph(V, anchors, self.n_neighbours, self.perplexity)
         for seed in seeds[len(training.recalls) - 1 :]:
             loss = training.iterate(graph, RandomState(seed))

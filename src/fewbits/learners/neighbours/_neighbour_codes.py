@@ -13,11 +13,11 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
 from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
-from fewbits.learners._neighbour_frame import Frame, plain_frame, principal_frame
-from fewbits.learners._neighbour_learner import NeighbourLearner
-from fewbits.learners._neighbour_maps import Network, Plane, SparsePlane
 from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners._progress import unheard
+from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
+from fewbits.learners.neighbours._learner import NeighbourLearner
+from fewbits.learners.neighbours._maps import LinearMap, ResidualMap, SparseLinearMap
 
 Float32Array = NDArray[np.float32]
 
@@ -157,13 +157,13 @@ class NeighbourCodes(NeighbourLearner):
     def _may_stop(self, objective: list[float]) -> bool:
         # A sparse map learns until its weights are gone, and then for a while.
         sparse = self.density < 1
-        early = sparse and len(objective) <= SparsePlane.END * self.n_iter + 1
+        early = sparse and len(objective) <= SparseLinearMap.END * self.n_iter + 1
         return not early and super()._may_stop(objective)
 
     def _frame(self, X: Array) -> Frame:
         return principal_frame(X) if self.density == 1 else plain_frame(X)
 
-    def _start(self, V: Float32Array, rng: RandomState) -> Plane:
+    def _start(self, V: Float32Array, rng: RandomState) -> LinearMap:
         """Return ITQ, its scores scaled to a variance of 1."""
         seed = rng.randint(2**31 - 1)
         itq = ITQ(self.n_bits, n_iter=_START_ITER, random_state=seed)
@@ -173,10 +173,10 @@ class NeighbourCodes(NeighbourLearner):
         spread = np.maximum(encoder.project(V[:_START_ROWS]).std(axis=0), 1e-6)
         weights, bias = encoder.weights / spread, encoder.bias / spread
         if self.density < 1:
-            return SparsePlane(weights, bias, self.density)
+            return SparseLinearMap(weights, bias, self.density)
         if self.n_hidden:
-            return Network(weights, bias, self.n_hidden, rng)
-        return Plane(weights, bias)
+            return ResidualMap(weights, bias, self.n_hidden, rng)
+        return LinearMap(weights, bias)
 
 
 def n_empty(encoder: Encoder) -> int:

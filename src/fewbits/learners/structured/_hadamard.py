@@ -11,7 +11,7 @@ from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.learners._base import Learner
 from fewbits.learners._parameters import check_integer, check_n_bits
 from fewbits.learners._rows import column_means
-from fewbits.learners._structured import centred
+from fewbits.learners.structured._structured import centred
 
 
 class Hadamard(Learner):

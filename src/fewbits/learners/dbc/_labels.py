@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import RandomState
 
-from fewbits.learners._dbc_objective import Categories, Float64Array, Labels
+from fewbits.learners.dbc._objective import Categories, Float64Array, Labels
 
 #: Of the released code, which does them whether they help or not.
 _UPDATES = 10

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.decoding._hyperplanes import hyperplanes
-from fewbits.learners._dbc_objective import Float64Array, Labels, Objective
+from fewbits._hyperplanes import hyperplanes
+from fewbits.learners.dbc._objective import Float64Array, Labels, Objective
 
 #: The labels of a bit change the objective far more than this share.
 _TOLERANCE = 1e-5

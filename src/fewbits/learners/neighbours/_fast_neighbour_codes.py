@@ -11,10 +11,10 @@ from fewbits._typing import Array
 from fewbits.encoders._block_hadamard import WIDTHS
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
-from fewbits.learners._neighbour_frame import Frame, plain_frame
-from fewbits.learners._neighbour_learner import NeighbourLearner
-from fewbits.learners._neighbour_rounds import Rounds
 from fewbits.learners._parameters import check_integer
+from fewbits.learners.neighbours._frame import Frame, plain_frame
+from fewbits.learners.neighbours._learner import NeighbourLearner
+from fewbits.learners.neighbours._rounds import BlockHadamardMap
 
 
 class FastNeighbourCodes(NeighbourLearner):
@@ -149,6 +149,6 @@ class FastNeighbourCodes(NeighbourLearner):
         padded_size(X.shape[1])  # refused before anything is searched
         return plain_frame(X)
 
-    def _start(self, V: NDArray[np.float32], rng: RandomState) -> Rounds:
+    def _start(self, V: NDArray[np.float32], rng: RandomState) -> BlockHadamardMap:
         d = V.shape[1]
-        return Rounds(d, self.n_bits, self.n_rounds, self.block_size, rng)
+        return BlockHadamardMap(d, self.n_bits, self.n_rounds, self.block_size, rng)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._picodes_search import best_between
 from fewbits.learners._svm import Hyperplane, hinge_svm, hinge_svms
+from fewbits.learners.picodes._search import best_between
 
 Float64Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from scipy.special import expit
 from fewbits.errors import ArgumentError
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._picodes_steps import (
+from fewbits.learners.picodes._steps import (
     Problem,
     State,
     hinge_sums,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
-from fewbits.learners._neighbour_frame import Frame
+from fewbits.learners.neighbours._frame import Frame
 
 Float32Array = NDArray[np.float32]
 
@@ -31,8 +31,8 @@ class Map(ABC):
         """Return the scores of rows."""
 
     @abstractmethod
-    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
-        """Return what the gradients by the scores of rows are by the parameters."""
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+        """Return the gradients by the parameters, given those by the scores of rows."""
 
     @abstractmethod
     def encoder(self, frame: Frame) -> Encoder:
@@ -59,7 +59,7 @@ class Map(ABC):
             own[...] = each
 
 
-class Plane(Map):
+class LinearMap(Map):
     """``V W + c``; other maps are planes with something more.
 
     Parameters
@@ -76,15 +76,15 @@ class Plane(Map):
         found: Float32Array = V @ self.weights + self.bias
         return found
 
-    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
-        return [V.T @ slopes, slopes.sum(axis=0)]
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+        return [V.T @ by_scores, by_scores.sum(axis=0)]
 
     def encoder(self, frame: Frame) -> Encoder:
         W = frame.weights(self.weights)
         return LinearEncoder(W, bias=self.bias - frame.mean @ W, zero_bit=1)
 
 
-class SparsePlane(Plane):
+class SparseLinearMap(LinearMap):
     """A plane that keeps fewer and fewer of its weights, and then learns with those.
 
     Parameters
@@ -135,7 +135,7 @@ class SparsePlane(Plane):
         return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
 
 
-class Network(Plane):
+class ResidualMap(LinearMap):
     """A plane, and a hidden layer with ReLU beside it: ``V W + c + relu(V A + a) O``.
 
     O is 0 at the start, so that training starts at the plane.
@@ -165,11 +165,11 @@ class Network(Plane):
         found: Float32Array = super().scores(V) + self._hidden(V) @ self.outer
         return found
 
-    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
         hidden = self._hidden(V)
-        inner = (slopes @ self.outer.T) * (hidden > 0)
-        plane = super().gradients(V, slopes)
-        return [*plane, V.T @ inner, inner.sum(axis=0), hidden.T @ slopes]
+        inner = (by_scores @ self.outer.T) * (hidden > 0)
+        plane = super().gradients(V, by_scores)
+        return [*plane, V.T @ inner, inner.sum(axis=0), hidden.T @ by_scores]
 
     def encoder(self, frame: Frame) -> Encoder:
         """Return one chain of layers: the plane passes ReLU as two halves."""

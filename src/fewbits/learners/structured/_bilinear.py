@@ -16,7 +16,7 @@ from fewbits.learners._parameters import check_flag, check_n_bits
 from fewbits.learners._procrustes import polar
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
-from fewbits.learners._structured import centred, unit_rows
+from fewbits.learners.structured._structured import centred, unit_rows
 
 Float64Array = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._dbc_objective import Float64Array, Labels, Objective, hinge
 from fewbits.learners._rows import spans
+from fewbits.learners.dbc._objective import Float64Array, Labels, Objective, hinge
 
 #: As many as the released code does; fewer when nothing moves any more.
 _SWEEPS = 10

@@ -14,7 +14,6 @@ from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
-from fewbits.learners._hard_threshold import IterativeSteps, OneStep, SparseStep
 from fewbits.learners._parameters import (
     check_batch_size,
     check_choice,
@@ -27,7 +26,12 @@ from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, working_dtype
 from fewbits.learners._sign_products import products_of
-from fewbits.learners._splitting import sparse_matrices
+from fewbits.learners.sparse_projections._hard_threshold import (
+    IterativeSteps,
+    OneStep,
+    SparseStep,
+)
+from fewbits.learners.sparse_projections._splitting import sparse_matrices
 
 
 class SparseProjections(ResumableLearner):

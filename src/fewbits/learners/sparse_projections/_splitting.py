@@ -9,10 +9,10 @@ from fewbits._typing import FeatureArray
 from fewbits.learners._axes import PrincipalAxes
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._device import as_dtype, product
-from fewbits.learners._hard_threshold import SparseStep
 from fewbits.learners._procrustes import polar
 from fewbits.learners._rows import LARGE, Rows, parts
 from fewbits.learners._sign_products import Products, of_all_rows
+from fewbits.learners.sparse_projections._hard_threshold import SparseStep
 
 Float64Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ import numpy as np
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._parameters import check_integer, check_number
-from fewbits.learners._picodes_base import PiCoDesLearner
-from fewbits.learners._picodes_steps import State, learn_classifiers, start
-from fewbits.learners._relaxation import epochs, first_epoch, unit_scores
+from fewbits.learners.picodes._base import PiCoDesLearner
+from fewbits.learners.picodes._relaxation import epochs, first_epoch, unit_scores
+from fewbits.learners.picodes._steps import State, learn_classifiers, start
 
 
 class RelaxedPiCoDes(PiCoDesLearner):
@@ -37,11 +37,11 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Length of the steps of Adam.
     batch_size : int, default=100
         Rows that a step is computed from.
-    balanced : bool, default=False
-        Let the examples of a class weigh as much as all others together in its
-        classifier, which the paper does not. With many classes and few bits, plain
+    class_weight : {'balanced', None}, default=None
+        'balanced' lets the examples of a class weigh as much as all others together in
+        its classifier, which the paper does not. With many classes and few bits, plain
         classifiers say no to everything, and there is nothing to learn from.
-    cost : float, default=100
+    C : float, default=100
         Weight of the errors of the hyperplanes that ``init='classes'`` starts from.
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
         First projectors, as in `PiCoDes`.
@@ -111,8 +111,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
         final_temperature: float = 0.1,
         learning_rate: float = 0.01,
         batch_size: int = 100,
-        balanced: bool = False,
-        cost: float = 100.0,
+        class_weight: str | None = None,
+        C: float = 100.0,
         init: str = "itq",
         n_components: int | None = None,
         n_iter: int = 10,
@@ -127,8 +127,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
         self.final_temperature = final_temperature
         self.learning_rate = learning_rate
         self.batch_size = batch_size
-        self.balanced = balanced
-        self.cost = cost
+        self.class_weight = class_weight
+        self.C = C
         self.init = init
         self.n_components = n_components
         self.n_iter = n_iter

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._picodes_steps import Problem
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows
 from fewbits.learners._svm import hinge_svms
+from fewbits.learners.picodes._steps import Problem
 
 Float64Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def components(X: Array, n_components: int | None) -> Components:
     """Return the principal components, the scale of the features taken out."""
     axes = principal_axes(X)
     k = min(n_components or axes.rank, axes.rank)
-    # Scaled so that `cost` means the same in any units.
+    # Scaled so that `C` means the same in any units.
     P = axes.directions[:, :k] * np.sqrt(len(X) / axes.scatter[:k].sum())
     return Components(np.concatenate(list(Rows(X, axes.mean, P))), P, axes.mean)
 

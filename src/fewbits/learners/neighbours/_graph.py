@@ -24,7 +24,7 @@ class Batch(NamedTuple):
     anchors : ndarray of shape (a,)
         The places in `rows` whose neighbours are to be kept.
     precision : ndarray of shape (a,)
-        Of each of them, for `neighbour_shares`.
+        Of each of them, for `neighbour_probabilities`.
     """
 
     rows: IntArray

@@ -8,8 +8,8 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._parameters import check_flag
-from fewbits.learners._picodes_base import PiCoDesLearner
-from fewbits.learners._picodes_steps import (
+from fewbits.learners.picodes._base import PiCoDesLearner
+from fewbits.learners.picodes._steps import (
     Problem,
     State,
     learn_classifiers,
@@ -34,11 +34,11 @@ class PiCoDes(PiCoDesLearner):
         Weight of the mean classification error in eq. (4), against the size of the
         classifiers. `fewbits.evaluation.novel_class_score` shows how to choose it on
         classes that were held out.
-    balanced : bool, default=False
-        Let the examples of a class weigh as much as all others together in its
-        classifier, which the paper does not. With many classes and few bits, plain
+    class_weight : {'balanced', None}, default=None
+        'balanced' lets the examples of a class weigh as much as all others together in
+        its classifier, which the paper does not. With many classes and few bits, plain
         classifiers say no to everything, and there is nothing to learn from.
-    cost : float, default=100
+    C : float, default=100
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
     line_search : bool, default=True
@@ -85,7 +85,7 @@ class PiCoDes(PiCoDesLearner):
     classifiers are used to the old ones. A part of the way often is better: the line
     search, which the paper does not have, goes on where whole steps are stuck.
 
-    The paper tells neither the first projectors nor `lam`, `cost` and the number of
+    The paper tells neither the first projectors nor `lam`, `C` and the number of
     iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early, so rows in
     another order give somewhat other codes.
 
@@ -112,8 +112,8 @@ class PiCoDes(PiCoDesLearner):
         n_bits: int = 64,
         *,
         lam: float = 1000.0,
-        balanced: bool = False,
-        cost: float = 100.0,
+        class_weight: str | None = None,
+        C: float = 100.0,
         line_search: bool = True,
         init: str = "itq",
         n_components: int | None = None,
@@ -125,8 +125,8 @@ class PiCoDes(PiCoDesLearner):
     ) -> None:
         self.n_bits = n_bits
         self.lam = lam
-        self.balanced = balanced
-        self.cost = cost
+        self.class_weight = class_weight
+        self.C = C
         self.line_search = line_search
         self.init = init
         self.n_components = n_components

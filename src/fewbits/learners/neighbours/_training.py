@@ -12,10 +12,10 @@ from fewbits.codes import pack
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._neighbour_graph import Batch, NeighbourGraph
-from fewbits.learners._neighbour_loss import divergence, neighbour_shares
-from fewbits.learners._neighbour_maps import Map
 from fewbits.learners._rows import parts
+from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
+from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
+from fewbits.learners.neighbours._maps import Map
 
 Float32Array = NDArray[np.float32]
 
@@ -26,7 +26,7 @@ _SCALE_PER_BIT = 0.25
 _RECALL_AT = 10
 
 
-class Watch:
+class ValidationSplit:
     """Rows that are learned from, rows kept aside, and which are the nearest of these.
 
     Parameters
@@ -41,20 +41,20 @@ class Watch:
         k = min(_RECALL_AT, len(rows))
         self.nearest = exact_neighbours(aside, rows, k).ids if len(aside) else None
 
-    def recall(self, found: Map) -> float:
+    def recall(self, map: Map) -> float:
         """Return the share of them that codes find; 0 when nothing is kept aside."""
         if self.nearest is None:
             return 0.0
-        queries, items = (_codes(found, rows) for rows in (self.aside, self.rows))
+        queries, items = (_codes(map, rows) for rows in (self.aside, self.rows))
         k = self.nearest.shape[1]
         return float(neighbour_recall(queries, items, self.nearest, k).value)
 
 
-def _codes(found: Map, rows: Float32Array) -> CodeArray:
+def _codes(map: Map, rows: Float32Array) -> CodeArray:
     """Return the codes of rows, some at a time: their scores may be many."""
-    n_bits = found.scores(rows[:1]).shape[1]
+    n_bits = map.scores(rows[:1]).shape[1]
     some = parts(len(rows), max(n_bits, rows.shape[1]))
-    return np.concatenate([pack(found.scores(rows[each]) >= 0) for each in some])
+    return np.concatenate([pack(map.scores(rows[each]) >= 0) for each in some])
 
 
 class Training:
@@ -62,9 +62,9 @@ class Training:
 
     Parameters
     ----------
-    found : Map
+    map : Map
         Changed in place.
-    watch : Watch
+    split : ValidationSplit
     lengths : sequence of int
         Of the prefixes that shall keep neighbours, rising; the last is the whole code.
     n_iter : int
@@ -80,40 +80,41 @@ class Training:
 
     def __init__(
         self,
-        found: Map,
-        watch: Watch,
+        map: Map,
+        split: ValidationSplit,
         lengths: Sequence[int],
         n_iter: int,
         rate: float,
     ) -> None:
-        self.map, self.watch, self.lengths = found, watch, lengths
+        self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
         self._log_scale = np.log(_SCALE_PER_BIT * np.array(lengths, np.float32))
-        self._adam = Adam([*found.parameters, self._log_scale])
-        self._best = found.kept()
-        self.recalls = [watch.recall(found)]
-        self._best_recall = self.recalls[0] if found.ready else -1.0
+        self._adam = Adam([*map.parameters, self._log_scale])
+        self._best = map.kept()
+        self.recalls = [split.recall(map)]
+        self._best_recall = self.recalls[0] if map.ready else -1.0
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
         self.map.prepare(len(self.recalls) / self.n_iter)
         batches = (graph.draw(_ANCHORS, _NEAR, _FAR, rng) for _ in range(_BATCHES))
         loss = float(np.mean([self._step(batch) for batch in batches]))
-        self.recalls.append(self.watch.recall(self.map))
+        self.recalls.append(self.split.recall(self.map))
         if self.map.ready and self.recalls[-1] >= self._best_recall:
             self._best, self._best_recall = self.map.kept(), self.recalls[-1]
         return loss
 
     def _step(self, batch: Batch) -> float:
-        rows = self.watch.rows[batch.rows]
+        rows = self.split.rows[batch.rows]
         scores = self.map.scores(rows)
         bits = np.where(scores >= 0, np.float32(1), np.float32(-1))
-        shares = neighbour_shares(rows, batch)
-        loss = divergence(bits, shares, batch.anchors, self.lengths, self._log_scale)
-        slopes = loss.bits * (1 - np.tanh(scores) ** 2)  # as if bits were tanh(scores)
+        targets = neighbour_probabilities(rows, batch)
+        loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
+        # As if bits were hyperbolic tangents.
+        by_scores = loss.grad_bits * (1 - np.tanh(scores) ** 2)
         way = self._adam.n_steps / (self.n_iter * _BATCHES)
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
-        gradients = [*self.map.gradients(rows, slopes), loss.log_scale]
+        gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
         self._adam.step(gradients, float(rate))
         self.map.settle()
         return loss.value

@@ -12,27 +12,28 @@ from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dbc_descent import improve
-from fewbits.learners._dbc_labels import by_majority, initial_labels, simultaneous
-from fewbits.learners._dbc_objective import (
-    TERMS,
-    Categories,
-    Float64Array,
-    Labels,
-    Objective,
-)
-from fewbits.learners._dbc_rows import sort_by_class
-from fewbits.learners._dbc_svm import Hyperplanes, train
 from fewbits.learners._dead_bits import n_constant, n_different, tell_dead_bits
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
+    check_class_weight,
     check_flag,
     check_n_bits,
     check_number,
 )
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows
+from fewbits.learners.dbc._descent import improve
+from fewbits.learners.dbc._labels import by_majority, initial_labels, simultaneous
+from fewbits.learners.dbc._objective import (
+    TERMS,
+    Categories,
+    Float64Array,
+    Labels,
+    Objective,
+)
+from fewbits.learners.dbc._rows import sort_by_class
+from fewbits.learners.dbc._svm import Hyperplanes, train
 
 _DEAD = " on the training rows; lower gamma or raise lambda1"
 
@@ -69,7 +70,7 @@ class DBC(ResumableLearner):
         ``gamma = lambda1``, machines with more features than rows learn any labels by
         heart, and codes of the same class drift apart. With the defaults labels hardly
         differ within a class; with ``lambda1=2`` some do, with 10 most.
-    balanced : bool, default=True
+    balance_bits : bool, default=True
         Give the ones of a bit together the same weight in the slack as its zeros, as
         the released code does. False gives each row the same weight.
     class_weight : {'balanced', None}, default='balanced'
@@ -173,7 +174,7 @@ class DBC(ResumableLearner):
     True
     """
 
-    _needs_labels = True
+    needs_labels = True
 
     def __init__(
         self,
@@ -182,7 +183,7 @@ class DBC(ResumableLearner):
         gamma: float = 1.0,
         lambda1: float = 1.0,
         lambda2: float = 1.0,
-        balanced: bool = True,
+        balance_bits: bool = True,
         class_weight: str | None = "balanced",
         codes: str = "image",
         b_step: str = "sequential",
@@ -197,7 +198,7 @@ class DBC(ResumableLearner):
         self.gamma = gamma
         self.lambda1 = lambda1
         self.lambda2 = lambda2
-        self.balanced = balanced
+        self.balance_bits = balance_bits
         self.class_weight = class_weight
         self.codes = codes
         self.b_step = b_step
@@ -213,9 +214,8 @@ class DBC(ResumableLearner):
         check_number("gamma", self.gamma, 0, above=True)
         check_number("lambda1", self.lambda1, 0, above=True)
         check_number("lambda2", self.lambda2, 0)
-        check_flag("balanced", self.balanced)
-        if self.class_weight is not None:
-            check_choice("class_weight", self.class_weight, ("balanced",))
+        check_flag("balance_bits", self.balance_bits)
+        check_class_weight(self.class_weight)
         check_choice("codes", self.codes, ("image", "category"))
         check_choice("b_step", self.b_step, ("sequential", "simultaneous"))
         check_choice("init", self.init, ("pca", "random"))
@@ -239,7 +239,7 @@ class DBC(ResumableLearner):
 
     def _objective(self, categories: Categories) -> Objective:
         return Objective(
-            categories, self.gamma, self.lambda1, self.lambda2, self.balanced
+            categories, self.gamma, self.lambda1, self.lambda2, self.balance_bits
         )
 
     def _start(self, Z: Float64Array, objective: Objective) -> _State:

@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import CirculantEncoder
-from fewbits.learners._circulant_steps import circulants
 from fewbits.learners._parameters import check_flag, check_n_bits, check_number
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
-from fewbits.learners._structured import centred, unit_rows
+from fewbits.learners.structured._circulant_steps import circulants
+from fewbits.learners.structured._structured import centred, unit_rows
 
 
 class CBE(ResumableLearner):

@@ -11,19 +11,19 @@ from fewbits._warnings import warn_user
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
-    check_flag,
+    check_class_weight,
     check_integer,
     check_n_bits,
     check_number,
 )
-from fewbits.learners._picodes_start import (
+from fewbits.learners._resumable import ResumableLearner
+from fewbits.learners.picodes._start import (
     STARTS,
     Components,
     components,
     first_projectors,
 )
-from fewbits.learners._picodes_steps import Float64Array, Problem, State
-from fewbits.learners._resumable import ResumableLearner
+from fewbits.learners.picodes._steps import Float64Array, Problem, State
 
 
 class Start(NamedTuple):
@@ -41,17 +41,17 @@ class PiCoDesLearner(ResumableLearner):
 
     n_bits: int
     lam: float
-    balanced: bool
-    cost: float
+    class_weight: str | None
+    C: float
     init: str
     n_components: int | None
-    _needs_labels = True
+    needs_labels = True
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_number("lam", self.lam, 0, above=True)
-        check_flag("balanced", self.balanced)
-        check_number("cost", self.cost, 0, above=True)
+        check_class_weight(self.class_weight)
+        check_number("C", self.C, 0, above=True)
         check_choice("init", self.init, STARTS)
         if self.n_components is not None:
             check_integer("n_components", self.n_components, 1)
@@ -66,10 +66,10 @@ class PiCoDesLearner(ResumableLearner):
             numbers,
             len(self.classes_),
             self.lam,
-            self.cost,
+            self.C,
             seed=int(rng.randint(2**31 - 1)),
             line_search=line_search,
-            balanced=bool(self.balanced),
+            balanced=self.class_weight is not None,
         )
         A, a0 = first_projectors(problem, self.n_bits, self.init, rng)
         return Start(x, problem, A, a0, rng)
@@ -77,7 +77,8 @@ class PiCoDesLearner(ResumableLearner):
     def _describe(self, state: State) -> None:
         self.n_idle_classes_ = int(np.sum(~state.W.any(axis=1)))
         if self.n_idle_classes_:
-            advice = "raise lam" if self.balanced else "set balanced=True"
+            balanced = self.class_weight is not None
+            advice = "raise lam" if balanced else "set class_weight='balanced'"
             advice += ", or learn more bits"
             warn_user(
                 f"{self.n_idle_classes_} of {len(self.classes_)} classes have a "

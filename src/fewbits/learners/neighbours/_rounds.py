@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from fewbits import _kernels
 from fewbits.encoders import BlockHadamardEncoder
 from fewbits.encoders._rounds import padded_size
-from fewbits.learners._neighbour_frame import Frame
-from fewbits.learners._neighbour_maps import Map
+from fewbits.learners.neighbours._frame import Frame
+from fewbits.learners.neighbours._maps import Map
 
 Float32Array = NDArray[np.float32]
 
 
-class Rounds(Map):
+class BlockHadamardMap(Map):
     """Rounds of a block-diagonal matrix and an orthogonal Walsh-Hadamard transform.
 
     They start as random rotations: blocks are rotations, or signs.
@@ -48,11 +48,11 @@ class Rounds(Map):
         _kernels.hadamard_scores(V, self._weights(1.0), self.bias, found, threads)
         return found
 
-    def gradients(self, V: Float32Array, slopes: Float32Array) -> list[Float32Array]:
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
         by_blocks = np.empty_like(self.blocks)
         for series, blocks in enumerate(self.blocks):
             span = slice(series * self.size, (series + 1) * self.size)
-            some = slopes[:, span] * np.float32(np.sqrt(self.size))
+            some = by_scores[:, span] * np.float32(np.sqrt(self.size))
             slope = np.zeros((len(V), self.size), np.float32)
             slope[:, : some.shape[1]] = some
             inputs = self._inputs(V, blocks)
@@ -60,7 +60,7 @@ class Rounds(Map):
                 slope = transformed(slope)
                 by_blocks[series, i] = block_products(inputs[i], slope, self.width)
                 slope = times_blocks(slope, blocks[i].transpose(0, 2, 1))
-        return [by_blocks, slopes.sum(axis=0)]
+        return [by_blocks, by_scores.sum(axis=0)]
 
     def encoder(self, frame: Frame) -> BlockHadamardEncoder:
         weights, none = self._weights(frame.scale), np.zeros(len(self.bias))

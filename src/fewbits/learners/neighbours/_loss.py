@@ -6,30 +6,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._neighbour_graph import Batch
+from fewbits.learners.neighbours._graph import Batch
 
 Float32Array = NDArray[np.float32]
 
 
-class Divergence(NamedTuple):
-    """A loss and its gradients.
+class LossAndGradients(NamedTuple):
+    """A loss, and what it grows by.
 
     Attributes
     ----------
     value : float
-    bits : ndarray of shape (m, n_bits)
-        Gradient by the bits, as -1 and 1.
-    log_scale : ndarray of shape (n_lengths,)
-        Gradient by the logarithm of the scale of each length.
+    grad_bits : ndarray of shape (m, n_bits)
+        By the bits, as -1 and 1.
+    grad_log_scale : ndarray of shape (n_lengths,)
+        By the logarithm of the scale of each length.
     """
 
     value: float
-    bits: Float32Array
-    log_scale: Float32Array
+    grad_bits: Float32Array
+    grad_log_scale: Float32Array
 
 
-def neighbour_shares(X: Float32Array, batch: Batch) -> Float32Array:
-    """Return how much of the attention of each anchor every row of the batch has.
+def neighbour_probabilities(X: Float32Array, batch: Batch) -> Float32Array:
+    """Return how probable each row of the batch is as the neighbour of each anchor.
 
     That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
     stochastic neighbour embedding (Hinton and Roweis, 2002).
@@ -51,12 +51,12 @@ def neighbour_shares(X: Float32Array, batch: Batch) -> Float32Array:
 
 def divergence(
     bits: Float32Array,
-    shares: Float32Array,
+    targets: Float32Array,
     anchors: NDArray[np.int64],
     lengths: Sequence[int],
     log_scale: Float32Array,
-) -> Divergence:
-    """Return the cross-entropy of shares by vectors with shares by codes.
+) -> LossAndGradients:
+    """Return the cross-entropy of probabilities by vectors with those by codes.
 
     The latter are ``softmax(scale * h_i'h_j / b)`` for the bits h as -1 and 1; the mean
     is over the anchors and over the lengths, each of which takes a prefix of b bits.
@@ -65,38 +65,42 @@ def divergence(
     ----------
     bits : ndarray of shape (m, n_bits)
         -1 and 1.
-    shares : ndarray of shape (a, m)
-        Of `neighbour_shares`.
+    targets : ndarray of shape (a, m)
+        Of `neighbour_probabilities`.
     lengths : sequence of int
         Rising; the last is the number of bits.
     """
     mine = bits[anchors]
-    slopes, by_scale, value = np.zeros_like(bits), np.zeros_like(log_scale), 0.0
-    agreement, start = np.zeros_like(shares), 0
+    value, grad_bits, grad_log_scale = (
+        0.0,
+        np.zeros_like(bits),
+        np.zeros_like(log_scale),
+    )
+    agreement, start = np.zeros_like(targets), 0
     weight = np.float32(1 / (len(anchors) * len(lengths)))
     for i, length in enumerate(lengths):
         agreement += mine[:, start:length] @ bits[:, start:length].T
         start = length
         factor = np.exp(log_scale[i]) / np.float32(length)
         found, logarithms = _softmax(factor * agreement, anchors)
-        value -= float(weight * np.vdot(shares, logarithms))
-        gradient = weight * (found - shares)
-        by_scale[i] = factor * np.vdot(gradient, agreement)
-        slopes[:, :length] += factor * (gradient.T @ mine[:, :length])
-        slopes[anchors, :length] += factor * (gradient @ bits[:, :length])
-    return Divergence(value, slopes, by_scale)
+        value -= float(weight * np.vdot(targets, logarithms))
+        gradient = weight * (found - targets)
+        grad_log_scale[i] = factor * np.vdot(gradient, agreement)
+        grad_bits[:, :length] += factor * (gradient.T @ mine[:, :length])
+        grad_bits[anchors, :length] += factor * (gradient @ bits[:, :length])
+    return LossAndGradients(value, grad_bits, grad_log_scale)
 
 
 def _softmax(
     logits: Float32Array, itself: NDArray[np.int64]
 ) -> tuple[Float32Array, Float32Array]:
-    """Return shares of each row, and their logarithms; 0 and 0 for the row itself."""
+    """Return the softmax of each row and its logarithm; 0 and 0 for the row itself."""
     place = np.arange(len(logits)), itself
     logits[place] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
-    shares = np.exp(logits)
-    total = shares.sum(axis=1, keepdims=True)
-    shares /= total
+    probabilities = np.exp(logits)
+    total = probabilities.sum(axis=1, keepdims=True)
+    probabilities /= total
     logits -= np.log(total)
     logits[place] = 0
-    return shares, logits
+    return probabilities, logits
