@@ -18,16 +18,12 @@ import numpy as np
 from numpy.random import RandomState
 
 from fewbits._typing import Array
-from fewbits.learners import (
-    _itq,
-    _neighbour_frame,
-    _neighbour_learner,
-    _sparse_projections,
-    _splitting,
-)
+from fewbits.learners import _itq
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._procrustes import polar, random_rotation
+from fewbits.learners.neighbours import _frame, _learner
 from fewbits.learners.neighbours._graph import NeighbourGraph, neighbour_graph
+from fewbits.learners.sparse_projections import _sparse_projections, _splitting
 
 
 class SharedSteps:
@@ -103,8 +99,8 @@ def shared_steps(X: Array) -> Iterator[SharedSteps]:
                 patches.enter_context(patch.object(module, name, step))
         for module, name, step in (
             (_splitting, "polar", shared.first_polar),
-            (_neighbour_frame, "principal_axes", shared.axes),
-            (_neighbour_learner, "neighbour_graph", shared.graph),
+            (_frame, "principal_axes", shared.axes),
+            (_learner, "neighbour_graph", shared.graph),
         ):
             patches.enter_context(patch.object(module, name, step))
         yield shared

@@ -28,7 +28,7 @@ from experiments._claims import (
 )
 from experiments._learners import FREE
 from experiments.discriminative import CHOSEN
-from experiments.novel_classes import RELAXED
+from experiments.novel_classes import FEW, FEW_AT, RELAXED
 
 ACCURACY = "accuracy on novel classes"
 SEARCH = "precision of a search by example"
@@ -127,6 +127,14 @@ PICODES = [
         more_classes,
         "bits that serve more classes say more about others",
         "items and directions of a few classes are enough for the features at hand",
+    ),
+    Claim(
+        "P1",
+        f"PiCoDes of {FEW_AT} bits reach classemes that learn from five times as much",
+        f"{ACCURACY}, {FEW} less classemes",
+        novel_at(FEW_AT, FEW, "classemes"),
+        "bits that serve all classes need fewer items of each",
+        "so few items do not show what a class is like",
     ),
     *(
         Claim(

@@ -11,6 +11,7 @@ weight of errors chosen by cross-validation on them, and tested on up to 25 othe
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Any
@@ -117,15 +118,15 @@ class Problem:
         """From how many components PiCoDes learn, whatever the number of classes."""
         return n_components_of(Problem(self.name, self.seed))
 
-    def figures(self, learner: Any) -> Cell:
+    def figures(self, learner: Any, n_learn: int = N_LEARN) -> Cell:
         """Learn on known classes; score a linear SVM and 1-NN on novel ones."""
-        X = self.X
+        X, learn = self.X, first_of_each(self.learn, self.y, n_learn)
         if isinstance(learner, PiCoDes | RelaxedPiCoDes):
             learner.set_params(n_components=self.n_components)
         start = time.process_time()  # other processes do not count
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*ignores the code")
-            encoder = learner.fit(X[self.learn], self.y[self.learn]).encoder_
+            encoder = learner.fit(X[learn], self.y[learn]).encoder_
         seconds = time.process_time() - start
         sides = self._sides(encoder.encode(X))
         costs = svm_costs(encoder.n_bits)
@@ -152,6 +153,19 @@ class Problem:
         return Z[train], self.y[train], Z[test], self.y[test]
 
 
+def first_of_each(
+    rows: NDArray[np.int64], y: NDArray[Any], n: int
+) -> NDArray[np.int64]:
+    """Return the first rows of each class, `n` at most."""
+    seen: Counter[Any] = Counter()
+    kept = []
+    for row in rows.tolist():
+        seen[y[row]] += 1
+        if seen[y[row]] <= n:
+            kept.append(row)
+    return np.array(kept)
+
+
 def training(learner: Any) -> Cell:
     """Return what is worth knowing of how PiCoDes were learnt."""
     if not isinstance(learner, PiCoDes | RelaxedPiCoDes):
@@ -175,6 +189,8 @@ def lineup(problem: Problem) -> Iterator[tuple[Cell, Callable[[], Cell]]]:
     yield cell("classemes"), partial(problem.figures, classemes(None, problem.seed))
     if is_classic(problem.name):
         yield cell("LP-beta"), problem.lp_beta_figures
+    few = PiCoDes(FEW_AT, random_state=problem.seed)
+    yield cell(FEW, FEW_AT), partial(problem.figures, few, N_LEARN // 5)
     for n_bits in LENGTHS:
         for method, learner in learners(n_bits, problem.seed).items():
             if method != CLASSEMES or n_bits <= len(problem.known):
@@ -182,6 +198,8 @@ def lineup(problem: Problem) -> Iterator[tuple[Cell, Callable[[], Cell]]]:
 
 
 CLASSEMES = "classemes + RFE"
+#: The paper has codes of 512 bits reach classemes that learn from five times as much.
+FEW, FEW_AT = f"PiCoDes, {N_LEARN // 5} items a class", 512
 
 
 def learners(n_bits: int, seed: int) -> dict[str, Learner]:

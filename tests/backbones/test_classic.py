@@ -504,7 +504,7 @@ class TestPaper:
             n_bits=32,
             backbone="classic",
             kernel_map="intersection",
-            parameters={"n_components": 20, "balanced": True},
+            parameters={"n_components": 20, "class_weight": "balanced"},
         )
         assert repr(bundle.encoder) == "KernelMapEncoder(22860 -> 32 bits)"
         everything = bundle.with_items([*known.values, *novel.values])

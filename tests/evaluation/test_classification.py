@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
+from fewbits import _hyperplanes
 from fewbits._hyperplanes import hyperplanes
 from fewbits.codes import hamming_topk, pack
-from fewbits.decoding import _hyperplanes
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
 from fewbits.evaluation._svm import learn_svm

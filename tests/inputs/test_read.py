@@ -137,7 +137,9 @@ def test_pickled_objects_are_refused(tmp_path):
 
 def test_mistakes(tmp_path, table):
     parquet.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(ArgumentError, match=r"2 columns of .* \(vector, kind\); say"):
+    with pytest.raises(
+        ArgumentError, match=r"2 columns of .* \(vector, kind\); name"
+    ):
         inputs.read(tmp_path / "x.parquet")
     with pytest.raises(ArgumentError, match="no column 'nope'; it has vector, kind"):
         inputs.read(tmp_path / "x.parquet", column="nope")
@@ -229,7 +231,7 @@ def test_mistakes_in_files_of_labels(tmp_path):
     }.items():
         with pytest.raises((ArgumentError, ArtefactError), match=message):
             inputs.read(tmp_path / "x.npy", label_column=str(tmp_path / name))
-    with pytest.raises(ArgumentError, match="got --column v"):
+    with pytest.raises(ArgumentError, match="got column 'v'"):
         inputs.read(
             tmp_path / "x.npy", column="v", label_column=str(tmp_path / "short.npy")
         )
@@ -347,7 +349,9 @@ def test_archives_that_may_not_be_read(tmp_path, monkeypatch):
 
 
 def test_labels_of_images_need_no_name(tmp_path):
-    said = "got --labels kind; the labels of images are the names of the subfolders"
+    said = (
+        "got label column 'kind'; the labels of images are the names of the subfolders"
+    )
     with pytest.raises(ArgumentError, match=said):
         inputs.read(tmp_path, label_column="kind")
 

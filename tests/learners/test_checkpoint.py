@@ -26,6 +26,8 @@ from fewbits.learners import (
     on_progress,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
+
 X = np.random.default_rng(0).normal(size=(100, 8))
 Y = np.arange(100) % 3
 N_ITER = 6

@@ -85,6 +85,6 @@ def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
 def test_maps_are_recognised(tmp_path):
     np.save(tmp_path / "X.npy", np.zeros((3, 2)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert _rows._is_mapped(mapped)
-    assert _rows._is_mapped(np.asarray(mapped)[1:])
-    assert not _rows._is_mapped(np.zeros((3, 2)))
+    assert _rows.is_mapped(mapped)
+    assert _rows.is_mapped(np.asarray(mapped)[1:])
+    assert not _rows.is_mapped(np.zeros((3, 2)))

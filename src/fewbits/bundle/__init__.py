@@ -6,12 +6,11 @@ from fewbits.bundle._classes import (
     DECODERS,
     bound_of,
     class_answers,
-    read_tree,
     vote_answers,
-    write_taxonomy,
 )
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
 from fewbits.bundle._items import Items
+from fewbits.bundle._taxonomy import read_tree, write_taxonomy
 
 __all__ = [
     "DECODERS",

@@ -376,7 +376,14 @@ class Bundle:
             short for the rate.
         """
         features = self.features(items)
-        return decode(self, features, decoder, radius, budget, foreign_rate)
+        return decode(
+            self,
+            features,
+            decoder=decoder,
+            radius=radius,
+            budget=budget,
+            foreign_rate=foreign_rate,
+        )
 
     @property
     def classes(self) -> Codebook:

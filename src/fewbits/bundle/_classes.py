@@ -1,15 +1,13 @@
 """The class of raw items, by the codebook of a bundle."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis import CodeBound, code_bound, write_taxonomy_page
-from fewbits.bundle._hand_files import read_by_hand
+from fewbits.analysis import CodeBound, code_bound
 from fewbits.codes import hamming_topk, n_bytes
 from fewbits.decoding import (
     Calibration,
@@ -30,12 +28,6 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
-_USUAL: dict[str, Any] = {
-    "decoder": "soft",
-    "radius": 1,
-    "budget": 1000,
-    "foreign_rate": None,
-}
 _TOP = 3  # classes shown where it is known how probable they are
 DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
 
@@ -43,10 +35,11 @@ DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
 def decode(
     bundle: "Bundle",
     features: NDArray[Any],
-    decoder: str,
-    radius: int,
-    budget: int,
-    foreign_rate: float | None,
+    *,
+    decoder: str = "soft",
+    radius: int = 1,
+    budget: int = 1000,
+    foreign_rate: float | None = None,
 ) -> Decoded:
     """Return the classes of features by one of the decoders, and none for foreign."""
     found = _decoded(bundle, features, decoder, radius, budget)
@@ -128,7 +121,7 @@ def class_answers(
         ``classes``, a list of ``class`` and ``probability``.
     """
     features, book = bundle.features(items), bundle.classes
-    found = decode(bundle, features, **{**_USUAL, **options})
+    found = decode(bundle, features, **options)
     answers: list[dict[str, Any]] = [
         {"class": name, "distance": distance}
         for name, distance in zip(
@@ -198,65 +191,3 @@ def bound_of(bundle: "Bundle", labels: str) -> CodeBound:
     """
     items = bundle.collection
     return code_bound(items.codes, bundle.encoder.n_bits, items.column(labels))
-
-
-def read_tree(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Return the groups above each class, from the root on.
-
-    Parameters
-    ----------
-    path : str or Path
-        JSON such as ``{"lynx": ["animal", "cat"], "trout": ["animal", "fish"]}``.
-
-    Raises
-    ------
-    ArgumentError
-        When the file holds anything else.
-    """
-    wanted = 'tree such as {"lynx": ["animal", "cat"], "oak": ["plant"]}'
-    given = read_by_hand(path, wanted, lambda _, groups: _are_groups(groups))
-    return {name: tuple(groups) for name, groups in given.items()}
-
-
-def _are_groups(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def write_taxonomy(
-    bundle: "Bundle",
-    path: str | Path,
-    known: Mapping[str, Sequence[str]] | None = None,
-) -> None:
-    """Write a page about the codes of the classes and the tree that they make.
-
-    Parameters
-    ----------
-    bundle : Bundle
-    path : str or Path
-        Replaced when it exists; left as it is when anything goes wrong.
-    known : mapping of str to sequence of str, default=None
-        The groups above each class in a tree to compare with, from the root on; other
-        classes in it do not matter.
-
-    Raises
-    ------
-    ArgumentError
-        When the bundle has no codebook, or the tree lacks a class.
-    """
-    if bundle.codebook is None:
-        raise ArgumentError(
-            "this bundle has no codes of classes, which --taxonomy relates: learn them "
-            "from labels by 'fewbits fit --method llc'"
-        )
-    book = bundle.codebook
-    names = [str(name) for name in book.names]
-    paths = None
-    if known is not None:
-        missing = [name for name in names if name not in known]
-        if missing:
-            raise ArgumentError(
-                f"the tree lacks {len(missing)} of {len(names)} classes, such as "
-                f"{missing[0]!r}"
-            )
-        paths = [known[name] for name in names]
-    write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)

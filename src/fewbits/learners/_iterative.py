@@ -97,7 +97,16 @@ class IterativeLearner(Learner):
 
 @contextmanager
 def interrupts_passed_on() -> Iterator[None]:
-    """Let an interrupt end a fit, where what it has reached so far is of no use."""
+    """Let an interrupt end a fit, where what it has reached so far is of no use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> with interrupts_passed_on():  # Ctrl-C: KeyboardInterrupt, not a warning
+    ...     itq = ITQ(n_bits=4, random_state=0).fit(X)
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("error", InterruptedWarning)
         try:

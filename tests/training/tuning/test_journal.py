@@ -42,6 +42,17 @@ def test_an_interrupt_keeps_what_was_measured(path):
     assert resumed.reported.quality == whole.reported.quality
 
 
+def test_an_interrupt_of_a_method_that_may_stop_early(path):
+    def interrupt(done, total, objective):
+        raise KeyboardInterrupt
+
+    labelled = Input("vectors", X[:600].astype(np.float32), y[:600], "digits")
+    options = {"methods": ["picodes"], "n_bits": [8], "journal": path}
+    with on_progress(interrupt), pytest.raises(KeyboardInterrupt):
+        tune(labelled, Target("map", max_bytes=4), **options)
+    assert len(lines(path)) == 1  # what the file is about
+
+
 def test_another_target_measures_nothing_anew(path, monkeypatch):
     tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
     before = path.read_bytes()

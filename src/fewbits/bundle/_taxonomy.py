@@ -1,0 +1,74 @@
+"""How the classes of a bundle are related."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewbits.analysis import write_taxonomy_page
+from fewbits.bundle._hand_files import read_by_hand
+from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.bundle._bundle import Bundle
+
+
+def read_tree(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """Return the groups above each class, from the root on.
+
+    Parameters
+    ----------
+    path : str or Path
+        JSON such as ``{"lynx": ["animal", "cat"], "trout": ["animal", "fish"]}``.
+
+    Raises
+    ------
+    ArgumentError
+        When the file holds anything else.
+    """
+    wanted = 'tree such as {"lynx": ["animal", "cat"], "oak": ["plant"]}'
+    given = read_by_hand(path, wanted, lambda _, groups: _are_groups(groups))
+    return {name: tuple(groups) for name, groups in given.items()}
+
+
+def _are_groups(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def write_taxonomy(
+    bundle: "Bundle",
+    path: str | Path,
+    known: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write a page about the codes of the classes and the tree that they make.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    path : str or Path
+        Replaced when it exists; left as it is when anything goes wrong.
+    known : mapping of str to sequence of str, default=None
+        The groups above each class in a tree to compare with, from the root on; other
+        classes in it do not matter.
+
+    Raises
+    ------
+    ArgumentError
+        When the bundle has no codebook, or the tree lacks a class.
+    """
+    if bundle.codebook is None:
+        raise ArgumentError(
+            "this bundle has no codes of classes, which --taxonomy relates: learn them "
+            "from labels by 'fewbits fit --method llc'"
+        )
+    book = bundle.codebook
+    names = [str(name) for name in book.names]
+    paths = None
+    if known is not None:
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise ArgumentError(
+                f"the tree lacks {len(missing)} of {len(names)} classes, such as "
+                f"{missing[0]!r}"
+            )
+        paths = [known[name] for name in names]
+    write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)
