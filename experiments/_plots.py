@@ -30,8 +30,8 @@ def line_plot(
     """Draw curves with bars of one standard error, and levels to compare them with."""
     from matplotlib import pyplot
 
-    many = len(curves) > 10
-    size = (7.6, 5.2) if many else (6.4, 3.8)
+    many, crowded = len(curves) > 10, len(curves) > 6
+    size = (7.6, 5.2 if many else 3.8) if crowded else (6.4, 3.8)
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
     if many:
         axes.set_prop_cycle(color=mpl.colormaps["tab20"].colors)
@@ -47,7 +47,7 @@ def line_plot(
     _ticks(axes, x_ticks)
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)
-    owner, place = (figure, "outside right upper") if many else (axes, "best")
+    owner, place = (figure, "outside right upper") if crowded else (axes, "best")
     owner.legend(frameon=False, fontsize=8, loc=place)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
