@@ -137,9 +137,7 @@ def test_pickled_objects_are_refused(tmp_path):
 
 def test_mistakes(tmp_path, table):
     parquet.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(
-        ArgumentError, match=r"2 columns of .* \(vector, kind\); name"
-    ):
+    with pytest.raises(ArgumentError, match=r"2 columns of .* \(vector, kind\); name"):
         inputs.read(tmp_path / "x.parquet")
     with pytest.raises(ArgumentError, match="no column 'nope'; it has vector, kind"):
         inputs.read(tmp_path / "x.parquet", column="nope")

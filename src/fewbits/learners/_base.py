@@ -41,6 +41,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     encoder_: Encoder
     objective_: NDArray[np.float64]
     needs_labels = False  #: Whether `fit` refuses to do without y.
+    grows = False  #: Whether a shorter code is a prefix of a longer one, to the bit.
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -53,6 +53,8 @@ class LSH(Learner):
     LinearEncoder(16 -> 32 bits)
     """
 
+    grows = True
+
     def __init__(self, n_bits: int = 64, *, random_state: Any = None) -> None:
         self.n_bits = n_bits
         self.random_state = random_state

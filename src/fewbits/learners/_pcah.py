@@ -55,6 +55,8 @@ class PCAH(Learner):
     LinearEncoder(16 -> 8 bits)
     """
 
+    grows = True
+
     def __init__(self, n_bits: int | None = None) -> None:
         self.n_bits = n_bits
 

@@ -52,8 +52,7 @@ def make_learner(
     parameters: Mapping[str, Any],
 ) -> Learner:
     """Return an untrained learner from names that a person typed."""
-    make = _constructor(method)
-    known = inspect.signature(make).parameters
+    make, known = _constructor(method), parameters_of(method)
     wanted = dict(parameters)
     if n_bits is not None:
         if "n_bits" not in known:
@@ -95,4 +94,9 @@ def check_seed(seed: Any) -> None:
 
 def decides_length(method: str) -> bool:
     """Tell whether a method has no length to choose."""
-    return "n_bits" not in inspect.signature(_constructor(method)).parameters
+    return "n_bits" not in parameters_of(method)
+
+
+def parameters_of(method: str) -> list[str]:
+    """Return the names of a method's parameters."""
+    return list(inspect.signature(_constructor(method)).parameters)

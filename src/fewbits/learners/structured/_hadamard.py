@@ -67,6 +67,8 @@ class Hadamard(Learner):
     HadamardEncoder(16 -> 32 bits)
     """
 
+    grows = True
+
     def __init__(
         self, n_bits: int = 64, *, n_rounds: int = 3, random_state: Any = None
     ) -> None:

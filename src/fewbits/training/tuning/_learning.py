@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder
 from fewbits.learners import interrupts_passed_on
-from fewbits.training._methods import decides_length, make_learner
+from fewbits.training._methods import (
+    METHODS,
+    decides_length,
+    make_learner,
+    parameters_of,
+)
 from fewbits.training.tuning._configuration import Configuration
 
 #: A shorter code is a prefix of a longer one, to the bit.
-_PREFIXES = {"hadamard", "lsh", "pcah"}
-#: It is nearly as good as one that was learnt alone: good enough to compare.
-_NESTED = {"fast-neighbours", "neighbours"}
+_PREFIXES = {name for name, learner in METHODS.items() if learner.grows}
+#: Prefixes are nearly as good as codes that are learnt alone: good enough to compare.
+_NESTED = {name for name in METHODS if "lengths" in parameters_of(name)}
 
 
 class Learnt(NamedTuple):
