@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments._caltech_kinds import kinds_of
+from experiments._classic_features import classic_features, is_classic, some_of_each
 from experiments._features import NOT_CLASSES
 from fewbits import backbones, datasets
 
@@ -24,6 +25,8 @@ class Items:
 
     Attributes
     ----------
+    name : str
+        Of the set of features.
     keys, shown : list
         Names of the items, and the texts or images themselves.
     words : list of str
@@ -34,6 +37,7 @@ class Items:
         Classes of classes; empty where there is none.
     """
 
+    name: str
     X: NDArray[np.float32]
     classes: NDArray[np.str_]
     keys: list[str]
@@ -49,8 +53,11 @@ class Items:
 
 
 def load_items(name: str) -> Items:
-    """Return all diagnoses of ``icd10``, or all photographs of ``caltech101-1280``."""
-    return _icd10() if name == "icd10" else _caltech101()
+    """Return all diagnoses of ``icd10``, or photographs of Caltech-101.
+
+    Of ``caltech101-1280`` all, of ``caltech101-classic`` those that are described.
+    """
+    return _icd10() if name == "icd10" else _caltech101(name)
 
 
 def _icd10() -> Items:
@@ -58,20 +65,24 @@ def _icd10() -> Items:
     features = backbones.load("wordllama-256").extract(data.items)
     texts, chapters = list(data.items), data.labels["chapter"]
     blocks = data.labels["block"]
-    return Items(features, blocks, list(data.keys), texts, texts, chapters, chapters)
+    keys = list(data.keys)
+    return Items("icd10", features, blocks, keys, texts, texts, chapters, chapters)
 
 
-def _caltech101() -> Items:
+def _caltech101(name: str) -> Items:
     data = datasets.load("caltech101")
-    key = hashlib.sha256("\n".join(data.keys).encode()).hexdigest()[:16]
-    backbone = backbones.load("efficientnet-lite0-128")
-    features = backbones.cached_features(backbone, data.items, key)
     labels = data.labels["class"]
-    rows = np.flatnonzero(~np.isin(labels, NOT_CLASSES))
+    if is_classic(name):
+        rows = some_of_each(labels, NOT_CLASSES)
+        features = classic_features(data, rows)
+    else:
+        rows = np.flatnonzero(~np.isin(labels, NOT_CLASSES))
+        features = _network_features(data)[rows]
     names = labels[rows].tolist()
     kinds = {each: kinds_of(each) for each in set(names)}
     return Items(
-        features[rows],
+        name,
+        features,
         labels[rows],
         [data.keys[row] for row in rows.tolist()],
         [data.items[row] for row in rows.tolist()],
@@ -79,6 +90,12 @@ def _caltech101() -> Items:
         labels[rows],
         np.array([kinds[each][-1] if kinds[each] else "" for each in names]),
     )
+
+
+def _network_features(data: Any) -> NDArray[np.float32]:
+    key = hashlib.sha256("\n".join(data.keys).encode()).hexdigest()[:16]
+    backbone = backbones.load("efficientnet-lite0-128")
+    return backbones.cached_features(backbone, data.items, key)
 
 
 @dataclass(frozen=True, eq=False)

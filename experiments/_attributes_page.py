@@ -31,7 +31,7 @@ from experiments._summary import (
     shown,
 )
 from experiments._verdicts import RULE, minus, over_seeds, said, values_of
-from experiments.attributes import N_BITS
+from experiments.attributes import N_BITS, stem_of
 
 DBC = "DBC"
 
@@ -79,10 +79,13 @@ is the share of tested names whose word is again more frequent on the side that 
 names, "significant" the share that passes the test. An item with the word is on that
 side as often as "with" says, and one without it as "without"."""
 
-NAME_NOTES = {
-    "caltech101-1280": f"""By the names of the classes alone, few sides have names in
+_CALTECH = f"""By the names of the classes alone, few sides have names in
 any code: a class has at most {N_HELD} items here, and the log-odds of a word that
-occurs on one side only have a large variance.""",
+occurs on one side only have a large variance."""
+NAME_NOTES = {
+    "caltech101-1280": _CALTECH,
+    "caltech101-classic": f"""{_CALTECH} Features are reduced as for
+[novel classes](novel_classes.md).""",
     "icd10": """The vector of a text is a mean over its words here, and bits are linear:
 a word pushes a bit in the same direction in every text. Names must therefore hold on
 other items and classes more or less, those of random hyperplanes, too.""",
@@ -197,7 +200,7 @@ def verdict(cells: list[Cell], one: tuple[str, Pick], other: tuple[str, Pick]) -
 
 def exhibits(cells: list[Cell], name: str) -> list[str]:
     """Return the sheet and the maps, where they were made."""
-    stem = f"attributes_{name.split('-')[0]}"
+    stem = stem_of(name)
     for cell in cells:
         if "sheet" in cell["figures"]:
             found = cell["figures"]

@@ -1,6 +1,7 @@
 """Figures 8 and 10 of the DBC paper: what bits mean, and maps of the codes.
 
     python -m experiments.attributes --data caltech101-1280 --data icd10
+    python -m experiments.attributes --data caltech101-classic
 
 Codes are learnt on known classes; everything else is about items that were not learnt
 from, of these classes and of novel ones. Bits are named by words, and the names are
@@ -30,6 +31,7 @@ from experiments._attribute_sheet import draw_sheet
 from experiments._cells import Cell, Cells
 from experiments._options import Data, Only, Seeds, wanted
 from experiments._pages import IMAGES
+from experiments._preparation import prepared
 from fewbits.learners import DBC, ITQ, LSH, Learner
 
 N_BITS = 64
@@ -68,8 +70,13 @@ def draw(name: str, items: Items, figures: Cell) -> None:
     """Draw the sheet of a cell that has one, if its items are images."""
     if "sheet" in figures and items.are_images:
         images = dict(zip(items.keys, items.shown, strict=True))
-        path = IMAGES / f"attributes_{name.split('-')[0]}.jpg"
+        path = IMAGES / f"{stem_of(name)}.jpg"
         draw_sheet(path, figures["sheet"], images)
+
+
+def stem_of(name: str) -> str:
+    """Return how the names of pictures of a set of features begin."""
+    return f"attributes_{name.removesuffix('-1280')}"
 
 
 class Problem:
@@ -82,13 +89,14 @@ class Problem:
         self.items, self.seed = items, seed
         self.parts = divide(items.classes, seed)
         self.held = self.parts.held
+        self.X = prepared(items.name, items.X, self.parts.learn)
         self.classes = items.classes[self.held]
         self.n_known = len(self.parts.known)
 
     def figures(self, cell: Cell, make: Make) -> Cell:
         """Learn codes, and say what their bits are worth as attributes."""
         encoder = self._learn(make, self.parts.learn, self.seed)
-        X = self.items.X[self.held]
+        X = self.X[self.held]
         scores, codes = encoder.project(X), encoder.encode(X)
         found: Cell = {
             "items": [len(self.parts.learn), self.n_known, len(self.parts.novel)],
@@ -103,11 +111,11 @@ class Problem:
 
     def _learn(self, make: Make, rows: Any, seed: int) -> Any:
         learner = make(n_bits=N_BITS, random_state=seed)
-        return learner.fit(self.items.X[rows], self.items.classes[rows]).encoder_
+        return learner.fit(self.X[rows], self.items.classes[rows]).encoder_
 
     def _found_again(self, make: Make) -> float:
         """Learn from two halves of the items, and compare the bits on others."""
-        X = self.items.X[self.held]
+        X = self.X[self.held]
         # Items are in the order of their classes: every second one is half of each.
         one, other = (
             self._learn(make, self.parts.learn[i::2], 100 + 2 * self.seed + i)
