@@ -54,7 +54,10 @@ def write() -> None:
     for method in ("PiCoDes", "DBC"):
         chosen = [cell for cell in cells if cell["cell"]["method"] == method]
         texts += [f"## {method}", table(chosen)]
-    if large := [cell for cell in every if cell["cell"]["method"] == PARTS]:
+    sizes = [size["items"] for size in LARGE]
+    parts = [cell for cell in every if cell["cell"]["method"] == PARTS]
+    large = [cell for cell in parts if cell["cell"]["items"] in sizes]
+    if len(large) > 1:  # or nothing is known of how times grow
         texts += [WHOLE, whole_problem(large)]
     (RESULTS / "training_cost.md").write_text("\n\n".join(texts) + "\n", "utf-8")
 
@@ -121,9 +124,7 @@ def seconds(cells: list[Cell], size: dict[str, int]) -> float:
 
 def whole_problem(cells: list[Cell]) -> str:
     """Return what the parts took, and what they would on the problem of the paper."""
-    sizes = [size["items"] for size in LARGE]
-    columns = [cell for cell in cells if cell["cell"]["items"] in sizes]
-    columns.sort(key=lambda cell: int(cell["cell"]["items"]))
+    columns = sorted(cells, key=lambda cell: int(cell["cell"]["items"]))
     rows = []
     for key, name in TIMED.items():
         seconds = [cell["figures"][key] for cell in columns]

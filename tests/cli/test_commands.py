@@ -93,6 +93,10 @@ def test_vectors(vectors):
     lines = run("search", vectors, "-i", "q.npy", "-k", 2, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["id"] for line in lines] == [0, 1, 2]
     assert "query 2" in run("search", vectors, "-i", "q.npy", "--rerank")
+    many = run("search", vectors, "-i", "x.npy", "-k", 1)
+    assert "query 19" in many
+    assert "query 20" not in many
+    assert many.endswith("note: 40 more queries; --json prints the answers to all\n")
     assert "recall@5" in run("evaluate", vectors, "q.npy", "x.npy", "-k", 5)
     report = json.loads(run("evaluate", vectors, "q.npy", "x.npy", "--json"))
     assert report["n_queries"] == 3

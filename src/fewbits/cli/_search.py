@@ -18,6 +18,10 @@ from fewbits.cli._options import (
 )
 
 
+#: Queries whose answers people see; programs see all.
+_MOST_SHOWN = 20
+
+
 def register(app: typer.Typer) -> None:
     app.command("search")(search)
 
@@ -45,7 +49,8 @@ def search(
 ) -> None:
     """Find the items of BUNDLE that are nearest to each query.
 
-    Texts and paths of images can be typed; vectors come from a file.
+    Texts and paths of images can be typed; vectors come from a file. Answers to the
+    first 20 queries are shown; --json prints all.
 
     Example: fewbits search my-bundle "broken arm" "cannot sleep" -k 5
 
@@ -63,6 +68,9 @@ def search(
     if source:
         asked = read_for(loaded, source, column).values
     conditions = parse_bits(where or [])
+    n_more = 0 if as_json else len(asked) - _MOST_SHOWN
+    if n_more > 0:
+        asked = asked[:_MOST_SHOWN]
     answers = loaded.answers(asked, k, rerank=rerank, where=conditions)
     for i, hits in enumerate(answers):
         # Re-ranked distances are of another kind, and conditions hide what is near.
@@ -78,6 +86,8 @@ def search(
                 f"note: nothing like it is known: the nearest is more than "
                 f"{loaded.familiar_radius} bits away"
             )
+    if n_more > 0:
+        typer.echo(f"note: {n_more:,} more queries; --json prints the answers to all")
 
 
 def _foreign(hits: list[Any], radius: int | None) -> bool | None:

@@ -83,8 +83,8 @@ def check_seed(value: Any) -> None:
 
 def check_class_weight(value: Any) -> bool:
     """Return whether classes weigh the same, as scikit-learn has it."""
-    if value is not None:
-        check_choice("class_weight", value, ("balanced",))
+    if value is not None and not (isinstance(value, str) and value == "balanced"):
+        raise ArgumentError(f"class_weight must be 'balanced' or None, got {value!r}")
     return value is not None
 
 
