@@ -17,7 +17,6 @@ from fewbits.cli._options import (
     typed_items,
 )
 
-
 #: Queries whose answers people see; programs see all.
 _MOST_SHOWN = 20
 
