@@ -97,12 +97,6 @@ class TestLearnerContract:
         at_once = fitted.objective_[:1].size  # one value, or none
         assert len(fitted.objective_) == getattr(inner, "n_iter_", at_once)
 
-    def test_what_grows_has_prefixes(self, learner, X, y):
-        if learner.grows:
-            longer = clone(learner).set_params(n_bits=8).fit(X, y).transform(X)
-            shorter = clone(learner).set_params(n_bits=5).fit(X, y).transform(X)
-            np.testing.assert_array_equal(longer[:, :5], shorter)
-
     @pytest.mark.parametrize("value", [object(), "nonsense", [None]])
     def test_every_parameter_is_checked_before_data(self, learner, value):
         for name in learner.get_params(deep=False):
@@ -146,3 +140,16 @@ def test_every_public_learner_is_checked():
         c for c in public if isinstance(c, type) and issubclass(c, learners.Learner)
     }
     assert classes - {learners.Learner} == {type(learner) for learner in LEARNERS}
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [learner for learner in LEARNERS if learner.grows],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_what_grows_has_prefixes(learner, X, y):
+    longer, shorter = (
+        clone(learner).set_params(n_bits=n_bits).fit(X, y).transform(X)
+        for n_bits in (8, 5)
+    )
+    np.testing.assert_array_equal(longer[:, :5], shorter)

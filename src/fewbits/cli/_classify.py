@@ -8,6 +8,7 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
+    check_unused,
     item_label,
     print_json,
     print_table,
@@ -130,13 +131,6 @@ def classify(
     print_table("classes", header, [_cells(row) for row in rows])
     if top and loaded.calibration is None:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
-
-
-def check_unused(options: dict[str, Any], needed: str) -> None:
-    """Refuse options that nothing would use: whoever gave them expects something."""
-    for option, value in options.items():
-        if value is not None:
-            raise ArgumentError(f"{option} needs {needed}")
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     check_output,
+    check_unused,
     print_json,
     print_table,
     progress_bar,
@@ -159,11 +160,11 @@ def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:
 
 
 def _check_used(wanted: dict[str, bool], given: dict[str, Any]) -> None:
-    """Refuse options that nothing would use: whoever gave them expects something."""
+    """Refuse options that belong to a page or a figure that nobody asked for."""
     for option, value in given.items():
         users = list(wanted) if option == "--labels" else ["--attributes"]
-        if value is not None and not any(wanted[user] for user in users):
-            raise ArgumentError(f"{option} needs {' or '.join(users)}")
+        if not any(wanted[user] for user in users):
+            check_unused({option: value}, " or ".join(users))
 
 
 def _bound_of(bundle: Any, labels: str | None) -> dict[str, Any]:

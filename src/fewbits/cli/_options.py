@@ -227,6 +227,13 @@ def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
         yield
 
 
+def check_unused(options: Mapping[str, Any], needed: str) -> None:
+    """Refuse options that nothing would use: whoever gave them expects something."""
+    for option, value in options.items():
+        if value is not None:
+            raise ArgumentError(f"{option} needs {needed}")
+
+
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Turn ``["density=0.05", "solver=iterative"]`` into parameters.
 

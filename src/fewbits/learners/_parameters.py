@@ -81,11 +81,10 @@ def check_seed(value: Any) -> None:
         ) from None
 
 
-def check_class_weight(value: Any) -> bool:
-    """Return whether classes weigh the same, as scikit-learn has it."""
+def check_class_weight(value: Any) -> None:
+    """Refuse what says neither that classes weigh the same nor that rows do."""
     if value is not None and not (isinstance(value, str) and value == "balanced"):
         raise ArgumentError(f"class_weight must be 'balanced' or None, got {value!r}")
-    return value is not None
 
 
 def check_choice(name: str, value: Any, options: Collection[str]) -> None:

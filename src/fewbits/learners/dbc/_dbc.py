@@ -306,8 +306,8 @@ class DBC(ResumableLearner):
         if self.n_different_bits_ <= self.n_bits / 2 and not self.n_dead_bits_:
             warn_user(
                 f"only {self.n_different_bits_} of {self.n_bits} bits are different on "
-                f"the training rows: so few classes ({len(categories.sizes)}) need no "
-                "more; take fewer bits, or raise lambda1"
+                f"the training rows of {len(categories.sizes)} classes; take fewer "
+                "bits, or raise lambda1"
             )
 
 
