@@ -27,7 +27,7 @@ from experiments.discriminative import (
     SIZES,
 )
 
-names_of_free = " and ".join(name.split(" = ")[1] for name in FREE)
+FREE_WEIGHTS = " and ".join(name.split(" = ")[1] for name in FREE)
 
 INTRODUCTION = f"""# Codes for classes that were trained on
 
@@ -45,7 +45,7 @@ class differ is told by the pairs of its items that a bit sets apart, as a share
 most there can be (half of the items on each side). All weights are 1 in [our
 units](../decisions/learners-dbc.md); the paper's, which are 1 in its own, would be a
 smaller `lambda1` for classes of more than four items. Then hardly any labels differ,
-and codes by image are nearly those by category; a larger `lambda1` ({names_of_free})
+and codes by image are nearly those by category; a larger `lambda1` ({FREE_WEIGHTS})
 lets them differ. What hyperplanes make of the labels differs more: the codes have an
 entropy within a class, at most the logarithm of the number of items. The linear SVMs on
 codes have one cost for all, and both sides of a class weigh the same; that on features
