@@ -88,3 +88,15 @@ def test_batches_of_projected_rows_that_are_not_kept():
 def test_batch_size_is_a_number_of_rows(batch_size):
     with pytest.raises(ArgumentError, match="batch_size must be an integer"):
         ITQ(8, batch_size=batch_size).fit(X)
+
+
+def test_batches_have_as_many_rows_as_directions(V, monkeypatch):
+    seen = []
+    monkeypatch.setattr(V, "some", lambda rows: seen.append(rows) or iter(()))
+    OfBatches(5, seed=0)(V, np.eye(16), ())
+    assert len(seen[0]) >= 16
+
+
+def test_batches_have_no_tolerance():
+    with pytest.raises(ArgumentError, match="tol=0.001 needs batch_size=None"):
+        ITQ(8, batch_size=100, tol=1e-3).fit(X)

@@ -12,7 +12,10 @@ from fewbits.learners import _rows
 FIT = """
 import resource, sys
 import numpy as np
-from fewbits.learners import CCAITQ, ITQ, LSH, PCAH, SparseProjections, Thresholding
+from fewbits.learners import (
+    BRE, CBE, CCAITQ, ITQ, LSH, PCAH, BilinearProjections, Hadamard,
+    SparseProjections, SpectralHashing, Thresholding,
+)
 
 def used():
     with open("/proc/self/statm") as file:
@@ -32,6 +35,13 @@ for learner in [
     CCAITQ(16, n_iter=2),
     SparseProjections(16, density=0.5, n_iter=2),
     SparseProjections(99, density=0.5, n_iter=1),
+    SparseProjections(16, density=0.5, n_iter=2, batch_size=5000),
+    ITQ(16, n_iter=3, batch_size=5000),
+    Hadamard(16),
+    CBE(16, n_iter=1),
+    BilinearProjections(16, n_iter=1),
+    SpectralHashing(16),
+    BRE(16, n_iter=1),
 ]:
     print(learner.fit(X, y).encoder_)
 try:
@@ -62,7 +72,7 @@ def test_fit_from_a_file_of_almost_three_times_the_memory(path):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.count("bits)") == 8
+    assert run.stdout.count("bits)") == 15
     assert run.stdout.endswith("no room for a copy\n")
 
 

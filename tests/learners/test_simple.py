@@ -51,6 +51,15 @@ def test_thresholding(X, threshold, level):
     np.testing.assert_array_equal(bits, above)
 
 
+@pytest.mark.parametrize("n", [2, 3, 1000, 1001])
+def test_medians_of_numbers_of_all_sizes(n):
+    rng = np.random.default_rng(n)
+    X = (rng.normal(size=(n, 40)) * np.geomspace(1e-40, 1e30, 40)).astype(np.float32)
+    X[rng.random(X.shape) < 0.4] = -0.0
+    found = Thresholding("median").fit(X).thresholds_
+    np.testing.assert_array_equal(found, np.median(X, axis=0))
+
+
 def test_thresholding_gives_zero_at_the_threshold():
     X = np.array([[0.1, -1.0], [0.1, 3.0]])
     assert not Thresholding("mean").fit(X).transform([[0.1, 1.0]]).any()

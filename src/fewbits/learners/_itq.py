@@ -29,10 +29,12 @@ class ITQ(ResumableLearner):
         of the components, a baseline of its own.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations.
+        0 does all iterations. Not with `batch_size`, which only estimates the
+        objective.
     batch_size : int, default=None
         Rows that an iteration takes, for data so large that a pass over all of them is
-        too much; about a pass's worth of them is averaged. None takes all.
+        too much; about a pass's worth of them is averaged. No fewer are taken than
+        there are directions to rotate. None takes all.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
@@ -104,8 +106,8 @@ class ITQ(ResumableLearner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        check_batch_size(self.batch_size)
         self._check_iterations(least=0)
+        check_batch_size(self.batch_size, self.tol)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)

@@ -17,10 +17,16 @@ def check_n_bits(value: Any) -> int:
     return check_integer("n_bits", value, 1, MAX_BITS)
 
 
-def check_batch_size(value: Any) -> None:
-    """Refuse what is neither a number of rows nor None."""
-    if value is not None:
-        check_integer("batch_size", value, 1)
+def check_batch_size(value: Any, tol: float) -> None:
+    """Refuse what is neither a number of rows nor None, and batches with a `tol`."""
+    if value is None:
+        return
+    check_integer("batch_size", value, 1)
+    if tol > 0:
+        raise ArgumentError(
+            f"tol={tol:g} needs batch_size=None: what batches tell of the objective "
+            "goes up and down"
+        )
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:

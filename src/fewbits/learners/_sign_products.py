@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fewbits._typing import FeatureArray
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._device import as_dtype, here
-from fewbits.learners._rows import Rows
+from fewbits.learners._rows import Rows, parts
 
 Float64Array = NDArray[np.float64]
 
@@ -35,7 +35,8 @@ class OfBatches:
     Parameters
     ----------
     batch_size : int
-        Rows each time, about.
+        Rows each time, about, but no fewer than the columns of `V`: the products of
+        fewer have no full rank, and leave a rotation undetermined.
     seed : int
     """
 
@@ -45,7 +46,7 @@ class OfBatches:
     def __call__(
         self, V: Rows, R: FeatureArray, before: Arrays
     ) -> tuple[Float64Array, Arrays]:
-        n, n_batches = V.shape[0], -(-V.shape[0] // self.batch_size)
+        n, n_batches = V.shape[0], self._n_batches(*V.shape)
         t = int(before[1]) if before else 0
         turn, number = divmod(t, n_batches)
         order = np.random.RandomState([self.seed, turn]).permutation(n)
@@ -53,9 +54,14 @@ class OfBatches:
         weight = max(1 / (t + 1), 1 / n_batches)
         C = sign_products(V, R, V.some(rows))
         C *= weight * n / len(rows)
-        if before:
-            C += (1 - weight) * before[0]
-        return C, (C, np.array(t + 1))
+        for part in parts(*C.shape) if before else ():
+            C[part] += (1 - weight) * before[0][part]
+        return C, (as_dtype(C, V.dtype), np.array(t + 1))
+
+    def _n_batches(self, n: int, width: int) -> int:
+        if self.batch_size >= width:
+            return -(-n // self.batch_size)
+        return max(1, n // width)
 
 
 def products_of(batch_size: int | None, rng: np.random.RandomState) -> Products:

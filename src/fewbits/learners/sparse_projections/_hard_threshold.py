@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewbits._typing import FeatureArray
+from fewbits.learners._device import product
 
 #: Takes the dense matrix and the sparse one of before; returns a new sparse one.
 SparseStep = Callable[[FeatureArray, FeatureArray], FeatureArray]
@@ -42,7 +43,7 @@ class IterativeSteps:
     def __call__(self, Rbar: FeatureArray, R: FeatureArray) -> FeatureArray:
         R = R if self.from_previous else Rbar
         for _ in range(self.n_inner):
-            R = keep_largest(R + self.step * (self.gram @ (Rbar - R)), self.m)  # (10)
+            R = keep_largest(R + self.step * product(self.gram, Rbar - R), self.m)  # (10)
         return R
 
 

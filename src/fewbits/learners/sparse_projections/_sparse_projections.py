@@ -14,6 +14,7 @@ from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
+from fewbits.learners._device import as_dtype, product
 from fewbits.learners._parameters import (
     check_batch_size,
     check_choice,
@@ -70,10 +71,12 @@ class SparseProjections(ResumableLearner):
         matrix of the previous iteration, with which eq. (3) cannot rise.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations.
+        0 does all iterations. Not with `batch_size`, which only estimates the
+        objective.
     batch_size : int, default=None
         Rows that an iteration takes, for data so large that a pass over all of them is
-        too much; about a pass's worth of them is averaged. None takes all.
+        too much; about a pass's worth of them is averaged. No fewer are taken than
+        there are directions to rotate. None takes all.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
@@ -189,8 +192,8 @@ class SparseProjections(ResumableLearner):
         check_integer("n_inner", self.n_inner, 1)
         check_choice("step", self.step, ("frobenius", "spectral"))
         check_choice("inner_start", self.inner_start, ("dense", "previous"))
-        check_batch_size(self.batch_size)
         self._check_iterations()
+        check_batch_size(self.batch_size, self.tol)
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         m = self._count_to_keep(X.shape[1])
@@ -229,10 +232,10 @@ class SparseProjections(ResumableLearner):
         if self.solver == "one-step":
             return OneStep(m)
         bound = axes.scatter[0] if self.step == "spectral" else axes.scatter.sum()
-        gram = (axes.directions * axes.scatter) @ axes.directions.T
+        W = as_dtype(axes.directions, dtype)
         return IterativeSteps(
             m,
-            gram.astype(dtype, copy=False),
+            product(W * as_dtype(axes.scatter, dtype), W.T),
             step=1 / float(bound),
             n_inner=self.n_inner,
             from_previous=self.inner_start == "previous",
