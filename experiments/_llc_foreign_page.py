@@ -21,6 +21,7 @@ Beside them stands the largest logit of a logistic regression on the features, w
 threshold of best F1 on 3,000 items of a mixture. Means over seeds ± one standard
 error."""
 
+BALANCED = "balanced accuracy"
 SCORES = "**AUROC of scores**, which need a threshold to decide"
 FALSE_POSITIVES = "**Foreign items accepted where 95 % of the known ones are** (FPR95)"
 RULES = "**Balanced accuracy of rules**, none of which was tuned on foreign items"
@@ -46,7 +47,7 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
             yield "**Foreign items that the rules accept, and what was predicted**"
             yield accepted(chosen)
             yield "**A threshold tuned on one mixture and used on another**"
-            yield mixtures(chosen)
+            yield from mixtures(chosen)
 
 
 def table(cells: list[Cell], part: str, key: str) -> dict[str, dict[Any, Any]]:
@@ -82,21 +83,27 @@ def accepted(cells: list[Cell]) -> str:
     return markdown(["", *(f"{bits} bits" for bits in lengths)], rows)
 
 
-def mixtures(cells: list[Cell]) -> str:
-    """Return the accuracy of tuned thresholds beside that of the best-known rules."""
-    longest = max(set(LENGTHS) & {cell["cell"]["bits"] for cell in cells})
-    chosen = [cell["figures"] for cell in cells if cell["cell"]["bits"] == longest]
+def mixtures(cells: list[Cell]) -> Iterator[str]:
+    """Yield the tuned thresholds beside the rules, for every length."""
+    for bits in LENGTHS:
+        chosen = [cell["figures"] for cell in cells if cell["cell"]["bits"] == bits]
+        if chosen:
+            yield f"Balanced accuracy, {bits} bits."
+            yield _mixtures_of(chosen)
+
+
+def _mixtures_of(chosen: list[dict[str, Any]]) -> str:
     rules = [name for name in chosen[0]["rules"] if _in_all(name, chosen)]
     rows = []
     for i, mixture in enumerate(chosen[0]["rules"][rules[0]]["mixtures"]):
         values = [
-            [run["rules"][rule]["mixtures"][i][side]["accuracy"] for run in chosen]
+            [run["rules"][rule]["mixtures"][i][side][BALANCED] for run in chosen]
             for rule, side in [(rules[0], "tuned"), *((rule, "rule") for rule in rules)]
         ]
         shares = [f"{mixture['tuned_on']:.0%}", f"{mixture['met']:.0%}"]
         rows.append([*shares, *(shown(*mean_and_error(each)[:2]) for each in values)])
     header = ["foreign when tuned", "foreign in use", "max logit, tuned", *rules]
-    return f"Accuracy, {longest} bits.\n\n" + markdown(header, rows)
+    return markdown(header, rows)
 
 
 def _in_all(rule: str, runs: list[Cell]) -> bool:

@@ -1,8 +1,10 @@
 """The page on posterior control."""
 
+import math
 from collections.abc import Iterator
 
 from experiments._cells import Cell, Cells
+from experiments._deep_claims import over_epochs, over_networks
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._posterior_peers import (
@@ -11,17 +13,23 @@ from experiments._posterior_peers import (
     epochs_against_bound,
     maps,
 )
-from experiments._summary import by_method, decimal, figure, grid, markdown
-from experiments._verdicts import minus, only, over_seeds, values_of, without
+from experiments._summary import by_method, decimal, figure, grid, markdown, shown
+from experiments._verdicts import (
+    Setting,
+    Values,
+    minus,
+    only,
+    over_seeds,
+    values_of,
+    without,
+)
 from experiments.posterior_control import (
     CONTROLS,
     LENGTHS,
     N_ITER,
     Settings,
-    beside_losses,
     choice_of,
 )
-from fewbits.analysis import bound_regression
 
 INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
 
@@ -30,10 +38,11 @@ experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4 and 5 
 LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for {N_ITER}
 epochs by each loss alone, with the posterior control ("D"), with the targets of its
 centres but without the posterior ("centres"), and with a surrogate that stays as it
-was drawn ("frozen"). The paper does not say whether the control is added to a loss or
-takes its place: "D alone" is the control in place of any, "centres alone" the targets
-in place of any, by binary cross-entropy or with a Cauchy likelihood: the variants that
-the paper replaces its surrogate with. Losses on pairs come in variants: pairs of a
+was drawn ("frozen"; without dropout, which would make another one of it at each step).
+The paper does not say whether the control is added to a loss or takes its place: "D
+alone" is the control in place of any, "centres alone" the targets in place of any, by
+binary cross-entropy or with a Cauchy likelihood: the variants that the paper replaces
+its surrogate with. Losses on pairs come in variants: pairs of a
 batch, as in the papers, or of a batch with up to 5,000 items and their scores as they
 were last seen ("memory"), as in public code, and other weights than their authors'.
 Variants, learning rates and weights were chosen at 32 bits on a tenth of the training
@@ -133,7 +142,6 @@ def settings_of(cells: list[Cell]) -> str:
         data, head, method, control = (
             cell["cell"][key] for key in ("data", "head", "method", "control")
         )
-        control = "D" if control == "frozen" else control
         known = choices.get(choice_of(data, head, method, control, chosen))
         aside = "" if known is None else decimal(known["map"], 3)
         weight = "" if chosen.weight is None else f"{chosen.weight:g}"
@@ -162,36 +170,24 @@ def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
 
 def regression(cells: list[Cell]) -> str:
     """Say how mAP and bound go together, over epochs and methods (figures 1, 4)."""
-    parts = []
-    for n_bits in LENGTHS:
-        ends = [
-            (cell["figures"]["bound"], cell["figures"]["map"])
-            for cell in cells
-            if cell["cell"]["bits"] == n_bits and beside_losses(cell)
-        ]
-        if len(ends) > 2:
-            found = bound_regression(*map(list, zip(*ends, strict=True)))
-            parts.append(
-                f"{decimal(found.spearman, 2)} over {len(ends)} networks of {n_bits} "
-                "bits, with D and without"
-            )
+    measured = {"posterior_control": cells}
+    parts = [
+        f"{text} of {dict(at)['bits']} bits, with D and without"
+        for at, text in _correlations(over_networks(0.0)(measured), "networks")
+    ]
     for method in ("csq", "hashnet"):
-        epochs = [
-            point
-            for cell in cells
-            if cell["cell"]["method"] == method and cell["cell"]["control"] == "D"
-            for point in zip(
-                cell["figures"]["history"]["bound"],
-                cell["figures"]["history"]["map"],
-                strict=True,
-            )
+        found = over_epochs(method, 0.0)(measured)
+        parts += [
+            f"{text} of {method} + D at {dict(at)['bits']} bits"
+            for at, text in _correlations(found, "epochs")
         ]
-        if len(epochs) > 2:
-            found = bound_regression(*map(list, zip(*epochs, strict=True)))
-            parts.append(
-                f"{decimal(found.spearman, 2)} over the epochs of {method} + D"
-            )
     return f"Spearman's correlation of mAP and bound: {'; '.join(parts)}."
+
+
+def _correlations(values: Values, over: str) -> Iterator[tuple[Setting, str]]:
+    """Yield the mean of each length, of one correlation for each seed."""
+    for at, (mean, error, n) in sorted(over_seeds(values).items()):
+        yield at, f"{shown(mean, error if n > 1 else math.nan, 2)} over the {over}"
 
 
 def cost(cells: list[Cell]) -> str:

@@ -5,14 +5,8 @@ from collections.abc import Iterator
 from experiments._cells import Cell, Cells
 from experiments._pages import IMAGES, TITLES
 from experiments._plots import scatter_plot
-from experiments._public_code import BY_HEAD, REFERENCES, WHOLE
-from experiments._summary import (
-    by_method,
-    decimal,
-    figure,
-    markdown,
-    shown,
-)
+from experiments._public_code import BY_HEAD, REFERENCES, WHOLE, pair
+from experiments._summary import by_method, decimal, figure, markdown, shown
 from experiments.llc_retrieval import SHALLOW
 from experiments.llc_retrieval import WHOLE as WITHOUT_LENGTH
 from experiments.posterior_control import LENGTHS, beside_losses
@@ -35,7 +29,7 @@ def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]
     for method, theirs in public.items():
         found = ours.get(method, {})
         cells_of = zip(LENGTHS, theirs, strict=True)
-        rows.append([method, *(_pair(found.get(n), each) for n, each in cells_of)])
+        rows.append([method, *(pair(found.get(n), each) for n, each in cells_of)])
     rows.append(["best", *_best(cells, ours, list(public.values()))])
     yield "**Public code / ours**, the same head and protocol"
     yield markdown(["", *(f"{bits} bits" for bits in LENGTHS)], rows)
@@ -45,15 +39,6 @@ def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]
         "of public code, and our loss and control that rank best the items kept aside."
     )
     yield from references(name)
-
-
-def _pair(ours: tuple[float, float, int] | None, theirs: float | None) -> str:
-    if theirs is None:
-        return "" if ours is None else f"- / {shown(*ours[:2])}"
-    if ours is None:
-        return f"{decimal(theirs, 3)} / -"
-    text = shown(*ours[:2])
-    return f"{decimal(theirs, 3)} / {f'**{text}**' if ours[0] < theirs else text}"
 
 
 def _best(
@@ -67,7 +52,7 @@ def _best(
             yield ""
             continue
         chosen = max(known, key=lambda method: known[method])
-        yield f"{_pair(ours[chosen][bits], theirs)} ({chosen})"
+        yield f"{pair(ours[chosen][bits], theirs)} ({chosen})"
 
 
 def _best_aside(found: Cell) -> float | None:

@@ -30,7 +30,6 @@ from fewbits.decoding import (
     decode_ordered,
     decode_soft,
 )
-from fewbits.decoding._bounded import ball_size
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     decoding_accuracy,
@@ -61,6 +60,8 @@ BESIDE = ("OrthoHash", "PCA, random rotation")
 #: Table 1 at twice what numbers the classes, table 2 at all.
 MORE_BITS = (-4, 0, 6, 10)
 BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+#: Long codes pass the nearest code with these only; tried for the method that is drawn.
+MORE_BUDGETS = (10_000, 30_000, 100_000)
 RADII = (0, 1, 2, 3, 4)
 N_VOTES, BIT_COSTS = 10, (0.001, 0.01, 0.1, 1.0)
 #: How guesses are ordered: by the ranks of the reliabilities, or by their sums.
@@ -117,8 +118,11 @@ def figures(
         aside = problem.train[learner.held_out_]
         found["aside"] = hard_decoded(learner, problem, aside)
         book = learner.codebook_of_classes()
-        found |= decoded(learner.encoder_, book, problem, bits)
-        return found | (classified(learner, problem) if method == "LLC" else {})
+        if method != "LLC":
+            return found | decoded(learner.encoder_, book, problem, bits)
+        budgets = (*BUDGETS, *MORE_BUDGETS)
+        found |= decoded(learner.encoder_, book, problem, bits, budgets)
+        return found | classified(learner, problem)
     lengths = [*learner.lengths, bits]
     whole = learner.encoder_, learner.codebook_of_classes(), problem
     return found | {f"at {m}": decoded(*whole, m) for m in lengths}
@@ -169,7 +173,11 @@ def beside(
 
 
 def decoded(
-    encoder: Encoder, book: Codebook, problem: ClassProblem, n_bits: int
+    encoder: Encoder,
+    book: Codebook,
+    problem: ClassProblem,
+    n_bits: int,
+    budgets: tuple[int, ...] = BUDGETS,
 ) -> Cell:
     """Return the accuracy of every decoder with the first bits of the codes."""
     book = book.prefix(n_bits)
@@ -181,7 +189,7 @@ def decoded(
         return float(decoding_accuracy(book, found, truth, **options).value)
 
     exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
-    within = [decode_bounded(book, codes, radius) for radius in RADII]
+    within = [decode_bounded(book, codes, r, method="look-ups") for r in RADII]
     figures = {
         "unique": book.n_unique,
         "min_distance": book.min_distance,
@@ -192,13 +200,13 @@ def decoded(
         "soft": right(decode_soft(book, scores, zero_bit=1)),
         "within": [right(found) for found in within],
         # As a hash table has it; among few classes comparing with all is less work.
-        "within, look-ups": [float(ball_size(n_bits, radius)) for radius in RADII],
+        "within, look-ups": [float(found.lookups.mean()) for found in within],
         "matching_bits": float(matching_bits(book, codes, truth).value),
     }
     for order in ORDERS:
         guesses = [
             decode_ordered(book, scores, budget, order=order, zero_bit=1)
-            for budget in BUDGETS
+            for budget in budgets
         ]
         figures[f"guessed by {order}"] = [right(found) for found in guesses]
         figures[f"guesses by {order}"] = [float(g.lookups.mean()) for g in guesses]

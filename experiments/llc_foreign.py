@@ -106,13 +106,15 @@ class Problem:
             learner.encode(self.X[rows])
             for rows in (self.learn, self.aside, self.known, self.foreign)
         )
-        near = (code_neighbour_score(codes, learnt, 1) for codes in (known, foreign))
-        scores = {**self.scores, "codes' neighbours": tuple(near)}
+        book = learner.codebook_of_classes().codes
+        scores = dict(self.scores)
+        for name, others in (("codes of items", learnt), ("codes of classes", book)):
+            sides = (code_neighbour_score(c, others, 1) for c in (known, foreign))
+            scores[f"nearness to {name}"] = tuple(sides)
         found: Cell = {"scores": {}, "rules": {}}
         for name, (inside, outside) in scores.items():
             measured = ood_scores(inside, outside)
             found["scores"][name] = {"auroc": measured.auroc, "fpr95": measured.fpr}
-        book = learner.codebook_of_classes().codes
         for name, region in self.regions(book, n_bits, aside).items():
             sides = region.accepts(known), region.accepts(foreign)
             found["rules"][name] = rule(region, *sides, scores["max logit"], self.seed)

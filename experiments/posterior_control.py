@@ -216,10 +216,7 @@ def loss_of(loss: str, variant: str) -> Loss:
 
 
 def settings(data: str, head: str, loss: str, control: str = "") -> Settings:
-    """Return what ranks items kept aside best.
-
-    The frozen surrogate has the settings of the one that learns.
-    """
+    """Return what ranks items kept aside best."""
 
     def tried(control: str, variant: str, weight: float | None, rate: float) -> float:
         return aside(data, head, loss, control, Settings(variant, weight, rate))
@@ -234,7 +231,6 @@ def settings(data: str, head: str, loss: str, control: str = "") -> Settings:
     rate = rates[variant].value
     if not control:
         return Settings(variant, None, rate)
-    control = "D" if control == "frozen" else control
     weight = best_of(WEIGHTS, lambda w: tried(control, variant, w, rate), MORE_WEIGHTS)
     found = best_rate(control, variant, weight.value)
     return Settings(variant, weight.value, found.value)

@@ -53,7 +53,7 @@ def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
     assert len(tried) == 3
     for best[0], weight in ((-1.1, 0.1), (-2.1, 0.01), (0.4, 3.0), (9.0, 30.0)):
         assert chosen("D") == chosen("frozen") == ("", weight, 3e-3)
-    assert {control for control, _ in tried} == {"", "D"}
+    assert {control for control, _ in tried} == {"", "D", "frozen"}
     best[0] = 0.0
     assert posterior_control.settings("any", "mlp", "dsdh", "D") == ("eta 1", 1.0, 3e-3)
 
@@ -162,7 +162,8 @@ def test_page_of_controls(results, write_cells):
     assert "3.0 to 3.0 times" in page
     assert "own classifier of codes" in page
     assert "| CCA-ITQ, here |  | .610 |  |" in page
-    assert "over 28 networks of 16 bits" in page
+    assert "1.00 ± .00 over the networks of 16 bits, with D and without" in page
+    assert "1.00 ± .00 over the epochs of csq + D at 64 bits" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
     assert "| csq + D | .500 / .605 ± .005 |" in page
     assert (results / "posterior_caltech101_linear_bound.svg").exists()
@@ -255,12 +256,14 @@ def test_page_of_codebooks(results, write_cells):
     assert "A linear SVM on the features: 0.900" in page
     assert "| 14 bits | SVD .500 (.036 of bits right, 0.5 apart) |" in page
     assert "| LLC | .500 | .500 | .500 | .500 |" in page
+    assert "| LLC | .601 / **.500** |" in page
+    assert "| LLC from SVD | .484 / .500 |" in page
     assert "| first bits of the nested | .400 | .400 | .400 | .400 |" in page
     assert (results / "llc_caltech101_14.svg").exists()
 
 
 def test_page_of_foreign_items(results, write_cells):
-    measured = {"accuracy": 0.9}
+    measured = {"balanced accuracy": 0.9}
     mixture = {"tuned_on": 0.1, "met": 0.5, "tuned": measured, "rule": measured}
     rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
     cells = [
@@ -280,6 +283,7 @@ def test_page_of_foreign_items(results, write_cells):
     assert "| max logit | .910 ± .010 |" in page
     assert "| max logit | .300 ± .000 |" in page
     assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
+    assert "Balanced accuracy, 20 bits." in page
     assert "| 10% | 50% | .900 ± .000 | .900 ± .000 |" in page
 
 
