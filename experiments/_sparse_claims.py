@@ -88,7 +88,8 @@ def claims(cells: list[Cell], titles: dict[str, str], widths: dict[str, int]) ->
         [claim.text, *(verdict(claim, *table) for table in tables)] for claim in STATED
     ]
     for method in (ONE_STEP, "ITQ"):
-        text = f"{method.replace('%', ' %')} gains from d/2 to d, and from d to 2d bits"
+        named = method.replace("%", " %")
+        text = f"{named} gains from about d/2 to d, and from d to 2d bits"
         rows.append([text, *(gains(method, *table) for table in tables)])
     table = markdown(["claim", *titles.values()], rows)
     return "\n\n".join([CLAIMS, table, *reasons(zip(STATED, rows, strict=False))])
@@ -142,8 +143,13 @@ def gains(method: str, table: Paired, d: int) -> str:
     nearest = min(halves, key=lambda bits: abs(bits - d / 2))
     steps = [((d, method), (nearest, method)), ((2 * d, method), (d, method))]
     known = [pair for pair in steps if pair[0] in table and pair[1] in table]
-    found = [difference(table, *pair) for pair in known]
-    return ", ".join(said(gap, -gap[0]) for gap in found)
+    gaps = [
+        (before, after, difference(table, after, before)) for after, before in known
+    ]
+    return ", ".join(
+        f"{said(gap, -gap[0])} from {before[0]} to {after[0]} bits"
+        for before, after, gap in gaps
+    )
 
 
 def difference(

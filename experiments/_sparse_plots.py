@@ -5,12 +5,14 @@ from typing import Any
 from experiments._cells import Cell
 from experiments._pages import IMAGES, TITLES
 from experiments._plots import line_plot
-from experiments._projections import DENSITIES, METHODS, named
+from experiments._projections import DENSITIES, ITERATIVE, METHODS, named
 from experiments._summary import over_seeds, shortest
 
 Table = dict[tuple[str, int, str], tuple[float, float, int]]
 
 PAPER = ("LSH", "ITQ", *map(named, (0.05, 0.1, 0.15)), "BP-opt", "CBE-opt")
+#: One step or thirty.
+STEPS = ("SP 10%", *ITERATIVE)
 #: Of the densities, those that stand for the rest beside all other methods.
 EVERY = tuple(
     name
@@ -33,6 +35,7 @@ def plots(cells: list[Cell], name: str, d: int) -> list[str]:
         against_time(cells, name, "ann_map", PAPER, "ANN mAP"),
         *(at_length(cells, name, times * d) for times in (1, 4)),
         against_density(cells, name),
+        against_bits(cells, name, "ann_map", STEPS, "ANN mAP", "_steps"),
         *(
             draw(cells, name, f"recall{at}", EVERY, f"recall@{at}")
             for at in (10, 100)
@@ -43,16 +46,21 @@ def plots(cells: list[Cell], name: str, d: int) -> list[str]:
 
 
 def against_bits(
-    cells: list[Cell], name: str, figure: str, methods: tuple[str, ...], label: str
+    cells: list[Cell],
+    name: str,
+    figure: str,
+    methods: tuple[str, ...],
+    label: str,
+    suffix: str = "",
 ) -> str:
-    """Draw a figure against the length of the code (figures 2a, 5a and 6a)."""
+    """Draw a figure against the length of the code (figures 2a, 3, 5a and 6a)."""
     table = {key: v for key, v in figure_of(cells, figure).items() if key[0] == name}
     curves = {
         method: [(bits, *v[:2]) for (_, bits, m), v in table.items() if m == method]
         for method in methods
     }
     ticks = sorted({bits for _, bits, method in table if method in methods})
-    stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}"
+    stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}{suffix}"
     return drawn(stem, name, curves, f"{label} against bits", "bits", label, ticks)
 
 

@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from experiments._cells import Cell
 from experiments._features import FeatureSet
+from experiments.novel_classes import first_of_each
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
 from fewbits.evaluation import svm_accuracy
@@ -18,14 +19,28 @@ COSTS = (0.3, 1.0, 3.0, 10.0, 30.0)
 N_CLUSTERS = 10
 
 
-def svm_figures(features: FeatureSet, encoder: Encoder | None, seed: int) -> Cell:
+def svm_figures(
+    features: FeatureSet,
+    encoder: Encoder | None,
+    seed: int,
+    n_each: int | None = None,
+) -> Cell:
     """Return accuracies over all classes, and averaged over ten clusters of them.
 
-    The clusters are drawn by `seed`. The weight of the errors is chosen on a
+    The clusters are drawn by `seed`, and so are the items of a class to train on, where
+    `n_each` says how many at most. The weight of the errors is chosen on a
     third of the training part that is held out, over all classes.
     """
-    train, test = (as_rows(X, encoder) for X in (features.database, features.queries))
-    y, truth = features.database_labels, features.query_labels
+    y, database, truth = (
+        features.database_labels,
+        features.database,
+        features.query_labels,
+    )
+    if n_each is not None:
+        order = np.random.default_rng(seed).permutation(len(y))
+        rows = first_of_each(order, y, n_each)
+        y, database = y[rows], database[rows]
+    train, test = (as_rows(X, encoder) for X in (database, features.queries))
     scale = float(np.mean(np.sum(train**2, axis=1)))
     cost = chosen_cost(train, y, scale)
     clusters = [

@@ -55,4 +55,7 @@ def test_verdicts(values, text):
 def test_gains_are_those_around_the_number_of_features():
     table = {(bits, "ITQ"): {0: value} for bits, value in [(64, 0.5), (128, 0.6)]}
     table |= {(256, "ITQ"): {0: 0.75}, (512, "ITQ"): {0: 0.7}}
-    assert gains("ITQ", table, 256) == "not decided: +.150, not decided: -.050"
+    assert gains("ITQ", table, 256) == (
+        "not decided: +.150 from 128 to 256 bits, "
+        "not decided: -.050 from 256 to 512 bits"
+    )
