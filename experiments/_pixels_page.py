@@ -14,17 +14,18 @@ Made by `python -m experiments.pages` from `pixels.jsonl`, which `python -m
 experiments.pixels` writes. Table 2 of LBHash (Zhu et al., NeurIPS 2022) end to end: a
 residual network learns CIFAR-10 from pixels, with random crops and mirrored images,
 by each loss alone and with the posterior control ("D", weight {WEIGHT}), and by LLC
-(Kusupati et al., NeurIPS 2021), whose codes are decoded, too. It starts
-from nothing, where the paper's starts from ImageNet: values are not to be compared
-with the paper's, differences are. AdamW at {RATE} with a weight decay of {DECAY},
-none of them chosen; the epoch that is kept was chosen on a tenth of the training
-images. mAP over the whole ranking with expected ties; means over seeds ± one standard
-error, and differences paired by seed."""
+(Kusupati et al., NeurIPS 2021) with several codebooks, whose codes are decoded, too. It
+starts from nothing, where the paper's starts from ImageNet: values are not to be
+compared with the paper's, differences are. AdamW at {RATE} with a weight decay of
+{DECAY}, none of them chosen; the epoch that is kept was chosen on a tenth of the
+training images. mAP over the whole ranking with expected ties; means over seeds ± one
+standard error, and differences paired by seed."""
 
 
 TABLES = {
     "map": "mAP",
     "predicted": "mAP by the predicted class",
+    "rotated": "mAP by rotated principal components of the network's features",
     "accuracy": "accuracy of 100 votes, of real numbers that of their classifier",
     "exact": "the class whose code it is (ED)",
     "nearest": "the class with the nearest code (MHD)",

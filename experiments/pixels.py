@@ -4,12 +4,14 @@
     python -m experiments.pixels --data cifar10-pixels --size small
 
 The losses of the paper, each alone and with the posterior control ("D"), train a
-network that starts from nothing; the paper's starts from ImageNet. So does LLC, whose
-codes are also decoded. Beside them stand plain targets at the centres of the control
-for one loss, and a network that classifies through real numbers, which rank by their
-cosine, or by the predicted class. Nothing is chosen but the epoch that is kept, on a
-tenth of the training images. The full size wants a
-GPU, and is trained there in mixed precision; the small one is for a look on a CPU.
+network that starts from nothing; the paper's starts from ImageNet. So does LLC with
+each of its codebooks, whose codes are decoded in every way. Beside them stand plain
+targets at the centres of the control and a surrogate as it was drawn, for one loss, and
+a network that classifies through real numbers: these rank by their cosine, and by the
+predicted class. The principal components of each network's features are rotated at
+random, too. Nothing is chosen but the epoch that is kept, on a tenth of the training
+images. The full size wants a GPU, and is trained there in mixed precision; the small
+one is for a look on a CPU.
 """
 
 import time
@@ -25,31 +27,34 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem
+from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._resnet import resnet
+from experiments.llc import CODEBOOKS, decoded, possible
 from experiments.llc_retrieval import REAL, RealValued
+from experiments.posterior_control import CONTROLS
 from fewbits import datasets
 from fewbits.backbones import pixels
 from fewbits.codes import pack
-from fewbits.decoding import decode_exact, decode_nearest, decode_soft
 from fewbits.evaluation import (
-    decoding_accuracy,
     knn_accuracy,
     mean_average_precision,
     share_label,
     standard_split,
 )
-from fewbits.learners.deep import LLC, CentreControl, DeepHash, PosteriorControl
+from fewbits.learners import ITQ
+from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
 
 Scores = NDArray[np.float32]
 
 LENGTHS = (16, 32, 64)
-METHODS = (*LOSSES, "LLC", REAL)
-CONTROLS: dict[str, Any] = {"": None, "D": PosteriorControl, "centres": CentreControl}
-#: Losses that stand beside plain targets, too.
-WITH_CENTRES = ("csq",)
+#: Codes of ten classes may be short, and some codebooks have to be.
+LLC_LENGTHS, N_CLASSES = (4, 6, 8, *LENGTHS), 10
+METHODS = (*LOSSES, *CODEBOOKS, REAL)
+#: Losses that have all controls.
+CONTROLLED = ("csq",)
 WEIGHT, RATE, DECAY, SIDE = 0.1, 1e-3, 0.05, 32
 #: Which of the field's splits each name stands for.
 SPLITS = {"cifar10-pixels": "cifar10", "cifar10-2-pixels": "cifar10-2"}
@@ -94,19 +99,24 @@ def main(
 def lineup(name: str, size: str, seed: int) -> Iterator[Cell]:
     """Yield the cells of one seed."""
     for method in METHODS:
-        for n_bits in LENGTHS:
+        for n_bits in lengths_of(method):
             for control in controls_of(method):
                 cell = {"data": name, "size": size, "bits": n_bits}
                 yield {**cell, "method": method, "control": control, "seed": seed}
 
 
+def lengths_of(method: str) -> tuple[int, ...]:
+    """Return how long the codes of a method are."""
+    if method not in CODEBOOKS:
+        return LENGTHS
+    return tuple(n for n in LLC_LENGTHS if possible(method, n, N_CLASSES))
+
+
 def controls_of(method: str) -> tuple[str, ...]:
     """Return what a method is measured with."""
-    if method not in LOSSES:
-        return ("",)
-    return tuple(
-        each for each in CONTROLS if each != "centres" or method in WITH_CENTRES
-    )
+    if method in CONTROLLED:
+        return tuple(CONTROLS)
+    return ("", "D") if method in LOSSES else ("",)
 
 
 @lru_cache(maxsize=1)
@@ -130,14 +140,18 @@ def figures(
     start = time.perf_counter()
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
-    query, base = (
-        learner.encoder_.project(learner.extract(problem.X[rows]))
-        for rows in (problem.query, problem.base)
+    sides = tuple(
+        learner.extract(problem.X[rows]) for rows in (problem.query, problem.base)
     )
+    query, base = (learner.encoder_.project(side) for side in sides)
     labels, asked = problem.labels[problem.base], problem.labels[problem.query]
+    if isinstance(learner, LLC):
+        found = every_decoder(learner, sides[0], asked)
+    else:
+        found = {"rotated": rotated(sides, asked, labels, bits, seed)}
     quality = by_numbers if method == REAL else by_codes
     return {
-        **(decoded(learner, query, asked) if isinstance(learner, LLC) else {}),
+        **found,
         **quality(learner, query, base, asked, labels),
         "seconds_per_epoch": float(
             np.median([record["seconds"] for record in learner.history_])
@@ -177,18 +191,21 @@ def by_numbers(
     }
 
 
-def decoded(learner: LLC, scores: NDArray[np.float32], truth: NDArray[Any]) -> Cell:
+def rotated(
+    sides: tuple[Scores, Scores], asked: Any, labels: Any, bits: int, seed: int
+) -> float:
+    """Return the mAP by signs of rotated principal components of the features."""
+    encoder = ITQ(bits, n_iter=0, random_state=seed).fit(sides[1]).encoder_
+    codes = (encoder.encode(side) for side in sides)
+    return mean_average_precision(*codes, share_label(asked, labels)).value
+
+
+def every_decoder(learner: LLC, features: Scores, truth: NDArray[Any]) -> Cell:
     """Return how often each decoder finds the class."""
-    book, codes = learner.codebook_of_classes(), pack(scores >= 0)
-    answers = {
-        "exact": decode_exact(book, codes),
-        "nearest": decode_nearest(book, codes),
-        "soft": decode_soft(book, scores, zero_bit=1),
-    }
-    return {
-        name: float(decoding_accuracy(book, found, truth).value)
-        for name, found in answers.items()
-    }
+    rows = np.arange(len(truth))
+    problem = ClassProblem(features, truth, rows, rows)
+    book = learner.codebook_of_classes()
+    return decoded(learner.encoder_, book, problem, learner.encoder_.n_bits)
 
 
 def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHash | LLC:
@@ -205,11 +222,20 @@ def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHas
         "mixed_precision": torch.cuda.is_available(),
         "random_state": seed,
     }
-    if method == "LLC":
-        return LLC(bits, codebook_epochs=size.codebook_epochs, **options)
+    if method in CODEBOOKS:
+        options["codebook_epochs"] = size.codebook_epochs
+        return LLC(bits, **(options | codebook_of(method, size)))
     loss = RealValued() if method == REAL else method
     beside = CONTROLS[control](weight=WEIGHT) if control else None
     return DeepHash(bits, loss=loss, control=beside, **options)
+
+
+def codebook_of(method: str, size: Size) -> dict[str, Any]:
+    """Return the options of a codebook; a warm start needs fewer epochs."""
+    options = dict(CODEBOOKS[method])
+    if "codebook_epochs" in options:
+        options["codebook_epochs"] = max(1, size.codebook_epochs // 3)
+    return options
 
 
 if __name__ == "__main__":

@@ -40,10 +40,11 @@ def test_command_trains_from_pixels(images, results):
     pixels.main(["cifar10-pixels"], "small", 1, [16], ["csq"])
     lines = (results / "pixels.jsonl").read_text().splitlines()
     cells = [json.loads(line) for line in lines]
-    assert [cell["cell"]["control"] for cell in cells] == ["", "D", "centres"]
+    assert [cell["cell"]["control"] for cell in cells] == list(pixels.CONTROLS)
     for cell in cells:
         assert cell["figures"]["map"] > 0.7  # .5 by chance
         assert cell["figures"]["accuracy"] > 0.8
+        assert cell["figures"]["rotated"] > 0.5
     _pixels_page.write()
     page = (results / "pixels.md").read_text("utf-8")
     assert "### small: 4 layers, 4 channels at first, 1 epochs" in page
@@ -59,7 +60,9 @@ def test_official_split(images):
 
 def test_every_loss_is_measured_at_every_length():
     cells = list(pixels.lineup("cifar10-pixels", "full", 0))
-    assert len(cells) == 7 * 3 * 2 + 3 + 3 + 3  # centres, LLC, and real numbers
+    # Losses and their control, more controls of one, real numbers; codebooks of LLC.
+    assert len(cells) == 7 * 3 * 2 + 2 * 3 + 3 + 3 * 6 + 4 * 3
+    assert pixels.lengths_of("SVD") == (4, 6, 8)
 
 
 def test_codes_of_classes_are_decoded(images, results):
