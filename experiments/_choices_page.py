@@ -4,16 +4,17 @@ from experiments._cells import Cell
 from experiments._pages import write_page
 from experiments._summary import by_method, decimal, figure, markdown, shown
 from experiments._verdicts import minus, over_seeds, signed, values_of
-from experiments.neighbour_choices import DEFAULTS, FAST, LENGTHS, VALIDATION
+from experiments.neighbour_choices import DEFAULTS, FAST, LENGTHS
 
-INTRODUCTION = f"""# How codes that keep neighbours were set
+INTRODUCTION = """# How codes that keep neighbours were set
 
 Made by `python -m experiments.pages` from `neighbour_choices.jsonl`, which `python -m
 experiments.neighbour_choices` writes. `NeighbourCodes`, `FastNeighbourCodes` (*fast*)
 are trained on rows that are queries of no seed that
-[their page](neighbour_codes.md) reports; recall@10 is that of the {VALIDATION:.0%} of
-these rows that learners keep aside, in the best iteration. One setting at a time
-differs from the defaults; differences are paired by seed, means ± one standard error.
+[their page](neighbour_codes.md) reports; recall@10 is that of the 500 of these rows
+that learners keep aside, among 20,000 others at most, in the best iteration. One
+setting at a time differs from the defaults; differences are paired by seed, means ± one
+standard error.
 *Kronecker* and *butterfly* are other fast maps, trained in the same way: two products
 with small matrices, and all stages of 2 x 2 blocks. What they mean for the defaults is
 written in [the decision](../decisions/learners-neighbour-codes.md)."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell
 from experiments._features import FeatureSet
-from experiments._shared_steps import SharedSteps
 from fewbits import _kernels
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
@@ -24,6 +23,7 @@ from fewbits.evaluation import (
     within_distance,
 )
 from fewbits.learners import Learner
+from fewbits.learners._shared_steps import SharedSteps
 
 #: The ranks down to which the ten nearest are looked for.
 RANKS = (10, 100)

@@ -4,6 +4,7 @@ They are trained as these are, and end as dense maps: only what they find is of
 interest, and what it would cost to apply them is known from their shapes.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from fewbits.encoders._rounds import padded_size
 from fewbits.learners import FastNeighbourCodes
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._maps import Map
-from fewbits.learners.neighbours._rounds import random_rotations
+from fewbits.learners.neighbours._rounds import (
+    block_products,
+    random_rotations,
+    times_blocks,
+    transformed,
+)
+from fewbits.learners.structured._bilinear import near_square
 
 Float32Array = NDArray[np.float32]
 
@@ -41,27 +48,29 @@ class TrialMap(Map):
 class Kronecker(TrialMap):
     """Two small products: scores are ``A' X B``, X being a row as a matrix.
 
-    Rows are filled up with zeros to a rectangle, and bits are cut from one. Both are
-    as square as their sizes allow.
+    Rows are filled up with zeros to a rectangle, and bits are cut from one. A and B
+    start with orthonormal columns, or rows where these are fewer.
     """
 
     def __init__(self, n_inputs: int, n_bits: int, rng: RandomState) -> None:
         self.n_inputs, self.n_bits = n_inputs, n_bits
-        self.shape, self.grid = rectangle(n_inputs), rectangle(n_bits)
-        self.left, self.right = (
-            rng.standard_normal((p, r)).astype(np.float32)
-            for p, r in zip(self.shape, self.grid, strict=True)
-        )
+        self.shape, self.grid = near_square(n_inputs), near_square(n_bits)
+        sides = list(zip(self.shape, self.grid, strict=True))
+        self.left, self.right = (rotation_part(*side, rng) for side in sides)
+        #: Gives scores a variance of about 1, as that of `BlockHadamardMap` does.
+        self.scale = np.float32(np.sqrt(max(sides[0]) * max(sides[1])))
         self.bias = np.zeros(n_bits, np.float32)
         self.parameters = [self.left, self.right, self.bias]
 
     def scores(self, V: Float32Array) -> Float32Array:
         products = self.left.T @ self._matrices(V, self.shape) @ self.right
-        found: Float32Array = products.reshape(len(V), -1)[:, : self.n_bits] + self.bias
+        cut: Float32Array = products.reshape(len(V), -1)[:, : self.n_bits]
+        found: Float32Array = cut * self.scale + self.bias
         return found
 
     def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
-        X, G = self._matrices(V, self.shape), self._matrices(by_scores, self.grid)
+        X = self._matrices(V, self.shape)
+        G = self._matrices(self.scale * by_scores, self.grid)
         by_left = np.einsum("npr,nqr->pq", X @ self.right, G)
         by_right = np.einsum("npq,npr->qr", X, self.left @ G)
         return [by_left, by_right, by_scores.sum(axis=0)]
@@ -72,10 +81,10 @@ class Kronecker(TrialMap):
         return full.reshape(len(rows), *shape)
 
 
-def rectangle(n: int) -> tuple[int, int]:
-    """Return the sides of the squarest rectangle with an area of n or a little more."""
-    short = int(np.sqrt(n))
-    return short, -(-n // short)
+def rotation_part(n: int, k: int, rng: RandomState) -> Float32Array:
+    """Return random orthonormal columns (n, k), or rows where these are fewer."""
+    size = max(n, k)
+    return np.ascontiguousarray(random_rotations((size, size), rng)[:n, :k])
 
 
 class Butterfly(TrialMap):
@@ -91,18 +100,20 @@ class Butterfly(TrialMap):
         n_stages = self.size.bit_length() - 1
         shape = (n_stages, self.size // 2, 2, 2)
         self.stages = random_rotations(shape, rng)
-        self.stages[-1] *= np.float32(np.sqrt(self.size))
+        #: Gives scores a variance of about 1, as that of `BlockHadamardMap` does.
+        self.scale = np.float32(np.sqrt(self.size))
         self.bias = np.zeros(n_bits, np.float32)
         self.parameters = [self.stages, self.bias]
 
     def scores(self, V: Float32Array) -> Float32Array:
-        found: Float32Array = self._inputs(V)[-1][:, : len(self.bias)] + self.bias
+        outputs = self._inputs(V)[-1][:, : len(self.bias)]
+        found: Float32Array = self.scale * outputs + self.bias
         return found
 
     def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
         inputs = self._inputs(V)
         slope = np.zeros((len(V), self.size), np.float32)
-        slope[:, : by_scores.shape[1]] = by_scores
+        slope[:, : by_scores.shape[1]] = self.scale * by_scores
         by_stages = np.empty_like(self.stages)
         for i in range(len(self.stages) - 1, -1, -1):
             taken, behind = self._pairs(inputs[i], i), self._pairs(slope, i)
@@ -131,6 +142,53 @@ class Butterfly(TrialMap):
         """Return the two halves of all pairs, of shape (n, 2, size / 2)."""
         some = rows.reshape(len(rows), -1, 2, 1 << i)
         return some.transpose(0, 2, 1, 3).reshape(len(rows), 2, -1)
+
+
+class MixedRounds(TrialMap):
+    """Rounds of `BlockHadamardMap` whose blocks have a width of their own.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        Of the blocks of each round.
+    """
+
+    def __init__(
+        self, n_inputs: int, n_bits: int, rng: RandomState, *, widths: Sequence[int]
+    ) -> None:
+        self.n_inputs, self.size = n_inputs, padded_size(n_inputs)
+        assert n_bits <= self.size
+        shapes = [(self.size // width, width, width) for width in widths]
+        self.rounds = [random_rotations(shape, rng) for shape in shapes]
+        #: Gives scores a variance of about 1, as that of `BlockHadamardMap` does.
+        self.scale = np.float32(np.sqrt(self.size))
+        self.bias = np.zeros(n_bits, np.float32)
+        self.parameters = [*self.rounds, self.bias]
+
+    def scores(self, V: Float32Array) -> Float32Array:
+        outputs = self._inputs(V)[-1][:, : len(self.bias)]
+        found: Float32Array = self.scale * outputs + self.bias
+        return found
+
+    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+        slope = np.zeros((len(V), self.size), np.float32)
+        slope[:, : by_scores.shape[1]] = self.scale * by_scores
+        found = [by_scores.sum(axis=0)]
+        taken = self._inputs(V)[:-1]
+        for inputs, blocks in reversed(list(zip(taken, self.rounds, strict=True))):
+            slope = transformed(slope)
+            found.insert(0, block_products(inputs, slope, blocks.shape[1]))
+            slope = times_blocks(slope, blocks.transpose(0, 2, 1))
+        return found
+
+    def _inputs(self, V: Float32Array) -> list[Float32Array]:
+        """Return what each round takes, and what the last one gives."""
+        rows = np.zeros((len(V), self.size), np.float32)
+        rows[:, : self.n_inputs] = V
+        found = [rows]
+        for blocks in self.rounds:
+            found.append(transformed(times_blocks(found[-1], blocks)))
+        return found
 
 
 class TrialCodes(FastNeighbourCodes):

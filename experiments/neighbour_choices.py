@@ -22,9 +22,15 @@ from experiments._cells import Cell, Cells
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._projections import SEEDS
-from experiments._shared_steps import SharedSteps, shared_steps
 from experiments._trial_maps import Butterfly, Kronecker, TrialCodes
-from fewbits.learners import FastNeighbourCodes, Hadamard, Learner, NeighbourCodes
+from fewbits.learners import (
+    FastNeighbourCodes,
+    Hadamard,
+    Learner,
+    NeighbourCodes,
+    shared_steps,
+)
+from fewbits.learners._shared_steps import SharedSteps
 
 VALIDATION, FIRST_SEED = 0.15, 1000
 DEFAULTS, FAST = "defaults", "fast, defaults"
@@ -59,7 +65,7 @@ def main(data: Data, seeds: Seeds = 2, bits: Bits = None, only: Only = None) -> 
     for name in data:
         with one_line():
             X = never_asked(name)
-        with shared_steps(X) as steps:
+        with shared_steps() as steps:
             for seed in range(FIRST_SEED, FIRST_SEED + seeds):
                 for n_bits in LENGTHS:
                     cell = {"data": name, "bits": n_bits, "seed": seed}

@@ -19,9 +19,9 @@ from experiments._features import FeatureSet, load_features
 from experiments._options import Bits, Data, Only, one_line, wanted
 from experiments._projections import METHODS, N_ITER, SEEDS, USUAL_ITER
 from experiments._ranking import Fit, encoder_figures, ranking_figures
-from experiments._shared_steps import SharedSteps, shared_steps
 from experiments.sparse_projections import ADDED
-from fewbits.learners import NeighbourCodes
+from fewbits.learners import NeighbourCodes, shared_steps
+from fewbits.learners._shared_steps import SharedSteps
 
 LENGTHS = (32, 64, 128, 256, 512)
 OURS, NESTED = "NeighbourCodes", "NeighbourCodes, nested"
@@ -42,7 +42,7 @@ def main(data: Data, bits: Bits = None, only: Only = None) -> None:
         for seed in SEEDS:
             with one_line():
                 features = load_features(name, seed)
-            with shared_steps(features.database) as steps:
+            with shared_steps() as steps:
                 for cell, fit in lineup(name, features, seed, steps):
                     if wanted(cell, only, bits):
                         cells.measure(cell, lambda c=cell, f=fit: figures(c, f))

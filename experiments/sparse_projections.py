@@ -24,8 +24,8 @@ from experiments._ranking import (
     float_figures,
     ranking_figures,
 )
-from experiments._shared_steps import shared_steps
 from experiments._table2 import svm_figures
+from fewbits.learners import shared_steps
 
 #: What table 2 has of each set, in bits per feature (0 for float features).
 TABLE_2_AT: dict[str, tuple[float, ...]] = {
@@ -69,7 +69,7 @@ def main(
         for number in seed or SEEDS:
             with one_line():
                 features = load_features(name, number)
-            with shared_steps(features.database) as steps:
+            with shared_steps() as steps:
                 for cell, learner in lineup(name, features.database.shape[1], number):
                     if wanted(cell, only, bits):
                         measure(cell, Fit(learner, features, steps), complete)

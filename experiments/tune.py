@@ -3,7 +3,8 @@
     python -m experiments.tune --data icd10 --data caltech101-1280
 
 Queries are held out first. The rest is the collection, which the methods learn from
-and which is tuned on. Each method is searched as it comes, by Hamming distance, and
+and which is tuned on; seed 0 is left out, since some methods were made while looking at
+its queries. Each method is searched as it comes, by Hamming distance, and
 with the 100 nearest codes ranked again by scores, as `fewbits search --rerank` does,
 or with 1,000, the most that tuning tries; the tuned configuration as it says.
 """
@@ -11,7 +12,7 @@ or with 1,000, the most that tuning tries; the tuned configuration as it says.
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
-from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._options import Bits, Data, Only, wanted
+from experiments._projections import SEEDS
 from fewbits.encoders import Encoder
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
@@ -38,13 +40,18 @@ TUNED = "tuned"
 MINUTES = 30.0
 
 
-def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
+def main(
+    data: Data,
+    seed: Annotated[list[int] | None, typer.Option(help="1 to 3 if not given.")] = None,
+    bits: Bits = None,
+    only: Only = None,
+) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("tune")
     for name in data:
-        for seed in range(seeds):
-            problem = Problem(load_features(name, seed), seed)
-            for cell in lineup(name, seed, problem.items.shape[1]):
+        for number in seed or SEEDS:
+            problem = Problem(load_features(name, number), number)
+            for cell in lineup(name, number, problem.items.shape[1]):
                 if wanted(cell, only, bits):
                     cells.measure(cell, partial(problem.figures, cell))
 

@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle, bound_of, class_answers, vote_answers, write_taxonomy
+from fewbits.bundle import (
+    SHORTLIST,
+    Bundle,
+    bound_of,
+    class_answers,
+    vote_answers,
+    write_taxonomy,
+)
 from fewbits.bundle._classes import known_by
 from fewbits.codes import pack
 from fewbits.decoding import Calibration, Codebook, HiddenRates
@@ -62,6 +69,20 @@ def test_most_probable_classes(bundle):
 def test_votes(bundle):
     found = vote_answers(bundle, X[:2], "label", k=4)
     assert found == [{"class": "ant", "share": 1.0}, {"class": "bee", "share": 1.0}]
+
+
+def test_votes_of_what_is_ranked_again_where_that_was_tuned(bundle):
+    labels = np.repeat(["far", "near"], 4)
+    X = np.repeat([[1.0, 2.0], [9.0, 9.0]], 4, axis=0)  # all of one code
+    encoder = LinearEncoder(np.eye(2), np.zeros(2))
+    plain = Bundle(encoder).with_items(
+        X, ids=np.arange(70, 62, -1), columns={"label": labels}, keep_vectors="float16"
+    )
+    tuned = replace(plain, info={SHORTLIST: 8})
+    near = np.array([[8.0, 9.0]])
+    assert vote_answers(plain, near, "label", k=4)[0]["class"] == "far"
+    assert vote_answers(tuned, near, "label", k=4)[0]["class"] == "near"
+    assert vote_answers(tuned, near, "label", k=100)[0]["share"] == 0.5
 
 
 def test_codebook_survives_the_disk(bundle, tmp_path):
@@ -201,3 +222,25 @@ def test_foreign_rates_are_those_of_hidden_classes_where_they_are_known(bundle):
     for one in (bundle, older):
         region = known_by(one.classes, 0.2, one.calibration)
         assert region.model != "hidden classes"
+
+
+def test_a_stricter_rate_never_accepts_more():
+    rng = np.random.default_rng(0)
+    book = Codebook(pack(rng.random((20, 64)) < 0.5), 64)
+    rates = HiddenRates(np.linspace(0, 1, 65) ** 2, np.zeros(65), 49)
+    none = HiddenRates(np.full(65, 0.5), np.zeros(65), 49)
+    wanted = [1e-9, 1e-4, 0.003, 0.01, 0.02, 1 / 49, 0.03, 0.1, 0.5]
+    regions = [
+        known_by(book, rate, Calibration(1.0, np.zeros(64), 0.0, rates))
+        for rate in wanted
+    ]
+    radii = [region.radius for region in regions]
+    assert radii == sorted(radii)
+    assert radii[4] == 9  # the code space alone has 19
+    assert regions[4].model == "hidden classes"
+    assert known_by(book, 0.02, None).radius == 19
+    assert regions[0].model == "uniform"
+    with pytest.raises(ArgumentError, match="longer codes are needed"):
+        known_by(book, 0.01, Calibration(1.0, np.zeros(64), 0.0, none))
+    single = Calibration(1.0, np.zeros(64), 0.0, rates._replace(n_items=1))
+    assert known_by(book, 0.3, single).model == "uniform"

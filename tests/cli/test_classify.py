@@ -116,18 +116,63 @@ def test_inspect_beside_a_known_tree(folder, tmp_path):
     assert "--tree needs --taxonomy" in alone
 
 
-@pytest.mark.parametrize("method", ["csq", "hashnet"])
-def test_deep_methods(folder, tmp_path, method):
+@pytest.mark.parametrize("method", ["csq", "hashnet", "greedyhash"])
+def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
-    run("fit", *table, "-m", method, "-b", 8, "-o", tmp_path / "b", *SETTINGS)
+    run("fit", *table, "-m", method, "-b", 16, "-o", tmp_path / "b", *SETTINGS)
     run("build", tmp_path / "b", *table)
-    options = ["-i", folder / "q.npy", "--labels", "label", "--json"]
-    answers = map(json.loads, run("classify", tmp_path / "b", *options).splitlines())
-    assert [each["class"] for each in answers] == NAMES.tolist()
+    question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
+    for options in ([], ["--labels", "label"], ["--foreign-rate", 0.2]):
+        answers = run(*question, *options, "--json").splitlines()
+        assert [json.loads(each)["class"] for each in answers] == NAMES.tolist()
+    accepted = json.loads(answers[0])["accepted"]
+    assert accepted["model"] == "hidden classes"
+    assert accepted["predicted_rate"] <= 0.2
+    shown = " ".join(run(*question, "--foreign-rate", 0.2).split())
+    assert f"at most {accepted['radius']} bits from a class" in shown
+
+
+def test_a_bundle_without_codes_of_classes(folder, tmp_path):
+    run("fit", folder / "q.npy", "-m", "lsh", "-o", tmp_path / "b")
     told = run("classify", tmp_path / "b", "-i", folder / "q.npy", code=2)
     assert "no codes of classes" in told
 
 
+def test_several_labels(tmp_path):
+    rng = np.random.default_rng(0)
+    Y = (rng.random((400, 4)) < 0.4).astype(np.uint8)
+    Z = (Y @ np.eye(4, 8) * 8 + rng.normal(size=(400, 8))).astype(np.float32)
+    np.savez(tmp_path / "t.npz", vector=Z[:350], label=Y[:350])
+    np.save(tmp_path / "q.npy", Z[350:])
+    table = [tmp_path / "t.npz", "--column", "vector", "--labels", "label"]
+    run("fit", *table, "-m", "llc", "-b", 32, "-o", tmp_path / "b", *SETTINGS)
+    question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy"]
+    answers = [json.loads(each) for each in run(*question, "--json").splitlines()]
+    found = np.array([np.isin(range(4), each["labels"]) for each in answers])
+    right = (found & (Y[350:] > 0)).sum()
+    assert 2 * right / (found.sum() + Y[350:].sum()) > 0.9  # F1
+    for each in answers:
+        scores = [label["score"] for label in each["ranked"]]
+        assert scores == sorted(scores, reverse=True)
+        assert (
+            each["labels"]
+            == [e["label"] for e in each["ranked"]][: len(each["labels"])]
+        )
+    shown = run(*question, "--top", 1)
+    assert "best labels" in shown
+    for option in (["--foreign-rate", 0.1], ["--decoder", "nearest"]):
+        assert "have several labels" in run(*question, *option, code=2)
+
+
+def test_changed_codes_are_told(folder, tmp_path):
+    table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
+    few = ["--set", "n_iter=1", "--set", "codebook=svd", "-b", 2]
+    told = run("fit", *table, "-m", "llc", "-o", tmp_path / "b", *few)
+    found = json.loads(run("inspect", tmp_path / "b", "--json"))["repaired_classes"]
+    assert (f"the codes of {found} class" in told) == (found > 0)
+
+
+CSQ = ["fit", "q.npy", "-m", "csq", "-o", "c", "--set"]
 ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
 
 
@@ -151,6 +196,14 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
         (["fit", "q.npy", "-m", "llc", "-o", "c"], "llc learns from labels"),
+        ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
+        ([*CSQ, "quantization=1"], "it has n_bits, control, hidden"),
+        ([*CSQ, "loss.gamma=1"], "no parameter 'loss.gamma'"),
+        ([*CSQ, "control.mode=add"], "needs control=posterior or control=centres"),
+        (
+            [*CSQ, "control=centres", "--set", "control.block=2"],
+            "control=centres has no parameter 'control.block'; it has control.centres",
+        ),
     ],
 )
 def test_mistakes(folder, monkeypatch, arguments, message):

@@ -12,6 +12,7 @@ from fewbits.cli import app
 from fewbits.cli._interrupts import telling_what_is_left
 
 FIT = ["fit", "x.npy", "-b", "16", "-o", "b"]
+CSQ = ["-m", "csq", "--labels", "y.npy", "--set", "n_iter=4"]
 
 
 @pytest.fixture
@@ -19,6 +20,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
     np.save("x.npy", X)
+    np.save("y.npy", np.arange(60) % 3)
     return tmp_path
 
 
@@ -103,3 +105,35 @@ def test_an_interrupt_before_the_first_iteration(folder):
     assert result.exit_code == 130
     assert result.stderr == "fewbits: interrupted; b is left as it was\n"
     assert snapshot(folder) == before
+
+
+def diverged(*options, after):
+    """Fit by codes whose weights cease to be finite after so many epochs."""
+    pytest.importorskip("torch")
+    from fewbits.learners.deep._trainer import Trainer
+
+    with patch.object(Trainer, "_finite", lambda self: len(self.history) < after):
+        result = run(*CSQ, *options)
+    assert result.stdout == ""
+    return result
+
+
+@pytest.mark.parametrize("options", [(), ("--checkpoint", "c.pt")])
+def test_what_was_finite_is_kept_where_no_bundle_was(folder, options):
+    result = diverged(*options, after=2)
+    assert result.exit_code == 130
+    told = "fewbits: interrupted after 2 of 4 iterations: the loss is not finite in epo"
+    assert result.stderr.startswith(told)
+    assert result.stderr.endswith("; b holds what was learnt so far\n")
+    assert Bundle.load("b").summary()["interrupted"] == "after 2 iterations"
+    before = snapshot(folder / "b")
+    assert diverged("--overwrite", after=1).stderr.endswith("b is left as it was\n")
+    assert snapshot(folder / "b") == before
+
+
+def test_nothing_finite_in_the_first_epoch(folder):
+    result = diverged(after=0)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("fewbits: error: the loss is not finite in epoch 1")
+    assert result.stderr.count("\n") == 1
+    assert not (folder / "b").exists()

@@ -42,12 +42,17 @@ def test_from_vectors_to_a_search(folder):
     assert "<svg" in (folder / "p.svg").read_text()
     chosen = json.loads((folder / "t.json").read_text())
     assert chosen["measured"]["measure"] == "recall@10"
+    assert chosen["measured"]["chosen"].startswith(f"{chosen['method']}, 32 bits, ")
     run("fit", "x.npy", "--config", "t.json", "-o", "b")
-    assert "--rerank" in run("build", "b", "x.npy")
+    run("build", "b", "x.npy")
     kept = json.loads(run("inspect", "b", "--json"))
     assert (kept["method"], kept["n_bits"]) == (chosen["method"], 32)
     assert kept["shortlist"] == chosen["shortlist"]
-    assert "query 0" in run("search", "b", "-i", "x.npy", "--rerank", "-k", 1)
+    asked = ["search", "b", "-i", "x.npy", "--json"]
+    assert run(*asked) == run(*asked, "--rerank") != run(*asked, "--no-rerank")
+    report = json.loads(run("evaluate", "b", "x.npy", "x.npy", "--json"))
+    again = f"32 bits, {chosen['shortlist']} re-ranked by scores"
+    assert report["comparison"][-1]["name"] == again
     run("fit", "x.npy", "--config", "t.json", "-b", 8, "-m", "lsh", "-o", "c")
     kept = json.loads(run("inspect", "c", "--json"))
     assert (kept["method"], kept["n_bits"]) == ("lsh", 8)
@@ -60,6 +65,13 @@ def test_as_json_and_again_from_what_was_measured(folder):
     assert json.loads(run(*given))["best"] == first["best"]
     assert (folder / "t.measurements.jsonl").read_text() == kept
     assert first["frontier"][0]["bytes_per_item"] == 2
+    assert first["too_long"] == []
+
+
+def test_a_length_that_takes_too_many_bytes_is_named():
+    given = ["tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW]
+    assert "note: not tried: 32 bits take more than 2 bytes" in run(*given)
+    assert json.loads(run(*given, "--json"))["too_long"] == [32]
 
 
 def test_labels():

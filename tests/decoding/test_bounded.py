@@ -95,7 +95,7 @@ def test_long_codes_with_the_same_key_are_told_apart(monkeypatch, nearest_of, ma
 @pytest.mark.parametrize(
     ("radius", "method", "message"),
     [
-        (-1, "auto", "radius must be 0 or more, got -1"),
+        (-1, "auto", "radius must be at least 0, got -1"),
         (1.5, "auto", "radius must be a whole number, got 1.5"),
         (5, "look-ups", "8,303,633 codes of 64 bits lie within radius 5, too many"),
         (1, "guess", "method must be one of auto, look-ups, exhaustive, got 'guess'"),

@@ -226,7 +226,7 @@ def test_mistakes():
     for rate in (0, 1, 5, float("nan")):
         with pytest.raises(ArgumentError, match="rate must lie between 0 and 1"):
             predicted_region(codes, 12, rate)
-    with pytest.raises(ArgumentError, match="radius must be 0 or more, got -1"):
+    with pytest.raises(ArgumentError, match="radius must be at least 0, got -1"):
         known_region(codes, 12, -1)
     with pytest.raises(ArgumentError, match=r"radius must be a whole number, got 0\.5"):
         covered_share(codes, 12, 0.5)

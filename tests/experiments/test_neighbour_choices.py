@@ -1,15 +1,17 @@
 """The search for settings and forms of codes that keep neighbours."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from experiments import _choices_page, neighbour_choices
 from experiments._features import FeatureSet
-from experiments._shared_steps import shared_steps
-from experiments._trial_maps import Butterfly, Kronecker, TrialCodes, rectangle
+from experiments._trial_maps import Butterfly, Kronecker, MixedRounds, TrialCodes
 from experiments.neighbour_choices import ROTATED, SETTINGS, figures, lineup, rotated
+from fewbits.learners import shared_steps
 
-FORMS = [Kronecker, Butterfly]
+FORMS = [Kronecker, Butterfly, partial(MixedRounds, widths=(16, 1, 1))]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -33,19 +35,29 @@ def test_gradients_are_those_of_the_scores(form, shape):
         assert slope == pytest.approx(float(np.vdot(gradient, direction)), rel=1e-2)
 
 
-def test_a_butterfly_starts_as_a_rotation():
-    trial = Butterfly(16, 16, np.random.RandomState(0))
+@pytest.mark.parametrize("form", FORMS)
+def test_starts_as_a_rotation(form):
+    trial = form(16, 16, np.random.RandomState(0))
     W = trial.scores(np.eye(16, dtype=np.float32))
     np.testing.assert_allclose(W @ W.T / 16, np.eye(16), atol=1e-5)
 
 
-def test_rectangles_are_as_square_as_possible():
-    assert [rectangle(n) for n in (1, 16, 19, 1280)] == [
-        (1, 1),
-        (4, 4),
-        (4, 5),
-        (35, 37),
-    ]
+@pytest.mark.parametrize("form", FORMS)
+def test_factors_start_orthonormal(form):
+    # Adam's equal steps are as large for all of them, then.
+    *factors, _ = form(16, 16, np.random.RandomState(0)).parameters
+    for factor in factors:
+        products = np.swapaxes(factor, -1, -2) @ factor
+        one = np.broadcast_to(np.eye(factor.shape[-1]), products.shape)
+        np.testing.assert_allclose(products, one, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(24, 6), (6, 24), (128, 64)])
+def test_scores_of_kronecker_products_have_a_variance_of_one(shape):
+    rng = np.random.RandomState(0)
+    V = rng.standard_normal((2000, shape[0])).astype(np.float32) / np.sqrt(shape[0])
+    scores = Kronecker(*shape, rng).scores(V)
+    assert scores.std() == pytest.approx(1, rel=0.1)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -102,7 +114,7 @@ def test_figures_are_of_rows_kept_aside(monkeypatch):
     for method in (ROTATED, "fast, Kronecker"):
         learner = cells[method]
         learner.n_iter = 2
-        with shared_steps(X) as steps:
+        with shared_steps() as steps:
             found = figures(learner, X, method, steps)
         assert 0 <= found["start"] <= found["recall10"] <= 1
 

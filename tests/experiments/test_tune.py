@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from experiments import _tune_page, tune
 from experiments._features import FeatureSet
+from experiments._projections import SEEDS
 from experiments.tune import TUNED, Problem, lineup
 
 
@@ -31,6 +32,20 @@ def test_figures(problem):
     assert tuned["bytes"] <= 4
     assert tuned["reranked"] >= plain["reranked"] - 0.01
     assert tuned["promised"] == pytest.approx(tuned["reranked"], abs=0.1)
+
+
+def test_queries_that_methods_were_made_with_are_left_out(problem, monkeypatch):
+    seeds = []
+
+    def loaded(name, seed):
+        seeds.append(seed)
+        return FeatureSet(problem.items, problem.queries, None, None)
+
+    monkeypatch.setattr(tune, "load_features", loaded)
+    tune.main(["icd10"], only=["none"])
+    assert tuple(seeds) == SEEDS
+    tune.main(["icd10"], [5], only=["none"])
+    assert seeds[-1] == 5
 
 
 def test_lineup_has_every_length_once():

@@ -98,5 +98,5 @@ def test_batches_have_as_many_rows_as_directions(V, monkeypatch):
 
 
 def test_batches_have_no_tolerance():
-    with pytest.raises(ArgumentError, match="tol=0.001 needs batch_size=None"):
+    with pytest.raises(ArgumentError, match=r"tol=0\.001 needs batch_size=None"):
         ITQ(8, batch_size=100, tol=1e-3).fit(X)

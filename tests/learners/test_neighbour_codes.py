@@ -1,9 +1,12 @@
+import weakref
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from fewbits.codes import pack
 from fewbits.errors import ArgumentError, FeatureError, InterruptedWarning
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners import (
@@ -16,6 +19,7 @@ from fewbits.learners import (
     on_progress,
 )
 from fewbits.learners._adam import Adam
+from fewbits.learners.neighbours import _training
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._graph import (
     Batch,
@@ -24,8 +28,13 @@ from fewbits.learners.neighbours._graph import (
     smallest,
 )
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
-from fewbits.learners.neighbours._maps import LinearMap, ResidualMap, SparseLinearMap
+from fewbits.learners.neighbours._maps import LinearMap, NetworkMap, SparseLinearMap
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
+from fewbits.learners.neighbours._training import (
+    Training,
+    ValidationSplit,
+    n_constant_bits,
+)
 
 
 def rows(n=300, d=12, seed=0):
@@ -42,6 +51,18 @@ def interrupted_after(n):
 
     with on_progress(listener):
         yield
+
+
+def interrupted_step(n):
+    """Return a step of Adam that is interrupted after it was made n times."""
+    original = Adam.step
+
+    def step(self, gradients, rate):
+        original(self, gradients, rate)
+        if self.n_steps == n:
+            raise KeyboardInterrupt
+
+    return step
 
 
 def brute_nearest(X, row, k):
@@ -151,8 +172,9 @@ class TestLoss:
 
 def maps():
     W, c = rows(5, 4), rows(1, 4)[0]
-    network = ResidualMap(W.copy(), c.copy(), 6, np.random.RandomState(0))
-    network.outer[...] = rows(6, 4, seed=1)
+    spread = np.float32([0.5, 2])
+    network = NetworkMap(W[:2], c.copy(), spread, (5, 7), np.random.RandomState(0))
+    network.outer += rows(7, 4, seed=1)
     return {
         "plane": LinearMap(W.copy(), c.copy()),
         "network": network,
@@ -198,6 +220,28 @@ class TestMaps:
         np.testing.assert_array_equal(found.scores(V), before)
 
 
+class TestNetwork:
+    def test_starts_as_a_plane_of_the_first_inputs(self):
+        W, c, V = rows(3, 4), rows(1, 4)[0], rows(50, 8, seed=1)
+        network = NetworkMap(
+            W, c, V[:, :3].std(axis=0), (8, 9), np.random.RandomState(0)
+        )
+        np.testing.assert_allclose(network.scores(V), V[:, :3] @ W + c, atol=1e-5)
+
+    def test_a_step_moves_scores_by_less_than_they_vary(self):
+        V = rows(400, 8) / np.sqrt(8)
+        W, c, spread = rows(3, 4), rows(1, 4)[0], V[:, :3].std(axis=0)
+        network = NetworkMap(W, c, spread, (8, 4096), np.random.RandomState(0))
+        before = network.scores(V)
+        Adam(network.parameters).step(network.gradients(V, np.ones_like(before)), 0.02)
+        assert np.abs(network.scores(V) - before).max() < 1.5
+
+    def test_is_deployed_as_wide_as_was_asked(self):
+        found = maps()["network"]
+        encoder = found.encoder(Frame(np.zeros(5), 1.0))
+        assert [layer.shape for layer in encoder.weights] == [(5, 7), (7, 4)]
+
+
 class TestSparsePlane:
     def test_drops_the_smallest_weights_in_time(self):
         W = rows(20, 10)
@@ -235,6 +279,18 @@ def digits():
     order = np.random.default_rng(0).permutation(len(X))
     database, queries = X[order[200:]], X[order[:200]]
     return database, queries, exact_neighbours(queries, database, 10).ids
+
+
+THREE_ROWS = np.repeat(rows(3, 5), 30, axis=0)
+every_map = pytest.mark.parametrize(
+    "make",
+    [
+        NeighbourCodes,
+        partial(NeighbourCodes, n_hidden=8),
+        FastNeighbourCodes,
+    ],
+    ids=["plane", "network", "rounds"],
+)
 
 
 def recall(learner, digits, n_bits=None):
@@ -290,8 +346,8 @@ class TestLearner:
     @pytest.mark.parametrize("validation", [0, 0.05])
     def test_a_sparse_map_is_sparse_whenever_training_ends(self, digits, validation):
         options = {"density": 0.1, "validation": validation, "random_state": 0}
-        stopped = NeighbourCodes(16, **options, n_iter=8, tol=0.9).fit(digits[0])
-        assert 4 < stopped.n_iter_ < 8  # it is sparse after half of the way
+        stopped = NeighbourCodes(16, **options, n_iter=24, tol=0.9).fit(digits[0])
+        assert stopped.n_iter_ == 22  # it is sparse after half of the way
         ended = NeighbourCodes(16, **options, n_iter=8)
         with interrupted_after(1), pytest.warns(InterruptedWarning):
             ended.fit(digits[0])
@@ -324,13 +380,108 @@ class TestLearner:
         assert learner.n_dead_bits_ == empty > 0
 
     def test_a_hidden_layer(self, digits):
-        learner = NeighbourCodes(16, n_hidden=32, random_state=0)
+        learner = NeighbourCodes(16, n_hidden=64, random_state=0)
         assert recall(learner, digits) > recall(ITQ(16, random_state=0), digits)
-        assert type(learner.encoder_).__name__ == "MLPEncoder"
+        shapes = [layer.shape for layer in learner.encoder_.weights]
+        assert shapes == [(64, 64), (64, 16)]
+
+    def test_a_wide_hidden_layer_starts_at_itq(self, digits):
+        options = {"n_iter": 2, "validation": 0.3, "random_state": 0}
+        for n_hidden in (32, 512):
+            learner = NeighbourCodes(16, n_hidden=n_hidden, **options).fit(digits[0])
+            start, first, _ = learner.recalls_
+            plane = NeighbourCodes(16, **options).fit(digits[0]).recalls_[0]
+            assert start == pytest.approx(plane, abs=0.03)
+            assert first > start
+
+    def test_a_narrow_hidden_layer_starts_at_few_axes(self, digits):
+        learner = NeighbourCodes(32, n_hidden=8, n_iter=2, random_state=0)
+        assert recall(learner, digits) > recall(LSH(8, random_state=0), digits)
+
+    @pytest.mark.parametrize("n_hidden", [1, 65_537])
+    def test_refuses_hidden_layers_out_of_range(self, digits, n_hidden):
+        with pytest.raises(ArgumentError, match="n_hidden must be"):
+            NeighbourCodes(16, n_hidden=n_hidden).fit(digits[0])
 
     def test_a_hidden_layer_is_not_sparse(self, digits):
         with pytest.raises(ArgumentError, match="n_hidden"):
             NeighbourCodes(16, n_hidden=8, density=0.5).fit(digits[0])
+
+    @every_map
+    def test_rows_that_differ_may_all_be_kept_aside(self, make):
+        X = np.zeros((60, 5))
+        X[7] = 1
+        for seed in range(12):
+            make(n_bits=4, n_iter=1, random_state=seed).fit(X)
+
+    @pytest.mark.parametrize(
+        ("learner", "X"),
+        [
+            (NeighbourCodes(33, random_state=0), THREE_ROWS),
+            (NeighbourCodes(33, n_hidden=8, random_state=0), THREE_ROWS),
+            (FastNeighbourCodes(33, random_state=0), rows(90, 1)),
+        ],
+        ids=["plane", "network", "rounds"],
+    )
+    def test_constant_bits_are_told(self, learner, X):
+        with pytest.warns(UserWarning, match="of 33 bits are constant on the training"):
+            learner.fit(X)
+        bits = learner.transform(X)
+        assert learner.n_dead_bits_ == np.sum(np.ptp(bits, axis=0) == 0) > 0
+
+    @every_map
+    def test_noise_does_not_end_training(self, digits, make):
+        options = {"n_bits": 16, "n_iter": 12, "random_state": 0}
+        learner = make(**options, tol=1e-3).fit(digits[0])
+        assert learner.n_iter_ == 12
+        assert (np.diff(learner.objective_) > 0).any()
+        assert make(**options, tol=0.9).fit(digits[0]).n_iter_ == 10
+
+    @pytest.mark.parametrize("density", [1.0, 0.1])
+    def test_an_interrupt_amid_an_iteration_is_resumed_as_if_it_had_not_been(
+        self, digits, tmp_path, monkeypatch, density
+    ):
+        path = tmp_path / "fit.npz"
+        options = {"density": density, "n_iter": 3, "random_state": 0}
+        with monkeypatch.context() as amid:
+            amid.setattr(Adam, "step", interrupted_step(75))
+            with pytest.warns(InterruptedWarning):
+                ended = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
+        resumed = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
+        whole = NeighbourCodes(16, **options).fit(digits[0])
+        assert ended.n_iter_ == 1
+        assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
+
+    @pytest.mark.parametrize("density", [1.0, 0.1])
+    def test_an_interrupt_amid_an_iteration_keeps_a_finished_map(
+        self, digits, monkeypatch, density
+    ):
+        options = {"density": density, "n_iter": 3, "random_state": 0}
+        with monkeypatch.context() as amid:
+            amid.setattr(Adam, "step", interrupted_step(75))
+            with pytest.warns(InterruptedWarning):
+                ended = NeighbourCodes(16, **options).fit(digits[0])
+        assert ended.n_iter_ == 1
+        if density < 1:
+            assert ended.encoder_.density == pytest.approx(0.1, abs=0.01)
+        else:
+            with interrupted_after(1), pytest.warns(InterruptedWarning):
+                earlier = NeighbourCodes(16, **options).fit(digits[0])
+            assert ended.encoder_.fingerprint == earlier.encoder_.fingerprint
+
+    def test_drawn_rows_are_not_held_beside_those_of_the_frame(
+        self, digits, monkeypatch
+    ):
+        seen, original = [], NeighbourCodes._frame
+
+        def frame(self, X):
+            seen.append(weakref.ref(X))
+            return original(self, X)
+
+        monkeypatch.setattr(NeighbourCodes, "_frame", frame)
+        with on_progress(lambda *_: seen.append(seen[0]())):
+            NeighbourCodes(16, n_rows=500, n_iter=2).fit(digits[0])
+        assert seen[1:] == [None, None]
 
     def test_nothing_kept_aside(self, digits):
         learner = NeighbourCodes(16, n_iter=2, validation=0, random_state=0)
@@ -410,6 +561,32 @@ class TestFastLearner:
     def test_refuses_parameters_out_of_range(self, digits, name, value):
         with pytest.raises(ArgumentError, match=name):
             FastNeighbourCodes(16, **{name: value}).fit(digits[0])
+
+
+class TestTraining:
+    def test_rows_kept_aside_are_ranked_for_a_part_of_the_others(self, monkeypatch):
+        monkeypatch.setattr(_training, "MOST_RANKED", 40)
+        split = ValidationSplit(rows(100), rows(5, seed=1))
+        assert split.ranked.shape == (40, 12)
+        expected = exact_neighbours(split.aside, split.rows[:40], 10).ids
+        np.testing.assert_array_equal(split.nearest, expected)
+        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
+        codes = [pack(V >= 0) for V in (split.aside, split.rows[:40])]
+        assert split.recall(plane) == neighbour_recall(*codes, expected, 10).value
+
+    def test_states_are_copies_only_where_they_are_needed(self):
+        plane = LinearMap(rows(5, 4), rows(1, 4)[0])
+        split = ValidationSplit(rows(30, 5), rows(3, 5))
+        training = Training(plane, split, [4], n_iter=2, rate=0.1)
+        own, copied = training.state(copy=False)[0], training.state()[0]
+        assert own is plane.weights
+        assert not np.shares_memory(copied, plane.weights)
+
+    @pytest.mark.parametrize("n_bits", [5, 16])
+    def test_constant_bits_are_counted(self, n_bits):
+        W, c = rows(3, n_bits), np.zeros(n_bits, np.float32)
+        c[[0, 3]] = 100, -100
+        assert n_constant_bits(LinearMap(W, c), rows(90, 3), n_bits) == 2
 
 
 class TestFrame:

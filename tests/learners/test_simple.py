@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from fewbits.codes import hamming_distances
-from fewbits.learners import LSH, PCAH, Thresholding
+from fewbits.learners import LSH, PCAH, SpectralHashing, Thresholding
 
 
 @pytest.fixture
@@ -36,6 +36,7 @@ def test_pcah_is_the_sign_of_principal_components(X):
     np.testing.assert_allclose(pcah.objective_, [left_out])
 
 
+@pytest.mark.filterwarnings("ignore:1 of 10 bits are constant")
 @pytest.mark.parametrize(
     ("threshold", "level"),
     [
@@ -51,6 +52,7 @@ def test_thresholding(X, threshold, level):
     np.testing.assert_array_equal(bits, above)
 
 
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
 @pytest.mark.parametrize("n", [2, 3, 1000, 1001])
 def test_medians_of_numbers_of_all_sizes(n):
     rng = np.random.default_rng(n)
@@ -60,6 +62,27 @@ def test_medians_of_numbers_of_all_sizes(n):
     np.testing.assert_array_equal(found, np.median(X, axis=0))
 
 
+def test_bits_that_never_change_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 4))
+    X[:, 1], X[:, 3] = 2.0, 3.0
+    with pytest.warns(UserWarning, match="2 of 4 bits are constant on the training"):
+        assert Thresholding("median").fit(X).n_dead_bits_ == 2
+    two_values = rng.integers(0, 2, (5000, 1)).astype(float)
+    with pytest.warns(UserWarning, match="bits are constant"):
+        codes = SpectralHashing(6).fit(two_values)
+    bits = codes.transform(two_values)
+    assert codes.n_dead_bits_ == np.sum(bits.min(axis=0) == bits.max(axis=0)) > 0
+
+
+def test_rare_bits_are_not_dead():
+    X = np.zeros((5000, 2))
+    X[:2500, 0], X[1, 1] = 1.0, 1.0
+    assert Thresholding("mean").fit(X).n_dead_bits_ == 0
+
+
 def test_thresholding_gives_zero_at_the_threshold():
     X = np.array([[0.1, -1.0], [0.1, 3.0]])
-    assert not Thresholding("mean").fit(X).transform([[0.1, 1.0]]).any()
+    with pytest.warns(UserWarning, match="1 of 2 bits are constant"):
+        codes = Thresholding("mean").fit(X)
+    assert not codes.transform([[0.1, 1.0]]).any()

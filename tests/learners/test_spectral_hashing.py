@@ -10,6 +10,7 @@ from fewbits.learners._rows import as_single
 from fewbits.learners._spectral_hashing import SpectralHashing, smoothest_modes
 
 
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
 @parametrize_with_checks([SpectralHashing(n_bits=12), SpectralHashing()])
 def test_sklearn_contract(estimator, check):
     check(estimator)
@@ -99,6 +100,7 @@ def test_ties_go_to_the_component_of_larger_variance():
     assert abs(encoder.weights[0, 0]) == pytest.approx(1 / 4)
 
 
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
 def test_fewer_components_than_bits():
     X = data(n=4)
     encoder = SpectralHashing(40).fit(X).encoder_
@@ -165,7 +167,8 @@ class TestBadInput:
             SpectralHashing().fit(X)
 
     def test_two_rows(self):
-        learner = SpectralHashing(8).fit([[0.0, 1.0], [3.0, 1.0]])
+        with pytest.warns(UserWarning, match="4 of 8 bits are constant"):
+            learner = SpectralHashing(8).fit([[0.0, 1.0], [3.0, 1.0]])
         bits = learner.transform([[0.0, 1.0], [3.0, 1.0]])
         np.testing.assert_array_equal(bits[0] != bits[1], [True, False] * 4)
 

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from fewbits.bundle import class_answers, label_answers
+from fewbits.codes import unpack
 from fewbits.decoding import calibrate, class_probabilities, hidden_class_rates
+from fewbits.errors import ArgumentError
 from fewbits.evaluation import calibration_error
 from fewbits.inputs import Input
 from fewbits.training import fit_bundle
@@ -23,7 +26,10 @@ def fitted(labels=None, **options):
     X, y = items(0)
     source = Input("vectors", X, y if labels is None else labels, "x.npz")
     parameters = QUICK | options.pop("parameters", {})
-    return fit_bundle(source, method="llc", parameters=parameters, **options)
+    method = options.pop("method", "llc")
+    if method != "llc":
+        del parameters["codebook_epochs"]
+    return fit_bundle(source, method=method, parameters=parameters, **options)
 
 
 def test_confidence_is_near_accuracy_on_new_items():
@@ -60,3 +66,47 @@ def test_nothing_kept_aside_and_several_labels():
     bundle = fitted(labels=several)
     assert len(bundle.classes) == 6
     assert bundle.calibration is None
+    assert bundle.info["several_labels"]
+    assert 0 < bundle.info["label_threshold"] < 1
+    bundle = fitted(labels=several, parameters={"validation": 0.0})
+    assert "label_threshold" not in bundle.info
+    assert "labels" not in label_answers(bundle, items(1, 3)[0])[0]
+    with pytest.raises(ArgumentError, match="several labels here, not one class"):
+        class_answers(bundle, items(1, 3)[0])
+
+
+@pytest.mark.parametrize("kernel_map", [None, "chi2"])
+def test_codes_of_majorities(kernel_map):
+    X, y = items(0)
+    bundle = fitted(method="hashnet", n_bits=16, kernel_map=kernel_map)
+    codes, book = unpack(bundle.encoder.encode(X), 16), bundle.classes
+    for name, code in zip(book.names, unpack(book.codes, 16), strict=True):
+        share = codes[y == name].mean(axis=0)
+        sure = abs(share - 0.5) > 0.12  # whatever the tenth does that is kept aside
+        assert (code == (share > 0.5))[sure].all()
+    X, y = items(1, 500)
+    assert (book.labels(bundle.classify(X).rows) == y).mean() > 0.6
+    assert bundle.calibration.hidden.n_items == pytest.approx(60, abs=6)
+
+
+@pytest.mark.filterwarnings("ignore:among the codes of training items")
+def test_codes_of_majorities_of_several_labels():
+    _, y = items(0)
+    several = (np.array(list("abcdefg")) == y[:, None]).astype(np.uint8)
+    several[7, 6] = 1  # the only item of a label, kept aside or not
+    bundle = fitted(method="hashnet", n_bits=16, labels=several)
+    assert len(bundle.classes) == 7
+    assert bundle.info["several_labels"]
+
+
+def test_codes_of_centres():
+    bundle = fitted(method="csq", n_bits=16)
+    # Of Hadamard's matrix: any two differ in half of the bits.
+    assert bundle.classes.min_distance == 8
+    X, y = items(1, 500)
+    assert (bundle.classes.labels(bundle.classify(X).rows) == y).mean() > 0.6
+
+
+def test_majorities_that_are_the_same_are_told():
+    with pytest.warns(UserWarning, match="6 classes have . different codes"):
+        fitted(method="hashnet", n_bits=3, parameters={"n_iter": 1})

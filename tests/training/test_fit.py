@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
 from fewbits.training import METHODS, fit_bundle
+from fewbits.training._methods import make_learner
 
 X = np.random.default_rng(0).normal(size=(80, 10)).astype(np.float32)
 LABELS = np.array(["a", "b", "c", "d"] * 20)
@@ -145,3 +146,22 @@ def test_codes_that_collapse_are_told(monkeypatch):
 def test_more_bits_than_items_to_learn_from_are_told():
     with pytest.warns(UserWarning, match="96 bits are learnt from 80 items: most will"):
         fit_bundle(vectors(), method="dbc", n_bits=96)
+
+
+def test_settings_of_a_loss_and_a_control():
+    pytest.importorskip("torch")
+    settings = {
+        "loss.gamma": 30,
+        "loss.quantization": 0,
+        "control": "posterior",
+        "control.mode": "replace",
+        "control.n_flips": 1,
+    }
+    learner = make_learner("dch", 16, 0, settings)
+    assert (learner.loss.gamma, learner.loss.quantization) == (30, 0)
+    assert (learner.control.mode, learner.control.n_flips) == ("replace", 1)
+    quick = {**settings, "n_iter": 1, "checkpoint": None}
+    bundle = fit_bundle(vectors(), method="dch", n_bits=16, parameters=quick)
+    assert settings.items() <= bundle.info["parameters"].items()
+    with pytest.raises(ArgumentError, match="gamma must be a number above 0, got 0"):
+        make_learner("dch", 16, 0, {"loss.gamma": 0})

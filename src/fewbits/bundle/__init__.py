@@ -4,8 +4,13 @@ from fewbits.bundle._attributes import read_names, report_of, write_attributes
 from fewbits.bundle._bundle import KEEP_VECTORS, SHORTLIST, Bundle
 from fewbits.bundle._classes import (
     DECODERS,
+    LABEL_THRESHOLD,
+    REPAIRED,
+    SEVERAL_LABELS,
     bound_of,
     class_answers,
+    known_by,
+    label_answers,
     vote_answers,
 )
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
@@ -15,13 +20,18 @@ from fewbits.bundle._taxonomy import read_tree, write_taxonomy
 __all__ = [
     "DECODERS",
     "KEEP_VECTORS",
+    "LABEL_THRESHOLD",
     "N_RANDOM",
+    "REPAIRED",
+    "SEVERAL_LABELS",
     "SHORTLIST",
     "Bundle",
     "ClassMembers",
     "Items",
     "bound_of",
     "class_answers",
+    "known_by",
+    "label_answers",
     "read_names",
     "read_tree",
     "report_of",

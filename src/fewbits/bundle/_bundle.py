@@ -344,6 +344,8 @@ class Bundle:
     ) -> Decoded:
         """Return the class of each raw item, or that it is none of them.
 
+        Of several labels it is the nearest; `fewbits.bundle.label_answers` tells all.
+
         Parameters
         ----------
         items : array-like of shape (n, n_features), or sequence
@@ -357,11 +359,13 @@ class Bundle:
         budget : int, default=1000
         foreign_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
-            a class: so near that no more than this share of foreign items are. Where
-            `calibration` has enough items for it, known classes that play foreign ones
-            tell how near, see `fewbits.decoding.hidden_class_rates`; else it is a share
-            of all possible codes, see `fewbits.decoding.predicted_region`, and real
-            foreign items are accepted several times as often. None accepts all.
+            a class: so near that no more than this share of foreign items are. Known
+            classes that play foreign ones tell how near, where `calibration` has them,
+            see `fewbits.decoding.hidden_class_rates`; else it is a share of all
+            possible codes, see `fewbits.decoding.predicted_region`, and real foreign
+            items are accepted several times as often. A rate finer than one of the
+            items that played foreign ones takes the smaller radius of both, as
+            `fewbits.bundle.known_by` tells. None accepts all.
 
         Returns
         -------
@@ -397,8 +401,8 @@ class Bundle:
         if self.codebook is None:
             raise ArgumentError(
                 "this bundle has no codes of classes: learn them from labels by "
-                "'fewbits fit --method llc', or let items vote by 'fewbits classify "
-                "--labels'"
+                "'fewbits fit --method llc' or another deep method, or let items vote "
+                "by 'fewbits classify --labels'"
             )
         return self.codebook
 
@@ -441,7 +445,7 @@ class Bundle:
         queries: ArrayLike | Sequence[Any],
         k: int = 10,
         *,
-        rerank: bool = False,
+        rerank: bool | None = None,
         where: Mapping[int, int] | None = None,
     ) -> list[list[dict[str, Any]]]:
         """Return the nearest items of each query with everything kept about them.
@@ -451,8 +455,9 @@ class Bundle:
         queries : array-like of shape (n, n_features), or sequence
             Raw items.
         k : int, default=10
-        rerank : bool, default=False
-            Rank a shortlist again, see `search_reranked`.
+        rerank : bool, default=None
+            Rank a shortlist again, see `search_reranked`; None does so where it was
+            tuned.
         where : mapping of int to {0, 1}, default=None
             What bits of the items must be, see `search`.
 
@@ -466,6 +471,8 @@ class Bundle:
         ArgumentError
             When `k` is no whole number from 1 on.
         """
+        if rerank is None:
+            rerank = self.shortlist is not None
         search = self.search_reranked if rerank else self.search
         # Nothing is padded here, so asking for more than there is costs nothing.
         k = min(check_k(k), max(1, len(self.collection)))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_count
 from fewbits.analysis import CodeBound, code_bound
-from fewbits.codes import hamming_topk, n_bytes
+from fewbits.codes import Neighbours, hamming_topk, n_bytes
+from fewbits.codes._arguments import check_k
 from fewbits.decoding import (
     Calibration,
     Codebook,
@@ -19,6 +21,7 @@ from fewbits.decoding import (
     decode_nearest,
     decode_ordered,
     decode_soft,
+    label_scores,
     predicted_region,
     top_classes,
     vote,
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
 _TOP = 3  # classes shown where it is known how probable they are
+_LABELS = 5  # shown where items have several
+#: Names in `info` of whether items have several labels, and of the least score of one.
+SEVERAL_LABELS, LABEL_THRESHOLD = "several_labels", "label_threshold"
+#: Name in `info` of the number of classes whose code was another's and was changed.
+REPAIRED = "repaired_classes"
 DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
 
 
@@ -54,17 +62,41 @@ def known_by(
 ) -> KnownRegion:
     """Return what is near enough to a class that few foreign items are.
 
-    As items of classes that played foreign ones tell, or, where these are none or too
-    few for such a rate, as the space of codes does.
+    As items of classes that played foreign ones tell, or, where there are none, as the
+    space of codes does. A rate finer than one such item has the smaller of the radius
+    by the space and that of the finest rate which they can tell: a stricter rate never
+    accepts more.
+
+    Parameters
+    ----------
+    book : Codebook
+    rate : float
+        Share of foreign items that may be accepted, between 0 and 1.
+    calibration : Calibration or None
+        Of the codebook.
+
+    Returns
+    -------
+    KnownRegion
+
+    Raises
+    ------
+    ArgumentError
+        When the rate is out of range, or codes are too short for it.
     """
     hidden = None if calibration is None else calibration.hidden
-    if hidden is None or rate * hidden.n_items < 1:
-        return _region(book.codes.tobytes(), book.n_bits, rate)
-    return hidden.region(book.codes, book.n_bits, rate)
+    if hidden is not None and rate * hidden.n_items >= 1:
+        return hidden.region(book.codes, book.n_bits, rate)
+    by_space = _by_space(book.codes.tobytes(), book.n_bits, rate)
+    if hidden is None or hidden.n_items < 2:
+        return by_space
+    finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
+    by_classes = hidden.region(book.codes, book.n_bits, finest)
+    return min(by_classes, by_space, key=lambda region: region.radius)
 
 
 @lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
-def _region(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
+def _by_space(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
     rows = np.frombuffer(codes, np.uint8).reshape(-1, n_bytes(n_bits))
     return predicted_region(rows, n_bits, rate)
 
@@ -119,7 +151,16 @@ def class_answers(
     list of dict
         ``class``, None for none of them, ``distance`` to its code, -1 for none, and
         ``classes``, a list of ``class`` and ``probability``.
+
+    Raises
+    ------
+    ArgumentError
+        When the bundle has no codebook, or its items have several labels.
     """
+    if bundle.info.get(SEVERAL_LABELS):
+        raise ArgumentError(
+            "items have several labels here, not one class: see label_answers"
+        )
     features, book = bundle.features(items), bundle.classes
     found = decode(bundle, features, **options)
     answers: list[dict[str, Any]] = [
@@ -143,10 +184,51 @@ def class_answers(
     return answers
 
 
+def label_answers(
+    bundle: "Bundle", items: Any, *, top: int = _LABELS
+) -> list[dict[str, Any]]:
+    """Return the labels of each raw item, where items may have several.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    items : array-like of shape (n, n_features), or sequence
+        Vectors, or whatever the backbone takes.
+    top : int, default=5
+        How many labels to rank.
+
+    Returns
+    -------
+    list of dict
+        ``labels``, the names of those that the item has, best first, where items were
+        kept aside to learn the least score of a label from; and ``ranked``, a list of
+        ``label`` and ``score``, see `fewbits.decoding.label_scores`.
+
+    Raises
+    ------
+    ArgumentError
+        When the bundle has no codebook, or `top` is no whole number from 1 on.
+    """
+    book, least = bundle.classes, bundle.info.get(LABEL_THRESHOLD)
+    top = check_count(top, "top")
+    scores = label_scores(book, bundle.encoder.project(bundle.features(items)))
+    answers = []
+    for row, order in zip(scores, np.argsort(-scores, kind="stable"), strict=True):
+        ranked = zip(_names(book, order), row[order].tolist(), strict=True)
+        known = [{"label": name, "score": score} for name, score in ranked]
+        answer: dict[str, Any] = {}
+        if least is not None:
+            answer["labels"] = [e["label"] for e in known if e["score"] >= least]
+        answers.append({**answer, "ranked": known[:top]})
+    return answers
+
+
 def vote_answers(
     bundle: "Bundle", items: Any, labels: str, k: int = 10
 ) -> list[dict[str, Any]]:
     """Return the class that most of the nearest items of the collection have.
+
+    The nearest of a shortlist that is ranked again, where that was tuned.
 
     Parameters
     ----------
@@ -163,10 +245,8 @@ def vote_answers(
     list of dict
         ``class`` and its ``share`` of the votes.
     """
-    collection = bundle.collection
-    classes = np.asarray(collection.column(labels))
-    nearest = hamming_topk(bundle.encode(items), collection.codes, k)
-    found = vote(nearest, classes)
+    classes = np.asarray(bundle.collection.column(labels))
+    found = vote(_nearest(bundle, items, k), classes)
     return [
         {"class": name, "share": share}
         for name, share in zip(
@@ -178,6 +258,16 @@ def vote_answers(
 def _names(book: Codebook, rows: NDArray[np.int64]) -> list[Any]:
     names = book.names.tolist()
     return [names[row] if row >= 0 else None for row in rows.tolist()]
+
+
+def _nearest(bundle: "Bundle", items: Any, k: int) -> Neighbours:
+    """Return the rows of the collection that vote, and their distances."""
+    collection = bundle.collection
+    if bundle.shortlist is None:
+        return hamming_topk(bundle.encode(items), collection.codes, k)
+    found = bundle.search_reranked(items, min(check_k(k), len(collection)))
+    rows = collection.rows(found.ids.ravel()).reshape(found.ids.shape)
+    return Neighbours(found.distances, rows)  # type: ignore[arg-type]
 
 
 def bound_of(bundle: "Bundle", labels: str) -> CodeBound:

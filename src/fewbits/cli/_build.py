@@ -65,6 +65,4 @@ def build(
         print_json({"bundle": str(bundle), **built.summary()})
     else:
         typer.echo(f"{bundle}: {len(source):,} items of {built.encoder.n_bits} bits")
-        again = ["--rerank"] if built.shortlist else []
-        words = [*_QUERIES[source.kind], *again]
-        typer.echo(f"next: {command_line('search', bundle, *words)}")
+        typer.echo(f"next: {command_line('search', bundle, *_QUERIES[source.kind])}")

@@ -17,10 +17,16 @@ from fewbits.cli._options import (
 )
 from fewbits.errors import ArgumentError
 
+#: How `KnownRegion.model` reads in a sentence.
+_MODELS = {
+    "hidden classes": "classes that played foreign ones",
+    "uniform": "the share of all codes; real foreign items may be several times that",
+}
 _HEADINGS = {
     "distance": "bits that differ",
     "classes": "most probable classes",
     "share": "share of votes",
+    "ranked": "best labels",
 }
 
 
@@ -63,15 +69,17 @@ def classify(
         typer.Option(
             help="Reject an item as of no class unless its code is so near to that of "
             "a class that at most this share of foreign items would be accepted; 0.05 "
-            "is a start. Estimated from classes that 'fewbits fit' kept aside, or else "
-            "from the code space."
+            "is a start. Estimated from items that 'fewbits fit' kept aside, whose "
+            "classes play foreign ones, or from the code space where there are none. "
+            "What is accepted is told below the table, and as 'accepted' with --json."
         ),
     ] = None,
     top: Annotated[
         int | None,
         typer.Option(
             help="Number of classes to show with their probabilities; 3 when not "
-            "given, where 'fewbits fit' has kept items aside to calibrate them, else 0."
+            "given, where 'fewbits fit' has kept items aside to calibrate them, else "
+            "0. Of several labels an item the number to rank; 5 when not given."
         ),
     ] = None,
     labels: Annotated[
@@ -87,8 +95,10 @@ def classify(
 ) -> None:
     """Say which class each item is of, or that it is of none.
 
-    By the codes of the classes, which 'fewbits fit --method llc' learns; or by the
-    votes of the nearest items of the collection.
+    By the codes of the classes, which 'fewbits fit' keeps for llc and all other deep
+    methods; or by the votes of the nearest items of the collection. Where items have
+    several labels, all those whose score is high enough are told, and neither decoders
+    nor rejection apply.
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
@@ -96,7 +106,13 @@ def classify(
 
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
     """
-    from fewbits.bundle import Bundle, class_answers, vote_answers
+    from fewbits.bundle import (
+        SEVERAL_LABELS,
+        Bundle,
+        class_answers,
+        label_answers,
+        vote_answers,
+    )
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
@@ -112,11 +128,21 @@ def classify(
         if decoder != needed:
             check_unused({option: options[option]}, f"--decoder {needed}")
     loaded = Bundle.load(bundle, items=labels is not None)
+    several = labels is None and loaded.info.get(SEVERAL_LABELS)
+    if several:
+        check_unused(
+            {**options, "--foreign-rate": foreign_rate},
+            "items of one class each, those of this bundle have several labels",
+        )
+    region = _region_of(loaded, foreign_rate)
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
         asked = read_for(loaded, source, column).values
     if labels is not None:
         answers = vote_answers(loaded, asked, labels, k)
+    elif several:
+        ranked = {} if top is None else {"top": top}
+        answers = label_answers(loaded, asked, **ranked)
     else:
         given = {k.lstrip("-"): v for k, v in options.items() if v is not None}
         answers = class_answers(
@@ -125,12 +151,29 @@ def classify(
     rows = [{"item": item_label(asked, i), **each} for i, each in enumerate(answers)]
     if as_json:
         for row in rows:
-            print_json(row)
+            print_json({**row, "accepted": region} if region else row)
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
-    if top and loaded.calibration is None:
+    if region:
+        typer.echo(
+            f"note: accepted is what differs in at most {region['radius']} bits from a "
+            f"class; {region['predicted_rate']:.3g} of foreign items are expected to, "
+            f"by {_MODELS[region['model']]}"
+        )
+    if top and loaded.calibration is None and not several:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
+
+
+def _region_of(bundle: Any, rate: float | None) -> dict[str, Any] | None:
+    """Return what is accepted as known, None where everything is."""
+    from fewbits.bundle import known_by
+
+    if rate is None:
+        return None
+    found = known_by(bundle.classes, rate, bundle.calibration)
+    names = ("radius", "predicted_rate", "model")
+    return {name: getattr(found, name) for name in names}
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -143,9 +186,10 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(
-            f"{_shown(each['class'])} {each['probability']:.2f}" for each in value
-        )
+        return ", ".join(map(_shown, value)) or "none"
+    if isinstance(value, dict):
+        name, number = value.values()
+        return f"{_shown(name)} {number:.2f}"
     if isinstance(value, float):
         return f"{value:.3g}"
     return "none" if value is None else str(value)

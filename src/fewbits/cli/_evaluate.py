@@ -38,7 +38,8 @@ def evaluate(
 
     Prints the recall of the exact nearest neighbours, bytes per item and queries per
     second for float vectors, sign bits and the codes; with labels also the mean average
-    precision and the accuracy of neighbour votes.
+    precision and the accuracy of neighbour votes. A bundle that was tuned to re-rank,
+    or that keeps vectors, is also searched so.
 
     Example: fewbits evaluate my-bundle queries.npy vectors.npy
     """

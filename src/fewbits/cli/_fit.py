@@ -70,7 +70,11 @@ def fit(
     labels: LabelColumn = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the method, as density=0.05."),
+        typer.Option(
+            "--set",
+            help="A parameter of the method, as density=0.05; once for each. A name "
+            "that is not known is answered by those that are.",
+        ),
     ] = None,
     kernel_map: Annotated[
         str | None,
@@ -104,14 +108,19 @@ def fit(
 ) -> None:
     """Learn an encoder from INPUT and write it to a new bundle.
 
-    Ctrl-C keeps what was learnt so far where no bundle is lost by it.
+    Ctrl-C keeps what was learnt so far where no bundle is lost by it, and so do numbers
+    that cease to be finite after the first epoch; the exit code is 130 then.
+
+    Deep methods but llc also take settings of their loss and of a control, by the names
+    that Python has for them: --set loss.quantization=0.01 --set control=posterior --set
+    control.mode=replace --set control.weight=0.1.
 
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
 
     Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
     """
     from fewbits import inputs, learners, training
-    from fewbits.bundle import Bundle
+    from fewbits.bundle import REPAIRED, Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
     parameters = parse_settings(settings or [])
@@ -157,8 +166,18 @@ def fit(
         print_json({"bundle": str(output), **bundle.summary()})
     else:
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
+        _tell_of_repaired(bundle.info.get(REPAIRED))
         options = {"--column": column, "--labels": labels}
         typer.echo(f"next: {command_line('build', output, items, **options)}")
+
+
+def _tell_of_repaired(n_classes: int | None) -> None:
+    if n_classes:
+        noun = "class" if n_classes == 1 else "classes"
+        typer.echo(
+            f"note: the codes of {n_classes:,} {noun} were changed, because they were "
+            "those of other classes"
+        )
 
 
 def _configuration(path: Path | None) -> Any:

@@ -39,7 +39,8 @@ def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None
         parts = [str(error) or "interrupted"]
         if there:
             parts.append(f"{output} is left as it was")
-        if checkpoint is not None and _begun(checkpoint):
+        again = error.__cause__ is None  # else the same numbers would end it again
+        if again and checkpoint is not None and _begun(checkpoint):
             parts.append(f"the same command goes on from {checkpoint}")
         if parts == ["interrupted"]:
             parts = ["interrupted before anything was kept"]
@@ -58,11 +59,15 @@ def stop_early(
     """Save a bundle that is half learnt where that loses nothing, and end.
 
     A finished bundle is worth more. Beside a checkpoint, which holds the same, it would
-    only be in the way of the same command.
+    only be in the way of the same command; unless that would end in the same way, for
+    want of finite numbers.
     """
     text = f"interrupted after {told.n_done} of {told.n_planned} iterations"
-    if checkpoint is None and not (output / "bundle.json").exists():
+    diverged = told.__cause__
+    if diverged is not None:
+        text += f": {told}"
+    if not (output / "bundle.json").exists() and (checkpoint is None or diverged):
         known = {**bundle.info, "interrupted": f"after {told.n_done} iterations"}
         replace(bundle, info=known).save(output)
         text += f"; {output} holds what was learnt so far"
-    raise KeyboardInterrupt(text)
+    raise KeyboardInterrupt(text) from diverged

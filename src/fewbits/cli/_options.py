@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -239,7 +239,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parse_settings(["density=0.05", "solver=iterative", "verbose=True"])
+    >>> parse_settings(["density=.05", "solver=iterative", "verbose=True"])
     {'density': 0.05, 'solver': 'iterative', 'verbose': True}
     """
     parsed = {}
@@ -256,10 +256,10 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 def _value(text: str) -> Any:
     if text in _PYTHONS:  # as the messages of learners have it
         return _PYTHONS[text]
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    for read in (json.loads, float):  # JSON has no .5
+        with suppress(ValueError):
+            return read(text)
+    return text
 
 
 def parse_bits(conditions: Sequence[str]) -> dict[int, int]:

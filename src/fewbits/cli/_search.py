@@ -37,11 +37,13 @@ def search(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Answers per query.")] = 10,
     rerank: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            help="Rank a shortlist again: by kept vectors, or by the query's scores."
+            "--rerank/--no-rerank",
+            help="Rank a shortlist again: by kept vectors, or by the query's scores. "
+            "When not given, as 'fewbits tune' found best.",
         ),
-    ] = False,
+    ] = None,
     where: Where = None,
     column: Column = None,
     as_json: AsJson = False,
@@ -66,6 +68,8 @@ def search(
     asked: Any = typed_items(loaded, bundle, queries or [])
     if source:
         asked = read_for(loaded, source, column).values
+    if rerank is None:
+        rerank = loaded.shortlist is not None
     conditions = parse_bits(where or [])
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN
     if n_more > 0:

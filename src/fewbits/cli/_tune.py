@@ -43,7 +43,10 @@ def tune(
     ] = None,
     encode_us: Annotated[
         float | None,
-        typer.Option(help="Maximum microseconds to encode a vector, on this machine."),
+        typer.Option(
+            help="Maximum microseconds to encode a vector that comes alone, on this "
+            "machine."
+        ),
     ] = None,
     quality: Annotated[
         str | None,
@@ -58,7 +61,12 @@ def tune(
     ] = None,
     bits: Annotated[
         list[int] | None,
-        typer.Option("--bits", "-b", help="Try only this length; once for each."),
+        typer.Option(
+            "--bits",
+            "-b",
+            help="Try only this length; once for each. Powers of two when not given, "
+            "up to what --bytes allows, or to 1024 or four for each feature.",
+        ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
     minutes: Annotated[
@@ -90,7 +98,7 @@ def tune(
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 
-    Example: fewbits tune vectors.npy --bytes 32 --encode-us 20 -o tuned.json
+    Example: fewbits tune vectors.npy --bytes 32 --encode-us 100 -o tuned.json
     """
     from fewbits import inputs
     from fewbits.training import tuning
@@ -181,6 +189,8 @@ def _print(found: Any) -> None:
         "encode µs",
         "search µs",
     ]
+    if found.too_long:
+        typer.echo(f"note: not tried: {_too_long(found)}")
     n_items = f"{found.best.n_items:,} items"
     print_table(f"what nothing else beats, among {n_items}", header, rows)
     typer.echo(tuning.frontier_text(found.measured, found.frontier, found.measure))
@@ -195,6 +205,11 @@ def _print(found: Any) -> None:
             f"that is below {wanted}, which the queries that chose it reach: ask for a "
             "little more"
         )
+
+
+def _too_long(found: Any) -> str:
+    asked = ", ".join(map(str, found.too_long))
+    return f"{asked} bits take more than {found.target.max_bytes} bytes"
 
 
 def _refuse_unreached(found: Any) -> None:

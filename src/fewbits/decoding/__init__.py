@@ -15,6 +15,7 @@ from fewbits.decoding._hidden_classes import (
     hidden_class_region,
 )
 from fewbits.decoding._known_region import KnownRegion
+from fewbits.decoding._labels import label_scores, label_threshold
 from fewbits.decoding._linear import LinearModel, best_scores, learn_class
 from fewbits.decoding._nearest import decode_nearest
 from fewbits.decoding._novelty import familiar_radius
@@ -56,6 +57,8 @@ __all__ = [
     "hidden_class_rates",
     "hidden_class_region",
     "known_region",
+    "label_scores",
+    "label_threshold",
     "learn_class",
     "load_calibration",
     "load_codebook",

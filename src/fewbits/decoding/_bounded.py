@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fewbits._checks import check_choice, whole_number
+from fewbits._checks import check_choice, check_count
 from fewbits._typing import CodeArray, IdArray
 from fewbits.decoding._code_table import BLOCK, CodeTable, KeyArray
 from fewbits.decoding._codebook import Codebook
@@ -68,7 +68,7 @@ def decode_bounded(
     check_ties(ties)
     check_choice(method, "method", METHODS)
     codes = item_codes(codes, codebook)
-    radius = check_radius(radius, codebook.n_bits)
+    radius = min(check_count(radius, "radius", 0), codebook.n_bits)
     size = ball_size(codebook.n_bits, radius)
     if method == "look-ups" and size > _MAX_BALL:
         raise ArgumentError(
@@ -82,14 +82,6 @@ def decode_bounded(
     far = found.distances > radius
     found.distances[far], found.rows[far], found.ties[far] = -1, -1, 0
     return found.decided(ties)
-
-
-def check_radius(radius: int, n_bits: int) -> int:
-    """Return `radius` as an int, at most `n_bits`."""
-    radius = whole_number(radius, "radius")
-    if radius < 0:
-        raise ArgumentError(f"radius must be 0 or more, got {radius}")
-    return min(radius, n_bits)
 
 
 def ball_size(n_bits: int, radius: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import whole_number
+from fewbits._checks import check_count, whole_number
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, hamming_topk, pack, unpack
 from fewbits.decoding._balls import Balls, ball_shares
@@ -100,7 +100,7 @@ def covered_share(
     >>> round(covered_share(codes, 5, 0, ones=[0.9] * 5).share, 4)
     0.5905
     """
-    radius = check_radius(radius)
+    radius = check_count(radius, "radius", 0)
     space = Space(class_codes, n_bits, ones, n_samples, random_state)
     return space.coverage(min(radius, space.n_bits))
 
@@ -196,14 +196,6 @@ def bit_shares(codes: CodeArray, n_bits: int) -> FloatArray:
     for start in range(0, len(codes), step):
         ones += unpack(codes[start : start + step], n_bits).sum(axis=0, dtype=np.int64)
     return (ones + 1) / (len(codes) + 2)
-
-
-def check_radius(radius: int) -> int:
-    """Return a Hamming radius as an int that is 0 or more."""
-    radius = whole_number(radius, "radius")
-    if radius < 0:
-        raise ArgumentError(f"radius must be 0 or more, got {radius}")
-    return radius
 
 
 def distinct_codes(codes: CodeArray, n_bits: int) -> CodeArray:

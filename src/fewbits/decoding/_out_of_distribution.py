@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_count
 from fewbits._typing import CodeArray
-from fewbits.decoding._coverage import Coverage, Space, check_radius
+from fewbits.decoding._coverage import Coverage, Space
 from fewbits.decoding._hidden_classes import check_rate
 from fewbits.decoding._known_region import KnownRegion
 from fewbits.errors import ArgumentError
@@ -67,7 +68,7 @@ def known_region(
     >>> region.predicted_rate  # 18 of 256
     0.0703125
     """
-    radius = check_radius(radius)
+    radius = check_count(radius, "radius", 0)
     space = Space(class_codes, n_bits, ones, 20_000, random_state)
     coverage = space.coverage(min(radius, space.n_bits))
     return _region(space, radius, coverage, ones)

@@ -12,6 +12,7 @@ from fewbits.learners._kernel_mapped import KernelMapped
 from fewbits.learners._lsh import LSH
 from fewbits.learners._pcah import PCAH
 from fewbits.learners._progress import on_progress
+from fewbits.learners._shared_steps import shared_steps
 from fewbits.learners._spectral_hashing import SpectralHashing
 from fewbits.learners._threshold import Thresholding
 from fewbits.learners.dbc import DBC
@@ -44,4 +45,5 @@ __all__ = [
     "interrupts_passed_on",
     "on_device",
     "on_progress",
+    "shared_steps",
 ]

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._device import Matrix, here, product
-from fewbits.learners._rows import LARGE, Rows, column_means, parts
+from fewbits.learners._rows import LARGE, Rows, checksum, column_means, parts
+from fewbits.learners._shared_steps import once
 
 Float64Array = NDArray[np.float64]
 
@@ -51,6 +52,10 @@ def principal_axes(X: Array) -> PrincipalAxes:
     FeatureError
         When all rows are the same.
     """
+    return once("axes", lambda: (checksum(X), here().is_torch), lambda: _axes_of(X))
+
+
+def _axes_of(X: Array) -> PrincipalAxes:
     mean = column_means(X)
     few_rows = 2 * len(X) < X.shape[1]
     scatter, directions = _from_rows(X, mean) if few_rows else _from_columns(X, mean)

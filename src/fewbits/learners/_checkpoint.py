@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fewbits._files import atomic_write
 from fewbits._typing import Array
 from fewbits.errors import ArtefactError
-from fewbits.learners._rows import as_single, spans
+from fewbits.learners._rows import checksum
 
 Arrays = tuple[NDArray[Any], ...]
 Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column for each.
@@ -113,9 +113,7 @@ def check_identity(
 
 def data_checksum(X: Array, Y: Labels | None) -> str:
     """Return the SHA-256 of all rows, as float32, and of the labels, if any."""
-    digest = sha256(repr(X.shape).encode())
-    for span in spans(*X.shape):
-        digest.update(as_single(X[span]).data)
+    digest = sha256(checksum(X).encode())
     if Y is not None:
         parts = [Y.indptr, Y.indices, Y.data] if sp.issparse(Y) else [Y]
         for part in parts:

@@ -3,9 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._typing import Array
 from fewbits._warnings import warn_user
+from fewbits.codes import unpack
+from fewbits.encoders import Encoder
+from fewbits.learners._rows import spans
 
 NO_WEIGHTS = ", as none of their weights was kept; raise density"
+_SOME = 1000
+_ON_ROWS = " on the training rows"
 
 
 def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
@@ -13,6 +19,25 @@ def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
     if n_dead:
         warn_user(f"{n_dead} of {n_bits} bits are constant{why}")
     return n_dead
+
+
+def tell_constant_bits(encoder: Encoder, X: Array) -> int:
+    """Warn if bits are the same for all rows, and return how many there are.
+
+    All rows are looked at only where some of them do not settle it.
+    """
+    some = X[:: max(1, len(X) // _SOME)]
+    if n_constant(_bits(encoder, some)):
+        firsts = _bits(encoder, X[:1])[0]
+        alike = np.ones(encoder.n_bits, bool)
+        for span in spans(*X.shape):
+            alike &= (_bits(encoder, X[span]) == firsts).all(axis=0)
+        return tell_dead_bits(int(alike.sum()), encoder.n_bits, _ON_ROWS)
+    return 0
+
+
+def _bits(encoder: Encoder, X: Array) -> NDArray[np.bool_]:
+    return unpack(encoder.encode(X), encoder.n_bits).astype(bool)
 
 
 def n_constant(bits: NDArray[np.bool_]) -> int:

@@ -5,12 +5,15 @@ polar factor ``U V'`` of ``C = U S V'``: the closest such matrix to C. For k = b
 rotation; k < b is the case of more bits than dimensions (Xia et al. 2015, section 4.2).
 """
 
+from hashlib import sha256
+
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import DTypeLike, NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.learners._device import Matrix, here
+from fewbits.learners._shared_steps import once
 
 Float64Array = NDArray[np.float64]
 
@@ -50,7 +53,8 @@ def polar(C: FeatureArray) -> FeatureArray:
 
 def random_rotation(k: int, b: int, rng: RandomState) -> FeatureArray:
     """Return a uniformly random (k, b) matrix, k <= b, with orthonormal rows."""
-    return polar(rng.standard_normal((k, b)))
+    drawn = rng.standard_normal((k, b))
+    return once("rotation", lambda: sha256(drawn.data).digest(), lambda: polar(drawn))
 
 
 def _polar_by_gram(C: FeatureArray) -> Float64Array | None:

@@ -5,6 +5,7 @@ in float64. Blocks are C-ordered copies, so the strides of X never change a resu
 """
 
 from collections.abc import Iterator
+from hashlib import sha256
 from mmap import mmap
 from typing import Any
 
@@ -69,6 +70,14 @@ def column_means(X: Array) -> NDArray[np.float64]:
     for span in spans(*X.shape):
         total += as_single(X[span]).sum(axis=0, dtype=np.float64)
     return total / len(X)
+
+
+def checksum(X: Array) -> str:
+    """Return the SHA-256 of all rows, as float32, and of their number and width."""
+    digest = sha256(repr(X.shape).encode())
+    for span in spans(*X.shape):
+        digest.update(as_single(X[span]).data)
+    return digest.hexdigest()
 
 
 def working_dtype(n_rows: int, n_in: int, n_out: int) -> DTypeLike:

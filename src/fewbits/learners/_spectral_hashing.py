@@ -9,6 +9,7 @@ from fewbits._typing import Array
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._base import Learner
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners._rows import Rows, working_dtype
 
@@ -33,6 +34,9 @@ class SpectralHashing(Learner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (1,)
         Mean eigenvalue of the waves, in units of one over the squared features.
+    n_dead_bits_ : int
+        Bits that are the same for all rows, as those of even modes are along an axis
+        with two values; a warning tells when there are any.
     n_features_in_ : int
 
     Notes
@@ -76,7 +80,9 @@ class SpectralHashing(Learner):
         W, start = P[:, used] / (high - low)[used], low[used] / (high - low)[used]
         # cos(pi m t) = sin(pi (m t + 1/2)), where t runs from 0 to 1 along the box
         bias = 0.5 - modes * (start + components.mean @ W)[axes]
-        return EigenfunctionEncoder(W, axes, modes, bias)
+        encoder = EigenfunctionEncoder(W, axes, modes, bias)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
 
 def smoothest_modes(

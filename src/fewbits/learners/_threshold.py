@@ -10,6 +10,7 @@ from fewbits.codes import MAX_BITS
 from fewbits.encoders import SparseEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._base import Learner
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_choice
 from fewbits.learners._rows import as_single, column_means, spans
 
@@ -36,6 +37,9 @@ class Thresholding(Learner):
         In float32.
     objective_ : ndarray of shape (0,)
         Empty: nothing is optimised.
+    n_dead_bits_ : int
+        Bits that are the same for all rows, as those of constant features are; a
+        warning tells when there are any.
     n_features_in_ : int
 
     Notes
@@ -68,9 +72,10 @@ class Thresholding(Learner):
             raise FeatureError(f"a code has at most {MAX_BITS} bits, got {n} features")
         self.thresholds_ = as_single(_compute(self.threshold, X))
         self.objective_ = np.empty(0)
-        return SparseEncoder(
-            np.arange(n + 1), np.arange(n), np.ones(n), -self.thresholds_, n
-        )
+        rows = np.arange(n + 1)
+        encoder = SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
 
 def _compute(threshold: str, X: Array) -> NDArray[Any]:
@@ -82,7 +87,9 @@ def _compute(threshold: str, X: Array) -> NDArray[Any]:
 def _column_medians(X: Array) -> NDArray[np.float64]:
     """Return the medians, in a few walks over the rows however many there are."""
     middle = {(len(X) - 1) // 2, len(X) // 2}
-    return np.mean([_order_statistic(X, rank) for rank in middle], axis=0)
+    found = np.stack([_order_statistic(X, rank) for rank in middle])
+    medians: NDArray[np.float64] = found.mean(axis=0)
+    return medians
 
 
 def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:

@@ -1,18 +1,46 @@
 """The codes of classes that a learner has made, and what its scores are worth."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewbits.decoding import Calibration, Codebook, calibrate, hidden_class_rates
+from fewbits._warnings import warn_user
+from fewbits.analysis._centres import majority_codes
+from fewbits.analysis._members import Members
+from fewbits.bundle import LABEL_THRESHOLD, REPAIRED, SEVERAL_LABELS
+from fewbits.decoding import (
+    Calibration,
+    Codebook,
+    calibrate,
+    hidden_class_rates,
+    label_threshold,
+)
 from fewbits.learners import KernelMapped
+from fewbits.learners._labels import indicator
 
 
-def classes_of(
-    learner: Any, features: Any, labels: Any
-) -> tuple[Codebook | None, Calibration | None]:
-    """Return both, or None for what the learner has not made.
+class Classes(NamedTuple):
+    """What a bundle is told about classes.
+
+    Attributes
+    ----------
+    codebook : Codebook or None
+    calibration : Calibration or None
+    info : dict
+        What else is known, for `Bundle.info`.
+    """
+
+    codebook: Codebook | None
+    calibration: Calibration | None
+    info: dict[str, Any]
+
+
+def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
+    """Return what a deep learner has made of classes, and nothing for others.
+
+    The codes are those that it has learnt for classes, or else, bit by bit, those of
+    the majority of the items that it was trained on.
 
     Parameters
     ----------
@@ -20,19 +48,71 @@ def classes_of(
         After `fit`.
     features, labels
         What it was fitted to. The rows that it kept aside calibrate, and play foreign
-        items; those with several labels cannot.
+        items; those with several labels tell which scores of labels are high enough.
+
+    Warns
+    -----
+    UserWarning
+        When classes share a code of majorities.
     """
     inner = learner.learner_ if isinstance(learner, KernelMapped) else learner
-    make = getattr(inner, "codebook_of_classes", None)
-    if make is None:
-        return None, None
-    book, rows = make(), inner.held_out_
-    if not len(rows) or np.ndim(labels) != 1:
-        return book, None
+    if not hasattr(inner, "held_out_"):
+        return Classes(None, None, {})
+    rows, make = inner.held_out_, getattr(inner, "codebook_of_classes", None)
+    book = None if make is None else make()
+    if book is None:
+        book = _majorities(learner, features, labels, rows)
+    info: dict[str, Any] = {}
+    if hasattr(inner, "n_repaired_"):
+        info[REPAIRED] = int(inner.n_repaired_)
+    if np.ndim(labels) > 1:
+        info |= _of_several(book, learner, features, labels, rows)
+        return Classes(book, None, info)
+    if not len(rows):
+        return Classes(book, None, info)
     aside, classes = features[rows], np.asarray(labels)[rows]
+    return Classes(book, _calibration(book, learner, aside, classes), info)
+
+
+def _majorities(learner: Any, features: Any, labels: Any, aside: Any) -> Codebook:
+    """Return the majority of each class among the items that were not kept aside.
+
+    All items of a class that has none but these.
+    """
+    encoder = learner.encoder_
+    classes, Y = indicator(labels, features, type(learner).__name__)
+    pairs = Y.tocsc()
+    numbers = np.repeat(np.arange(len(classes)), np.diff(pairs.indptr))
+    trained = ~np.isin(pairs.indices, aside)
+    sizes = np.bincount(numbers[trained], minlength=len(classes))
+    counted = trained | (sizes[numbers] == 0)
+    members = Members(classes, numbers[counted], pairs.indices[counted])
+    codes = majority_codes(encoder.encode(features), encoder.n_bits, members)
+    book = Codebook(codes, encoder.n_bits, classes)
+    if book.n_unique < len(book):
+        warn_user(
+            f"{len(book)} classes have {book.n_unique} different codes: no decoder can "
+            "tell those apart that share one; longer codes or more training may"
+        )
+    return book
+
+
+def _of_several(
+    book: Codebook, learner: Any, features: Any, labels: Any, rows: Any
+) -> dict[str, Any]:
+    """Return what a bundle is told about items of several labels."""
+    info: dict[str, Any] = {SEVERAL_LABELS: True}
+    if len(rows):
+        Y = indicator(labels, features, type(learner).__name__)[1][rows].toarray()
+        scores = learner.encoder_.project(features[rows])
+        info[LABEL_THRESHOLD] = label_threshold(book, scores, Y)
+    return info
+
+
+def _calibration(book: Codebook, learner: Any, aside: Any, classes: Any) -> Calibration:
     calibration = calibrate(book, learner.encoder_.project(aside), classes)
-    if len(book) > 1:
-        codes, own = learner.encoder_.encode(aside), book.rows(classes)
-        hidden = hidden_class_rates(book.codes, book.n_bits, codes, own)
-        calibration = replace(calibration, hidden=hidden)
-    return book, calibration
+    if len(book) < 2:
+        return calibration
+    codes, own = learner.encoder_.encode(aside), book.rows(classes)
+    hidden = hidden_class_rates(book.codes, book.n_bits, codes, own)
+    return replace(calibration, hidden=hidden)

@@ -17,6 +17,7 @@ from fewbits.evaluation import (
     share_label,
 )
 from fewbits.inputs import Input
+from fewbits.training._reranked import reranked
 
 Progress = Callable[[int, int], None]
 
@@ -30,11 +31,13 @@ class Report:
     k : int
         Neighbours that count.
     comparison : list of Comparison
-        Float vectors, the signs of centred features, and the bundle's codes.
+        Float vectors, the signs of centred features, the bundle's codes, and re-ranking
+        as the bundle does it, if it was tuned to or keeps vectors.
     label_map, knn_accuracy : float or None
         Mean average precision over labels (whole ranking, ties expected), and accuracy
         of the votes of `k` neighbours; None without labels. Neighbours vote for one
-        class, so `knn_accuracy` is None too where items may have several.
+        class, so `knn_accuracy` is None too where items may have several. Those of a
+        bundle that was tuned to re-rank are the neighbours that it finds so.
     n_queries, n_items : int
     """
 
@@ -93,6 +96,11 @@ def evaluate_bundle(
         progress=progress,
     )
     label_map, accuracy = _label_figures(bundle, queries, database, asked, among, k)
+    own = reranked(bundle, asked, among, k)
+    if own is not None:
+        rows.append(own.row)
+        if accuracy is not None and bundle.shortlist is not None:
+            accuracy = own.vote_accuracy(database.labels, queries.labels)
     return Report(k, rows, label_map, accuracy, len(queries), len(database))
 
 

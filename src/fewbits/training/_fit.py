@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from fewbits import backbones, learners
+from fewbits._warnings import warn_user
 from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle
 from fewbits.encoders._homogeneous import KERNELS
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input
 from fewbits.learners import Learner
 from fewbits.training._alarms import check_classes, warn_of_codes
@@ -42,8 +43,10 @@ def fit_bundle(
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
 
-    A learner that gives codes to classes makes a bundle that classifies. Its items kept
-    aside (`validation`) also calibrate how probable classes are.
+    A deep method makes a bundle that classifies, by the codes that it has learnt for
+    classes or, bit by bit, by those of the majority of their items. Items kept aside
+    (`validation`) also calibrate how probable classes are, or say from which score on
+    an item has one of several labels.
 
     The features of image files are kept on disk, see `fewbits.backbones.features`: in
     the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any
@@ -76,8 +79,11 @@ def fit_bundle(
     Warns
     -----
     UserWarning
-        When most classes have a single item, or the codes of a sample of the items show
-        what `fewbits.analysis.code_alarms` tells.
+        When most classes have a single item, classes share a code, or the codes of a
+        sample of the items show what `fewbits.analysis.code_alarms` tells.
+    InterruptedWarning
+        When the learner was interrupted, or met numbers that are not finite, after a
+        first epoch: the bundle holds what was good before.
 
     Raises
     ------
@@ -89,7 +95,8 @@ def fit_bundle(
     """
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
-    info = {"method": method, "parameters": _plain(learner.get_params())}
+    given = {**learner.get_params(), **(parameters or {})}  # also those of parts
+    info = {"method": method, "parameters": _plain(given)}
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
         info["kernel_map"] = kernel_map
@@ -102,17 +109,30 @@ def fit_bundle(
     if used is not None:
         check_classes(source)
     features = _extracted(source, extractor, progress)
-    learner.fit(features, source.labels)
+    _fit(learner, features, source.labels)
     warn_of_codes(learner.encoder_, features, used)
-    codebook, calibration = classes_of(learner, features, source.labels)
+    found = classes_of(learner, features, source.labels)
     return Bundle(
         learner.encoder_,
         backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
-        info={**info, "trained_on": len(source), **(remember or {})},
-        codebook=codebook,
-        calibration=calibration,
+        info={**info, "trained_on": len(source), **found.info, **(remember or {})},
+        codebook=found.codebook,
+        calibration=found.calibration,
     )
+
+
+def _fit(learner: Learner, features: Any, labels: Any) -> None:
+    """Fit; where numbers cease to be finite, what was good before is kept."""
+    try:
+        learner.fit(features, labels)
+    except ArithmeticError as error:
+        if not hasattr(learner, "encoder_"):
+            raise
+        n_done, n_planned = len(learner.objective_), learner.get_params()["n_iter"]
+        warning = InterruptedWarning(str(error), n_done, n_planned)
+        warning.__cause__ = error
+        warn_user(warning)
 
 
 def features_of(

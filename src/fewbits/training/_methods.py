@@ -1,7 +1,7 @@
 """Learners by the names that people type."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -51,7 +51,11 @@ def make_learner(
     random_state: int | None,
     parameters: Mapping[str, Any],
 ) -> Learner:
-    """Return an untrained learner from names that a person typed."""
+    """Return an untrained learner from names that a person typed.
+
+    Deep methods with a loss also take its parameters, as ``loss.gamma``, and those of a
+    control that is named, as ``control.mode``.
+    """
     make, known = _constructor(method), parameters_of(method)
     wanted = dict(parameters)
     if n_bits is not None:
@@ -60,14 +64,18 @@ def make_learner(
         if "n_bits" in wanted:
             raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
         wanted["n_bits"] = n_bits
-    if unknown := sorted(set(wanted) - set(known)):
-        raise ArgumentError(
-            f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known)}"
-        )
+    _check_known(method, wanted, known)
     if "random_state" in known:
         wanted.setdefault("random_state", random_state)
         check_seed(wanted["random_state"])
-    return make(**wanted)
+    return make(**_composed(method, wanted))
+
+
+def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
+    if unknown := sorted(set(wanted) - set(known)):
+        raise ArgumentError(
+            f"{what} has no parameter {unknown[0]!r}; it has {', '.join(known)}"
+        )
 
 
 def _constructor(method: str) -> Callable[..., Learner]:
@@ -80,6 +88,37 @@ def _constructor(method: str) -> Callable[..., Learner]:
     from fewbits.learners.deep import LLC, DeepHash
 
     return LLC if method == "llc" else partial(DeepHash, loss=method)
+
+
+def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with a loss and a control made from those of their own."""
+    for part, kinds in _parts(method).items():
+        prefix = f"{part}."
+        names = [name for name in wanted if name.startswith(prefix)]
+        if not names:
+            continue
+        kind = wanted.get(part, method if part == "loss" else None)
+        if not isinstance(kind, str) or kind not in kinds:
+            named = " or ".join(f"{part}={each}" for each in kinds)
+            raise ArgumentError(f"{min(names)} needs {named}, got {part}={kind}")
+        _check_known(f"{part}={kind}", names, _dotted(part, kinds[kind]))
+        options = {name.removeprefix(prefix): wanted.pop(name) for name in names}
+        wanted[part] = kinds[kind](**options)
+    return wanted
+
+
+def _parts(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
+    """Return what a method is composed of: by names, what may be chosen."""
+    if method == "llc" or method not in DEEP_METHODS:
+        return {}
+    from fewbits.learners.deep._hash import CONTROLS
+    from fewbits.learners.deep.losses import LOSSES
+
+    return {"loss": {method: LOSSES[method]}, "control": dict(CONTROLS)}
+
+
+def _dotted(part: str, make: Callable[..., Any]) -> list[str]:
+    return [f"{part}.{name}" for name in inspect.signature(make).parameters]
 
 
 def check_seed(seed: Any) -> None:
@@ -98,5 +137,22 @@ def decides_length(method: str) -> bool:
 
 
 def parameters_of(method: str) -> list[str]:
-    """Return the names of a method's parameters."""
-    return list(inspect.signature(_constructor(method)).parameters)
+    """Return the names of a method's parameters, those of its parts included.
+
+    Not the loss of a method that is named after it.
+
+    Examples
+    --------
+    >>> parameters_of("hadamard")
+    ['n_bits', 'n_rounds', 'random_state']
+    """
+    names = list(inspect.signature(_constructor(method)).parameters)
+    parts = _parts(method)
+    of_parts = [
+        name
+        for part, kinds in parts.items()
+        for make in kinds.values()
+        for name in _dotted(part, make)
+    ]
+    own = [name for name in names if name != "loss" or not parts]
+    return [*own, *dict.fromkeys(of_parts)]

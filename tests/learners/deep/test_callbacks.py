@@ -44,6 +44,14 @@ def test_mlflow(monkeypatch):
     assert logged == [({"loss": 0.5, "map": 0.75}, 3)]
 
 
+def test_phases_are_told_apart():
+    logged, module = [], ModuleType("mlflow")
+    module.log_metrics = lambda figures, step: logged.append((figures, step))
+    for phase in ("codebook", "items"):
+        MLflow(module)({"epoch": 1.0, "phase": phase, "loss": 0.5})
+    assert logged == [({"codebook/loss": 0.5}, 1), ({"items/loss": 0.5}, 1)]
+
+
 @pytest.mark.parametrize(
     ("make", "module"),
     [(lambda: TensorBoard("x"), "torch.utils.tensorboard"), (MLflow, "mlflow")],

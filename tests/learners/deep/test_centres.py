@@ -5,15 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fewbits.decoding import bits_needed
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
     hadamard_matrix,
+    hierarchy_vectors,
     semantic_centres,
     separated_centres,
 )
-from fewbits.learners.deep.centres._checks import all_live, bits_needed, check_sizes
+from fewbits.learners.deep.centres._checks import all_live, check_sizes
 from fewbits.learners.deep.centres._semantic import _assign, _Assignment
 from fewbits.learners.deep.centres._separated import gilbert_varshamov
 
@@ -249,6 +251,30 @@ class TestSemantic:
             semantic_centres(np.eye(9), 8, choice=0)
 
 
+class TestHierarchy:
+    def test_cosines_are_of_the_common_way(self):
+        paths = [("A", "x", "1"), ["A", "x", "2"], ("A", "y"), ("B", "x")]
+        V = hierarchy_vectors(paths)
+        V /= np.linalg.norm(V, axis=1, keepdims=True)
+        expected = np.eye(4)
+        expected[0, 1] = expected[1, 0] = 2 / 3
+        expected[[0, 1, 2, 2], [2, 2, 0, 1]] = 1 / 6**0.5
+        np.testing.assert_allclose(V @ V.T, expected, atol=1e-12)
+
+    def test_codes_are_nearer_within_a_group(self):
+        paths = [(str(i // 4), str(i)) for i in range(16)]
+        codes = semantic_centres(hierarchy_vectors(paths), 16).astype(int)
+        apart = (16 - codes @ codes.T) / 2
+        group = np.arange(16) // 4
+        same = (group[:, None] == group) & ~np.eye(16, dtype=bool)
+        assert apart[same].mean() < apart[group[:, None] != group].mean() - 1
+
+    @pytest.mark.parametrize("path", [(), "A10"])
+    def test_bad_paths(self, path):
+        with pytest.raises(ArgumentError, match="each class needs a path of at least"):
+            hierarchy_vectors([("A",), path])
+
+
 class TestBadInput:
     @every_generator
     @pytest.mark.parametrize(
@@ -270,9 +296,3 @@ class TestBadInput:
 
     def test_the_longest_codes_have_room(self):
         check_sizes(100_000, 65_536)
-
-    @given(st.integers(1, 2**20))
-    def test_bits_needed(self, n_classes):
-        n_bits = bits_needed(n_classes)
-        assert n_classes <= 2**n_bits
-        assert n_bits == 1 or n_classes > 2 ** (n_bits - 1)

@@ -13,6 +13,7 @@ from fewbits.learners.deep.codebooks import (
     random_codebook,
     svd_codebook,
     unique,
+    widen,
 )
 
 rng = np.random.default_rng(0)
@@ -34,6 +35,19 @@ class TestRandom:
     def test_too_many(self):
         with pytest.raises(ArgumentError, match="5 classes need at least 3 bits"):
             random_codebook(5, 2)
+
+
+class TestWiden:
+    def test_own_columns_come_first_and_others_are_as_large(self):
+        C = 5 * rng.normal(size=(200, 4))
+        found = widen(C, 12)
+        assert np.array_equal(found[:, :4], C)
+        assert found[:, 4:].std() == pytest.approx(5, rel=0.1)
+        assert np.array_equal(found, widen(C, 12))
+
+    def test_enough_already_and_none_at_all(self):
+        assert np.array_equal(widen(np.eye(3), 2), np.eye(3)[:, :2])
+        assert np.isfinite(widen(np.empty((3, 0)), 2)).all()
 
 
 class TestSVD:
@@ -62,6 +76,7 @@ class TestSVD:
     def test_no_more_bits_than_directions(self, shape, most):
         W = rng.normal(size=shape)
         assert svd_codebook(W, most).shape == (12, most)
+        assert np.array_equal(svd_codebook(W), svd_codebook(W, most))
         with pytest.raises(ArgumentError, match=f"has {most} directions, too few for"):
             svd_codebook(W, most + 1)
 
@@ -100,6 +115,49 @@ class TestCCA:
             v = expected[:, k] * np.sign(expected[:, k] @ found[:, k])
             np.testing.assert_allclose(found[:, k], v, atol=1e-7)
 
+    def several(self):
+        """Return labels, of which an item has one, more or none, and features."""
+        Y = np.eye(6)[self.y] + (rng.random((206, 6)) < 0.06 * np.arange(6)) > 0
+        Y[0] = False
+        return Y.astype(float), self.X - self.X.mean(axis=0)
+
+    def test_several_labels(self):
+        Y, X = self.several()
+        means = Y.T @ X / Y.sum(axis=0)[:, None]
+        found = cca_codebook(means, Y.sum(axis=0), self.scatter, reg=0.1, labels=Y)
+        Sxx = self.scatter + 0.1 * np.trace(self.scatter) / 8 * np.eye(8)
+        Syy, Sxy = np.cov(Y, rowvar=False, bias=True), X.T @ Y / len(Y)
+        values, V = np.linalg.eig(
+            np.linalg.solve(Syy, Sxy.T @ np.linalg.solve(Sxx, Sxy))
+        )
+        V = V[:, np.argsort(-values)]
+        expected = V / np.sqrt(np.diag(V.T @ Syy @ V))
+        expected -= Y.mean(axis=0) @ expected  # where an item of one label is
+        assert found.shape == (6, 6)
+        signs = np.sign(np.sum(expected * found, axis=0))
+        np.testing.assert_allclose(found, expected * signs, atol=1e-6)
+
+    def test_labels_that_are_always_together(self):
+        Y, X = self.several()
+        Y[:, 5] = Y[:, 4]
+        means = Y.T @ X / Y.sum(axis=0)[:, None]
+        found = cca_codebook(means, Y.sum(axis=0), self.scatter, labels=Y)
+        assert found.shape == (6, 5)
+        np.testing.assert_allclose(found[4], found[5])
+        with pytest.raises(ArgumentError, match="has 5 directions, too few for 6 bits"):
+            cca_codebook(means, Y.sum(axis=0), self.scatter, 6, labels=Y)
+
+    def test_one_label_each_is_no_special_case(self):
+        one_hot, X = np.eye(6)[self.y], self.X - self.X.mean(axis=0)
+        means = one_hot.T @ X / self.counts[:, None]
+        known = means, self.counts, self.scatter
+        for n_bits in (3, None):
+            np.testing.assert_allclose(
+                cca_codebook(*known, n_bits, labels=one_hot),
+                cca_codebook(*known, n_bits),
+                atol=1e-7,
+            )
+
     def test_constant_features_and_no_regulariser(self):
         means = np.column_stack([self.means, np.ones(6)])
         scatter = np.pad(self.scatter, (0, 1))
@@ -118,6 +176,7 @@ class TestCCA:
             ({"counts": [0, 1, 1, 1, 1, 1]}, "a positive count for each class"),
             ({"scatter": np.eye(7)}, r"got \(6,\) and \(7, 7\)"),
             ({"means": np.full((6, 8), np.inf)}, "means must be a matrix of finite"),
+            ({"labels": np.eye(5)}, r"6 classes need as many labels, got \(5, 5\)"),
         ],
     )
     def test_bad_statistics(self, change, message):
@@ -158,6 +217,16 @@ class TestUnique:
         }
         assert n_changed == 1
         assert costs[tuple(codes[-1])] == pytest.approx(min(costs.values()))
+
+    @given(st.integers(0, 10_000))
+    def test_every_prefix_from_a_length_on(self, seed):
+        C = np.random.default_rng(seed).normal(size=(60, 16))
+        codes, n_changed = unique(C, 6)
+        signs = np.where(C >= 0, 1, -1)
+        for length in (6, 8, 10, 16):
+            assert len(np.unique(codes[:, :length], axis=0)) == 60
+        assert np.array_equal(codes[:, 6:], signs[:, 6:])
+        assert n_changed == 60 - len(np.unique(signs[:, :6], axis=0))
 
     def test_zero_counts_as_positive(self):
         assert unique([[0.0, -0.0]]).codes.tolist() == [[1, 1]]

@@ -11,9 +11,16 @@ from torch import nn
 
 from fewbits import encoders
 from fewbits.codes import pack
+from fewbits.decoding import decode_nearest
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import knn_accuracy
-from fewbits.learners.deep import LLC, CentreControl, DeepHash, PosteriorControl
+from fewbits.learners.deep import (
+    LLC,
+    CentreControl,
+    DeepHash,
+    PosteriorControl,
+    _base,
+)
 from fewbits.learners.deep.losses import CSQ, LOSSES, OrthoHash
 
 y = np.repeat(np.arange(6), 30)
@@ -66,6 +73,12 @@ def test_every_loss_learns_classes(loss, control):
     assert knn_accuracy(*sides).per_class_mean > 0.8
     learnt = loss in ("greedyhash", "dsdh") and not isinstance(control, CentreControl)
     assert (fitted.classifier_ is not None) == learnt
+    book = fitted.codebook_of_classes()
+    centred = loss in ("csq", "orthohash") or isinstance(control, CentreControl)
+    assert (book is not None) == centred
+    if book is not None:
+        found = book.labels(decode_nearest(book, codes).rows)
+        assert (found == y).mean() > 0.7
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -120,6 +133,72 @@ def test_only_the_last_layers_are_trained(trainable, changed):
         if not torch.equal(before[name], after[name])
     }
     assert found == changed  # the statistics of frozen normalisation stay, too
+
+
+class Noted(nn.Module):
+    """Remembers whether it was in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def forward(self, features):
+        self.seen.append(self.training)
+        return features
+
+
+class Rooted(nn.Module):
+    """Has a parameter of its own around its layers, as transformers have."""
+
+    def __init__(self, *layers):
+        super().__init__()
+        self.shift = nn.Parameter(torch.zeros(10))
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, features):
+        return self.layers(features + self.shift)
+
+
+@pytest.mark.parametrize(("trainable", "still"), [(0, 3), (1, 2), (2, 1), (3, 0)])
+def test_what_is_not_trained_is_as_in_inference(trainable, still):
+    noted = [Noted() for _ in range(3)]
+    norms = [nn.BatchNorm1d(10, affine=False) for _ in range(3)]
+    net = Rooted(
+        *(norms[0], noted[0], nn.Linear(10, 10)),
+        *(norms[1], noted[1], nn.Linear(10, 10)),
+        *(norms[2], noted[2]),
+    )
+    learner(backbone=net, trainable=trainable, n_iter=1).fit(X, y)
+    moved = [bool(norm.running_mean.abs().sum() > 0) for norm in norms]
+    assert moved == [any(each.seen) for each in noted]
+    assert moved == [i >= still for i in range(3)]
+
+
+@pytest.mark.parametrize("make", [DeepHash, LLC])
+def test_backbone_that_stays_is_run_once_for_a_training(make, monkeypatch):
+    def fit(most):
+        monkeypatch.setattr(_base, "MOST_BYTES", most)
+        noted = Noted()
+        net = nn.Sequential(backbone(), nn.Flatten(), noted)
+        fitted = make(
+            backbone=net, trainable=0, n_iter=4, hidden=(9,), random_state=0
+        ).fit(images, y)
+        return len(noted.seen), fitted
+
+    (few, once), (many, again) = fit(1 << 31), fit(0)
+    assert few <= 4 < 15 < many
+    for rows in (images[:50], images[50:]):
+        assert np.array_equal(once.encode(rows), again.encode(rows))
+    np.testing.assert_allclose(once.objective_, again.objective_, rtol=1e-3)
+
+
+def test_backbone_that_stays_gives_no_finite_features():
+    class Broken(nn.Module):
+        def forward(self, features):
+            return features / 0
+
+    with pytest.raises(FeatureError, match="gives features that are not finite"):
+        learner(backbone=Broken(), trainable=0).fit(X, y)
 
 
 def test_a_backbone_is_frozen_for_one_fit_only():
@@ -198,6 +277,11 @@ def test_memory_map(tmp_path):
         ({"control": 1}, "control must be 'posterior', 'centres'"),
         ({"hidden": (0,)}, "hidden must be an integer, 1 or more"),
         ({"device": "tpu9"}, "no device 'tpu9'"),
+        ({"device": "mps"}, "no device 'mps': 'auto', 'cpu' or 'cuda'"),
+        ({"device": "meta"}, "no device 'meta'"),
+        ({"patience": 3, "validation": 0}, "patience=3 needs items kept aside"),
+        ({"trainable": 0}, "trainable=0, but backbone is None"),
+        ({"dropout": 0.5}, "dropout=0.5 needs layers in hidden"),
         ({"batch_size": 1}, "batch_size must be an integer, 2 or more"),
         ({"backbone": "resnet"}, "backbone must be a torch module"),
         ({"backbone": nn.Linear(10, 3), "trainable": 4}, "has 1 layers"),

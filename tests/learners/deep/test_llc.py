@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 
-from fewbits.codes import unpack
-from fewbits.errors import ArgumentError
+from fewbits.codes import pack, unpack
+from fewbits.decoding import Codebook
+from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.centres import separated_centres
 from fewbits.learners.deep.losses._llc import CodebookLoss
@@ -31,7 +33,7 @@ def accuracy(fitted):
 
 @pytest.mark.parametrize("codebook", ["learnt", "random", "svd", "cca"])
 def test_classes_get_codes_of_their_own_and_items_get_theirs(codebook):
-    fitted = learner(codebook=codebook).fit(X, y)
+    fitted = learner(codebook=codebook, validation=0).fit(X, y)
     assert fitted.codebook_.shape == (L, 10)  # twice what numbers 20 classes
     assert len(np.unique(fitted.codebook_, axis=0)) == L
     assert set(np.unique(fitted.codebook_)) == {-1, 1}
@@ -80,7 +82,53 @@ def test_prefixes_of_a_nested_codebook_classify():
         found = (scores[:, :length] @ fitted.codebook_.T[:length]).argmax(axis=1)
         assert np.mean(fitted.classes_[found] == y) > 0.9
         codes = np.unique(fitted.codebook_[:, :length], axis=0)
-        assert len(codes) >= L - 2
+        assert len(codes) == L
+
+
+def test_every_class_has_its_own_code_at_every_length():
+    items, classes = np.tile(rng.normal(size=(60, 8)), (3, 1)), np.tile(range(60), 3)
+    options = {"lengths": (10, 6, 8), "codebook_epochs": 1, "n_iter": 1}
+    fitted = learner(n_bits=16, **options).fit(items, classes)
+    for length in (6, 8, 10, 16):
+        assert len(np.unique(fitted.codebook_[:, :length], axis=0)) == 60
+    assert fitted.n_repaired_ > 0
+
+
+@pytest.mark.parametrize("option", ["codebook", "init"])
+def test_units_of_features_do_not_count(option):
+    units = 2.0 ** rng.integers(-6, 6, size=24)
+    options = {option: "svd", "codebook_epochs": 2, "n_iter": 1}
+    one, two = (learner(**options).fit(X * each, y) for each in (1, units))
+    assert np.array_equal(one.codebook_, two.codebook_)
+
+
+def test_epochs_are_chosen_by_what_the_phases_are_for():
+    class Watched(LLC):
+        def _keep(self, trainer):
+            super()._keep(trainer)
+            rows = trainer.monitor.queries
+            scores, loss = trainer.score(rows).numpy(), trainer.objective.loss
+            if trainer.plan.phase == "items":
+                scores = np.where(scores >= 0, 1, -1)
+            codes = loss.codes if trainer.plan.phase == "items" else loss.C.detach()
+            classes = scores @ np.where(codes.numpy() >= 0, 1, -1).T
+            best = classes == classes.max(axis=1, keepdims=True)
+            right = best[np.arange(len(rows)), np.searchsorted(self.classes_, y[rows])]
+            kept.append((np.mean(right / best.sum(axis=1)), trainer.history))
+
+    kept = []
+    options = {"validation": 0.3, "learning_rate": 0.02, "random_state": 1}
+    Watched(codebook_epochs=12, n_iter=12, device="cpu", **options).fit(X, y)
+    for accuracy_of_kept, history in kept:
+        found = [record["accuracy"] for record in history]
+        assert accuracy_of_kept == pytest.approx(max(found))
+        assert "map" in history[0]
+    histories = [history for _, history in kept]
+    assert any(
+        np.argmax([r["map"] for r in history])
+        != np.argmax([r["accuracy"] for r in history])
+        for history in histories
+    )
 
 
 def test_nested_loss_is_the_mean_over_lengths():
@@ -125,6 +173,43 @@ def test_codebook_from_elsewhere():
     assert accuracy(fitted) > 0.9
 
 
+def test_codebook_with_names_is_matched_by_them():
+    own = separated_centres(L + 2, 15)
+    names = np.array([*np.unique(y), "class 77", "other"])
+    order = rng.permutation(L + 2)
+    book = Codebook(pack(own[order] > 0), 15, names[order])
+    fitted = learner(codebook=book, n_iter=1).fit(X, y)
+    assert np.array_equal(fitted.codebook_, own[:L])
+    assert np.array_equal(clone(fitted).fit(X, y).codebook_, own[:L])
+    with pytest.raises(ArgumentError, match=r"beyond the codebook.*: fox is the first"):
+        learner(codebook=book).fit(X, np.where(y == "class 03", "fox", y))
+    with pytest.raises(ArgumentError, match=r"the codebook has shape \(22, 15\)"):
+        learner(codebook=book, n_bits=14).fit(X, y)
+
+
+def test_checkpoint_knows_a_codebook(tmp_path):
+    options = {"checkpoint": tmp_path / "c.pt", "n_iter": 1}
+    own = separated_centres(L, 15)
+    books = [Codebook(pack(C > 0), 15, np.unique(y)) for C in (own, own[::-1])]
+    learner(codebook=books[0], **options).fit(X, y)
+    with pytest.raises(ArtefactError, match="codebook was"):
+        learner(codebook=books[1], **options).fit(X, y)
+
+
+@pytest.mark.parametrize("start", ["svd", "cca"])
+def test_start_with_fewer_directions_than_bits(start):
+    options = {"init": start, "n_bits": 24, "codebook_epochs": 1, "n_iter": 1}
+    fitted = learner(**options).fit(X, y)
+    assert fitted.codebook_.shape == (L, 24)
+
+
+def test_too_few_directions_are_told_before_training():
+    seen = []
+    with pytest.raises(ArgumentError, match="19 directions, too few for 22 bits"):
+        learner(n_bits=22, codebook="svd", callbacks=[seen.append]).fit(X, y)
+    assert not seen
+
+
 def test_codes_that_classes_share_are_told():
     own = separated_centres(L, 15)
     own[3] = own[4]
@@ -132,10 +217,13 @@ def test_codes_that_classes_share_are_told():
         learner(codebook=own, n_iter=1).fit(X, y)
 
 
-def test_items_with_several_labels():
+@pytest.mark.parametrize("options", [{}, {"init": "cca"}, {"codebook": "random"}])
+def test_items_with_several_labels(options):
     Y = np.eye(5, dtype=int)[np.arange(400) % 5] | (rng.random((400, 5)) < 0.2)
-    fitted = learner(n_bits=8).fit(X, Y)
+    Y[::50] = 0
+    fitted = learner(n_bits=8, **options).fit(X, Y)
     assert len(np.unique(fitted.codebook_, axis=0)) == 5
+    assert 0 <= fitted.history_[-1]["accuracy"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -143,6 +231,9 @@ def test_items_with_several_labels():
     [
         ({"n_bits": 4}, "20 classes need at least 5 bits"),
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
+        ({"codebook": "random", "init": "svd"}, "init='svd' is of a learnt codebook"),
+        ({"codebook": "cca", "lengths": (8,)}, r"lengths=\(8,\) is of a learnt"),
+        ({"codebook": np.ones((L, 8)), "init": "cca"}, "init='cca' is of a learnt"),
         ({"init": "pca"}, "init must be one of 'svd', 'cca'"),
         (
             {"n_bits": 8, "lengths": (9,)},

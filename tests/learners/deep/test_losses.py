@@ -474,10 +474,6 @@ class TestDSDH:
         loss.start_epoch(0, lambda: torch.ones(n, 4))
         assert torch.isfinite(loss(torch.ones(3, 4), made[torch.arange(3)]))
 
-    def test_no_weight_for_the_classifier(self):
-        with pytest.raises(ArgumentError, match="mu must be a number above 0"):
-            DSDH(mu=0)
-
 
 class TestCSQ:
     def test_centre_of_several_labels(self):
@@ -542,9 +538,29 @@ def test_what_dbdh_balances(over):
     assert float(with_ - without) == pytest.approx(0.7 * float((means**2).mean()))
 
 
-def test_unknown_balance():
-    with pytest.raises(ArgumentError, match="over must be 'bit' or 'code', got 'both'"):
-        DBDH(over="both")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DBDH(over="both"), "over must be one of 'bit', 'code', got 'both'"),
+        (lambda: DBDH(balance=-1), "balance must be a number at least 0, got -1"),
+        (lambda: DBDH(discrete="yes"), "discrete must be True or False"),
+        (lambda: HashNet(growth=-1), "growth must be a number at least 0, got -1"),
+        (lambda: HashNet(alpha=0), "alpha must be a number above 0, got 0"),
+        (lambda: GreedyHash("x"), "quantization must be a number at least 0, got 'x'"),
+        (lambda: DCH(gamma=0), "gamma must be a number above 0, got 0"),
+        (lambda: DCH(quantization=-1), "quantization must be a number at least 0"),
+        (lambda: CSQ(quantization=-1), "quantization must be a number at least 0"),
+        (lambda: OrthoHash(scale=-1), "scale must be a number above 0, got -1"),
+        (lambda: OrthoHash(margin=5), "margin must be a number at least 0 and at most"),
+        (lambda: DSDH(mu=0), "mu must be a number above 0"),
+        (lambda: DSDH(nu=0), "nu must be a number above 0"),
+        (lambda: DSDH(eta=float("nan")), "eta must be a number at least 0"),
+        (lambda: DSDH(n_sweeps=0.5), "n_sweeps must be an integer, 1 or more"),
+    ],
+)
+def test_bad_options(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
 
 
 def test_classifiers():

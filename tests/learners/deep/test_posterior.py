@@ -412,6 +412,11 @@ class TestBeside:
         with pytest.raises(ArgumentError, match=message):
             PosteriorControl(**options)
 
+    def test_more_flips_than_bits(self):
+        setting = Setting(8, Targets(torch.arange(3), None, 3), 0)
+        with pytest.raises(ArgumentError, match="n_flips must be an integer, 0 to 8"):
+            PosteriorControl(n_flips=99).start(setting)
+
     def test_bad_centres(self):
         setting = Setting(8, Targets(torch.arange(3), None, 3), 0)
         with pytest.raises(ArgumentError, match="centres must be -1 and 1"):

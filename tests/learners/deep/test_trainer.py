@@ -19,6 +19,7 @@ from fewbits.learners.deep import (
     MLflow,
     PosteriorControl,
 )
+from fewbits.learners.deep._torch import deterministic
 from fewbits.learners.deep.losses import CSQ, LOSSES
 
 y = np.repeat(np.arange(5), 30)
@@ -189,7 +190,7 @@ def test_checkpoint_runs_no_code(tmp_path, capsys):
     buffer = BytesIO()
     torch.save({"identity": "{}", "state": Malicious()}, buffer)
     content = buffer.getvalue()
-    path.write_bytes(b"fewbits-training-2\n" + sha256(content).digest() + content)
+    path.write_bytes(b"fewbits-training-3\n" + sha256(content).digest() + content)
     with pytest.raises(ArtefactError, match="or damaged"):
         learner(checkpoint=path).fit(X, y)
     assert capsys.readouterr().out == ""
@@ -253,6 +254,32 @@ def test_interrupt_keeps_what_was_learnt():
     assert fitted.encode(X).shape == (150, 2)
 
 
+class Interrupted(nn.Module):
+    """Is interrupted at the batch of this number."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.layer, self.left = nn.Linear(12, 12), at
+
+    def forward(self, features):
+        self.left -= self.training
+        if self.training and self.left == 0:
+            raise KeyboardInterrupt
+        return self.layer(features)
+
+
+def test_interrupt_within_an_epoch_undoes_it():
+    options = {"validation": 0, "n_iter": 3, "learning_rate": 0.05, "batch_size": 30}
+    found = []
+    for at in (6, 8):  # the first batch of the second epoch, and its third
+        torch.manual_seed(0)
+        with pytest.warns(UserWarning, match="interrupted after 1 of 3"):
+            model = learner(backbone=Interrupted(at), **options).fit(X, y)
+        found.append((model.encoder_.fingerprint, model.extract(X)))
+    assert found[0][0] == found[1][0]
+    assert np.array_equal(found[0][1], found[1][1])
+
+
 def test_interrupt_before_the_last_phase_is_passed_on(tmp_path):
     def interrupt(record):
         if record["epoch"] == 2:
@@ -287,6 +314,19 @@ def test_nan_stops_training_and_names_the_layer():
     assert all(torch.isfinite(p).all() for p in backbone.parameters())
 
 
+class Narrow(nn.Module):
+    """Has no number for what is given to it in half precision."""
+
+    def forward(self, features):
+        return features * (torch.nan if features.dtype == torch.bfloat16 else 1.0)
+
+
+def test_nan_of_mixed_precision_is_found_where_it_is():
+    backbone = nn.Sequential(nn.Linear(12, 12), Narrow())
+    with pytest.raises(DivergedError, match=r"backbone\.1.*set mixed_precision=False"):
+        learner(backbone=backbone, mixed_precision=True).fit(X, y)
+
+
 class SpoiltStep(nn.Module):
     """Gives a gradient that is not a number to the batch of this number."""
 
@@ -316,12 +356,12 @@ def test_what_was_reached_before_is_kept():
     n_batches = len(learner(n_iter=1).fit(X, y).trainer._batches(0))
     options = {"loss": "greedyhash", "n_iter": 4}
     model = learner(backbone=SpoiltStep(at=3 * n_batches), **options)
-    with pytest.raises(DivergedError, match="in epoch 3"):
+    with pytest.raises(DivergedError, match=r"in epoch 3.*; what was good before is"):
         model.fit(X, y)
     assert model.n_iter_ == len(model.history_) == len(model.objective_) == 2
     assert np.isfinite(model.classifier_).all()
     at_once = learner(backbone=SpoiltStep(at=1), **options)
-    with pytest.raises(DivergedError, match="in epoch 1"):
+    with pytest.raises(DivergedError, match=r"in epoch 1.*; nothing was good before"):
         at_once.fit(X, y)
     with pytest.raises(NotFittedError):
         at_once.encode(X)
@@ -360,6 +400,25 @@ class Hungry(nn.Module):
 def test_advice_when_memory_is_too_small():
     with pytest.raises(FewbitsError, match=r"batch_size=64: halve it.*trainable=0"):
         learner(backbone=Hungry()).fit(X, y)
+
+
+def test_sums_in_one_order_on_a_gpu_only():
+    seen = []
+    for device in ("cuda", "cpu"):
+        with deterministic(torch.device(device)):
+            seen.append(torch.are_deterministic_algorithms_enabled())
+    assert seen == [True, False]
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_phases_are_told_to_callbacks_and_people():
+    records, notes = [], []
+    options = {"init": "svd", "codebook_epochs": 2, "n_iter": 3, "n_bits": 4}
+    with on_progress(lambda *_: None, notes.append):
+        LLC(**options, callbacks=[records.append], random_state=0).fit(X, y)
+    phases = ["classifier"] * 20 + ["codebook"] * 2 + ["items"] * 3
+    assert [record["phase"] for record in records] == phases
+    assert [note.split("phase ")[1] for note in notes] == phases
 
 
 def test_progress_is_shown(capsys):

@@ -5,11 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, vote_answers
 from fewbits.errors import ArtefactError
+from fewbits.evaluation import exact_neighbours, knn_accuracy, search_recall
 from fewbits.inputs import Input
-from fewbits.training import fit_bundle
+from fewbits.training import evaluate_bundle, fit_bundle
+from fewbits.training._methods import make_learner
 from fewbits.training.tuning import Configuration
+from fewbits.training.tuning._variants import VARIANTS
 
 CHOSEN = Configuration("sp", 32, {"density": 0.5}, 3, None, "vectors", 40)
 X = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
@@ -83,3 +86,57 @@ def test_a_bundle_remembers_how_it_is_searched(tmp_path):
         kept.search_reranked(X[:9], 5, shortlist=40).ids,
     )
     assert kept.search_reranked(X[:9], 60).ids.shape == (9, 60)
+    assert kept.answers(X[:9], 5) == kept.answers(X[:9], 5, rerank=True)
+    plain = kept.answers(X[:9], 5, rerank=False)
+    assert [hit["distance"] for hit in plain[0]] == sorted(
+        kept.search(X[:1], 5).distances[0].tolist()
+    )
+    assert plain != kept.answers(X[:9], 5)
+
+
+@pytest.mark.parametrize("keep", [None, "float16", "float32"])
+@pytest.mark.parametrize("remember", [{}, CHOSEN.search_info()])
+def test_a_report_has_what_the_bundle_ranks_again(keep, remember):
+    queries, items = (
+        Input("vectors", rows, np.arange(len(rows)) % 3, "X")
+        for rows in (X[:60], X[60:])
+    )
+    bundle = fit_bundle(items, method="lsh", n_bits=16, remember=remember)
+    bundle = bundle.with_items(X[60:], keep_vectors=keep)
+    report = evaluate_bundle(bundle, queries, items)
+    if not (keep or remember):
+        assert report.comparison[-1].name == "16 bits"
+        return
+    *_, plain, row = report.comparison
+    assert plain.name == "16 bits"
+    width = np.dtype(keep or "float16").itemsize
+    assert row.bytes_per_item == 2 + 8 * width
+    assert row.name == f"16 bits, {'40 ' if remember else ''}re-ranked by vectors"
+    found = bundle.search_reranked(X[:60], 10).ids
+    truth = exact_neighbours(X[:60], X[60:], 10).ids
+    assert row.recall == search_recall(found, truth).value
+    if remember:
+        votes = vote_answers(
+            bundle.with_items(X[60:], columns={"y": items.labels}), X[:60], "y", k=10
+        )
+        right = [each["class"] for each in votes] == queries.labels
+        assert report.knn_accuracy == pytest.approx(right.mean())
+    else:
+        codes, kept = bundle.encoder.encode(X[:60]), bundle.encoder.encode(X[60:])
+        votes = knn_accuracy(kept, items.labels, codes, queries.labels, k=10)
+        assert report.knn_accuracy == votes.value
+
+
+def test_variants_have_names():
+    def described(method, parameters):
+        return Configuration(method, 64, parameters).described()
+
+    diagonals = {"n_rounds": 3, "block_size": 1}
+    assert described("fast-neighbours", diagonals) == (
+        "fast-neighbours, 64 bits, diagonals"
+    )
+    assert described("cbe", {"learn": False}) == "cbe, 64 bits, random"
+    assert described("neighbours", {"n_iter": 5}) == "neighbours, 64 bits, n_iter=5"
+    for method, named in VARIANTS.items():
+        for parameters in named.values():
+            make_learner(method, 64, 0, parameters)._check_parameters()

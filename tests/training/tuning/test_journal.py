@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.learners import on_progress
-from fewbits.training.tuning import Target, _race, tune
+from fewbits.training.tuning import Target, _race, _tune, tune
 
 X, y = load_digits(return_X_y=True)
 SOURCE = Input("vectors", X[:600].astype(np.float32), None, "digits")
@@ -98,6 +98,35 @@ def test_other_data_and_settings_are_refused(path):
         tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
 
 
+def test_every_row_and_what_times_depend_on_tell_journals_apart(path, monkeypatch):
+    many = np.random.default_rng(0).normal(size=(2500, 4)).astype(np.float32)
+    few = {"methods": ["lsh"], "n_bits": [8], "journal": path}
+
+    def asked():
+        tune(Input("vectors", many, None, "many"), Target(max_bytes=1), **few)
+
+    asked()
+    many[1] += 1
+    with pytest.raises(ArtefactError, match=r"data or settings \(data\)"):
+        asked()
+    many[1] -= 1
+    path.unlink()
+    asked()
+    monkeypatch.setattr(_tune, "__version__", "0.0.1")
+    monkeypatch.setattr(_tune._kernels, "active_isa", lambda: "abacus")
+    threads = _tune._kernels.num_threads()
+    monkeypatch.setattr(_tune._kernels, "num_threads", lambda: threads + 1)
+    with pytest.raises(ArtefactError, match=r"\(version, threads, instructions\)"):
+        asked()
+
+
+@pytest.mark.parametrize("line", ["[]", "3", '"x"', "null"])
+def test_a_file_of_something_else_is_refused(path, line):
+    path.write_text(f"{line}\n")
+    with pytest.raises(ArtefactError, match="holds"):
+        tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+
+
 def test_time_that_is_up_leaves_a_choice():
     found = tune(SOURCE, Target(max_bytes=4), **FEW, minutes=1e-9)
     assert {each.configuration.method for each in found.measured} == {"lsh"}
@@ -130,6 +159,27 @@ def test_what_does_not_suit_the_data_is_left_out():
     assert found.configuration.method == "lsh"
     with pytest.raises(ArgumentError, match="nothing tried suits the items: PCAH"):
         tune(narrow, Target(max_bytes=2), methods=["pcah"], n_bits=[16])
+
+
+def test_a_length_too_long_for_the_data_leaves_shorter_ones():
+    constant = np.zeros((len(SOURCE), 10), np.float32)
+    few = np.hstack([SOURCE.values[:, 20:34], constant])
+    found = tune(
+        Input("vectors", few, None, "few"),
+        Target(max_bytes=2),
+        methods=["pcah"],
+        n_bits=[8, 16],
+    )
+    assert {each.configuration.n_bits for each in found.measured} == {8}
+
+
+def test_labels_that_are_all_different_are_refused():
+    names = np.array([f"item {i}" for i in range(len(SOURCE))])
+    source = Input("vectors", SOURCE.values, names, "digits")
+    for quality in ("map", "accuracy"):
+        with pytest.raises(ArgumentError, match="the labels of digits are all diff"):
+            tune(source, Target(quality, max_bytes=4), **FEW)
+    assert tune(source, Target(max_bytes=4), **FEW).reached  # recall needs none
 
 
 @pytest.mark.parametrize(

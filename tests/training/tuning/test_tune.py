@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
+from fewbits.learners import _axes
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import Target, tune
 
@@ -75,6 +76,16 @@ def test_same_answer_again():
     one, two = (tune(digits(), Target(max_bytes=4), **FEW) for _ in range(2))
     assert one.configuration == two.configuration
     assert one.reported.quality == two.reported.quality
+
+
+def test_axes_are_computed_once_for_the_same_rows(monkeypatch):
+    seen = []
+    whole = _axes._axes_of
+    monkeypatch.setattr(_axes, "_axes_of", lambda X: seen.append(len(X)) or whole(X))
+    methods = ["pcah", "itq", "sp"]
+    tune(digits(), Target(max_bytes=4), methods=methods, n_bits=[16, 32])
+    # Once a round, and for the fit of the choice to all rows.
+    assert len(seen) == len(set(seen))
 
 
 def recall(encoder, train, queries, how=None):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from fewbits._typing import Array, CodeArray
+from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._iterative import IterativeLearner
@@ -27,7 +28,7 @@ from fewbits.learners._parameters import (
 )
 from fewbits.learners._progress import report
 from fewbits.learners._validation import check_no_gaps
-from fewbits.learners.deep._data import ArrayItems, parts_of
+from fewbits.learners.deep._data import MOST_BYTES, ArrayItems, Items, parts_of
 from fewbits.learners.deep._monitor import Monitor, split_off
 from fewbits.learners.deep._network import (
     HashNetwork,
@@ -35,17 +36,20 @@ from fewbits.learners.deep._network import (
     Standardize,
     frozen_layers,
     learn_standardize,
+    still_modules,
 )
 from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import (
     as_device,
+    deterministic,
     memory_advice,
     reproducible,
     undisturbed,
 )
 from fewbits.learners.deep._trainer import (
     Callback,
+    Classify,
     DivergedError,
     Objective,
     Plan,
@@ -54,6 +58,7 @@ from fewbits.learners.deep._trainer import (
 )
 from fewbits.learners.deep.losses import Loss, Setting
 
+_TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
 
 
@@ -116,15 +121,11 @@ class DeepLearner(IterativeLearner):
         if self.backbone is None:
             return np.asarray(items, np.float32)
         items = items.reshape(len(items), *self._item_shape)
-        rows, device = ArrayItems(items), as_device(self.device)
-        self.network_.to(device).eval()
-        numbers = parts_of(torch.arange(len(items)), 4 * self.batch_size)
-        with torch.inference_mode(), memory_advice(self.batch_size):
-            parts = [
-                self.network_.features(rows[part].to(device)).float().cpu().numpy()
-                for part in numbers
-            ]
-        features: NDArray[np.float32] = np.concatenate(parts)
+        network = self.network_.to(as_device(self.device))
+        numbers = torch.arange(len(items))
+        features: NDArray[np.float32] = features_of(
+            network, ArrayItems(items), numbers, self.batch_size
+        ).numpy()
         return features
 
     def encode(self, X: ArrayLike) -> CodeArray:
@@ -160,6 +161,7 @@ class DeepLearner(IterativeLearner):
             check_integer("trainable", self.trainable, 0)
         check_flag("standardize", self.standardize)
         check_flag("mixed_precision", self.mixed_precision)
+        self._check_used()
         as_device(self.device)
         if not isinstance(self.callbacks, Sequence) or not all(
             callable(each) for each in self.callbacks
@@ -171,6 +173,19 @@ class DeepLearner(IterativeLearner):
         if self.backbone is not None and not isinstance(self.backbone, nn.Module):
             raise ArgumentError(
                 f"backbone must be a torch module or None, got {self.backbone!r}"
+            )
+
+    def _check_used(self) -> None:
+        """Refuse what was chosen and would have no effect."""
+        if self.patience is not None and self.validation == 0:
+            raise ArgumentError(
+                f"patience={self.patience} needs items kept aside, but validation=0"
+            )
+        if self.trainable is not None and self.backbone is None:
+            raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
+        if self.dropout > 0 and not len(self.hidden):
+            raise ArgumentError(
+                f"dropout={self.dropout} needs layers in hidden, but it has none"
             )
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
@@ -251,15 +266,12 @@ class DeepLearner(IterativeLearner):
 
     def _class_features(self, problem: Problem) -> NDArray[np.float64]:
         """Return standardised features of the training items."""
-        with reproducible(problem.seed), torch.inference_mode():
-            network = self._network(problem, 1).cpu().eval()
-            parts = [
-                network.head.standardize(network.features(problem.items[rows]))
-                for rows in parts_of(
-                    torch.from_numpy(problem.train), 4 * self.batch_size
-                )
-            ]
-        return torch.cat(parts).double().numpy()
+        with reproducible(problem.seed):
+            network = self._network(problem, 1).cpu()
+            rows = torch.from_numpy(problem.train)
+            features = features_of(network, problem.items, rows, self.batch_size)
+        found: NDArray[np.float64] = network.head.standardize(features).double().numpy()
+        return found
 
     def _class_means(
         self, problem: Problem, F: NDArray[np.float64]
@@ -302,11 +314,13 @@ class DeepLearner(IterativeLearner):
         loss: Loss,
         control: Control | None = None,
         *,
+        classify: Classify | None = None,
         n_epochs: int | None = None,
         phase: str = "",
     ) -> None:
-        """Train; keep the epoch with the best mAP on the items kept aside.
+        """Train; keep the epoch that is best on the items kept aside.
 
+        That is by accuracy where there is a way to `classify`, and otherwise by mAP.
         Without `n_epochs` it is the last phase, whose network is deployed, even when
         its training ends for want of finite numbers.
         """
@@ -319,25 +333,44 @@ class DeepLearner(IterativeLearner):
         for part in (loss, control):
             if part is not None:
                 part.start(setting)
+        trained, items = self._at_work(problem, network)
         trainer = Trainer(
-            network,
+            trained,
             Objective(loss, control),
-            problem.items,
+            items,
             problem.targets,
             problem.train,
             problem.monitor,
             self._plan(problem, n_epochs or self.n_iter, phase),
             self._identity(problem, phase),
+            classify,
         )
         last = n_epochs is None
         try:
-            self._epochs(trainer, last)
+            with deterministic(trainer.plan.device):
+                self._epochs(trainer, last)
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
                 self.encoder_ = self._deploy(network)
             raise
         self._keep(trainer)
+
+    def _at_work(
+        self, problem: Problem, network: HashNetwork
+    ) -> tuple[HashNetwork, Items]:
+        """Return what is trained, and on what: on features where the backbone stays."""
+        n, width = len(problem.labels), network.head.n_inputs
+        if not network.keeps_backbone or n * width * 4 > MOST_BYTES:
+            return network, problem.items
+        device = as_device(self.device)
+        with deterministic(device):
+            features = features_of(
+                network.to(device), problem.items, torch.arange(n), self.batch_size
+            )
+        if not features.isfinite().all():
+            raise FeatureError("the backbone gives features that are not finite")
+        return HashNetwork(network.head), features
 
     def _epochs(self, trainer: Trainer, last: bool) -> None:
         """Train until it may stop; an interrupt ends no phase but the last."""
@@ -369,9 +402,11 @@ class DeepLearner(IterativeLearner):
         record, total = trainer.history[-1], trainer.plan.n_epochs
         note = "".join(
             f", {title} {record[key]:.3f}"
-            for key, title in (("map", "mAP"), ("bound", "bound"))
+            for key, title in _TOLD.items()
             if key in record
         )
+        if trainer.plan.phase:
+            note += f", phase {trainer.plan.phase}"
         name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
         report(name, done, total, loss, verbose=self.verbose, note=note)
 
@@ -387,7 +422,8 @@ class DeepLearner(IterativeLearner):
             device=as_device(self.device),
             mixed_precision=self.mixed_precision,
             seed=problem.seed,
-            checkpoint=f"{path}{phase}" if path is not None else None,
+            checkpoint=f"{path}{_suffix(phase)}" if path is not None else None,
+            phase=phase,
         )
 
     def _identity(self, problem: Problem, phase: str) -> dict[str, Any]:
@@ -397,7 +433,7 @@ class DeepLearner(IterativeLearner):
         if self.backbone is not None:
             chosen["backbone"] = described_backbone(self.backbone, self.trainable)
         return {
-            "learner": type(self).__name__ + phase,
+            "learner": type(self).__name__ + _suffix(phase),
             **chosen,
             "seed": problem.seed,
             "data": problem.checksum,
@@ -406,6 +442,20 @@ class DeepLearner(IterativeLearner):
     def _deploy(self, network: HashNetwork) -> Encoder:
         self.network_ = network.cpu().eval()
         return network.head.encoder()
+
+
+def features_of(
+    network: HashNetwork, items: Items, rows: torch.Tensor, batch_size: int
+) -> torch.Tensor:
+    """Return what the head is given of some rows, float32, on the CPU."""
+    device = _device_of(network)
+    network.eval()
+    with torch.inference_mode(), memory_advice(batch_size):
+        parts = [
+            network.features(items[part].to(device)).float().cpu()
+            for part in parts_of(rows, 4 * batch_size)
+        ]
+    return torch.cat(parts)
 
 
 def losses_of(history: list[Record]) -> list[float]:
@@ -424,6 +474,8 @@ def described(value: Any) -> Any:
         return [type(value).__name__, numbers]
     if isinstance(value, np.ndarray):
         return hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
+    if isinstance(value, Codebook):
+        return value.fingerprint
     if isinstance(value, list | tuple):
         return [described(each) for each in value]
     return value if isinstance(value, bool | int | float | str) else repr(value)
@@ -436,11 +488,11 @@ def described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
     """
     shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
     kept = [
-        described(tensor.detach().cpu().numpy())
-        for layer in frozen_layers(backbone, trainable)
-        for tensor in (*layer.parameters(False), *layer.buffers(False))
+        *(p for m in frozen_layers(backbone, trainable) for p in m.parameters(False)),
+        *(b for m in still_modules(backbone, trainable) for b in m.buffers(False)),
     ]
-    return [*described(backbone), shapes, kept]
+    values = [described(tensor.detach().cpu().numpy()) for tensor in kept]
+    return [*described(backbone), shapes, values]
 
 
 def checksum(X: Array, labels: NDArray[Any]) -> str:
@@ -455,6 +507,10 @@ def checksum(X: Array, labels: NDArray[Any]) -> str:
 def _device_of(module: nn.Module) -> torch.device:
     parameter = next(module.parameters(), None)
     return torch.device("cpu") if parameter is None else parameter.device
+
+
+def _suffix(phase: str) -> str:
+    return f".{phase}" if phase else ""
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ from fewbits.errors import MissingExtraError
 
 
 class TensorBoard:
-    """Write the figures of each epoch for TensorBoard.
+    """Write the figures of each epoch for TensorBoard, those of a phase under its name.
 
     Parameters
     ----------
@@ -29,17 +29,17 @@ class TensorBoard:
             ) from None
         self._writer = SummaryWriter(str(folder))
 
-    def __call__(self, record: dict[str, float]) -> None:
+    def __call__(self, record: dict[str, Any]) -> None:
         """Write one epoch; the file is up to date afterwards."""
-        epoch = int(record["epoch"])
-        for name, value in record.items():
-            if name != "epoch":
-                self._writer.add_scalar(name, value, epoch)
+        for name, value in _figures(record).items():
+            self._writer.add_scalar(name, value, int(record["epoch"]))
         self._writer.flush()
 
 
 class MLflow:
     """Log the figures of each epoch to the active run of MLflow, or to a new one.
+
+    Those of a phase are logged under its name: ``codebook/loss``.
 
     Parameters
     ----------
@@ -55,10 +55,19 @@ class MLflow:
     def __init__(self, module: Any = None) -> None:
         self._mlflow = _mlflow() if module is None else module
 
-    def __call__(self, record: dict[str, float]) -> None:
+    def __call__(self, record: dict[str, Any]) -> None:
         """Log one epoch."""
-        figures = {name: value for name, value in record.items() if name != "epoch"}
-        self._mlflow.log_metrics(figures, step=int(record["epoch"]))
+        self._mlflow.log_metrics(_figures(record), step=int(record["epoch"]))
+
+
+def _figures(record: dict[str, Any]) -> dict[str, float]:
+    """Return figures by their names, the phase in front where there are several."""
+    phase = f"{record['phase']}/" if "phase" in record else ""
+    return {
+        f"{phase}{name}": value
+        for name, value in record.items()
+        if name not in ("epoch", "phase")
+    }
 
 
 def _mlflow() -> Any:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from fewbits.errors import FeatureError
 
-_KEPT = 1 << 31  # bytes that are copied at once rather than batch by batch
+MOST_BYTES = 1 << 31  #: What is made at once, rather than batch by batch.
 
 
 class Items(Protocol):
@@ -30,7 +30,7 @@ class ArrayItems:
 
     def __init__(self, X: NDArray[Any]) -> None:
         self.X = X
-        whole = X.size * 4 <= _KEPT and not isinstance(X, np.memmap)
+        whole = X.size * 4 <= MOST_BYTES and not isinstance(X, np.memmap)
         self._tensor = _as_float(np.asarray(X)) if whole else None
 
     def __getitem__(self, rows: Tensor) -> Tensor:

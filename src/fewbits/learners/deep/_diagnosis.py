@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 
 
-def where_not_finite(network: nn.Module, objective: nn.Module, X: Tensor) -> str:
+def where_not_finite(
+    network: nn.Module, objective: nn.Module, X: Tensor, *, mixed_precision: bool
+) -> str:
     """Return the name of the first layer whose weights or output are not finite."""
     for name, parameter in network.named_parameters():
         if not torch.isfinite(parameter).all():
@@ -18,7 +20,10 @@ def where_not_finite(network: nn.Module, objective: nn.Module, X: Tensor) -> str
         if name  # the inner ones report before those around them
     ]
     try:
-        with torch.inference_mode():
+        with (
+            torch.inference_mode(),
+            torch.autocast(X.device.type, enabled=mixed_precision),
+        ):
             network(X)
     finally:
         for handle in handles:

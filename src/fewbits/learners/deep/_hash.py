@@ -4,7 +4,11 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from fewbits._typing import Array
+from fewbits.codes import pack
+from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_n_bits
@@ -42,7 +46,7 @@ class DeepHash(DeepLearner):
     hidden : sequence of int, default=()
         Widths of hidden layers between features and bits; none makes a linear map.
     dropout : float, default=0.0
-        In front of each layer but the first.
+        In front of each layer but the first, of which `hidden` must make some.
     backbone : torch.nn.Module or None, default=None
         Makes features of items; None takes X as features. It is trained in place. Of
         images as uint8 (n, 3, h, w), such as `fewbits.backbones.pixels` gives, it sees
@@ -50,8 +54,10 @@ class DeepHash(DeepLearner):
         and the same ``mean`` and ``std`` to `export_backbone` afterwards, which keeps
         it as a backbone that needs no torch.
     trainable : int or None, default=None
-        How many of the backbone's last layers with parameters are trained: 0 keeps it
-        as it is, None trains all.
+        How many of the backbone's last layers with parameters are trained; None trains
+        all. What is in front of them runs as in inference, without dropout, random
+        crops or new statistics. 0 keeps the whole backbone; its features are then made
+        once, not in every epoch.
     backbone_rate : float, default=0.1
         Learning rate of the backbone as a share of the head's.
     standardize : bool, default=True
@@ -67,7 +73,7 @@ class DeepHash(DeepLearner):
         Share of every class that is kept aside. Their mAP, as queries to the items
         trained on, decides which epoch is kept; 0 keeps the last.
     patience : int or None, default=None
-        Epochs without a better mAP before training stops.
+        Epochs without a better mAP before training stops; needs items kept aside.
     device : str, default="auto"
         "cpu", "cuda", or "auto" for a GPU if there is one.
     mixed_precision : bool, default=False
@@ -82,8 +88,9 @@ class DeepHash(DeepLearner):
     verbose : bool, default=False
         Show progress with loss, mAP and the bound ratio; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
-        Seeds weights, batches and the split. On one kind of machine and number of
-        threads, the same seed gives the same network.
+        Seeds weights, batches and the split. On one kind of CPU and number of threads,
+        the same seed gives the same network. On a GPU torch is asked for deterministic
+        algorithms while training lasts, and warns of operations that have none.
 
     Attributes
     ----------
@@ -99,6 +106,9 @@ class DeepHash(DeepLearner):
     classifier_ : ndarray of shape (n_classes, n_bits) or None
         The classifier that GreedyHash and DSDH learn beside the codes; None where a
         control takes their place.
+    centres_ : ndarray of shape (n_classes, n_bits), dtype int8, or None
+        The codes, as -1 and 1, that CSQ and OrthoHash pull the items of classes to, or
+        the control in place of a loss; None where classes have no centres.
     objective_ : ndarray of shape (n_iter_,)
         The mean loss of each epoch.
     n_iter_ : int
@@ -167,6 +177,19 @@ class DeepHash(DeepLearner):
         self.verbose = verbose
         self.random_state = random_state
 
+    def codebook_of_classes(self) -> Codebook | None:
+        """Return the centres of the classes with their names, as decoders take them.
+
+        Returns
+        -------
+        fewbits.decoding.Codebook or None
+            None where classes have no centres.
+        """
+        check_is_fitted(self)
+        if self.centres_ is None:
+            return None
+        return Codebook(pack(self.centres_ > 0), self.centres_.shape[1], self.classes_)
+
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         self._check_training()
@@ -187,6 +210,9 @@ class DeepHash(DeepLearner):
         objective = trainer.objective
         found = objective.loss.classifier if objective.has_loss else None
         self.classifier_ = None if found is None else found.cpu().numpy()
+        pulling = objective.loss if objective.has_loss else objective.control
+        centres = getattr(pulling, "centres", None)
+        self.centres_ = None if centres is None else centres.cpu().numpy().astype("i1")
 
 
 def as_loss(loss: Any) -> Loss:

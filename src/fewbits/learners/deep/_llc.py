@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
-from fewbits.codes import MAX_BITS, pack
+from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
@@ -23,6 +23,7 @@ from fewbits.learners._parameters import (
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import HashNetwork
+from fewbits.learners.deep._torch import signs
 from fewbits.learners.deep._trainer import DivergedError
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import Setting
@@ -46,14 +47,16 @@ class LLC(DeepLearner):
     n_bits : int, default=None
         Length of the code; None takes that of a given codebook, or else twice what
         numbers the classes, ``2 ceil(log2(n_classes))``.
-    codebook : str or array-like of shape (n_classes, n_bits), default="learnt"
-        "learnt" does phase 1. "random", "svd" (of a linear classifier) and "cca" are
-        the baselines of the paper. An array of -1 and 1 is taken as it is: a codebook
-        learnt elsewhere, on part of the data, by a small network or for another
-        modality, or one from attributes or a known hierarchy
-        (`fewbits.learners.deep.centres.semantic_centres`).
+    codebook : str, Codebook or array-like of shape (n_classes, n_bits)
+        "learnt", the default, does phase 1. "random", "svd" (of a linear classifier)
+        and "cca" are the baselines of the paper. A `fewbits.decoding.Codebook` is taken
+        as it is, by the names of its classes, and so is an array of -1 and 1 in the
+        order of the sorted labels: a codebook learnt elsewhere, on part of the data, by
+        a small network or for another modality, or one from attributes or a known
+        hierarchy (`fewbits.learners.deep.centres.semantic_centres`).
     init : {"svd", "cca"} or None, default=None
-        Where phase 1 starts the codebook; None draws it.
+        Where phase 1 starts a learnt codebook; None draws it, as it does bits for which
+        there are no directions.
     lengths : sequence of int, default=()
         Lengths at which the first bits of a learnt codebook are one, too; each has room
         for a code of its own for every class.
@@ -67,9 +70,15 @@ class LLC(DeepLearner):
         Of CCA, in units of the mean variance.
     n_iter : int, default=100
         Epochs of phase 2.
+    validation : float, default=0.1
+        Share of every class that is kept aside. How often they are classified rightly
+        decides which epoch of a phase is kept, by scores in phase 1 and by the nearest
+        code in phase 2; of equals the one with the smaller loss. 0 keeps the last.
+    patience : int or None, default=None
+        Epochs without a better one before a phase ends; needs items kept aside.
     hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,
-    learning_rate, weight_decay, validation, patience, device, mixed_precision,
-    checkpoint, callbacks, tol, verbose, random_state
+    learning_rate, weight_decay, device, mixed_precision, checkpoint, callbacks, tol,
+    verbose, random_state
         As in `DeepHash`.
 
     Attributes
@@ -77,23 +86,26 @@ class LLC(DeepLearner):
     encoder_ : LinearEncoder or MLPEncoder
     codebook_ : ndarray of shape (n_classes, n_bits), dtype int8
         The codes of the classes, -1 and 1, in the order of `classes_`; all different,
-        unless an array was given. If phase 1 meets numbers that are not finite, the
-        last good one is kept, without an encoder.
+        at each of `lengths`, too, unless the codebook was given. If phase 1 meets
+        numbers that are not finite, the last good one is kept, without an encoder.
     n_repaired_ : int
-        Classes whose code had to be changed because it was another's.
+        Classes whose code had to be changed because it was another's, at the shortest
+        of `lengths` already.
     n_turned_ : int
         Bits of the codebook that phase 1 turned.
     codebook_history_ : list of dict
-        The figures of the epochs of phase 1.
+        The figures of the epochs of phase 1. In these and in `history_` there are also
+        ``accuracy``, on the items kept aside, and ``phase``: "classifier" (for "svd"),
+        "codebook" or "items".
     classes_, history_, held_out_, network_, objective_, n_iter_, n_features_in_
         As in `DeepHash`; of phase 2.
 
     Notes
     -----
     The codebook of the paper needs no bias and has none in the projection; features are
-    centred before it instead (`standardize`). Phase 1 as published turns hardly any bit
-    on small data, as its learning rate is made for long training; `codebook_rate` is
-    the codebook's own.
+    centred before it instead (`standardize`), those of a backbone only if it does so
+    itself. Phase 1 as published turns hardly any bit on small data, as its learning
+    rate is made for long training; `codebook_rate` is the codebook's own.
 
     References
     ----------
@@ -202,15 +214,22 @@ class LLC(DeepLearner):
             self._check_shape(self.codebook)
         if self.init is not None:
             check_choice("init", self.init, STARTS)
+        if not isinstance(self.codebook, str) or self.codebook != "learnt":
+            self._check_not_learnt()
+
+    def _check_not_learnt(self) -> None:
+        for name in ("init", "lengths"):
+            value = getattr(self, name)
+            if value is not None and len(value):
+                raise ArgumentError(
+                    f"{name}={value!r} is of a learnt codebook, but codebook is another"
+                )
 
     def _check_shape(self, codebook: Any) -> None:
-        try:
-            shape = np.shape(codebook)
-        except ValueError:  # rows of different lengths
-            shape = ()
+        shape = _shape(codebook)
         if len(shape) != 2:
             raise ArgumentError(
-                "codebook must be an array (n_classes, n_bits) or one of "
+                "codebook must be a Codebook, an array (n_classes, n_bits) or one of "
                 f"{', '.join(CODEBOOKS)}, got shape {shape}"
             )
         if self.n_bits not in (None, shape[1]):
@@ -227,15 +246,25 @@ class LLC(DeepLearner):
             for length in (self._n_bits, *nested):
                 check_sizes(n_classes, length)
         network = self._network(problem, self._n_bits, bias=False)
+        if isinstance(self.codebook, str) and self.codebook == "svd":
+            most = min(n_classes - 1, network.head.n_inputs)
+            codebooks.check_directions(self._n_bits, most, "classifier")
         self.codebook_history_: list[dict[str, float]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
         self.codebook_ = self._codebook(problem, network)
-        self._train(problem, network, CodeLoss(self.codebook_), phase=".items")
+        loss = CodeLoss(self.codebook_)
+        self._train(
+            problem,
+            network,
+            loss,
+            classify=lambda scores: signs(scores) @ loss.codes.T,
+            phase="items",
+        )
         return self._deploy(network)
 
     def _length(self, n_classes: int) -> int:
         if not isinstance(self.codebook, str):
-            return int(np.shape(self.codebook)[-1])
+            return _shape(self.codebook)[-1]
         if self.n_bits is None:
             return 2 * max(1, (n_classes - 1).bit_length())
         return self.n_bits
@@ -246,22 +275,22 @@ class LLC(DeepLearner):
             return self._given(problem)
         if self.codebook == "learnt":
             C = self._learnt(problem, network)
+        elif self.codebook == "random":
+            C = codebooks.random_codebook(
+                problem.targets.n_classes, self._n_bits, random_state=problem.seed
+            )
         else:
-            C = self._made(problem, self.codebook)
-        found = codebooks.unique(C)
+            C = self._made(problem, self.codebook, self._n_bits)
+        found = self._unique(C)
         self.n_repaired_ = found.n_changed
         return found.codes
 
+    def _unique(self, C: NDArray[Any]) -> codebooks.UniqueCodes:
+        return codebooks.unique(C, min([*self.lengths, self._n_bits]))
+
     def _given(self, problem: Problem) -> NDArray[np.int8]:
         """Return the codebook that was given; tell of codes that classes share."""
-        n_codes, n_classes = len(self.codebook), problem.targets.n_classes
-        if n_codes != n_classes:
-            raise ArgumentError(
-                f"the codebook has {n_codes} codes, but the labels are of {n_classes} "
-                "classes; it needs one for each, in the order of the sorted labels"
-            )
-        setting = Setting(self._n_bits, problem.targets, problem.seed)
-        given = make_centres(self.codebook, setting).numpy().astype(np.int8)
+        given = self._given_codes(problem)
         n_shared = len(given) - len(np.unique(given, axis=0))
         if n_shared:
             warn_user(
@@ -270,51 +299,90 @@ class LLC(DeepLearner):
             )
         return given
 
+    def _given_codes(self, problem: Problem) -> NDArray[np.int8]:
+        if isinstance(self.codebook, Codebook):
+            rows = self.codebook.rows(self.classes_)
+            bits = unpack(self.codebook.codes[rows], self._n_bits)
+            return np.where(bits, 1, -1).astype(np.int8)
+        n_codes, n_classes = len(self.codebook), problem.targets.n_classes
+        if n_codes != n_classes:
+            raise ArgumentError(
+                f"the codebook has {n_codes} codes, but the labels are of {n_classes} "
+                "classes; it needs one for each, in the order of the sorted labels"
+            )
+        setting = Setting(self._n_bits, problem.targets, problem.seed)
+        return make_centres(self.codebook, setting).numpy().astype(np.int8)
+
     def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""
-        start = None if self.init is None else self._made(problem, self.init)
+        start = None if self.init is None else self._start(problem, self.init)
         loss = CodebookLoss(
             start, self.codebook_rate, self.label_smoothing, self.lengths
         )
         try:
             self._train(
-                problem, network, loss, n_epochs=self.codebook_epochs, phase=".codebook"
+                problem,
+                network,
+                loss,
+                classify=lambda scores: scores @ signs(loss.C.detach()).T,
+                n_epochs=self.codebook_epochs,
+                phase="codebook",
             )
         except DivergedError:
-            self.codebook_ = codebooks.unique(_values(loss)).codes
+            self.codebook_ = self._unique(_values(loss)).codes
             raise
         self.codebook_history_ = self.history_
         C = _values(loss)
         self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
         return C
 
-    def _made(self, problem: Problem, kind: str) -> NDArray[np.float64]:
-        """Return a codebook that is not learnt, before its signs are taken."""
-        if kind == "random":
-            n_classes = problem.targets.n_classes
-            return codebooks.random_codebook(
-                n_classes, self._n_bits, random_state=problem.seed
-            )
+    def _start(self, problem: Problem, kind: str) -> NDArray[np.float64]:
+        """Return where phase 1 starts; bits beyond the directions are random."""
+        C = self._made(problem, kind, None)
+        return codebooks.widen(C, self._n_bits, random_state=problem.seed)
+
+    def _made(
+        self, problem: Problem, kind: str, n_bits: int | None
+    ) -> NDArray[np.float64]:
+        """Return a codebook that is not learnt, before its signs are taken.
+
+        Without `n_bits` it has as many as there are directions.
+        """
         if kind == "svd":
-            return codebooks.svd_codebook(self._classifier(problem), self._n_bits)
+            return codebooks.svd_codebook(self._classifier(problem), n_bits)
         F = self._class_features(problem)
+        F -= F.mean(axis=0)
         means, counts = self._class_means(problem, F)
+        several = problem.labels[problem.train] if problem.labels.ndim == 2 else None
+        scatter = np.cov(F, rowvar=False)
         return codebooks.cca_codebook(
-            means, counts, np.cov(F, rowvar=False), self._n_bits, self.reg
+            means, counts, scatter, n_bits, self.reg, labels=several
         )
 
     def _classifier(self, problem: Problem) -> NDArray[np.float64]:
-        """Train a linear classifier on the features, and return its rows."""
+        """Train a linear classifier, and return its rows, for standardised features."""
         network = self._network(problem, problem.targets.n_classes, linear=True)
         self._train(
             problem,
             network,
             ClassLoss(),
+            classify=lambda scores: scores,
             n_epochs=_CLASSIFIER_EPOCHS,
-            phase=".classifier",
+            phase="classifier",
         )
-        weights: NDArray[np.float64] = network.head.encoder().tensors()["weights"]
-        return np.asarray(weights, np.float64).T
+        weights: Any = network.head.layers[0].weight
+        rows: NDArray[np.float64] = weights.detach().cpu().double().numpy()
+        return rows
+
+
+def _shape(codebook: Any) -> tuple[int, ...]:
+    """Return the shape of a codebook that was given, of one that is none ()."""
+    if isinstance(codebook, Codebook):
+        return len(codebook), codebook.n_bits
+    try:
+        return np.shape(codebook)
+    except ValueError:  # rows of different lengths
+        return ()
 
 
 def _values(loss: CodebookLoss) -> NDArray[np.float64]:

@@ -75,17 +75,32 @@ class Monitor:
     ) -> None:
         self.items = rng.permutation(train)[:_MOST_ITEMS]
         self.queries = rng.permutation(aside)[:_MOST_QUERIES]
-        self._labels = labels[self.items]
-        self._relevant = (
-            share_label(labels[self.queries], self._labels) if len(aside) else None
-        )
+        self._labels, self._asked = labels[self.items], labels[self.queries]
+        self._relevant = share_label(self._asked, self._labels) if len(aside) else None
 
-    def figures(self, items: Scores, queries: Scores) -> dict[str, float]:
-        """Return ``bound``, and ``map`` if there are queries, from the scores."""
+    def figures(
+        self, items: Scores, queries: Scores, classes: Scores | None = None
+    ) -> dict[str, float]:
+        """Return ``bound``, and ``map`` if there are queries, from the scores.
+
+        With scores of `classes` for the queries also ``accuracy``: how often the best
+        is one of theirs.
+        """
         codes = pack(items >= 0)
         bound = code_bound(codes, items.shape[1], self._labels)
         found = {"bound": float(bound.ratio)}
         if self._relevant is not None:
             ranking = pack(queries >= 0), codes, self._relevant
             found["map"] = mean_average_precision(*ranking).value
+            if classes is not None:
+                found["accuracy"] = self._accuracy(classes)
         return found
+
+    def _accuracy(self, classes: Scores) -> float:
+        """Of classes that are equally good, each is taken as often."""
+        best = classes == classes.max(axis=1, keepdims=True)
+        n_best = best.sum(axis=1)
+        if self._asked.ndim == 1:
+            return float(np.mean(best[np.arange(len(best)), self._asked] / n_best))
+        shares = (best & (self._asked > 0)).sum(axis=1) / n_best
+        return float(shares.sum() / max(self._asked.any(axis=1).sum(), 1))

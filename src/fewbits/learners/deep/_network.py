@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,11 @@ class HashNetwork(nn.Module):
     trainable : int or None
         How many of the backbone's last layers with parameters are trained; 0 freezes
         it, None trains all that its owner has not frozen.
+
+    Attributes
+    ----------
+    keeps_backbone : bool
+        Whether there is one of which nothing is trained.
     """
 
     def __init__(
@@ -115,7 +121,9 @@ class HashNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.backbone, self.head = backbone, head
+        self.keeps_backbone = backbone is not None and trainable == 0
         self._frozen = frozen_layers(backbone, trainable)
+        self._still = still_modules(backbone, trainable)
 
     def forward(self, X: Tensor) -> Tensor:
         scores: Tensor = self.head(self.features(X))
@@ -150,10 +158,10 @@ class HashNetwork(nn.Module):
                 parameter.requires_grad_(needed)
 
     def train(self, mode: bool = True) -> "HashNetwork":
-        """Leave layers that are not trained as they are: their statistics, too."""
+        """Leave what is not trained as it is: no new statistics, nothing at random."""
         super().train(mode)
-        for layer in self._frozen:
-            layer.eval()
+        for module in self._still:
+            module.eval()
         return self
 
 
@@ -161,17 +169,32 @@ def frozen_layers(backbone: nn.Module | None, trainable: int | None) -> list[nn.
     """Return all layers that have parameters but the last `trainable` of them."""
     if backbone is None or trainable is None:
         return []
-    layers = [
-        module
-        for module in backbone.modules()
-        if next(module.parameters(recurse=False), None) is not None
-    ]
+    layers = _layers(backbone)
     if trainable > len(layers):
         raise ArgumentError(
             f"trainable={trainable}, but the backbone has {len(layers)} layers with "
             "parameters"
         )
     return layers[: len(layers) - trainable]
+
+
+def still_modules(backbone: nn.Module | None, trainable: int | None) -> list[nn.Module]:
+    """Return all modules in front of the first trained layer but those around one."""
+    if backbone is None or trainable is None:
+        return []
+    modules, layers = list(backbone.modules()), _layers(backbone)
+    trained = set(layers) - set(frozen_layers(backbone, trainable))
+    ahead = takewhile(lambda module: module not in trained, modules)
+    return [module for module in ahead if trained.isdisjoint(module.modules())]
+
+
+def _layers(backbone: nn.Module) -> list[nn.Module]:
+    """Return the modules that have parameters of their own."""
+    return [
+        module
+        for module in backbone.modules()
+        if next(module.parameters(recurse=False), None) is not None
+    ]
 
 
 def learn_standardize(X: NDArray[Any]) -> Standardize:

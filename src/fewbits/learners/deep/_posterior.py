@@ -195,6 +195,7 @@ class PosteriorControl(Control):
         self.reduction = reduction
 
     def start(self, setting: Setting) -> None:
+        check_integer("n_flips", self.n_flips, 0, setting.n_bits)
         super().start(setting)
         self.n_bits, self._seed = setting.n_bits, setting.seed
         self.register_buffer("places", self._deal(torch.arange(self.n_bits)))

@@ -1,5 +1,6 @@
 """What torch is asked for in more than one place."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -41,8 +42,11 @@ def as_device(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
+        known = device.type in ("cpu", "cuda")
     except (RuntimeError, TypeError):
-        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'") from None
+        known = False
+    if not known:
+        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ArgumentError(f"device={name!r}, but torch finds no GPU here")
     return device
@@ -64,6 +68,24 @@ def memory_advice(batch_size: int) -> Iterator[None]:
             "of the backbone (trainable=0 keeps it as it is), or set "
             "mixed_precision=True"
         ) from error
+
+
+@contextmanager
+def deterministic(device: torch.device) -> Iterator[None]:
+    """Let a GPU sum in one order inside the block, as far as torch knows how.
+
+    torch warns of an operation for which it does not.
+    """
+    if device.type != "cuda":
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what cuBLAS asks for
+    before = torch.get_deterministic_debug_mode()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
 
 
 @contextmanager

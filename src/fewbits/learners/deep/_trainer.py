@@ -23,10 +23,13 @@ from fewbits.learners.deep._targets import Batch, Targets
 from fewbits.learners.deep._torch import memory_advice, reproducible
 from fewbits.learners.deep.losses import Loss
 
-Record = dict[str, float]
+Record = dict[str, Any]
 State = dict[str, Any]
+#: Makes scores of classes (b, n_classes) from those of the network (b, n_bits).
+Classify = Callable[[Tensor], Tensor]
 #: Called after each epoch with its figures: epoch, loss, seconds (of the steps), bound,
-#: map, and seconds_of_figures (of the last two).
+#: map and accuracy, seconds_of_figures (of the last three), and phase where there are
+#: several.
 Callback = Callable[[Record], None]
 
 
@@ -43,12 +46,14 @@ class Plan:
         Learning rate of the backbone, as a share of that.
     weight_decay : float
     patience : int or None
-        Epochs without a better mAP on the items kept aside before it stops.
+        Epochs without a better one on the items kept aside before it stops.
     device : torch.device
     mixed_precision : bool
     seed : int
     checkpoint : path or None
         File that is renewed after each epoch.
+    phase : str
+        Name of this part of the training; empty when it is all.
     """
 
     n_epochs: int
@@ -61,6 +66,7 @@ class Plan:
     mixed_precision: bool
     seed: int
     checkpoint: str | Path | None = None
+    phase: str = ""
 
 
 class Objective(nn.Module):
@@ -104,6 +110,9 @@ class Trainer:
     plan : Plan
     identity : dict
         What the training depends on, for its checkpoint.
+    classify : callable or None
+        How items are classified by their scores; accuracy on the items kept aside then
+        decides which epoch is the best, and mAP otherwise.
 
     Attributes
     ----------
@@ -121,12 +130,15 @@ class Trainer:
         monitor: Monitor | None,
         plan: Plan,
         identity: dict[str, Any],
+        classify: Classify | None = None,
     ) -> None:
         device = plan.device
         self.network, self.objective = network.to(device), objective.to(device)
         self.items, self.targets = items, targets.to(device)
         self.train = torch.from_numpy(train)
         self.monitor, self.plan, self.identity = monitor, plan, identity
+        self.classify = classify
+        self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
             self.optimizer = make_optimizer(network, objective, plan)
         n_steps = plan.n_epochs * len(self._batches(0))
@@ -137,7 +149,7 @@ class Trainer:
             device.type, enabled=plan.mixed_precision and device.type == "cuda"
         )
         self.history: list[Record] = []
-        self._best: tuple[float, State, State] | None = None
+        self._best: tuple[int, State, State] | None = None
         self._random: State | None = None
         self._resume()
 
@@ -153,20 +165,24 @@ class Trainer:
             for epoch in range(len(self.history), self.plan.n_epochs):
                 if self._exhausted():
                     return
-                record = self._epoch(epoch)
+                good = copy_of(self.network), copy_of(self.objective)
+                try:
+                    record = self._epoch(epoch, good)
+                except KeyboardInterrupt:
+                    self._go_back(good)
+                    raise
                 self.history.append(record)
                 self._keep_best(record)
                 self._save()
                 yield record
 
     def restore_best(self) -> None:
-        """Go back to the epoch with the best mAP on the items kept aside.
+        """Go back to the epoch that was best on the items kept aside.
 
         The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
         """
         if self._best is not None:
-            self.network.load_state_dict(self._best[1])
-            self.objective.load_state_dict(self._best[2])
+            self._go_back(self._best[1:])
         self.network.eval()
 
     def score(self, rows: NDArray[np.int64]) -> Tensor:
@@ -180,9 +196,8 @@ class Trainer:
         self.network.train()
         return torch.cat(parts) if parts else torch.empty(0)
 
-    def _epoch(self, epoch: int) -> Record:
+    def _epoch(self, epoch: int, good: tuple[State, State]) -> Record:
         start = time.perf_counter()
-        good = copy_of(self.network), copy_of(self.objective)
         self.network.train()
         self.objective.train()
         self.objective.loss.start_epoch(epoch, lambda: self.score(self.train.numpy()))
@@ -197,17 +212,22 @@ class Trainer:
             total += loss
         if not self._finite():  # the last step spoilt them
             self._give_up(batches[-1], epoch, good)
-        record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
+        record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
+        if self.plan.phase:
+            record["phase"] = self.plan.phase
         record["seconds"] = time.perf_counter() - start
         if self.monitor is not None:
             start = time.perf_counter()
-            scores = (
-                self.score(rows).cpu().numpy()
-                for rows in (self.monitor.items, self.monitor.queries)
-            )
-            record |= self.monitor.figures(*scores)
+            record |= self._figures(self.monitor)
             record["seconds_of_figures"] = time.perf_counter() - start
         return record
+
+    def _figures(self, monitor: Monitor) -> Record:
+        items, queries = self.score(monitor.items), self.score(monitor.queries)
+        classes = None
+        if self.classify is not None and len(queries):
+            classes = self.classify(queries).cpu().numpy()
+        return monitor.figures(items.cpu().numpy(), queries.cpu().numpy(), classes)
 
     def _step(self, rows: Tensor) -> float:
         """Make a step on the training items of these numbers, and return the loss.
@@ -252,26 +272,43 @@ class Trainer:
     def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
         X = self.items[self.train[rows]].to(self.plan.device)
-        place = where_not_finite(self.network, self.objective, X)
-        self.network.load_state_dict(good[0])
-        self.objective.load_state_dict(good[1])
+        mixed = self.plan.mixed_precision
+        place = where_not_finite(self.network, self.objective, X, mixed_precision=mixed)
+        self._go_back(good)
+        kept = "what was good before is kept" if epoch else "nothing was good before"
+        more = ", set mixed_precision=False" if mixed else ""
         raise DivergedError(
-            f"the loss is not finite in epoch {epoch + 1}, first in {place}; what was "
-            f"good before is kept. Lower learning_rate ({self.plan.learning_rate:g}), "
-            "or standardize the features"
+            f"the loss is not finite in epoch {epoch + 1}, first in {place}; {kept}. "
+            f"Lower learning_rate ({self.plan.learning_rate:g}){more}, or standardize "
+            "the features"
         )
 
+    def _go_back(self, state: tuple[State, State]) -> None:
+        self.network.load_state_dict(state[0])
+        self.objective.load_state_dict(state[1])
+
     def _keep_best(self, record: Record) -> None:
-        if "map" in record and (self._best is None or record["map"] > self._best[0]):
+        if self._criterion not in record:
+            return
+        if self._best is None or self._rank(record) > self._rank(
+            self.history[self._best[0]]
+        ):
             found = copy_of(self.network), copy_of(self.objective)
-            self._best = record["map"], *found
+            self._best = len(self.history) - 1, *found
+
+    def _rank(self, record: Record) -> tuple[float, ...]:
+        """Return what is larger for a better epoch; accuracies are often the same."""
+        if self.classify is None:
+            return (record["map"],)
+        return record["accuracy"], -record["loss"]
 
     def _exhausted(self) -> bool:
         """Whether the best epoch is too long ago."""
-        maps = [record["map"] for record in self.history if "map" in record]
-        if self.plan.patience is None or not maps:
+        name = self._criterion
+        found = [record[name] for record in self.history if name in record]
+        if self.plan.patience is None or not found:
             return False
-        return len(maps) - 1 - int(np.argmax(maps)) >= self.plan.patience
+        return len(found) - 1 - int(np.argmax(found)) >= self.plan.patience
 
     def _save(self) -> None:
         if self.plan.checkpoint is None:

@@ -1,7 +1,8 @@
 """Codes for classes: drawn, or taken from what a classifier or CCA knows about them.
 
 All return real numbers of shape (n_classes, n_bits), whose signs are the codes; as they
-are, they are a start for learning a codebook. `unique` makes equal codes different.
+are, they are a start for learning a codebook. `unique` makes equal codes different, and
+`widen` adds bits where a method has too few.
 """
 
 from heapq import heappop, heappush
@@ -52,15 +53,42 @@ def random_codebook(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Ma
     return signs
 
 
-def svd_codebook(weights: ArrayLike, n_bits: int) -> Matrix:
+def widen(C: ArrayLike, n_bits: int, *, random_state: Any = 0) -> Matrix:
+    """Return C with random columns of the same spread behind its own.
+
+    Parameters
+    ----------
+    C : array-like of shape (n_classes, any)
+    n_bits : int
+        Columns that are wanted; of a C with more the first are taken.
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_bits)
+
+    Examples
+    --------
+    >>> widen([[1.0, 2.0], [-1.0, -2.0]], 4)[:, :2]
+    array([[ 1.,  2.],
+           [-1., -2.]])
+    """
+    C = _checked("C", C)[:, :n_bits]
+    rng = check_random_state(random_state)
+    more = rng.standard_normal((len(C), n_bits - C.shape[1]))
+    spread = np.sqrt(np.mean(C**2)) if C.size else 1.0
+    return np.hstack([C, more * spread])
+
+
+def svd_codebook(weights: ArrayLike, n_bits: int | None = None) -> Matrix:
     """Return the leading left singular vectors of a linear classifier.
 
     Parameters
     ----------
     weights : array-like of shape (n_classes, d)
         Its rows; their mean is taken off first, which changes no decision.
-    n_bits : int
-        At most ``min(n_classes - 1, d)``.
+    n_bits : int, default=None
+        At most ``min(n_classes - 1, d)``, which None takes.
 
     Returns
     -------
@@ -78,7 +106,7 @@ def svd_codebook(weights: ArrayLike, n_bits: int) -> Matrix:
     """
     W = _checked("weights", weights)
     W = W - W.mean(axis=0)
-    _check_directions(n_bits, min(len(W) - 1, W.shape[1]), "classifier")
+    n_bits = check_directions(n_bits, min(len(W) - 1, W.shape[1]), "classifier")
     U, _, _ = np.linalg.svd(W, full_matrices=False)
     return _signed(U[:, :n_bits])
 
@@ -87,23 +115,29 @@ def cca_codebook(
     means: ArrayLike,
     counts: ArrayLike,
     scatter: ArrayLike,
-    n_bits: int,
+    n_bits: int | None = None,
     reg: float = 1.0,
+    *,
+    labels: ArrayLike | None = None,
 ) -> Matrix:
-    """Return where CCA between features and one-hot labels puts the classes.
+    """Return where CCA between features and labels puts the classes.
 
     Parameters
     ----------
     means : array-like of shape (n_classes, d)
-        Of the features of each class.
+        Of the features of each class, less the mean of all items.
     counts : array-like of shape (n_classes,)
     scatter : array-like of shape (d, d)
         Covariance of the features.
-    n_bits : int
-        At most ``min(n_classes - 1, d)``.
+    n_bits : int, default=None
+        At most as many as there are directions, which None takes: ``min(n_classes - 1,
+        d)`` for items of one label, and with `labels` the smaller of d and the rank of
+        their covariance.
     reg : float, default=1.0
         Added to the diagonal of the covariance, in units of the mean variance; at least
         1e-9.
+    labels : array-like of shape (n, n_classes), default=None
+        1 for each label of an item, where items may have several; None for one each.
 
     Returns
     -------
@@ -121,11 +155,21 @@ def cca_codebook(
             f"means of shape {M.shape} need a positive count for each class and a "
             f"scatter of shape {(M.shape[1],) * 2}, got {p.shape} and {S.shape}"
         )
-    p = p / p.sum()
-    _check_directions(n_bits, min(len(M) - 1, len(S)), "cross-covariance")
-    centred = M - p @ M
     values, E = np.linalg.eigh(S)
     whiten = E / np.sqrt(np.maximum(values, 0) + max(reg, _LEAST) * values.mean())
+    if labels is None:
+        return _cca_of_one_label(M, p / p.sum(), whiten, n_bits)
+    Y = _checked("labels", labels)
+    if Y.shape[1] != len(M):
+        raise ArgumentError(f"{len(M)} classes need as many labels, got {Y.shape}")
+    return _cca_of_several(M, Y, whiten, n_bits)
+
+
+def _cca_of_one_label(
+    M: Matrix, p: Matrix, whiten: Matrix, n_bits: int | None
+) -> Matrix:
+    n_bits = check_directions(n_bits, min(len(M) - 1, len(whiten)), "cross-covariance")
+    centred = M - p @ M
     # One-hot labels have covariance diag(p) - p p'; centred means need no more of it.
     U, _, _ = np.linalg.svd(
         np.sqrt(p)[:, None] * (centred @ whiten), full_matrices=False
@@ -133,7 +177,20 @@ def cca_codebook(
     return _signed(U[:, :n_bits] / np.sqrt(p)[:, None])
 
 
-def unique(C: ArrayLike) -> UniqueCodes:
+def _cca_of_several(M: Matrix, Y: Matrix, whiten: Matrix, n_bits: int | None) -> Matrix:
+    p = Y.mean(axis=0)
+    values, V = np.linalg.eigh(np.atleast_2d(np.cov(Y, rowvar=False, bias=True)))
+    known = values > _LEAST * values[-1]
+    root = V[:, known] / np.sqrt(values[known])
+    n_bits = check_directions(
+        n_bits, min(root.shape[1], len(whiten)), "cross-covariance"
+    )
+    U, _, _ = np.linalg.svd(root.T @ (p[:, None] * M) @ whiten, full_matrices=False)
+    A = root @ U[:, :n_bits]
+    return _signed(A - p @ A)  # an item of one label, less the mean of all
+
+
+def unique(C: ArrayLike, length: int | None = None) -> UniqueCodes:
     """Return the signs of C, equal ones made different where C is least certain.
 
     Of classes with equal codes the one with the largest numbers keeps it. The others
@@ -143,6 +200,9 @@ def unique(C: ArrayLike) -> UniqueCodes:
     ----------
     C : array-like of shape (n_classes, n_bits)
         Real numbers; 0 counts as positive.
+    length : int, default=None
+        How many of the first bits shall tell all classes apart, and with them every
+        longer prefix; None takes all bits.
 
     Returns
     -------
@@ -151,7 +211,8 @@ def unique(C: ArrayLike) -> UniqueCodes:
     Raises
     ------
     ArgumentError
-        When there are more classes than codes, or C is no matrix of finite numbers.
+        When there are more classes than codes of this length, or C is no matrix of
+        finite numbers.
 
     Examples
     --------
@@ -161,21 +222,21 @@ def unique(C: ArrayLike) -> UniqueCodes:
            [-1, -1]], dtype=int8), n_changed=1)
     """
     C = _checked("C", C)
-    check_sizes(*C.shape)
-    signs = np.where(C >= 0, 1, -1).astype(np.int8)
-    order = np.argsort(-np.abs(C).min(axis=1), kind="stable")
+    codes = np.where(C >= 0, 1, -1).astype(np.int8)
+    sure, signs = np.abs(C[:, :length]), codes[:, :length]
+    check_sizes(*signs.shape)
     taken: set[bytes] = {row.tobytes() for row in signs}
     first: set[bytes] = set()
     n_changed = 0
-    for i in order:
+    for i in np.argsort(-sure.min(axis=1), kind="stable"):
         code = signs[i].tobytes()
         if code in first:
-            signs[i] = _nearest_free(signs[i], np.abs(C[i]), taken)
+            signs[i] = _nearest_free(signs[i], sure[i], taken)
             code = signs[i].tobytes()
             taken.add(code)
             n_changed += 1
         first.add(code)
-    return UniqueCodes(signs, n_changed)
+    return UniqueCodes(codes, n_changed)
 
 
 def _nearest_free(
@@ -214,10 +275,13 @@ def _checked(name: str, values: ArrayLike) -> Matrix:
     return array
 
 
-def _check_directions(n_bits: int, available: int, name: str) -> None:
-    check_n_bits(n_bits)
-    if n_bits > available:
+def check_directions(n_bits: int | None, available: int, name: str) -> int:
+    """Return a length for which there are directions; None takes all there are."""
+    if n_bits is None:
+        return available
+    if check_n_bits(n_bits) > available:
         raise ArgumentError(
             f"the {name} has {available} directions, too few for {n_bits} bits: take "
             "fewer, or a learnt or random codebook"
         )
+    return n_bits

@@ -50,11 +50,12 @@ class FastNeighbourCodes(NeighbourLearner):
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations; it falls to 0.
     validation : float, default=0.05
-        Share of the rows, 500 at most, that is kept aside: the iteration in which the
-        codes of the others find most of their 10 nearest neighbours is kept. 0 keeps
-        the last.
+        Share of the rows, 500 at most, that is kept aside: the iteration whose codes
+        find most of their 10 nearest neighbours among the others, 20,000 at most, is
+        kept. 0 keeps the last.
     tol : float, default=0.0
-        Stop when an iteration lowers the objective by no more than this share of it.
+        Stop when the mean objective of five iterations is no more than this share below
+        that of the five before; 0 does all iterations.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
@@ -71,8 +72,11 @@ class FastNeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Recall of the 10 nearest rows of those kept aside, at the start and after each
-        iteration; empty where none are.
+        Share of the 10 nearest rows of those kept aside that codes find, at the start
+        and after each iteration; empty where none are.
+    n_dead_bits_ : int
+        Bits that are the same for all rows, of 20,000 at most; more than 0 gives a
+        warning.
     n_iter_ : int
         Iterations that were done.
     n_features_in_ : int
@@ -84,7 +88,8 @@ class FastNeighbourCodes(NeighbourLearner):
     blocks between permutations); what is new is what it is trained for. It starts as a
     random rotation.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the map reached, with a warning.
+    A score of exactly 0 gives a 1. An interrupt keeps the best map reached, with a
+    warning. The rows that take part are held in float32.
 
     References
     ----------

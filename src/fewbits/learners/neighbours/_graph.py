@@ -6,6 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits.learners._rows import checksum
+from fewbits.learners._shared_steps import once
+
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
@@ -101,7 +104,16 @@ def neighbour_graph(
     perplexity : float
         Effective number of neighbours that a row has.
     """
-    k = min(k, len(X) - 1)
+    return once(
+        ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
+        lambda: (checksum(X), anchors.tobytes(), k, perplexity),
+        lambda: _searched(X, anchors, min(k, len(X) - 1), perplexity),
+    )
+
+
+def _searched(
+    X: Float32Array, anchors: IntArray, k: int, perplexity: float
+) -> NeighbourGraph:
     squares = np.einsum("ij,ij->i", X, X)
     ids = np.empty((len(anchors), k), np.int64)
     precision = np.empty(len(anchors), np.float32)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
-from fewbits.encoders import Encoder
+from fewbits.encoders import Encoder, SparseEncoder
 from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
 from fewbits.learners._parameters import (
     check_integer,
     check_integers,
@@ -23,11 +24,18 @@ from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._graph import neighbour_graph
 from fewbits.learners.neighbours._maps import Map
-from fewbits.learners.neighbours._training import Training, ValidationSplit
+from fewbits.learners.neighbours._training import (
+    MOST_RANKED,
+    Training,
+    ValidationSplit,
+    n_constant_bits,
+)
 
 Float32Array = NDArray[np.float32]
 
 _MOST_ASIDE = 500
+_SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
+_DEAD = " on the training rows; a shorter code would say as much"
 
 
 class NeighbourLearner(ResumableLearner):
@@ -51,7 +59,10 @@ class NeighbourLearner(ResumableLearner):
 
     @abstractmethod
     def _start(self, V: Float32Array, rng: RandomState) -> Map:
-        """Return the map that training starts from, its scores of a variance of 1."""
+        """Return the map that training starts from, its scores of a variance of 1.
+
+        `V` holds all rows, shuffled.
+        """
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
@@ -66,30 +77,35 @@ class NeighbourLearner(ResumableLearner):
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         rng = check_random_state(self.random_state)
-        some = X
-        if len(X) > self.n_rows:
-            some = X[np.sort(rng.choice(len(X), self.n_rows, replace=False))]
-        frame = self._frame(some)
-        order = rng.permutation(len(some))
-        n_aside = min(_MOST_ASIDE, int(self.validation * len(some)), len(some) - 2)
-        V = frame.rows(some, order)
+        frame, V = self._rows(X, rng)
+        n_aside = min(_MOST_ASIDE, int(self.validation * len(V)), len(V) - 2)
         split = ValidationSplit(V[n_aside:], V[:n_aside])
         # Drawn before the start, which differs between lengths and maps: the same seed
         # asks for the same neighbours whatever is trained on them.
         anchors = rng.permutation(len(split.rows))[: self.n_anchors]
         seeds = rng.randint(2**31 - 1, size=self.n_iter)
         training = Training(
-            self._start(split.rows, rng),
+            self._start(V, rng),
             split,
             sorted({*self.lengths, self.n_bits}),
             self.n_iter,
             self.learning_rate,
         )
         states = partial(self._states, training, anchors, seeds)
-        training.restore(self._resume(states, training.state(), X))
+        training.restore(self._resume(states, self._state(training), X))
         self.recalls_ = np.array(training.recalls if n_aside else [])
-        found = training.best() if self.validation else training.latest()
-        return found.encoder(frame)
+        encoder = training.best().encoder(frame)
+        n_dead = n_constant_bits(training.map, V[:MOST_RANKED], self.n_bits)
+        why = NO_WEIGHTS if n_dead == n_empty(encoder) else _DEAD
+        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, why)
+        return encoder
+
+    def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:
+        """Return the rows that take part, shuffled, and the frame that they are in."""
+        if len(X) > self.n_rows:
+            X = X[np.sort(rng.choice(len(X), self.n_rows, replace=False))]
+        frame = self._frame(X)
+        return frame, frame.rows(X, rng.permutation(len(X)))
 
     def _states(
         self,
@@ -107,4 +123,22 @@ class NeighbourLearner(ResumableLearner):
         graph = neighbour_graph(V, anchors, self.n_neighbours, self.perplexity)
         for seed in seeds[len(training.recalls) - 1 :]:
             loss = training.iterate(graph, RandomState(seed))
-            yield training.state(), loss
+            yield self._state(training), loss
+
+    def _state(self, training: Training) -> Arrays:
+        # A file must not hold half an iteration, where an interrupt came amid it.
+        return training.state(copy=self.checkpoint is not None)
+
+    def _may_stop(self, objective: list[float]) -> bool:
+        if len(objective) < 2 * _SPAN:
+            return False
+        # From one iteration to the next there is more noise than progress.
+        halves = np.reshape(objective[-2 * _SPAN :], (2, _SPAN))
+        return super()._may_stop(halves.mean(axis=1).tolist())
+
+
+def n_empty(encoder: Encoder) -> int:
+    """Return the number of bits of a sparse map that have no weight."""
+    if not isinstance(encoder, SparseEncoder):
+        return 0
+    return int(np.sum(np.diff(encoder.indptr) == 0))

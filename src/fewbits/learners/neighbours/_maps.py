@@ -11,6 +11,8 @@ from fewbits.learners.neighbours._frame import Frame
 
 Float32Array = NDArray[np.float32]
 
+LEAST_SPREAD = 1e-6  # of what rows are scaled by that have a mean square of 1
+
 
 class Map(ABC):
     """A map of rows to scores that training changes.
@@ -135,53 +137,68 @@ class SparseLinearMap(LinearMap):
         return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
 
 
-class ResidualMap(LinearMap):
-    """A plane, and a hidden layer with ReLU beside it: ``V W + c + relu(V A + a) O``.
+class NetworkMap(Map):
+    """A hidden layer with ReLU: ``relu(V A + a) O / sqrt(n_hidden) + c``.
 
-    O is 0 at the start, so that training starts at the plane.
+    It starts as a plane of the first inputs: two units pass the halves of each of them.
+    The other units are drawn, and what they are worth starts at 0.
 
     Parameters
     ----------
-    n_hidden : int
+    weights : ndarray of shape (k, n_bits)
+        Of the plane; at least two units for each input.
+    bias : ndarray of shape (n_bits,)
+    spread : ndarray of shape (k,)
+        Standard deviation of these inputs.
+    shape : pair of int
+        Inputs and hidden units.
     rng : RandomState
-        Draws A.
     """
 
     def __init__(
         self,
         weights: Float32Array,
         bias: Float32Array,
-        n_hidden: int,
+        spread: Float32Array,
+        shape: tuple[int, int],
         rng: np.random.RandomState,
     ) -> None:
-        super().__init__(weights, bias)
-        # Rows have a mean square of 1, so this gives each unit an input of about 1.
-        self.inner = rng.standard_normal((len(weights), n_hidden)).astype(np.float32)
+        k, n_hidden = len(weights), shape[1]
+        # Rows have a mean square of 1: this gives each unit inputs of a variance of 1.
+        spread = np.maximum(spread, LEAST_SPREAD)
+        halves = np.diag(1 / spread)
+        self.inner = rng.standard_normal(shape).astype(np.float32)
+        self.inner[:, : 2 * k] = 0
+        self.inner[:k, : 2 * k] = np.hstack([halves, -halves])
         self.inner_bias = np.zeros(n_hidden, np.float32)
+        # No parameter: else Adam's equal steps of all units would add up in the scores.
+        self.scale = np.float32(n_hidden**-0.5)
+        plane = weights * spread[:, None] / self.scale
         self.outer = np.zeros((n_hidden, len(bias)), np.float32)
-        self.parameters += [self.inner, self.inner_bias, self.outer]
+        self.outer[: 2 * k] = np.vstack([plane, -plane])
+        self.bias = bias
+        self.parameters = [self.inner, self.inner_bias, self.outer, self.bias]
 
     def scores(self, V: Float32Array) -> Float32Array:
-        found: Float32Array = super().scores(V) + self._hidden(V) @ self.outer
+        found: Float32Array = self._hidden(V) @ self.outer + self.bias
         return found
 
     def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
         hidden = self._hidden(V)
-        inner = (by_scores @ self.outer.T) * (hidden > 0)
-        plane = super().gradients(V, by_scores)
-        return [*plane, V.T @ inner, inner.sum(axis=0), hidden.T @ by_scores]
+        inner = (self.scale * by_scores @ self.outer.T) * (hidden > 0)
+        sums = inner.sum(axis=0), by_scores.sum(axis=0)
+        return [V.T @ inner, sums[0], hidden.T @ by_scores, sums[1]]
 
     def encoder(self, frame: Frame) -> Encoder:
-        """Return one chain of layers: the plane passes ReLU as two halves."""
-        A, W = frame.weights(self.inner), frame.weights(self.weights)
-        bias, inner = self.bias - frame.mean @ W, self.inner_bias - frame.mean @ A
-        one = np.eye(len(bias))
+        A = frame.weights(self.inner)
         return MLPEncoder(
-            [np.hstack([A, W, -W]), np.vstack([self.outer, one, -one])],
-            [np.hstack([inner, bias, -bias]), np.zeros(len(bias))],
+            [A, self.scale * self.outer],
+            [self.inner_bias - frame.mean @ A, self.bias],
             zero_bit=1,
         )
 
     def _hidden(self, V: Float32Array) -> Float32Array:
-        found: Float32Array = np.maximum(V @ self.inner + self.inner_bias, 0)
+        """Return what the units give, scaled."""
+        inputs = V @ self.inner + self.inner_bias
+        found: Float32Array = self.scale * np.maximum(inputs, 0)
         return found

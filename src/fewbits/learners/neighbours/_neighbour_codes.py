@@ -8,16 +8,22 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from fewbits._typing import Array
-from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
+from fewbits.codes import MAX_BITS
+from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
 from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
 from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners._progress import unheard
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
-from fewbits.learners.neighbours._maps import LinearMap, ResidualMap, SparseLinearMap
+from fewbits.learners.neighbours._maps import (
+    LEAST_SPREAD,
+    LinearMap,
+    Map,
+    NetworkMap,
+    SparseLinearMap,
+)
 
 Float32Array = NDArray[np.float32]
 
@@ -37,7 +43,9 @@ class NeighbourCodes(NeighbourLearner):
         Share of the weights that is not 0, for a sparse map. They are dropped in the
         first half of the iterations, the smallest ones first.
     n_hidden : int, default=0
-        Width of a hidden layer beside the linear map, which it must be dense for.
+        Width of a hidden layer with ReLU, 2 to 65,536, for which the map must be dense.
+        Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
+        linear map.
     perplexity : float, default=20.0
         Effective number of neighbours that are to be kept.
     n_neighbours : int, default=300
@@ -52,11 +60,12 @@ class NeighbourCodes(NeighbourLearner):
     learning_rate : float, default=0.02
         Of Adam, for rows scaled to a mean square of 1; it falls to 0.
     validation : float, default=0.05
-        Share of the rows, 500 at most, that is kept aside: the iteration in which the
-        codes of the others find most of their 10 nearest neighbours is kept. 0 keeps
-        the last.
+        Share of the rows, 500 at most, that is kept aside: the iteration whose codes
+        find most of their 10 nearest neighbours among the others, 20,000 at most, is
+        kept. 0 keeps the last.
     tol : float, default=0.0
-        Stop when an iteration lowers the objective by no more than this share of it.
+        Stop when the mean objective of five iterations is no more than this share below
+        that of the five before; 0 does all iterations.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
@@ -73,10 +82,11 @@ class NeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Recall of the 10 nearest rows of those kept aside, at the start and after each
-        iteration; empty where none are.
+        Share of the 10 nearest rows of those kept aside that codes find, at the start
+        and after each iteration; empty where none are.
     n_dead_bits_ : int
-        Bits of a sparse map that no weight was left for; more than 0 gives a warning.
+        Bits that are the same for all rows, of 20,000 at most, or that have no weights
+        in a sparse map; more than 0 gives a warning.
     n_iter_ : int
         Iterations that were done.
     n_features_in_ : int
@@ -90,7 +100,12 @@ class NeighbourCodes(NeighbourLearner):
     scores. Gradients pass the signs as if they were hyperbolic tangents. Batches hold
     rows that are near each other, mined before; the start is ITQ.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the map reached, with a warning.
+    A score of exactly 0 gives a 1. An interrupt keeps the best map reached, with a
+    warning.
+
+    Held in float32 are the rows that take part, and the weights about ten times while a
+    step is made: gradients, two moments and the best ones so far among them. The copies
+    for a checkpoint are eight more.
 
     References
     ----------
@@ -143,44 +158,45 @@ class NeighbourCodes(NeighbourLearner):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("density", self.density, 0, 1, above=True)
-        check_integer("n_hidden", self.n_hidden, 0)
+        check_integer("n_hidden", self.n_hidden, 0, MAX_BITS)
+        if self.n_hidden == 1:
+            raise ArgumentError("n_hidden must be 0, or 2 or more, got 1")
         if self.n_hidden and self.density < 1:
             raise ArgumentError(
                 f"density={self.density:g} needs n_hidden=0, got {self.n_hidden}"
             )
 
-    def _learn(self, X: Array, y: Any) -> Encoder:
-        encoder = super()._learn(X, y)
-        self.n_dead_bits_ = tell_dead_bits(n_empty(encoder), self.n_bits, NO_WEIGHTS)
-        return encoder
-
     def _may_stop(self, objective: list[float]) -> bool:
         # A sparse map learns until its weights are gone, and then for a while.
-        sparse = self.density < 1
-        early = sparse and len(objective) <= SparseLinearMap.END * self.n_iter + 1
-        return not early and super()._may_stop(objective)
+        end = SparseLinearMap.END if self.density < 1 else 0
+        return super()._may_stop(objective[int(end * self.n_iter) :])
 
     def _frame(self, X: Array) -> Frame:
         return principal_frame(X) if self.density == 1 else plain_frame(X)
 
-    def _start(self, V: Float32Array, rng: RandomState) -> LinearMap:
+    def _start(self, V: Float32Array, rng: RandomState) -> Map:
         """Return ITQ, its scores scaled to a variance of 1."""
-        seed = rng.randint(2**31 - 1)
-        itq = ITQ(self.n_bits, n_iter=_START_ITER, random_state=seed)
-        with interrupts_passed_on(), unheard():
-            encoder = itq.fit(V[:_START_ROWS]).encoder_
-        assert isinstance(encoder, LinearEncoder)
-        spread = np.maximum(encoder.project(V[:_START_ROWS]).std(axis=0), 1e-6)
-        weights, bias = encoder.weights / spread, encoder.bias / spread
+        few = V[:_START_ROWS]
+        if (few == few[0]).all():
+            few = V  # the rows that differ are rare
+        if self.n_hidden:
+            few = few[:, : min(self.n_hidden // 2, self.n_bits)]
+        weights, bias = scaled_itq(few, self.n_bits, rng)
+        if self.n_hidden:
+            shape = V.shape[1], self.n_hidden
+            return NetworkMap(weights, bias, few.std(axis=0), shape, rng)
         if self.density < 1:
             return SparseLinearMap(weights, bias, self.density)
-        if self.n_hidden:
-            return ResidualMap(weights, bias, self.n_hidden, rng)
         return LinearMap(weights, bias)
 
 
-def n_empty(encoder: Encoder) -> int:
-    """Return the number of bits of a sparse map that have no weight."""
-    if not isinstance(encoder, SparseEncoder):
-        return 0
-    return int(np.sum(np.diff(encoder.indptr) == 0))
+def scaled_itq(
+    V: Float32Array, n_bits: int, rng: RandomState
+) -> tuple[Float32Array, Float32Array]:
+    """Return weights and bias of ITQ whose scores have a variance of 1."""
+    itq = ITQ(n_bits, n_iter=_START_ITER, random_state=rng.randint(2**31 - 1))
+    with interrupts_passed_on(), unheard():
+        encoder = itq.fit(V).encoder_
+    assert isinstance(encoder, LinearEncoder)
+    spread = np.maximum(encoder.project(V).std(axis=0), LEAST_SPREAD)
+    return encoder.weights / spread, encoder.bias / spread

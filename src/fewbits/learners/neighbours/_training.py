@@ -8,10 +8,11 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
-from fewbits.codes import pack
+from fewbits.codes import pack, unpack
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._dead_bits import n_constant
 from fewbits.learners._rows import parts
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
@@ -24,6 +25,9 @@ _BATCHES = 50
 _ANCHORS, _NEAR, _FAR = 8, 40, 40
 _SCALE_PER_BIT = 0.25
 _RECALL_AT = 10
+#: Rows that those kept aside are compared with: encoding all of many would take longer
+#: than the steps.
+MOST_RANKED = 20_000
 
 
 class ValidationSplit:
@@ -32,29 +36,40 @@ class ValidationSplit:
     Parameters
     ----------
     rows : ndarray of shape (n, n_inputs)
+        Shuffled: the first ones are ranked for those kept aside.
     aside : ndarray of shape (m, n_inputs)
         There may be none.
     """
 
     def __init__(self, rows: Float32Array, aside: Float32Array) -> None:
         self.rows, self.aside = rows, aside
-        k = min(_RECALL_AT, len(rows))
-        self.nearest = exact_neighbours(aside, rows, k).ids if len(aside) else None
+        self.ranked = rows[:MOST_RANKED]
+        k = min(_RECALL_AT, len(self.ranked))
+        self.nearest = (
+            exact_neighbours(aside, self.ranked, k).ids if len(aside) else None
+        )
 
     def recall(self, map: Map) -> float:
         """Return the share of them that codes find; 0 when nothing is kept aside."""
         if self.nearest is None:
             return 0.0
-        queries, items = (_codes(map, rows) for rows in (self.aside, self.rows))
+        queries, items = (codes_of(map, rows) for rows in (self.aside, self.ranked))
         k = self.nearest.shape[1]
         return float(neighbour_recall(queries, items, self.nearest, k).value)
 
 
-def _codes(map: Map, rows: Float32Array) -> CodeArray:
+def codes_of(map: Map, rows: Float32Array) -> CodeArray:
     """Return the codes of rows, some at a time: their scores may be many."""
     n_bits = map.scores(rows[:1]).shape[1]
     some = parts(len(rows), max(n_bits, rows.shape[1]))
     return np.concatenate([pack(map.scores(rows[each]) >= 0) for each in some])
+
+
+def n_constant_bits(map: Map, rows: Float32Array, n_bits: int) -> int:
+    """Return the number of bits that are the same for all rows."""
+    codes = codes_of(map, rows)
+    ends = np.stack([np.bitwise_and.reduce(codes), np.bitwise_or.reduce(codes)])
+    return n_constant(unpack(ends, n_bits) > 0)
 
 
 class Training:
@@ -101,7 +116,9 @@ class Training:
         loss = float(np.mean([self._step(batch) for batch in batches]))
         self.recalls.append(self.split.recall(self.map))
         if self.map.ready and self.recalls[-1] >= self._best_recall:
-            self._best, self._best_recall = self.map.kept(), self.recalls[-1]
+            self._best_recall = self.recalls[-1]
+            for kept, own in zip(self._best, self.map.arrays, strict=True):
+                kept[...] = own
         return loss
 
     def _step(self, batch: Batch) -> float:
@@ -121,21 +138,18 @@ class Training:
 
     def best(self) -> Map:
         """Return the map with the best recall, the latest of equals."""
-        if self._best_recall < 0:  # none was ready
-            return self.latest()
-        self.map.restore(self._best)
-        return self.map
-
-    def latest(self) -> Map:
-        """Return the map as it is, made ready if training ended before it was."""
-        if not self.map.ready:
+        if self._best_recall >= 0:
+            self.map.restore(self._best)
+        else:  # training ended before any was ready, perhaps amid a step
             self.map.prepare(1.0)
+            self.map.settle()
         return self.map
 
-    def state(self) -> Arrays:
-        """Return a copy of all that changes."""
+    def state(self, *, copy: bool = True) -> Arrays:
+        """Return all that changes; what is no copy goes on changing."""
         recalls = np.array([self._best_recall, *self.recalls])
-        return (*(each.copy() for each in self._arrays()), recalls)
+        arrays = self._arrays()
+        return (*([each.copy() for each in arrays] if copy else arrays), recalls)
 
     def restore(self, state: Arrays) -> None:
         """Go on from there."""

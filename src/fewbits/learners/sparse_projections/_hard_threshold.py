@@ -43,7 +43,8 @@ class IterativeSteps:
     def __call__(self, Rbar: FeatureArray, R: FeatureArray) -> FeatureArray:
         R = R if self.from_previous else Rbar
         for _ in range(self.n_inner):
-            R = keep_largest(R + self.step * product(self.gram, Rbar - R), self.m)  # (10)
+            moved = R + self.step * product(self.gram, Rbar - R)
+            R = keep_largest(moved, self.m)  # eq. (10)
         return R
 
 

@@ -1,30 +1,33 @@
 """What is tried, from cheap to dear."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from fewbits._checks import whole_number
+from fewbits.codes import MAX_BITS
 from fewbits.errors import ArgumentError
 from fewbits.training._methods import SUPERVISED, decides_length
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._target import Target
+from fewbits.training.tuning._variants import variants
 
 METHODS = (
     "hadamard",
     "lsh",
     "pcah",
     "threshold",
+    "bp",
+    "cbe",
     "cca-itq",
     "itq",
     "sp",
     "fast-neighbours",
     "neighbours",
 )
-DENSITIES = (0.03, 0.1, 0.3)
-_SHORTEST, _LONGEST = 16, 1024
-_LONGEST_ASKED_FOR = 4096
+_SHORTEST = 16
+#: The longest where nothing bounds bytes: so many bits, or so many for each feature.
+_USUAL, _BITS_PER_FEATURE = 1024, 4
 #: A code longer than the vector in half precision is of no use.
-_BITS_PER_FEATURE = 16
+_HALF_PRECISION = 16
 
 
 def default_methods(target: Target) -> tuple[str, ...]:
@@ -36,7 +39,11 @@ def default_methods(target: Target) -> tuple[str, ...]:
 def lengths(
     target: Target, n_features: int, asked: Sequence[int] | None = None
 ) -> tuple[int, ...]:
-    """Return the lengths to try, rising: powers of two, and all that bytes allow.
+    """Return the lengths to try, rising: those that are asked for and fit the target.
+
+    If none are asked for, powers of two from 16 on, and the longest: all that the bytes
+    allow, and without a bound on bytes 1024 or four bits for each feature; no more in
+    any case than the vector takes as float16.
 
     Raises
     ------
@@ -47,42 +54,50 @@ def lengths(
     --------
     >>> lengths(Target(max_bytes=12), 64)
     (16, 32, 64, 96)
+    >>> lengths(Target(max_bytes=4), 64, [16, 32, 64])
+    (16, 32)
     """
-    most = _LONGEST_ASKED_FOR if target.max_bytes is None else 8 * target.max_bytes
     if asked:
-        fitting = sorted({whole_number(n, "a length") for n in asked if n <= most})
-        if not fitting:
-            raise ArgumentError(
-                f"{min(asked)} bits take more than {target.max_bytes} bytes"
-            )
-        return tuple(fitting)
-    useful = min(_LONGEST, _BITS_PER_FEATURE * n_features)
-    powers = [2**i for i in range(3, 13) if _SHORTEST <= 2**i <= useful]
-    found = {n for n in powers if n <= most}
-    if target.max_bytes is not None and most <= min(
-        _LONGEST_ASKED_FOR, _BITS_PER_FEATURE * n_features
-    ):
-        found.add(most)
-    return tuple(sorted(found or {useful}))
+        return _fitting(target, asked)
+    longest = min(_HALF_PRECISION * n_features, MAX_BITS)
+    if target.max_bytes is None:
+        longest = min(longest, max(_USUAL, _BITS_PER_FEATURE * n_features))
+    else:
+        longest = min(longest, 8 * target.max_bytes)
+    powers = (2**i for i in range(longest.bit_length()))
+    return tuple(sorted({longest, *(n for n in powers if n >= _SHORTEST)}))
+
+
+def too_long(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
+    """Return which of the lengths that are asked for take more bytes than allowed."""
+    if target.max_bytes is None:
+        return ()
+    return tuple(sorted({n for n in asked if n > 8 * target.max_bytes}))
+
+
+def _fitting(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
+    wanted = {whole_number(n, "a length") for n in asked}
+    fitting = wanted.difference(too_long(target, asked))
+    if not fitting:
+        raise ArgumentError(
+            f"{min(asked)} bits take more than {target.max_bytes} bytes"
+        )
+    return tuple(sorted(fitting))
 
 
 def candidates(
     methods: Sequence[str], lengths: Sequence[int], n_features: int, seed: int | None
 ) -> list[Configuration]:
-    """Return every combination that makes sense."""
+    """Return every combination that makes sense, long codes last.
+
+    One of these may take longer than everything else.
+    """
     made = []
     for method in methods:
-        for parameters in _parameters(method):
+        for parameters in variants(method):
             for n_bits in _lengths_of(method, lengths, n_features):
                 made.append(Configuration(method, n_bits, parameters, seed))
-    return made
-
-
-def _parameters(method: str) -> Iterator[dict[str, Any]]:
-    if method == "sp":
-        yield from ({"density": density} for density in DENSITIES)
-    else:
-        yield {}
+    return sorted(made, key=lambda each: (each.n_bits or 0) > _USUAL)
 
 
 def _lengths_of(

@@ -9,6 +9,7 @@ from typing import Any, Self
 from fewbits._files import atomic_write
 from fewbits.bundle import KEEP_VECTORS, SHORTLIST
 from fewbits.errors import ArtefactError
+from fewbits.training.tuning._variants import in_words
 
 FORMAT = "fewbits-configuration-1"
 RERANKINGS = (None, "scores", "vectors")
@@ -79,7 +80,7 @@ class Configuration:
         parts = [self.method]
         if self.n_bits is not None:
             parts.append(f"{self.n_bits} bits")
-        parts += [f"{name}={value}" for name, value in self.parameters.items()]
+        parts += in_words(self.method, self.parameters)
         if self.rerank is not None:
             parts.append(f"{self.shortlist} re-ranked by {self.rerank}")
         return ", ".join(parts)

@@ -1,6 +1,5 @@
 """Measurements that outlive the run that made them."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.errors import ArtefactError
+from fewbits.learners._checkpoint import data_checksum
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 
 FORMAT = "fewbits-measurements-1"
-_ROWS = 1000
 
 
 class Journal:
@@ -70,6 +69,7 @@ class Journal:
     def _read(self, lines: list[bytes], header: dict[str, Any]) -> None:
         try:
             first, *rest = map(json.loads, lines)
+            then = dict(first)
             for line in rest:
                 n_items, key, kind = line["key"]
                 found = [Measured.from_dict(each) for each in line["found"]]
@@ -78,10 +78,12 @@ class Journal:
             raise ArtefactError(
                 f"{self.path} holds no measurements: {error}"
             ) from error
-        if first != header:
+        other = [name for name in header if then.get(name) != header[name]]
+        if other:
             raise ArtefactError(
-                f"{self.path} holds measurements of other data or settings; delete it, "
-                "or name another file (on the command line by --measurements)"
+                f"{self.path} holds measurements of other data or settings "
+                f"({', '.join(other)}); delete it, or name another file (on the "
+                "command line by --measurements)"
             )
 
 
@@ -97,10 +99,6 @@ def _whole_lines(path: Path) -> list[bytes]:
 
 
 def digest(X: NDArray[Any], y: NDArray[Any] | None) -> str:
-    """Return a sum of shape, labels and some rows, which tells data apart."""
-    rows = np.unique(np.linspace(0, len(X) - 1, min(_ROWS, len(X))).astype(np.int64))
-    found = hashlib.sha256(str(X.shape).encode())
-    found.update(np.ascontiguousarray(X[rows], np.float32).tobytes())
-    if y is not None:
-        found.update(json.dumps(y.tolist()).encode())
-    return found.hexdigest()
+    """Return a sum of all rows and of the classes, whatever these are called."""
+    classes = None if y is None else np.unique(y, return_inverse=True)[1]
+    return data_checksum(X, classes)

@@ -21,6 +21,8 @@ from fewbits.training.tuning._configuration import Configuration
 _PREFIXES = {name for name, learner in METHODS.items() if learner.grows}
 #: Prefixes are nearly as good as codes that are learnt alone: good enough to compare.
 _NESTED = {name for name in METHODS if "lengths" in parameters_of(name)}
+#: Longer ones would make all that are learnt with them wait.
+_NESTED_BITS = 1024
 
 
 class Learnt(NamedTuple):
@@ -41,11 +43,14 @@ def grouped(
     alone : bool
         Learn everything by itself, except prefixes that are the same by themselves.
     """
-    together = _PREFIXES if alone else _PREFIXES | _NESTED
     groups: dict[str, list[Configuration]] = {}
     for each in wanted:
-        family = each.changed(n_bits=0).key if each.method in together else each.key
-        groups.setdefault(family, []).append(each)
+        nested = not alone and each.method in _NESTED
+        together = nested and (each.n_bits or 0) <= _NESTED_BITS
+        if each.method in _PREFIXES or together:
+            groups.setdefault(each.changed(n_bits=0).key, []).append(each)
+        else:
+            groups[each.key] = [each]
     return list(groups.values())
 
 

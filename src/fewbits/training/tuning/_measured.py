@@ -22,7 +22,8 @@ class Measured:
     bytes_per_item : int
         The code, and the vector where re-ranking needs it.
     encode_us, search_us : float
-        Microseconds per vector in a batch, and per query once it is encoded.
+        Microseconds to encode a vector that comes alone, and to search, once they are
+        encoded, for each of many queries at a time.
     fit_seconds : float
     """
 

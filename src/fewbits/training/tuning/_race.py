@@ -8,6 +8,7 @@ import numpy as np
 
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.learners import shared_steps
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._learning import grouped, learn
@@ -66,11 +67,12 @@ class Race:
         found: list[Measured] = []
         done = 0
         self._tell(done, len(wanted))
-        for group in grouped(wanted, alone=last):
-            if not found or time.monotonic() < until:
-                found += self._measured(trial, group, last)
-            done += len(group)
-            self._tell(done, len(wanted))
+        with shared_steps():
+            for group in grouped(wanted, alone=last):
+                if not found or time.monotonic() < until:
+                    found += self._measured(trial, group, last)
+                done += len(group)
+                self._tell(done, len(wanted))
         return found
 
     def _measured(
@@ -96,6 +98,8 @@ class Race:
             fitted = learn(group, trial.X, trial.y)
         except FewbitsError as error:
             self.reason = self.reason or error
+            if shorter := _without_longest(group):
+                self._measure(trial, shorter, last)
             return
         for each, encoder, seconds in fitted:
             if last:
@@ -145,6 +149,12 @@ class Race:
 def _kind(last: bool, vectors: bool) -> str:
     """Name what figures of the same learner and rows may differ by."""
     return f"{'alone' if last else 'nested'}{', with vectors' if vectors else ''}"
+
+
+def _without_longest(group: list[Configuration]) -> list[Configuration]:
+    """Return what is left to learn where the longest is too long for the data."""
+    longest = max(each.n_bits or 0 for each in group)
+    return [each for each in group if (each.n_bits or 0) < longest]
 
 
 def _next_shorter(best: Measured, measured: Sequence[Measured]) -> int:

@@ -29,7 +29,8 @@ class Target:
     max_bytes : int, default=None
         Most bytes per item.
     max_encode_us : float, default=None
-        Most microseconds that encoding a vector takes, on this machine.
+        Most microseconds that encoding a vector takes which comes alone, on this
+        machine.
 
     Raises
     ------

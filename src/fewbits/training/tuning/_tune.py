@@ -7,9 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from fewbits import __version__, _kernels
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
+from fewbits.training._alarms import check_classes
 from fewbits.training._fit import features_of
 from fewbits.training._methods import (
     SUPERVISED,
@@ -17,7 +19,12 @@ from fewbits.training._methods import (
     decides_length,
     make_learner,
 )
-from fewbits.training.tuning._candidates import candidates, default_methods, lengths
+from fewbits.training.tuning._candidates import (
+    candidates,
+    default_methods,
+    lengths,
+    too_long,
+)
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
 from fewbits.training.tuning._measured import Measured
@@ -48,6 +55,8 @@ class Tuning:
         All of that round.
     reached : bool
         Whether the choice keeps the bounds of the target.
+    too_long : tuple of int
+        Lengths that were asked for and not tried: they take more bytes than allowed.
     """
 
     target: Target
@@ -57,6 +66,7 @@ class Tuning:
     frontier: list[Measured]
     measured: list[Measured]
     reached: bool
+    too_long: tuple[int, ...] = ()
 
     @property
     def configuration(self) -> Configuration:
@@ -77,7 +87,8 @@ class Tuning:
 
     def save(self, path: str | Path) -> None:
         """Write the choice, and beside it what it is worth."""
-        figures = {"measure": self.measure, **self.reported.figures()}
+        words = {"chosen": self.configuration.described(), "measure": self.measure}
+        figures = {**words, **self.reported.figures()}
         self.configuration.save(path, figures)
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,6 +97,7 @@ class Tuning:
             "measure": self.measure,
             "reached": self.reached,
             "confirmed": self.confirmed,
+            "too_long": self.too_long,
             "best": self.best.as_dict(),
             "reported": self.reported.figures(),
             "frontier": [each.as_dict() for each in self.frontier],
@@ -123,7 +135,10 @@ def tune(
     methods : sequence of str, default=None
         Keys of `fewbits.training.METHODS`; by default those that are worth it.
     n_bits : sequence of int, default=None
-        Lengths to try; by default powers of two, and all that the bytes allow.
+        Lengths to try, but for those that take more bytes than allowed; by default
+        powers of two up to what the bytes allow, and this. Without a bound on bytes
+        they end at 1024 bits or four for each feature, and in any case at 16 for each:
+        by then the vector itself is shorter.
     k : int, default=10
         Neighbours that count, for recall and for votes.
     backbone : str, default=None
@@ -148,7 +163,8 @@ def tune(
     Raises
     ------
     ArgumentError
-        When there are too few rows, labels are missing, or nothing can be tried.
+        When there are too few rows, labels are missing or all different, or nothing
+        can be tried.
     ArtefactError
         When the journal is of other data or settings.
 
@@ -172,11 +188,15 @@ def tune(
         raise ArgumentError(f"{len(parts.learn)} items are too few for k={k}")
     wanted = _candidates(target, methods, n_bits, X.shape[1], random_state, y)
     about = {
+        "version": __version__,
         "data": digest(X, y),
         "quality": target.quality,
         "k": int(k),
         "random_state": random_state,
         "max_rows": max_rows,
+        # What times depend on.
+        "threads": _kernels.num_threads(),
+        "instructions": _kernels.active_isa(),
     }
     kept = Journal(None if journal is None else Path(journal), about)
     race = Race(parts, target, int(k), kept, minutes, progress)
@@ -190,6 +210,7 @@ def tune(
         frontier=frontier(measured, target),
         measured=measured,
         reached=target.meets(best),
+        too_long=too_long(target, n_bits or ()),
     )
     return _named(tuning, backbone)
 
@@ -211,6 +232,7 @@ def _check(source: Input, target: Target, minutes: float | None) -> None:
         )
     if target.quality == "accuracy" and source.labels.ndim > 1:
         raise ArgumentError("votes are for one label per item; take map instead")
+    check_classes(source)
 
 
 def _candidates(

@@ -2,6 +2,7 @@
 
 from fewbits.learners.deep.centres._balanced import balanced_centres
 from fewbits.learners.deep.centres._hadamard import hadamard_centres, hadamard_matrix
+from fewbits.learners.deep.centres._hierarchy import hierarchy_vectors
 from fewbits.learners.deep.centres._semantic import semantic_centres
 from fewbits.learners.deep.centres._separated import separated_centres
 
@@ -9,6 +10,7 @@ __all__ = [
     "balanced_centres",
     "hadamard_centres",
     "hadamard_matrix",
+    "hierarchy_vectors",
     "semantic_centres",
     "separated_centres",
 ]

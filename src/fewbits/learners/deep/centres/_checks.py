@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import ArgumentError
+from fewbits.decoding import check_capacity
 from fewbits.learners._parameters import check_integer, check_n_bits
 
 Centres = NDArray[np.int8]
@@ -15,11 +15,7 @@ def check_sizes(n_classes: Any, n_bits: Any) -> None:
     """Refuse more classes than codes."""
     check_n_bits(n_bits)
     check_integer("n_classes", n_classes, 1)
-    if bits_needed(n_classes) > n_bits:
-        raise ArgumentError(
-            f"{n_classes} classes need at least {bits_needed(n_classes)} bits to get "
-            f"codes of their own, got {n_bits}"
-        )
+    check_capacity(n_classes, n_bits)
 
 
 def all_live(centres: Centres) -> bool:
@@ -32,8 +28,3 @@ def opposed(centres: Centres) -> Centres:
     if len(centres) > 1:
         centres[-1] = -centres[0]
     return centres
-
-
-def bits_needed(n_classes: int) -> int:
-    """Return the shortest length that has a code for each class."""
-    return max(1, (n_classes - 1).bit_length())

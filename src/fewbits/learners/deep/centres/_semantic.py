@@ -31,8 +31,8 @@ def semantic_centres(
     Parameters
     ----------
     vectors : array-like of shape (n_classes, d)
-        What stands for the classes: means of their features, attributes, or rows of a
-        linear classifier. They are compared by the cosine.
+        What stands for the classes: means of their features, attributes, rows of a
+        linear classifier, or `hierarchy_vectors`. They are compared by the cosine.
     n_bits : int
     choice : int, default=4
         Codes to choose from for each class, if there are as many: more fit better, and

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fewbits.codes import n_bytes, unpack
-from fewbits.learners.deep.centres._checks import Centres, bits_needed, check_sizes
+from fewbits.decoding import bits_needed
+from fewbits.learners.deep.centres._checks import Centres, check_sizes
 
 Words = NDArray[np.uint64]  # packed codes, filled up with zeros
 #: Candidates for each word of the basis before the distance is given up.

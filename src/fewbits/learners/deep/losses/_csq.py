@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
+from fewbits.learners._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._centres import make_centres
@@ -38,6 +39,7 @@ class CSQ(Loss):
 
     def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
         super().__init__()
+        check_number("quantization", quantization, 0)
         self.kind, self.quantization = centres, quantization
 
     def start(self, setting: Setting) -> None:

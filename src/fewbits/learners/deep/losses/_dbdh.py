@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fewbits.errors import ArgumentError
+from fewbits.learners._parameters import check_choice, check_flag, check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._memory import PairLoss, different
@@ -53,8 +53,9 @@ class DBDH(PairLoss):
         memory: int = 0,
     ) -> None:
         super().__init__(memory)
-        if over not in ("bit", "code"):
-            raise ArgumentError(f"over must be 'bit' or 'code', got {over!r}")
+        check_number("balance", balance, 0)
+        check_choice("over", over, ("bit", "code"))
+        check_flag("discrete", discrete)
         self.balance, self.over, self.discrete = balance, over, discrete
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from fewbits.learners._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._pairs import (
@@ -47,6 +48,8 @@ class DCH(Loss):
 
     def __init__(self, gamma: float = 20.0, quantization: float = 0.1) -> None:
         super().__init__()
+        check_number("gamma", gamma, 0, above=True)
+        check_number("quantization", quantization, 0)
         self.gamma, self.quantization = gamma, quantization
 
     def start(self, setting: Setting) -> None:

@@ -23,7 +23,7 @@ class DSDH(PairLoss):
     Parameters
     ----------
     mu, nu, eta : float, default=1.0, 1.0 and 55.0
-        The weights, as the paper has them for 5,000 items; mu is above 0.
+        The weights, as the paper has them for 5,000 items; mu and nu are above 0.
     n_sweeps : int, default=10
         Passes over the bits in each descent.
     memory : int, default=5000
@@ -56,6 +56,9 @@ class DSDH(PairLoss):
         super().__init__(memory)
         check_integer("memory", memory, 1)
         check_number("mu", mu, 0, above=True)
+        check_number("nu", nu, 0, above=True)
+        check_number("eta", eta, 0)
+        check_integer("n_sweeps", n_sweeps, 1)
         self.mu, self.nu, self.eta, self.n_sweeps = mu, nu, eta, n_sweeps
 
     def start(self, setting: Setting) -> None:

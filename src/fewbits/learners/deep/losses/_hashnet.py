@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from fewbits.learners._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Setting
 from fewbits.learners.deep.losses._memory import PairLoss, different
@@ -44,6 +45,9 @@ class HashNet(PairLoss):
         self, alpha: float | None = None, growth: float = 0.005, memory: int = 0
     ) -> None:
         super().__init__(memory)
+        if alpha is not None:
+            check_number("alpha", alpha, 0, above=True)
+        check_number("growth", growth, 0)
         self.alpha, self.growth = alpha, growth
         self.step = 0
 

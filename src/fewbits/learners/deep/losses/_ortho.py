@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from fewbits.learners._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._centres import make_centres
@@ -26,7 +27,7 @@ class OrthoHash(Loss):
     scale : float, default=8.0
         The factor ``s``.
     margin : float, default=0.2
-        The margin ``m`` on the cosine of the own class.
+        The margin ``m`` on the cosine of the own class, 2 at most.
 
     References
     ----------
@@ -41,6 +42,8 @@ class OrthoHash(Loss):
         self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
     ) -> None:
         super().__init__()
+        check_number("scale", scale, 0, above=True)
+        check_number("margin", margin, 0, 2)
         self.kind, self.scale, self.margin = centres, scale, margin
 
     def start(self, setting: Setting) -> None:

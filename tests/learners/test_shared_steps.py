@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from experiments._shared_steps import shared_steps
 from fewbits.learners import (
     ITQ,
     FastNeighbourCodes,
     NeighbourCodes,
     SparseProjections,
+    shared_steps,
 )
 
 X = np.random.default_rng(0).normal(size=(80, 12)).astype(np.float32)
@@ -28,7 +28,7 @@ def test_fits_are_those_without_sharing(n_bits):
     ]
     learners.append(FastNeighbourCodes(n_bits, n_iter=2, random_state=0))
     alone = [learner.fit(X).encoder_.fingerprint for learner in learners]
-    with shared_steps(X) as shared:
+    with shared_steps() as shared:
         together = [learner.fit(X).encoder_.fingerprint for learner in learners]
     assert together == alone
     assert shared.seconds_saved > 0
@@ -36,9 +36,28 @@ def test_fits_are_those_without_sharing(n_bits):
 
 def test_neighbours_are_looked_for_once_in_each_frame():
     forms: tuple[dict, ...] = ({}, {"n_hidden": 4}, {"density": 0.5})
-    with shared_steps(X) as shared:
+    with shared_steps() as shared:
         for n_bits in (8, 16):
             for form in forms:
                 NeighbourCodes(n_bits, n_iter=1, random_state=0, **form).fit(X)
             FastNeighbourCodes(n_bits, n_iter=1, random_state=0).fit(X)
-    assert sum(name[0] == "graph" for name in shared._found) == 2
+    assert sum(name[0] == "neighbours" for name in shared._found) == 2
+
+
+def test_other_rows_and_other_seeds_share_nothing():
+    fits = [(ITQ(8, n_iter=2, random_state=seed), i) for seed in (0, 1) for i in (0, 1)]
+    rows = X[:60], X[20:]
+    alone = [each.fit(rows[i]).encoder_.fingerprint for each, i in fits]
+    with shared_steps():
+        together = [each.fit(rows[i]).encoder_.fingerprint for each, i in fits]
+    assert together == alone
+    assert len(set(alone)) == 4
+
+
+def test_rows_that_change_are_other_rows():
+    rows = X.copy()
+    with shared_steps():
+        ITQ(8, n_iter=2, random_state=0).fit(rows)
+        rows[:] = rows[:, ::-1] ** 2
+        shared = ITQ(8, n_iter=2, random_state=0).fit(rows).encoder_.fingerprint
+    assert shared == ITQ(8, n_iter=2, random_state=0).fit(rows).encoder_.fingerprint

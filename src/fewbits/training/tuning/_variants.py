@@ -1,0 +1,40 @@
+"""Methods with other parameters than their defaults, and what these are called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
+    "bp": {"random": {"learn": False}},
+    "cbe": {"random": {"learn": False}},
+    "sp": {
+        "3% of the weights": {"density": 0.03},
+        "30% of the weights": {"density": 0.3},
+    },
+    "fast-neighbours": {"diagonals": {"block_size": 1, "n_rounds": 3}},
+    "neighbours": {"10% of the weights": {"density": 0.1}},
+}
+
+
+def variants(method: str) -> list[Mapping[str, Any]]:
+    """Return the parameters that a method is tried with, its defaults last.
+
+    Examples
+    --------
+    >>> variants("cbe")
+    [{'learn': False}, {}]
+    """
+    return [*VARIANTS.get(method, {}).values(), {}]
+
+
+def in_words(method: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the name of a variant, or each parameter where it has none.
+
+    Examples
+    --------
+    >>> in_words("neighbours", {"density": 0.1}), in_words("itq", {"n_iter": 5})
+    (['10% of the weights'], ['n_iter=5'])
+    """
+    for name, wanted in VARIANTS.get(method, {}).items():
+        if wanted == parameters:
+            return [name]
+    return [f"{name}={value}" for name, value in parameters.items()]

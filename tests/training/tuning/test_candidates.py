@@ -1,0 +1,78 @@
+"""What is tried for a target, and what is learnt together."""
+
+import pytest
+
+from fewbits.codes import MAX_BITS
+from fewbits.errors import ArgumentError
+from fewbits.training.tuning import Configuration, Target
+from fewbits.training.tuning._candidates import (
+    candidates,
+    default_methods,
+    lengths,
+    too_long,
+)
+from fewbits.training.tuning._learning import grouped
+
+POWERS = tuple(2**i for i in range(4, 17))
+
+
+@pytest.mark.parametrize(
+    ("max_bytes", "n_features", "longest"),
+    [
+        (1, 64, 8),
+        (12, 64, 96),
+        (128, 4096, 1024),
+        (512, 4096, 4096),
+        (1024, 4096, 8192),
+        (3000, 4096, 24_000),
+        (512, 64, 1024),  # as long as the vector in half precision
+        (100_000, 25_600, MAX_BITS),
+        (None, 8, 128),
+        (None, 256, 1024),
+        (None, 2048, 8192),
+        (None, 25_600, MAX_BITS),
+    ],
+)
+def test_lengths_reach_what_the_target_allows(max_bytes, n_features, longest):
+    target = Target(at_least=0.9, max_bytes=max_bytes)
+    below = tuple(n for n in POWERS if n < longest)
+    assert lengths(target, n_features) == (*below, longest)
+
+
+def test_lengths_that_are_asked_for():
+    assert lengths(Target(at_least=0.9), 64, [8192, 16]) == (16, 8192)
+    within = Target(max_bytes=4)
+    assert lengths(within, 64, [64, 32, 16, 128]) == (16, 32)
+    assert too_long(within, [64, 32, 16, 128]) == (64, 128)
+    with pytest.raises(ArgumentError, match="64 bits take more than 4 bytes"):
+        lengths(within, 64, [64])
+
+
+def test_cheap_and_sparse_variants_are_among_the_defaults():
+    methods = default_methods(Target(max_bytes=8))
+    found = {each.described() for each in candidates(methods, [64], 100, 0)}
+    assert found > {
+        "bp, 64 bits, random",
+        "cbe, 64 bits, random",
+        "fast-neighbours, 64 bits, diagonals",
+        "neighbours, 64 bits",
+        "neighbours, 64 bits, 10% of the weights",
+        "sp, 64 bits, 3% of the weights",
+    }
+
+
+def test_long_codes_are_last_and_nothing_waits_for_them():
+    made = candidates(["lsh", "neighbours"], [64, 1024, 4096], 5000, 0)
+    bits = [each.n_bits for each in made]
+    assert bits.index(4096) > max(i for i, n in enumerate(bits) if n == 1024)
+    together = [
+        [each.n_bits for each in group]
+        for group in grouped(made, alone=False)
+        if group[0].method == "neighbours" and not group[0].parameters
+    ]
+    assert together == [[64, 1024], [4096]]
+
+
+def test_prefixes_are_learnt_together_whatever_their_length():
+    made = [Configuration("hadamard", n) for n in (64, 4096)]
+    assert grouped(made, alone=True) == grouped(made, alone=False) == [made]
