@@ -22,6 +22,7 @@ from fewbits.learners.neighbours._rounds import (
     times_blocks,
     transformed,
 )
+from fewbits.learners.neighbours._training import ValidationSplit
 from fewbits.learners.structured._bilinear import near_square
 
 Float32Array = NDArray[np.float32]
@@ -198,5 +199,5 @@ class TrialCodes(FastNeighbourCodes):
         super().__init__(n_bits, **options)
         self.form = form
 
-    def _start(self, V: Float32Array, rng: RandomState) -> Any:
-        return self.form(V.shape[1], self.n_bits, rng)
+    def _start(self, split: ValidationSplit, rng: RandomState) -> Any:
+        return self.form(split.rows.shape[1], self.n_bits, rng)

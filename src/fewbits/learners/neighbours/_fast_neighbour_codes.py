@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.random import RandomState
-from numpy.typing import NDArray
 
 from fewbits._typing import Array
 from fewbits.encoders._block_hadamard import WIDTHS
@@ -15,6 +13,7 @@ from fewbits.learners._parameters import check_integer
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
+from fewbits.learners.neighbours._training import ValidationSplit
 
 
 class FastNeighbourCodes(NeighbourLearner):
@@ -154,6 +153,6 @@ class FastNeighbourCodes(NeighbourLearner):
         padded_size(X.shape[1])  # refused before anything is searched
         return plain_frame(X)
 
-    def _start(self, V: NDArray[np.float32], rng: RandomState) -> BlockHadamardMap:
-        d = V.shape[1]
+    def _start(self, split: ValidationSplit, rng: RandomState) -> BlockHadamardMap:
+        d = split.rows.shape[1]
         return BlockHadamardMap(d, self.n_bits, self.n_rounds, self.block_size, rng)

@@ -58,11 +58,8 @@ class NeighbourLearner(ResumableLearner):
         """Return how features become rows."""
 
     @abstractmethod
-    def _start(self, V: Float32Array, rng: RandomState) -> Map:
-        """Return the map that training starts from, its scores of a variance of 1.
-
-        `V` holds all rows, shuffled.
-        """
+    def _start(self, split: ValidationSplit, rng: RandomState) -> Map:
+        """Return the map that training starts from, its scores of a variance of 1."""
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
@@ -85,7 +82,7 @@ class NeighbourLearner(ResumableLearner):
         anchors = rng.permutation(len(split.rows))[: self.n_anchors]
         seeds = rng.randint(2**31 - 1, size=self.n_iter)
         training = Training(
-            self._start(V, rng),
+            self._start(split, rng),
             split,
             sorted({*self.lengths, self.n_bits}),
             self.n_iter,

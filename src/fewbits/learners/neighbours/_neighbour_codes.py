@@ -24,6 +24,7 @@ from fewbits.learners.neighbours._maps import (
     NetworkMap,
     SparseLinearMap,
 )
+from fewbits.learners.neighbours._training import ValidationSplit
 
 Float32Array = NDArray[np.float32]
 
@@ -174,16 +175,16 @@ class NeighbourCodes(NeighbourLearner):
     def _frame(self, X: Array) -> Frame:
         return principal_frame(X) if self.density == 1 else plain_frame(X)
 
-    def _start(self, V: Float32Array, rng: RandomState) -> Map:
+    def _start(self, split: ValidationSplit, rng: RandomState) -> Map:
         """Return ITQ, its scores scaled to a variance of 1."""
-        few = V[:_START_ROWS]
-        if (few == few[0]).all():
-            few = V  # the rows that differ are rare
+        few = split.rows[:_START_ROWS]
+        if (few == few[0]).all():  # those that differ are rare
+            few = np.concatenate([split.rows, split.aside])
         if self.n_hidden:
             few = few[:, : min(self.n_hidden // 2, self.n_bits)]
         weights, bias = scaled_itq(few, self.n_bits, rng)
         if self.n_hidden:
-            shape = V.shape[1], self.n_hidden
+            shape = split.rows.shape[1], self.n_hidden
             return NetworkMap(weights, bias, few.std(axis=0), shape, rng)
         if self.density < 1:
             return SparseLinearMap(weights, bias, self.density)
