@@ -43,8 +43,11 @@ class IterativeSteps:
     def __call__(self, Rbar: FeatureArray, R: FeatureArray) -> FeatureArray:
         R = R if self.from_previous else Rbar
         for _ in range(self.n_inner):
-            moved = R + self.step * product(self.gram, Rbar - R)
-            R = keep_largest(moved, self.m)  # eq. (10)
+            # R + step * gram (Rbar - R), eq. (10), without more matrices than it takes
+            moved = product(self.gram, Rbar - R)
+            moved *= self.step
+            moved += R
+            R = keep_largest(moved, self.m)
         return R
 
 
@@ -57,8 +60,11 @@ def keep_largest(M: FeatureArray, m: int) -> FeatureArray:
     if m >= M.size:
         return M
     magnitudes = np.abs(M).ravel()
-    limit = np.partition(magnitudes, M.size - m)[M.size - m]
+    magnitudes.partition(M.size - m)
+    limit = magnitudes[M.size - m]
+    np.abs(M, out=magnitudes.reshape(M.shape))
     keep = magnitudes > limit
     ties = np.flatnonzero(magnitudes == limit)
+    del magnitudes
     keep[ties[: m - np.count_nonzero(keep)]] = True
     return np.where(keep.reshape(M.shape), M, M.dtype.type(0))
