@@ -99,7 +99,7 @@ def beside_public_code(cells: list[Cell], name: str) -> Iterator[str]:
             for book, at in public.items()
         ]
         if rows:
-            yield f"**Public code / ours**, {TABLES[key].lower()}"
+            yield f"**Public code / ours**: {TABLES[key]}"
             yield markdown(["", *(f"{n} bits" for n in PUBLIC_LENGTHS)], rows)
     if public:
         yield BESIDE_PUBLIC
