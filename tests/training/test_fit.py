@@ -129,7 +129,9 @@ def test_classes_of_single_items():
     with pytest.warns(UserWarning, match=r"x.npz has 60 classes for 80 items") as told:
         fit_bundle(vectors(labels=labels), method="cca-itq", n_bits=4)
     assert told[0].filename == __file__
-    fit_bundle(vectors(labels=np.repeat(np.arange(40), 2)), method="cca-itq", n_bits=4)
+    # More than half as many classes as items, and still two items of nearly each.
+    pairs = np.r_[np.repeat(np.arange(39), 2), 40, 41].astype(str)
+    fit_bundle(vectors(labels=pairs), method="cca-itq", n_bits=4)
 
 
 def test_codes_that_collapse_are_told(monkeypatch):

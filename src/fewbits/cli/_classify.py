@@ -161,6 +161,11 @@ def classify(
             f"class; {region['predicted_rate']:.3g} of foreign items are expected to, "
             f"by {_MODELS[region['model']]}"
         )
+        if region["predicted_rate"] > (foreign_rate or 0):
+            typer.echo(
+                f"note: --foreign-rate {foreign_rate:g} is finer than the items that "
+                "were kept aside can tell; expect the share above"
+            )
     if top and loaded.calibration is None and not several:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
 

@@ -42,8 +42,8 @@ def check_integers(name: str, values: Any, high: int | None = None) -> None:
     """Refuse what is no sequence of integers from 1 to `high`."""
     if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
         raise ArgumentError(
-            f"{name} must be a sequence of integers, such as [{high or 64}], got "
-            f"{values!r}"
+            f"{name} must be a sequence of integers, such as [{min(high or 64, 64)}], "
+            f"got {values!r}"
         )
     for value in values:
         check_integer(f"each of {name}", value, 1, high)

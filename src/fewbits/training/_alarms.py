@@ -20,7 +20,7 @@ def check_classes(source: Input) -> None:
     Warns
     -----
     UserWarning
-        When there are more than half as many classes as items, as scikit-learn does.
+        When more than half of the classes have a single item.
 
     Raises
     ------
@@ -30,13 +30,14 @@ def check_classes(source: Input) -> None:
     labels = np.asarray(source.labels)
     if labels.ndim != 1 or labels.dtype.kind not in "SUiub":
         return
-    n_classes = len(np.unique(labels))
+    sizes = np.unique(labels, return_counts=True)[1]
+    n_classes = len(sizes)
     if n_classes == len(labels) > 1:
         raise ArgumentError(
             f"the labels of {source.source} are all different: classes are learnt from "
             "labels that several items have"
         )
-    if n_classes > len(labels) / 2:
+    if np.sum(sizes == 1) > n_classes / 2:
         warn_user(
             f"{source.source} has {n_classes:,} classes for {len(labels):,} items: "
             "most classes have a single item to learn from"

@@ -55,8 +55,8 @@ class CodebookLoss(Loss):
         shape = setting.n_classes, setting.n_bits
         if any(not 1 <= length <= setting.n_bits for length in self.nested):
             raise ArgumentError(
-                f"nested must hold lengths of 1 to {setting.n_bits} bits, got "
-                f"{self.nested}"
+                f"lengths must be of 1 to {setting.n_bits} bits, which the code has, "
+                f"got {self.nested}"
             )
         deviation = (2 / setting.n_bits) ** 0.5  # Kaiming's, as for a layer with ReLU
         if self.initial is None:
