@@ -54,7 +54,11 @@ def polar(C: FeatureArray) -> FeatureArray:
 def random_rotation(k: int, b: int, rng: RandomState) -> FeatureArray:
     """Return a uniformly random (k, b) matrix, k <= b, with orthonormal rows."""
     drawn = rng.standard_normal((k, b))
-    return once("rotation", lambda: sha256(drawn.data).digest(), lambda: polar(drawn))
+    return once(
+        "rotation",
+        lambda: (sha256(drawn.data).digest(), here().is_torch),
+        lambda: polar(drawn),
+    )
 
 
 def _polar_by_gram(C: FeatureArray) -> Float64Array | None:

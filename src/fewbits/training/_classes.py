@@ -39,8 +39,9 @@ class Classes(NamedTuple):
 def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     """Return what a deep learner has made of classes, and nothing for others.
 
-    The codes are those that it has learnt for classes, or else, bit by bit, those of
-    the majority of the items that it was trained on.
+    The codes are those that it has learnt for classes, or the centres that it pulls
+    their items to; or else, bit by bit, those of the majority of the items that it was
+    trained on.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ def fit_bundle(
 ) -> Bundle:
     """Return a bundle whose encoder was learnt from `source`.
 
-    A deep method makes a bundle that classifies, by the codes that it has learnt for
-    classes or, bit by bit, by those of the majority of their items. Items kept aside
+    A deep method makes a bundle that classifies, by the codes or centres that it has
+    for classes or, bit by bit, by those of the majority of their items. Items kept aside
     (`validation`) also calibrate how probable classes are, or say from which score on
     an item has one of several labels.
 
