@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from fewbits.cli import app
-from fewbits.training.tuning import _race
+from fewbits.training.tuning import _race, _tune
 
 X, y = load_digits(return_X_y=True)
 FEW = ["-m", "lsh", "-m", "hadamard", "-b", 16, "-b", 32]
@@ -31,6 +31,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("x.npy", X[:500].astype(np.float32))
     np.savez("d.npz", x=X[:500].astype(np.float32), y=y[:500])
+    np.savez("one.npz", x=X[:500].astype(np.float32), y=np.ones(500, int))
     return tmp_path
 
 
@@ -74,6 +75,20 @@ def test_a_length_that_takes_too_many_bytes_is_named():
     assert json.loads(run(*given, "--json"))["too_long"] == [32]
 
 
+def test_what_there_was_no_time_for_is_told():
+    given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW]
+    assert "time was up" not in run(*given)
+    late = [*given, "--measurements", "other.jsonl", "--minutes", 1e-9]
+    assert "note: time was up before 2 more were measured" in run(*late)
+    assert json.loads(run(*late, "--json"))["untried"] == 2
+
+
+def test_the_choice_is_in_the_table(monkeypatch):
+    monkeypatch.setattr(_tune, "frontier", lambda measured, target: [])
+    lines = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW).splitlines()
+    assert sum("*" in line for line in lines) == 1
+
+
 def test_labels():
     given = ["d.npz", "--column", "x", "--labels", "y", "-o", "t.json", *FEW]
     assert "map against bytes" in run("tune", *given, "--bytes", 2)
@@ -101,6 +116,7 @@ MISTAKES = {
     "tune x.npy --recall 0.9 --quality map -o t.json": "contradict each other",
     "tune x.npy --map 0.5 -o t.json": "goes by labels",
     "tune x.npy --recall 2 -o t.json": "at most 1",
+    "tune one.npz --labels y --map 0.5 -o t.json": "tells nothing about a single",
     "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 bytes",
     "tune none.npy --bytes 1 -o t.json": "there is no none.npy",
     "fit x.npy --config none.json -o b": "none.json: No such file",

@@ -170,6 +170,9 @@ def _print(found: Any) -> None:
     from fewbits.training import tuning
 
     chosen = found.best.configuration.key
+    shown = list(found.frontier)
+    if all(each.configuration.key != chosen for each in shown):
+        shown.append(found.best)  # another is as good by what the table compares
     rows = [
         [
             "*" if each.configuration.key == chosen else "",
@@ -179,7 +182,7 @@ def _print(found: Any) -> None:
             f"{each.encode_us:.2f}",
             f"{each.search_us:.0f}",
         ]
-        for each in found.frontier
+        for each in shown
     ]
     header = [
         "",
@@ -191,6 +194,11 @@ def _print(found: Any) -> None:
     ]
     if found.too_long:
         typer.echo(f"note: not tried: {_too_long(found)}")
+    if found.n_untried:
+        typer.echo(
+            f"note: time was up before {found.n_untried:,} more were measured: call "
+            "again to go on, with more --minutes"
+        )
     n_items = f"{found.best.n_items:,} items"
     print_table(f"what nothing else beats, among {n_items}", header, rows)
     typer.echo(tuning.frontier_text(found.measured, found.frontier, found.measure))

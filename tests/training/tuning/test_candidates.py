@@ -49,7 +49,7 @@ def test_lengths_that_are_asked_for():
 
 
 def test_cheap_and_sparse_variants_are_among_the_defaults():
-    methods = default_methods(Target(max_bytes=8))
+    methods = default_methods(Target(max_bytes=8), of_any_length=False)
     found = {each.described() for each in candidates(methods, [64], 100, 0)}
     assert found > {
         "bp, 64 bits, random",
@@ -59,6 +59,14 @@ def test_cheap_and_sparse_variants_are_among_the_defaults():
         "neighbours, 64 bits, 10% of the weights",
         "sp, 64 bits, 3% of the weights",
     }
+
+
+def test_a_method_of_one_length_is_out_where_others_are_asked_for():
+    usual, without = (
+        default_methods(Target(max_bytes=8), of_any_length=asked)
+        for asked in (False, True)
+    )
+    assert set(usual) - set(without) == {"threshold"}
 
 
 def test_long_codes_are_last_and_nothing_waits_for_them():

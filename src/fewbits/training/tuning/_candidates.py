@@ -30,10 +30,15 @@ _USUAL, _BITS_PER_FEATURE = 1024, 4
 _HALF_PRECISION = 16
 
 
-def default_methods(target: Target) -> tuple[str, ...]:
-    """Return what is tried: labels help where labels are what counts."""
-    by_labels = target.quality != "recall"
-    return tuple(m for m in METHODS if by_labels or m not in SUPERVISED)
+def default_methods(target: Target, *, of_any_length: bool) -> tuple[str, ...]:
+    """Return what is tried: labels help where labels are what counts.
+
+    Methods that have a length of their own are out where others are asked for.
+    """
+    left_out = set() if target.quality != "recall" else SUPERVISED
+    if of_any_length:
+        left_out = left_out | {m for m in METHODS if decides_length(m)}
+    return tuple(m for m in METHODS if m not in left_out)
 
 
 def lengths(

@@ -28,7 +28,7 @@ def frontier_text(
     for i, (x, y) in enumerate(_places(points)):
         column, line = round(x * (_COLUMNS - 1)), round((1 - y) * (_LINES - 1))
         grid[line][column] = "·" if i < len(measured) else "●"
-    low, high = _span([each.quality for each in points])
+    low, high = _quality_span(points)
     names = [f"{high:.3f}", *[""] * (_LINES - 2), f"{low:.3f}"]
     lines = [
         f"{name:>6} │{''.join(row)}".rstrip()
@@ -79,7 +79,7 @@ def _dot(spot: tuple[float, float], found: Measured, css: str) -> Html:
 
 def _axes(points: Sequence[Measured], quality: str) -> list[Html]:
     base, right = _HEIGHT - _BOTTOM, _WIDTH - 20
-    low, high = _span([each.quality for each in points])
+    low, high = _quality_span(points)
     fewest, most = (f(each.bytes_per_item for each in points) for f in (min, max))
     axis = element("path", d=f"M{_LEFT - 8} {_TOP}V{base + 8}H{right}", class_="axis")
     texts = [
@@ -100,11 +100,17 @@ def _places(points: Sequence[Measured]) -> list[tuple[float, float]]:
     xs = [math.log(each.bytes_per_item) for each in points]
     ys = [each.quality for each in points]
     left, right = _span(xs)
-    low, high = _span(ys)
+    low, high = _quality_span(points)
     return [
         ((x - left) / (right - left), (y - low) / (high - low))
         for x, y in zip(xs, ys, strict=True)
     ]
+
+
+def _quality_span(points: Sequence[Measured]) -> tuple[float, float]:
+    """Return the ends of the axis of qualities, which lie between 0 and 1."""
+    low, high = _span([each.quality for each in points])
+    return max(low, 0.0), min(high, 1.0)
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:

@@ -42,6 +42,7 @@ class Race:
         self.vectors = target.affords_vectors(parts.X.shape[1])
         self.encoders: dict[str, Encoder] = {}  # of the last round
         self.reason: FewbitsError | None = None  # why something could not be learnt
+        self.n_untried = 0  # for want of time
 
     def run(self, wanted: list[Configuration]) -> list[Measured]:
         """Return what was measured in the round with the most rows."""
@@ -71,6 +72,8 @@ class Race:
             for group in grouped(wanted, alone=last):
                 if not found or time.monotonic() < until:
                     found += self._measured(trial, group, last)
+                else:
+                    self.n_untried += len(group)
                 done += len(group)
                 self._tell(done, len(wanted))
         return found

@@ -57,6 +57,8 @@ class Tuning:
         Whether the choice keeps the bounds of the target.
     too_long : tuple of int
         Lengths that were asked for and not tried: they take more bytes than allowed.
+    n_untried : int
+        Configurations that were left out since the time was up.
     """
 
     target: Target
@@ -67,6 +69,7 @@ class Tuning:
     measured: list[Measured]
     reached: bool
     too_long: tuple[int, ...] = ()
+    n_untried: int = 0
 
     @property
     def configuration(self) -> Configuration:
@@ -98,6 +101,7 @@ class Tuning:
             "reached": self.reached,
             "confirmed": self.confirmed,
             "too_long": self.too_long,
+            "untried": self.n_untried,
             "best": self.best.as_dict(),
             "reported": self.reported.figures(),
             "frontier": [each.as_dict() for each in self.frontier],
@@ -133,7 +137,8 @@ def tune(
         ``"accuracy"`` go by.
     target : Target
     methods : sequence of str, default=None
-        Keys of `fewbits.training.METHODS`; by default those that are worth it.
+        Keys of `fewbits.training.METHODS`; by default those that are worth it, and
+        have the lengths that are asked for.
     n_bits : sequence of int, default=None
         Lengths to try, but for those that take more bytes than allowed; by default
         powers of two up to what the bytes allow, and this. Without a bound on bytes
@@ -211,6 +216,7 @@ def tune(
         measured=measured,
         reached=target.meets(best),
         too_long=too_long(target, n_bits or ()),
+        n_untried=race.n_untried,
     )
     return _named(tuning, backbone)
 
@@ -233,6 +239,11 @@ def _check(source: Input, target: Target, minutes: float | None) -> None:
     if target.quality == "accuracy" and source.labels.ndim > 1:
         raise ArgumentError("votes are for one label per item; take map instead")
     check_classes(source)
+    if source.labels.ndim == 1 and len(set(source.labels.tolist())) == 1:
+        raise ArgumentError(
+            f"all labels of {source.source} are the same: {target.quality} tells "
+            "nothing about a single class"
+        )
 
 
 def _candidates(
@@ -243,7 +254,8 @@ def _candidates(
     seed: int,
     y: NDArray[Any] | None,
 ) -> list[Configuration]:
-    chosen = tuple(dict.fromkeys(methods or default_methods(target)))
+    usual = default_methods(target, of_any_length=bool(n_bits))
+    chosen = tuple(dict.fromkeys(methods or usual))
     for method in chosen:
         if method in SUPERVISED and y is None:
             raise ArgumentError(f"{method} learns from labels, and there are none")
