@@ -32,6 +32,10 @@ class MissingExtraError(FewbitsError, ImportError):
     """An optional dependency is not installed; the message names the command."""
 
 
+class DivergedError(FewbitsError, ArithmeticError):
+    """Training met numbers that are not finite."""
+
+
 class InterruptedWarning(UserWarning):
     """A learner was interrupted, and is fitted with what it had reached.
 

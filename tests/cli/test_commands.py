@@ -151,6 +151,14 @@ def test_several_labels_for_each_item(folder):
     assert "votes" not in out
 
 
+def test_labels_of_queries_in_a_file_of_their_own(vectors):
+    np.save("q-labels.npy", np.arange(3) % 2)
+    np.save("x-labels.npy", np.arange(60) % 2)
+    asked = ["evaluate", vectors, "q.npy", "x.npy", "--labels", "x-labels.npy"]
+    out = run(*asked, "--query-labels", "q-labels.npy", "-k", 3)
+    assert "accuracy of 3 neighbours' votes" in out
+
+
 def test_the_next_command_is_quoted(folder):
     Path("my texts.txt").write_text("\n".join(TEXTS))
     out = run("fit", "my texts.txt", "-o", "my b", "-b", 8)

@@ -125,7 +125,9 @@ def test_what_was_finite_is_kept_where_no_bundle_was(folder, options):
     told = "fewbits: interrupted after 2 of 4 iterations: the loss is not finite in epo"
     assert result.stderr.startswith(told)
     assert result.stderr.endswith("; b holds what was learnt so far\n")
-    assert Bundle.load("b").summary()["interrupted"] == "after 2 iterations"
+    summary = Bundle.load("b").summary()
+    assert summary["interrupted"] == "after 2 iterations"
+    assert "loss" not in summary["parameters"]  # the method is named after it
     before = snapshot(folder / "b")
     assert diverged("--overwrite", after=1).stderr.endswith("b is left as it was\n")
     assert snapshot(folder / "b") == before

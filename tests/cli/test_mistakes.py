@@ -116,6 +116,7 @@ MISTAKES = {
     "search empty -i x.npy": "holds no items yet",
     "search broken -i x.npy": "damaged",
     "evaluate b x.npy x.npy -k 0": "k must be at least 1",
+    "evaluate b x.npy x.npy --query-labels kind": "--query-labels needs --labels",
     "evaluate b x.npy x.npy -k 1000000000": "60 items have no",
     "novel b": "give texts or images, --id, or --input",
     "novel b cat": "cannot be typed",

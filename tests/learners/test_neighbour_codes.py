@@ -7,7 +7,12 @@ import pytest
 from sklearn.datasets import load_digits
 
 from fewbits.codes import pack
-from fewbits.errors import ArgumentError, FeatureError, InterruptedWarning
+from fewbits.errors import (
+    ArgumentError,
+    DivergedError,
+    FeatureError,
+    InterruptedWarning,
+)
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners import (
     ITQ,
@@ -601,3 +606,10 @@ class TestFrame:
         for make in (plain_frame, principal_frame):
             with pytest.raises(FeatureError, match="the same"):
                 make(np.ones((5, 3)))
+
+
+@pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])
+def test_a_rate_that_explodes_is_one_line(make):
+    learner = make(8, learning_rate=1e38, n_iter=2, random_state=0)
+    with pytest.raises(DivergedError, match=r"lower learning_rate \(1e\+38\)"):
+        learner.fit(rows())

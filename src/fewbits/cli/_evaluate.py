@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     LabelColumn,
+    check_unused,
     comparison_table,
     print_json,
     print_table,
@@ -32,6 +33,13 @@ def evaluate(
     k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
     column: Column = None,
     labels: LabelColumn = None,
+    query_labels: Annotated[
+        str | None,
+        typer.Option(
+            help="The labels of the queries, where --labels is not of both: another "
+            "column, or the file beside that of --labels."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure how well the codes of BUNDLE stand for the features of its items.
@@ -46,8 +54,12 @@ def evaluate(
     from fewbits.bundle import Bundle
     from fewbits.training import evaluate_bundle
 
+    if labels is None:
+        check_unused(
+            {"--query-labels": query_labels}, "--labels, those of the database"
+        )
     loaded = Bundle.load(bundle)
-    asked = read_for(loaded, queries, column, labels)
+    asked = read_for(loaded, queries, column, query_labels or labels)
     among = read_for(loaded, database, column, labels)
     with progress_bar("evaluating") as progress:
         report = evaluate_bundle(loaded, asked, among, k=k, progress=progress)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._typing import IdArray
 from fewbits.encoders import Encoder, as_features, feature_blocks
 from fewbits.evaluation._neighbours import (
     exact_neighbours,
@@ -49,6 +50,7 @@ def compare_encoders(
     queries: ArrayLike,
     *,
     k: int = 10,
+    nearest: IdArray | None = None,
     progress: Progress | None = None,
 ) -> list[Comparison]:
     """Compare encoders with the float vectors, by the nearest in Euclidean distance.
@@ -60,6 +62,8 @@ def compare_encoders(
     database, queries : array-like of shape (n, n_features)
         Queries must not be in the database, or they find themselves.
     k : int, default=10
+    nearest : ndarray of shape (n_queries, k), dtype int64, default=None
+        Rows of the exact nearest, where they are known already.
     progress : callable, default=None
         Called with (rows done, rows in all).
 
@@ -78,7 +82,7 @@ def compare_encoders(
     [('float vectors', 32), ('sign', 1)]
     """
     database, queries = as_features(database), as_features(queries)
-    truth = exact_neighbours(queries, database, k).ids
+    truth = exact_neighbours(queries, database, k).ids if nearest is None else nearest
     rows = [_float_row(database, queries, k)]
     for name, encoder in encoders.items():
         if progress is not None:

@@ -12,6 +12,7 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     Comparison,
     compare_encoders,
+    exact_neighbours,
     knn_accuracy,
     mean_average_precision,
     share_label,
@@ -88,15 +89,19 @@ def evaluate_bundle(
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
     asked = bundle.features(queries.values, progress=progress)
     among = bundle.features(database.values, progress=progress)
+    name = f"{bundle.encoder.n_bits} bits"
+    encoders = {"sign bits": _signs(among), name: bundle.encoder}
+    nearest = exact_neighbours(asked, among, k).ids
     rows = compare_encoders(
-        {"sign bits": _signs(among), f"{bundle.encoder.n_bits} bits": bundle.encoder},
+        encoders,
         among,
         asked,
         k=k,
+        nearest=nearest,
         progress=progress,
     )
     label_map, accuracy = _label_figures(bundle, queries, database, asked, among, k)
-    own = reranked(bundle, asked, among, k)
+    own = reranked(bundle, asked, among, nearest)
     if own is not None:
         rows.append(own.row)
         if accuracy is not None and bundle.shortlist is not None:

@@ -1,6 +1,6 @@
 """Learn an encoder from items of any kind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fewbits.inputs import Input
 from fewbits.learners import Learner
 from fewbits.training._alarms import check_classes, warn_of_codes
 from fewbits.training._classes import classes_of
-from fewbits.training._methods import SUPERVISED, make_learner
+from fewbits.training._methods import SUPERVISED, make_learner, parameters_of
 
 Progress = Callable[[int, int], None]
 
@@ -95,8 +95,10 @@ def fit_bundle(
     """
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
-    given = {**learner.get_params(), **(parameters or {})}  # also those of parts
-    info = {"method": method, "parameters": _plain(given)}
+    # Also those of parts, but not what the method is named after.
+    known = parameters_of(method)
+    given = {**learner.get_params(), **(parameters or {})}
+    info = {"method": method, "parameters": _plain(given, known)}
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
         info["kernel_map"] = kernel_map
@@ -184,11 +186,11 @@ def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
     return learners.KernelMapped(learner, kernel=kernel)
 
 
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(parameters: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """Return what a bundle tells of the parameters; a file of this fit is not."""
     kept = (bool, int, float, str, type(None))
     return {
         name: value
         for name, value in parameters.items()
-        if isinstance(value, kept) and name != "checkpoint"
+        if isinstance(value, kept) and name in known and name != "checkpoint"
     }

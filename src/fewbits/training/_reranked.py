@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewbits._typing import FeatureArray
+from fewbits._typing import FeatureArray, IdArray
 from fewbits.bundle import Bundle
 from fewbits.codes import Neighbours
 from fewbits.decoding import vote
-from fewbits.evaluation import Comparison, exact_neighbours, search_recall
+from fewbits.evaluation import Comparison, search_recall
 from fewbits.index import Ranked
 
 
@@ -27,12 +27,16 @@ class Reranked(NamedTuple):
 
 
 def reranked(
-    bundle: Bundle, queries: FeatureArray, database: FeatureArray, k: int
+    bundle: Bundle,
+    queries: FeatureArray,
+    database: FeatureArray,
+    nearest: IdArray,
 ) -> Reranked | None:
     """Search as a bundle does that was tuned to re-rank, or that keeps vectors.
 
     Its shortlist is what is ranked again, by vectors of the precision in which it keeps
-    them, or else by scores.
+    them, or else by scores. As many are found as there are `nearest`, the rows of the
+    right ones.
     """
     kept = None if bundle.items is None else bundle.items.vectors
     if bundle.shortlist is None and kept is None:
@@ -41,9 +45,9 @@ def reranked(
     dtype = None if kept is None else kept.dtype.name
     built = of_features.with_items(database, keep_vectors=dtype)
     start = time.perf_counter()
-    found = built.search_reranked(queries, k)
+    found = built.search_reranked(queries, nearest.shape[1])
     speed = len(queries) / (time.perf_counter() - start)
-    recall = search_recall(found.ids, exact_neighbours(queries, database, k).ids).value
+    recall = search_recall(found.ids, nearest).value
     size = _bytes_per_item(built)
     return Reranked(Comparison(_described(built), size, recall, None, speed), found)
 

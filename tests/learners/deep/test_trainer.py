@@ -10,12 +10,11 @@ import torch
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from fewbits.errors import ArtefactError, FewbitsError
+from fewbits.errors import ArtefactError, DivergedError, FewbitsError
 from fewbits.learners import on_progress
 from fewbits.learners.deep import (
     LLC,
     DeepHash,
-    DivergedError,
     MLflow,
     PosteriorControl,
 )
@@ -381,6 +380,12 @@ class Masked(nn.Module):
 
 def test_buffers_of_a_backbone_need_not_be_finite():
     assert learner(backbone=Masked(), n_iter=2).fit(X, y).n_iter_ == 2
+
+
+def test_rate_of_a_codebook_that_explodes():
+    llc = LLC(8, codebook_rate=1e38, codebook_epochs=3, validation=0, random_state=0)
+    with pytest.raises(DivergedError, match=r"or lower codebook_rate \(1e\+38\)"):
+        llc.fit(X, y)
 
 
 def test_learning_rate_that_explodes():

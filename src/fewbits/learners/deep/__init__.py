@@ -14,14 +14,12 @@ from fewbits.learners.deep._export import export_backbone
 from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._llc import LLC
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
-from fewbits.learners.deep._trainer import DivergedError
 
 __all__ = [
     "LLC",
     "CentreControl",
     "Control",
     "DeepHash",
-    "DivergedError",
     "MLflow",
     "PosteriorControl",
     "TensorBoard",

@@ -16,7 +16,7 @@ from torch import nn
 from fewbits._typing import Array, CodeArray
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits.errors import ArgumentError, DivergedError, FeatureError
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import (
@@ -50,7 +50,6 @@ from fewbits.learners.deep._torch import (
 from fewbits.learners.deep._trainer import (
     Callback,
     Classify,
-    DivergedError,
     Objective,
     Plan,
     Record,

@@ -12,7 +12,7 @@ from fewbits._warnings import warn_user
 from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, DivergedError
 from fewbits.learners._parameters import (
     check_choice,
     check_integer,
@@ -24,7 +24,6 @@ from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep._torch import signs
-from fewbits.learners.deep._trainer import DivergedError
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import Setting
 from fewbits.learners.deep.losses._centres import make_centres
@@ -328,9 +327,11 @@ class LLC(DeepLearner):
                 n_epochs=self.codebook_epochs,
                 phase="codebook",
             )
-        except DivergedError:
+        except DivergedError as error:
             self.codebook_ = self._unique(_values(loss)).codes
-            raise
+            raise DivergedError(
+                f"{error}; or lower codebook_rate ({self.codebook_rate:g})"
+            ) from error
         self.codebook_history_ = self.history_
         C = _values(loss)
         self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from fewbits.errors import FewbitsError
+from fewbits.errors import DivergedError
 from fewbits.learners.deep import _checkpoint
 from fewbits.learners.deep._data import Items, parts_of
 from fewbits.learners.deep._diagnosis import where_not_finite
@@ -336,10 +336,6 @@ class Trainer:
         self.history = state["history"]
         self._best = state["best"] and tuple(state["best"])
         self._random = state["random"]
-
-
-class DivergedError(FewbitsError, ArithmeticError):
-    """Training met numbers that are not finite."""
 
 
 def make_optimizer(

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import Encoder, SparseEncoder
+from fewbits.errors import DivergedError
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
 from fewbits.learners._parameters import (
@@ -119,7 +120,14 @@ class NeighbourLearner(ResumableLearner):
         V = training.split.rows
         graph = neighbour_graph(V, anchors, self.n_neighbours, self.perplexity)
         for seed in seeds[len(training.recalls) - 1 :]:
-            loss = training.iterate(graph, RandomState(seed))
+            # Numbers that overflow are told as an error, not as NumPy's warnings.
+            with np.errstate(over="ignore", invalid="ignore"):
+                loss = training.iterate(graph, RandomState(seed))
+            if not np.isfinite(loss):
+                raise DivergedError(
+                    f"the loss is not finite in iteration {len(training.recalls) - 1}: "
+                    f"lower learning_rate ({self.learning_rate:g})"
+                )
             yield self._state(training), loss
 
     def _state(self, training: Training) -> Arrays:
