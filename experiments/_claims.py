@@ -18,7 +18,7 @@ MUCH = 0.02
 #: What PiCoDes find beyond classemes, as the paper says.
 PAPER_GAIN = 0.28
 PAPER_ITEMS, PAPER_SECONDS, LONGEST = 150_000, 1.0, 2048
-#: By which the time of a search in a smaller collection is scaled up.
+#: By which the time of ranking a smaller collection is scaled up.
 MOST_TIMES = 10
 
 
@@ -136,10 +136,11 @@ def spare_seconds(measured: Measured) -> Values:
 
 def _spare(found: Cell) -> float | None:
     times = max(1.0, PAPER_ITEMS / found["items"])
-    # Learning does not grow with the items: what is scaled up too far is too long.
-    if times > MOST_TIMES:
+    if times > MOST_TIMES or "rank_seconds" not in found:
         return None
-    return PAPER_SECONDS - float(times * found["search_seconds"])
+    # Learning does not grow with the items.
+    learning = found["search_seconds"] - found["rank_seconds"]
+    return PAPER_SECONDS - float(learning + times * found["rank_seconds"])
 
 
 def known(

@@ -4,6 +4,7 @@ import math
 
 from experiments._cells import Cell
 from experiments._learners import FREE
+from experiments._lp_beta_figures import lp_beta_sentence
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._summary import (
@@ -126,18 +127,15 @@ def controls(cells: list[Cell]) -> str:
     """Return what the features and the code of the predicted class reach."""
     if not cells:
         return ""
-    svm, precision, combined = (
-        by_method(cells, figure(key), "bits")
-        for key in ("svm", "precision", "accuracy")
+    svm, precision = (
+        by_method(cells, figure(key), "bits") for key in ("svm", "precision")
     )
     parts = [
         f"Features themselves, linear SVM: {shown(*svm['float'][0][:2])}. The code of "
         "the class that it predicts has the same accuracy; ranking by it, ties in any "
         f"order, has a precision of {shown(*precision['float'][0][:2])}."
     ]
-    if combined:
-        parts.append(f"LP-beta: {shown(*combined['LP-beta'][0][:2])}.")
-    return " ".join(parts)
+    return " ".join(part for part in [*parts, lp_beta_sentence(cells)] if part)
 
 
 def precision_recall(cells: list[Cell], name: str, each: int) -> str:

@@ -2,10 +2,12 @@
 
 The upper reference of the PiCoDes and DBC papers. Gehler and Nowozin, "On Feature
 Combination for Multiclass Object Classification", ICCV 2009, with weights that all
-classes share. Nothing here is compact or fast.
+classes share; they find, too, that equal weights are hard to beat. Nothing here is
+compact or fast.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -99,10 +101,13 @@ class LPBeta:
     kernel : str or mapping of str to str, default="rbf-chi2"
         "linear", "intersection", "chi2" or "rbf-chi2", for all groups or for each.
     C : float or sequence of float, default=(1, 10, 100)
-        Weight of the errors of a machine; of several, each group takes the one whose
-        outputs in cross-validation are right most often, the smallest if tied.
-    nu : float, default=0.1
-        About the share of training rows that may miss the margin, above 0, at most 1.
+        Weight of the errors of a machine; of several, that whose combination is right
+        most often in cross-validation. It is the same for all groups: outputs of
+        machines with others have other scales, and the linear programme would weigh
+        these rather than what the groups know.
+    nu : float or sequence of float, default=(0.1, 0.3, 0.5)
+        About the share of training rows that may miss the margin, above 0, at most 1;
+        of several the best, as for C.
     n_folds : int, default=5
     random_state : int, default=0
         Seeds the folds.
@@ -112,7 +117,11 @@ class LPBeta:
     classes_ : ndarray of shape (n_classes,)
     beta_ : dict of str to float
         The weight of each group.
-    C_ : dict of str to float
+    C_ : float
+    nu_ : float or None
+        None for equal weights.
+    held_out_accuracy_ : float
+        Of combinations whose machines and weights had no part in what they classify.
     """
 
     def __init__(
@@ -120,36 +129,64 @@ class LPBeta:
         *,
         kernel: str | Mapping[str, str] = "rbf-chi2",
         C: ArrayLike = (1.0, 10.0, 100.0),
-        nu: float = 0.1,
+        nu: ArrayLike = (0.1, 0.3, 0.5),
         n_folds: int = 5,
         random_state: int = 0,
     ) -> None:
-        if not 0 < nu <= 1:
+        self.kernel = kernel
+        self.costs, self.nus = (np.unique(np.asarray(v, np.float64)) for v in (C, nu))
+        if not (self.nus.min() > 0 and self.nus.max() <= 1):
             raise ArgumentError(f"nu must lie above 0 and at most at 1, got {nu}")
-        self.kernel, self.nu = kernel, nu
-        self.costs = np.unique(np.asarray(C, np.float64))
         self.n_folds, self.random_state = n_folds, random_state
 
     def fit(self, groups: Groups, labels: ArrayLike) -> Self:
         """Learn from the features of each group and a label for each row."""
-        self.classes_, y = np.unique(np.asarray(labels), return_inverse=True)
-        matrices = _matrices(groups, len(y))
-        folds = self._folds(matrices, y)
-        self._machines: dict[str, tuple[Kernel, list[SVC]]] = {}
-        self.C_: dict[str, float] = {}
-        outputs = []
-        for name, X in matrices.items():
-            kind = self.kernel if isinstance(self.kernel, str) else self.kernel[name]
-            kernel = Kernel(kind, X)
-            K = kernel(X)
-            found = [_held_out(K, y, float(C), folds) for C in self.costs]
-            best = int(np.argmax([np.mean(F.argmax(axis=1) == y) for F in found]))
-            self.C_[name] = float(self.costs[best])
-            outputs.append(found[best])
-            self._machines[name] = kernel, _machines(K, y, self.C_[name])
-        beta = combine(np.stack(outputs), y, self.nu)
-        self.beta_ = dict(zip(matrices, beta.tolist(), strict=True))
+        self.classes_, self._y = np.unique(np.asarray(labels), return_inverse=True)
+        matrices = _matrices(groups, len(self._y))
+        self._splits = self._folds(matrices, self._y)
+        self._kernels = {n: Kernel(self._kind(n), X) for n, X in matrices.items()}
+        self._products = {n: self._kernels[n](X) for n, X in matrices.items()}
+        self._held_out = {
+            C: np.stack([self._outputs_aside(K, C) for K in self._products.values()])
+            for C in self.costs.tolist()
+        }
+        return self._choose(self.nus.tolist())
+
+    def with_equal_weights(self) -> Self:
+        """Return the same machines with equal weights, and what C is best for these."""
+        return copy(self)._choose([None])
+
+    def _kind(self, group: str) -> str:
+        return self.kernel if isinstance(self.kernel, str) else self.kernel[group]
+
+    def _choose(self, nus: Sequence[float | None]) -> Self:
+        """Take what classifies best by weights that are learnt from other folds."""
+        ways = [(C, nu) for C in self._held_out for nu in nus]
+        shares = [self._share_right(self._held_out[C], nu) for C, nu in ways]
+        self.held_out_accuracy_ = max(shares)
+        self.C_, self.nu_ = ways[int(np.argmax(shares))]
+        beta = weights(self._held_out[self.C_], self._y, self.nu_)
+        self.beta_ = dict(zip(self._kernels, beta.tolist(), strict=True))
+        self._machines = {
+            name: _machines(K, self._y, self.C_) for name, K in self._products.items()
+        }
         return self
+
+    def _share_right(self, F: Matrix, nu: float | None) -> float:
+        right = np.empty(len(self._y), bool)
+        for learn, check in self._splits:
+            beta = weights(F[:, learn], self._y[learn], nu)
+            totals = np.tensordot(beta, F[:, check], axes=1)
+            right[check] = totals.argmax(axis=1) == self._y[check]
+        return float(right.mean())
+
+    def _outputs_aside(self, K: Matrix, C: float) -> Matrix:
+        """Return the outputs for each row of machines trained on the other folds."""
+        F = np.empty((len(K), len(self.classes_)))
+        for learn, check in self._splits:
+            machines = _machines(K[np.ix_(learn, learn)], self._y[learn], C)
+            F[check] = _outputs(K[np.ix_(check, learn)], machines)
+        return F
 
     def scores(self, groups: Groups) -> Matrix:
         """Return the combined score of each row and class, (n, n_classes)."""
@@ -159,8 +196,8 @@ class LPBeta:
             )
         matrices = _matrices(groups)
         parts = [
-            self.beta_[name] * _outputs(kernel(matrices[name]), machines)
-            for name, (kernel, machines) in self._machines.items()
+            self.beta_[name] * _outputs(kernel(matrices[name]), self._machines[name])
+            for name, kernel in self._kernels.items()
         ]
         total: Matrix = np.sum(parts, axis=0)
         return total
@@ -180,6 +217,11 @@ class LPBeta:
         n_folds = min(self.n_folds, int(counts.min()))
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         return list(folds.split(next(iter(matrices.values())), y))
+
+
+def weights(F: Matrix, y: NDArray[np.int64], nu: float | None) -> Matrix:
+    """Return the weights of groups; without `nu` they are equal."""
+    return np.full(len(F), 1 / len(F)) if nu is None else combine(F, y, nu)
 
 
 def combine(F: Matrix, y: NDArray[np.int64], nu: float) -> Matrix:
@@ -243,15 +285,6 @@ def _programme(
     if not found.success:
         raise RuntimeError(f"the linear programme was not solved: {found.message}")
     return found.x[:n_groups], found.x[n_groups:-1], float(found.x[-1])
-
-
-def _held_out(K: Matrix, y: NDArray[np.int64], C: float, folds: Any) -> Matrix:
-    """Return the outputs for each row of machines trained on the other folds."""
-    F = np.empty((len(y), int(y.max()) + 1))
-    for learn, check in folds:
-        machines = _machines(K[np.ix_(learn, learn)], y[learn], C)
-        F[check] = _outputs(K[np.ix_(check, learn)], machines)
-    return F
 
 
 def _machines(K: Matrix, y: NDArray[np.int64], C: float) -> list[SVC]:

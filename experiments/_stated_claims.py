@@ -202,7 +202,7 @@ PICODES = [
         f"a search of {PAPER_ITEMS:,} items takes {PAPER_SECONDS:g} s, learning "
         "included",
         f"seconds: {PAPER_SECONDS:g} less the median search by the slowest code of "
-        f"{LONGEST} bits, scaled to as many items",
+        f"{LONGEST} bits, its ranking scaled to as many items",
         spare_seconds,
         "an SVM on a thousand codes, and a table entry for each byte, take no longer",
         "learning the classifier takes longer than the ranking",

@@ -22,7 +22,7 @@ from experiments._cells import Cell, Cells
 from experiments._classic_features import is_classic
 from experiments._features import load_features
 from experiments._learners import FREE, learners_of
-from experiments._lp_beta_figures import lp_beta_accuracy, mean_over_classes
+from experiments._lp_beta_figures import lp_beta_figures, mean_over_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
 from experiments._product_quantization import quantized
@@ -144,7 +144,7 @@ def lineup(problem: Problem, n_each: int) -> Iterator[tuple[Cell, Any]]:
     """Yield a cell, and the function that measures it."""
     yield {"bits": 0, "method": "float"}, partial(float_figures, problem)
     if is_classic(problem.name) and n_each <= LP_BETA_UP_TO:
-        yield {"bits": 0, "method": "LP-beta"}, partial(lp_beta_figures, problem)
+        yield {"bits": 0, "method": "LP-beta"}, partial(kinds_figures, problem)
     for n_bits in LENGTHS:
         learners = learners_of(n_bits, problem.seed)
         for method in METHODS:
@@ -242,10 +242,10 @@ def float_figures(problem: Problem) -> Cell:
     }
 
 
-def lp_beta_figures(problem: Problem) -> Cell:
+def kinds_figures(problem: Problem) -> Cell:
     """Classify by LP-beta on the kinds of descriptors."""
     learn, test = np.split(problem.raw, [len(problem.y)])
-    return {"accuracy": lp_beta_accuracy(learn, problem.y, test, problem.truth)}
+    return lp_beta_figures(learn, problem.y, test, problem.truth)
 
 
 def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> float:

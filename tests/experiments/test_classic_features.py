@@ -5,7 +5,7 @@ import pytest
 
 from experiments import _classic_features, _preparation
 from experiments._classic_features import parts_of, some_of_each
-from experiments._lp_beta_figures import lp_beta_accuracy, mean_over_classes
+from experiments._lp_beta_figures import KERNELS, lp_beta_figures, mean_over_classes
 from experiments._preparation import prepared, reduced
 from fewbits.learners import HomogeneousKernelMap
 
@@ -89,4 +89,6 @@ def test_lp_beta_tells_classes_apart(monkeypatch):
     )
     y = np.arange(60) % 3
     X = histograms() / 10 + np.eye(12, dtype=np.float32)[y * 4]
-    assert lp_beta_accuracy(X[:30], y[:30], X[30:], y[30:]) == 1
+    figures = lp_beta_figures(X[:30], y[:30], X[30:], y[30:])
+    assert (figures["accuracy"], figures["equal"]) == (1, 1)
+    assert figures["equal_by"][0] in KERNELS

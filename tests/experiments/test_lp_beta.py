@@ -149,11 +149,30 @@ def test_digits_by_their_quarters():
     assert min(learner.beta_.values()) > 0.1
 
 
-def test_each_group_takes_the_best_weight_of_errors():
-    groups, y = halves(80)
-    groups["low"] = groups["low"] * 1e3  # kernels are scaled: units do not matter
-    learner = LPBeta(kernel="linear", C=[1e-6, 10.0]).fit(groups, y)
-    assert learner.C_["low"] == learner.C_["high"] == 10.0
+def test_the_best_weight_of_errors_is_taken():
+    X, y = load_digits(return_X_y=True)
+    groups = {"left": X[:200, :32], "right": X[:200, 32:]}
+    both, *each = (LPBeta(C=C).fit(groups, y[:200]) for C in ([1e-6, 10.0], 1e-6, 10.0))
+    shares = [learner.held_out_accuracy_ for learner in each]
+    assert shares[0] < shares[1] == both.held_out_accuracy_
+    assert both.C_ == 10.0
+    assert both.nu_ in (0.1, 0.3, 0.5)
+
+
+def test_equal_weights():
+    groups, y = halves()
+    more = np.random.default_rng(1).random((5, len(y), 4))
+    groups |= {f"noise {i}": X for i, X in enumerate(more)}
+    learner = LPBeta().fit(rows(groups, slice(60)), y[:60])
+    equal = learner.with_equal_weights()
+    assert equal.beta_ == dict.fromkeys(groups, pytest.approx(1 / 8))
+    assert equal.nu_ is None
+    assert learner.nu_ is not None  # it is left as it was
+    accuracy, by_equal = (
+        np.mean(each.predict(rows(groups, slice(60, None))) == y[60:])
+        for each in (learner, equal)
+    )
+    assert accuracy > by_equal  # six of eight groups are noise
 
 
 @pytest.mark.parametrize(
