@@ -75,6 +75,7 @@ def counted_bytes(items: int, features: int, bits: int, classes: int) -> int:
     """Return the memory that a projector needs, array by array.
 
     Features in float32; their components in float64, and LIBLINEAR's copy of them, 16
-    bytes an entry; bits and scores of all classes in float64.
+    bytes an entry; bits, before and after the step, and scores of all classes in
+    float64.
     """
-    return items * (features * (4 + 8 + 16) + bits * 8 + classes * 8)
+    return items * (features * (4 + 8 + 16) + 2 * bits * 8 + classes * 8)

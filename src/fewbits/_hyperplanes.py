@@ -16,6 +16,7 @@ from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 
 _MAX_ITER = 2000
+_LARGEST_COST = 1e30  # float32 must hold its products with features
 _USUAL = 20  # powers of two between which features are taken as they are
 _ENTRIES = 1 << 24  # scores in flight: problems are solved in groups of as many
 
@@ -42,7 +43,7 @@ def hyperplanes(
     positive : ndarray of bool of shape (n, n_planes)
         On which side of each plane the rows belong.
     costs : array-like, broadcast to (2, n_planes)
-        Costs of the negative rows and of the positive ones.
+        Costs of the negative rows and of the positive ones, at most 1e30.
     start : ndarray of shape (n_features + 1, n_planes), default=None
         Where to start; at zero if not given.
     tol : float, default=1e-7
@@ -58,14 +59,20 @@ def hyperplanes(
     UserWarning
         When the iterations end before the objective settles.
     """
+    costs = np.broadcast_to(np.asarray(costs, np.float64), (2, positive.shape[1]))
+    if not costs.max(initial=0) <= _LARGEST_COST:
+        raise ArgumentError(
+            f"the weight of an SVM's errors must be at most {_LARGEST_COST:g}, got "
+            f"{costs.max():g}"
+        )
     rows, scales = _scaled(X)
     planes = np.zeros((len(scales), positive.shape[1]))
     if start is not None:
         planes = start * scales
-    costs = np.broadcast_to(np.asarray(costs, np.float32), (2, positive.shape[1]))
     for group in _groups(*positive.shape):
         planes[:, group] = _solve(
-            rows, scales, positive[:, group], costs[:, group], planes[:, group], tol
+            *(rows, scales, positive[:, group], costs[:, group].astype(np.float32)),
+            *(planes[:, group], tol),
         )
     return planes / scales
 

@@ -317,10 +317,10 @@ def test_bits_named_by_hand_come_first(tmp_path):
 
 def test_bits_like_one_that_is_shown_are_listed(written):
     page = written(["x"] * 40, bits=[2, 1], alike={2: [0, 4], 1: []})
-    assert "2 of them are shown, 2 are nearly copies of these" in page
+    assert "2 of them are shown, 2 of the others go with these" in page
     assert page.count("like bit") == 1
     one = written(["x"] * 40, bits=[2, 1], alike={2: [0]})
-    assert "2 of them are shown, 1 is nearly a copy of these" in one
+    assert "2 of them are shown, 1 of the others goes with these" in one
     assert "like bit 2: 0, 4" in page
 
 

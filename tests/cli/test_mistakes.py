@@ -34,6 +34,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
     (tmp_path / "words.json").write_text('{"12": "ab"}')
+    twice = '{"3": ["a", "b"], "3": ["c", "d"]}'
+    (tmp_path / "twice.json").write_text(twice)
     (tmp_path / "far.json").write_text('{"99": ["a", "b"]}')
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "bundle.json").write_text('{"format": "my own"}')
@@ -105,6 +107,7 @@ MISTAKES = {
     "inspect b --attributes a.html --names none.json": "none.json",
     "inspect b --attributes a.html --names words.json": "words.json holds no names",
     "inspect b --attributes a.html --names far.json": "no bit 99 in codes of 16 bits",
+    "inspect b --attributes a.html --names twice.json": "twice.json has '3' twice",
     "inspect b --names far.json": "--names needs --attributes",
     "inspect b --attributes a.html --show 16": "no bit 16 in codes of 16 bits",
     "inspect b --groups kind": "--groups needs --attributes",

@@ -54,8 +54,10 @@ def test_the_same_question_has_the_same_answer(sides):
         ({"positives": np.empty((0, 7), np.uint8)}, "no positive one"),
         ({"negatives": np.empty((0, 7), np.uint8)}, "no negative one"),
         ({"negatives": np.zeros((3, 6), np.uint8)}, "50 bits"),
-        ({"C": 0.0}, "C must be above 0"),
-        ({"C": float("nan")}, "C must be above 0"),
+        ({"C": 1e300}, r"C must lie between 1e-30 and 1e\+30, got 1e\+300"),
+        ({"C": 1e-300}, "C must lie between"),
+        ({"C": 0.0}, r"C must lie between 1e-30 and 1e\+30"),
+        ({"C": float("nan")}, r"C must lie between 1e-30 and 1e\+30"),
     ],
 )
 def test_mistakes(sides, change, message):

@@ -219,3 +219,9 @@ def test_importing_evaluation_does_not_import_scikit_learn():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert printed.stdout.strip() == "False"
+
+
+def test_a_weight_of_errors_beyond_float32_is_refused():
+    labels = np.arange(6)[:, None] % 2 > 0
+    with pytest.raises(ArgumentError, match=r"at most 1e\+30, got 1e\+31"):
+        hyperplanes(np.eye(6, dtype=np.float32), labels, 1e31)

@@ -1,5 +1,7 @@
 """Parameters are chosen on classes that the learner never saw."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -51,3 +53,24 @@ def test_classes_that_are_too_small(clusters):
     assert scores[0] == scores[1]
     with pytest.raises(ArgumentError, match=r"two with more than n_test=25 .*, got 0"):
         novel_class_score(learner, X[:26], y[:26], n_test=25)
+
+
+def test_errors_of_long_codes_weigh_less(clusters):
+    X, y = clusters
+    short, long = (LSH(n, random_state=0).fit(X) for n in (32, 1024))
+    for learner, C in ((short, 0.01), (long, 0.0025)):
+        usual, given = (novel_class_score(learner, X, y, C=c) for c in (None, C))
+        assert usual == given
+
+
+def test_a_search_may_refuse_folds_of_small_classes(clusters):
+    X, y = clusters
+    search = GridSearchCV(
+        PiCoDes(n_bits=8, n_iter=1, random_state=0),
+        {"lam": [1.0, 100.0]},
+        cv=GroupKFold(3),
+        scoring=partial(novel_class_score, n_test=30),
+        error_score="raise",
+    )
+    with pytest.raises(ArgumentError, match="n_test=30 items, got 0 of 4"):
+        search.fit(X, y, groups=y)

@@ -50,7 +50,7 @@ def test_elimination_keeps_what_tells_classes_apart():
     [
         ({"n_bits": 11}, "one bit for each of the 10 classes, got n_bits=11"),
         ({"C": 0}, "C must be"),
-        ({"drop": 1}, "drop must be"),
+        ({"drop": 1}, "drop must be below 1, got 1"),
     ],
 )
 def test_mistakes(digits, parameters, message):

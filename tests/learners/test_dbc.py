@@ -427,6 +427,8 @@ def test_interrupt_before_the_first_iteration_is_passed_on(monkeypatch):
         ({"n_bits": 0}, "n_bits must be an integer"),
         ({"gamma": 0}, "gamma must be a number above 0"),
         ({"lambda1": -1}, "lambda1 must be a number above 0"),
+        ({"lambda1": 1e40}, r"at most 1e\+20 times gamma, got 1e\+40 and 1"),
+        ({"gamma": 1e-300}, "times gamma, got 1 and 1e-300"),
         ({"lambda2": np.nan}, "lambda2 must be a number at least 0"),
         ({"codes": "both"}, "codes must be one of 'image', 'category'"),
         ({"b_step": 3}, "b_step must be one of 'sequential', 'simultaneous'"),

@@ -269,3 +269,13 @@ def test_mistakes(parameters, y, message):
     X = np.random.default_rng(0).normal(size=(12, 4))
     with pytest.raises(ArgumentError, match=message):
         PiCoDes(4, **parameters).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*ignores the code")
+def test_bits_that_are_the_same_are_counted_and_warned_about():
+    y = np.arange(60) % 3
+    X = (y + 0.1 * np.random.default_rng(0).normal(size=60))[:, None]
+    with pytest.warns(UserWarning, match=r"^only \d of 8 bits are different.*; take f"):
+        picodes = PiCoDes(8, random_state=0).fit(X, y)
+    assert picodes.n_different_bits_ <= 4
+    assert picodes.n_dead_bits_ == 0

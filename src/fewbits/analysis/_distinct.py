@@ -11,7 +11,7 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_bits, check_codes, sampled_rows
 from fewbits.analysis._columns import count_ones
 
-_ALIKE = 0.5  # absolute correlation above which a bit is nearly a copy
+_ALIKE = 0.5  # absolute correlation above which a bit goes with another
 _CERTAIN = 4.0  # standard errors above 0 that it must also be
 
 
@@ -25,7 +25,7 @@ def distinct_bits(
     n_codes: int = 10_000,
     random_state: Any = 0,
 ) -> dict[int, list[int]]:
-    """Choose bits none of which is nearly a copy of a better one.
+    """Choose bits none of which goes with a better one.
 
     Parameters
     ----------

@@ -177,8 +177,8 @@ def _lead(sheet: Sheet, chosen: Sequence[int]) -> str:
         return lead
     lead += f"; {len(chosen)} of them are shown"
     n_alike = len({bit for shown in chosen for bit in sheet.alike.get(shown, ())})
-    verb = "is nearly a copy" if n_alike == 1 else "are nearly copies"
-    return f"{lead}, {n_alike} {verb} of these" if n_alike else lead
+    verb = "goes" if n_alike == 1 else "go"
+    return f"{lead}, {n_alike} of the others {verb} with these" if n_alike else lead
 
 
 def _glance_legend(sheet: Sheet) -> str:
@@ -205,8 +205,8 @@ def _legend(sheet: Sheet) -> str:
         )
     if any(sheet.alike.values()):
         sentences.append(
-            "Bits like one that is shown have nearly the same values as it, or nearly "
-            "the opposite ones: an absolute correlation above 0.5."
+            "Bits that go with one that is shown mostly have its values, or the "
+            "opposite ones: an absolute correlation above 0.5."
         )
     if (proposals := sheet.proposals) is not None:
         sentences.append(

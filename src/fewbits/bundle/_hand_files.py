@@ -8,6 +8,10 @@ from typing import Any
 from fewbits.errors import ArgumentError
 
 
+class _TwiceError(Exception):
+    """A key that an object has twice."""
+
+
 def read_by_hand(
     path: str | Path, what: str, fits: Callable[[str, Any], bool]
 ) -> dict[str, Any]:
@@ -24,13 +28,25 @@ def read_by_hand(
     Raises
     ------
     ArgumentError
-        When the file holds anything else.
+        When the file holds anything else, or a key twice.
     """
     wrong = ArgumentError(f"{path} holds no {what}")
     try:
-        given = json.loads(Path(path).read_text("utf-8"))
+        given = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=_once)
+    except _TwiceError as twice:
+        raise ArgumentError(f"{path} has {twice} twice") from None
     except ValueError:
         raise wrong from None
     if not isinstance(given, dict) or not all(fits(*each) for each in given.items()):
         raise wrong
     return given
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; Python would silently keep the last of equal keys."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _TwiceError(repr(key))
+        found[key] = value
+    return found

@@ -72,7 +72,7 @@ def inspect(
         list[int] | None,
         typer.Option(
             help="A bit to show on the page of --attributes; once for each. The best "
-            "ones when not given, without those that nearly repeat a better one."
+            "ones when not given, without those that go with a better one."
         ),
     ] = None,
     as_json: AsJson = False,

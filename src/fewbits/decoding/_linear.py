@@ -15,6 +15,9 @@ from fewbits.codes import as_codes, unpack
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 
+#: LIBLINEAR does not end with weights of errors that are much larger, or as small.
+_LARGEST_COST = 1e30
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LinearModel:
@@ -135,10 +138,12 @@ def training_signs(
 
 
 def check_cost(C: float) -> None:
-    """Refuse a weight of errors that is not above 0 and finite."""
+    """Refuse a weight of errors that is none, or with which LIBLINEAR does not end."""
     is_number = isinstance(C, Real) and not isinstance(C, bool)
-    if not is_number or not C > 0 or not np.isfinite(C):
-        raise ArgumentError(f"C must be above 0 and finite, got {C}")
+    if not is_number or not 1 / _LARGEST_COST <= C <= _LARGEST_COST:
+        raise ArgumentError(
+            f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
+        )
 
 
 def check_seed(random_state: int) -> None:

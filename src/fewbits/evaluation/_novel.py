@@ -12,6 +12,9 @@ from fewbits.evaluation._checks import as_labels
 from fewbits.evaluation._classification import svm_accuracy
 from fewbits.evaluation._splits import per_class_split
 
+#: Weight of errors of codes of so many bits at most; rows of longer ones are longer.
+_COST, _COST_UP_TO = 0.01, 256
+
 
 def novel_class_score(
     learner: Any,
@@ -19,13 +22,14 @@ def novel_class_score(
     y: ArrayLike,
     *,
     n_test: int = 10,
-    C: float = 0.01,
+    C: float | None = None,
     random_state: int = 0,
 ) -> float:
     """Score a fitted learner by how well its codes tell apart classes it never saw.
 
     A scorer for scikit-learn: with folds that keep classes whole it chooses what a
-    paper calls "cross-validated on held-out classes".
+    paper calls "cross-validated on held-out classes". With ``error_score="raise"`` the
+    search does not go on without a score where a fold has too few items.
 
     Parameters
     ----------
@@ -36,8 +40,10 @@ def novel_class_score(
         At least two classes with more than `n_test` items; others are left out.
     n_test : int, default=10
         Items of each class to test on; the classifier learns from the others.
-    C : float, default=0.01
-        Weight of the errors of the linear SVM, see `svm_accuracy`.
+    C : float, default=None
+        Weight of the errors of the linear SVM, see `svm_accuracy`. None takes .01, and
+        of codes longer than 256 bits as much less as they are longer, so that scores of
+        different lengths can be compared.
     random_state : int, default=0
         Draws the items.
 
@@ -62,6 +68,7 @@ def novel_class_score(
     ...     {"lam": [10.0, 100.0]},
     ...     cv=GroupKFold(2),
     ...     scoring=novel_class_score,
+    ...     error_score="raise",
     ... )
     >>> search.fit(X[:300], y[:300], groups=y[:300]).best_params_["lam"] in (10, 100)
     True
@@ -78,12 +85,12 @@ def novel_class_score(
     rows = np.isin(labels, enough)
     X, labels = X[rows], labels[rows]
     split = per_class_split(labels, query=n_test, train=None, random_state=random_state)
-    codes = learner.encode(X)
+    codes, n_bits = learner.encode(X), learner.encoder_.n_bits
     return svm_accuracy(
         codes[split.train],
         labels[split.train],
         codes[split.query],
         labels[split.query],
-        n_bits=learner.encoder_.n_bits,
-        C=C,
+        n_bits=n_bits,
+        C=_COST * min(1.0, _COST_UP_TO / n_bits) if C is None else C,
     ).per_class_mean

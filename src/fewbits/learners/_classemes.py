@@ -105,7 +105,8 @@ class Classemes(Learner):
         if self.n_bits is not None:
             check_n_bits(self.n_bits)
         check_number("C", self.C, 0, above=True)
-        check_number("drop", self.drop, 0, np.nextafter(1, 0), above=True)
+        if check_number("drop", self.drop, 0, above=True) >= 1:
+            raise ArgumentError(f"drop must be below 1, got {self.drop!r}")
         check_class_weight(self.class_weight)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:

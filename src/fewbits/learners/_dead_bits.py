@@ -11,7 +11,7 @@ from fewbits.learners._rows import spans
 
 NO_WEIGHTS = ", as none of their weights was kept; raise density"
 _SOME = 1000
-_ON_ROWS = " on the training rows"
+ON_ROWS = " on the training rows"
 
 
 def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
@@ -32,7 +32,7 @@ def tell_constant_bits(encoder: Encoder, X: Array) -> int:
         alike = np.ones(encoder.n_bits, bool)
         for span in spans(*X.shape):
             alike &= (_bits(encoder, X[span]) == firsts).all(axis=0)
-        return tell_dead_bits(int(alike.sum()), encoder.n_bits, _ON_ROWS)
+        return tell_dead_bits(int(alike.sum()), encoder.n_bits, ON_ROWS)
     return 0
 
 
@@ -43,6 +43,19 @@ def _bits(encoder: Encoder, X: Array) -> NDArray[np.bool_]:
 def n_constant(bits: NDArray[np.bool_]) -> int:
     """Return the number of columns of bits (n, n_bits) with one value."""
     return int(np.sum(bits.all(axis=0) | ~bits.any(axis=0)))
+
+
+def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
+    """Warn if half of the bits repeat others, and return how many are different.
+
+    Constant bits are told otherwise.
+    """
+    n, n_bits = n_different(bits), bits.shape[1]
+    if n <= n_bits / 2 and not n_constant(bits):
+        warn_user(
+            f"only {n} of {n_bits} bits are different on the training rows; {advice}"
+        )
+    return n
 
 
 def n_different(bits: NDArray[np.bool_]) -> int:

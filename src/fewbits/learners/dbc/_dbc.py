@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
-from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import n_constant, n_different, tell_dead_bits
+from fewbits.learners._dead_bits import n_constant, tell_dead_bits, tell_equal_bits
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
@@ -36,6 +36,7 @@ from fewbits.learners.dbc._rows import sort_by_class
 from fewbits.learners.dbc._svm import Hyperplanes, train
 
 _DEAD = " on the training rows; lower gamma or raise lambda1"
+_LARGEST_RATIO = 1e20  # beyond it machines fit any labels, and float32 overflows
 
 
 class _State(NamedTuple):
@@ -214,6 +215,11 @@ class DBC(ResumableLearner):
         check_number("gamma", self.gamma, 0, above=True)
         check_number("lambda1", self.lambda1, 0, above=True)
         check_number("lambda2", self.lambda2, 0)
+        if not self.lambda1 / self.gamma <= _LARGEST_RATIO:
+            raise ArgumentError(
+                f"lambda1 may be at most {_LARGEST_RATIO:g} times gamma, got "
+                f"{self.lambda1:g} and {self.gamma:g}"
+            )
         check_flag("balance_bits", self.balance_bits)
         check_class_weight(self.class_weight)
         check_choice("codes", self.codes, ("image", "category"))
@@ -302,13 +308,8 @@ class DBC(ResumableLearner):
         bits = state.scores > 0
         self.within_class_entropy_ = _conditional_entropy(bits, categories)
         self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, _DEAD)
-        self.n_different_bits_ = n_different(bits)
-        if self.n_different_bits_ <= self.n_bits / 2 and not self.n_dead_bits_:
-            warn_user(
-                f"only {self.n_different_bits_} of {self.n_bits} bits are different on "
-                f"the training rows of {len(categories.sizes)} classes; take fewer "
-                "bits, or raise lambda1"
-            )
+        advice = "take fewer bits, or raise lambda1"
+        self.n_different_bits_ = tell_equal_bits(bits, advice)
 
 
 def _conditional_entropy(bits: Labels, categories: Categories) -> float:

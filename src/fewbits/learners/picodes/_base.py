@@ -8,6 +8,12 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
+from fewbits.learners._dead_bits import (
+    ON_ROWS,
+    n_constant,
+    tell_dead_bits,
+    tell_equal_bits,
+)
 from fewbits.learners._labels import one_class_each
 from fewbits.learners._parameters import (
     check_choice,
@@ -84,3 +90,6 @@ class PiCoDesLearner(ResumableLearner):
                 f"{self.n_idle_classes_} of {len(self.classes_)} classes have a "
                 f"classifier that ignores the code, so no bit serves them: {advice}"
             )
+        bits = state.H > 0
+        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, ON_ROWS)
+        self.n_different_bits_ = tell_equal_bits(bits, "take fewer bits")

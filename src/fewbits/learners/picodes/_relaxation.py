@@ -83,11 +83,13 @@ def epochs(
         order = rng.permutation(len(problem.X))
         if epoch <= n_done:
             continue
-        for first in range(0, len(order), batch_size):
-            rows = order[first : first + batch_size]
-            adam.step(gradients(problem, parameters, rows, temperature), learning_rate)
-        hardened = learn_classifiers(problem, harden(problem, parameters))
-        value = objective(problem, hardened)
+        with np.errstate(over="ignore", invalid="ignore"):  # told as an error below
+            for first in range(0, len(order), batch_size):
+                rows = order[first : first + batch_size]
+                slopes = gradients(problem, parameters, rows, temperature)
+                adam.step(slopes, learning_rate)
+            hardened = learn_classifiers(problem, harden(problem, parameters))
+            value = objective(problem, hardened)
         if not np.isfinite(value):
             raise ArgumentError(
                 "the objective is not finite; take a smaller lam or learning_rate, or "

@@ -70,6 +70,11 @@ class RelaxedPiCoDes(PiCoDesLearner):
     classes_ : ndarray of shape (n_classes,)
     n_idle_classes_ : int
         Classes whose classifier ignores the code; more than 0 gives a warning.
+    n_dead_bits_ : int
+        Bits that are constant on the training rows; a warning tells when there are any.
+    n_different_bits_ : int
+        Bits of which none is another one, or its opposite, on the training rows; a
+        warning tells when they are half of the bits, or fewer.
     n_iter_ : int
         Epochs that were done.
     n_features_in_ : int
