@@ -111,6 +111,26 @@ void circulant_encode(Floats x, Vector<const float> diagonal, Floats roots,
                        {nullptr, codes.data(), zero_bit != 0}, n_threads);
 }
 
+fewbits::BilinearMap bilinear_map(const Floats& left, const Floats& right,
+                                  const Vector<const float>& bias) {
+    return {left.data(),   right.data(),  bias.data(),    bias.shape(0),
+            left.shape(0), left.shape(1), right.shape(0), right.shape(1)};
+}
+
+void bilinear_scores(Floats x, Floats left, Floats right, Vector<const float> bias,
+                     Scores scores, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::bilinear(features(x), bilinear_map(left, right, bias),
+                      {scores.data(), nullptr, false}, n_threads);
+}
+
+void bilinear_encode(Floats x, Floats left, Floats right, Vector<const float> bias,
+                     int zero_bit, Codes codes, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::bilinear(features(x), bilinear_map(left, right, bias),
+                      {nullptr, codes.data(), zero_bit != 0}, n_threads);
+}
+
 void asymmetric_distances(Floats scores, Matrix<const std::uint8_t> database,
                           Matrix<const std::int64_t> rows, Scores distances,
                           std::size_t n_threads) {
@@ -156,6 +176,12 @@ void bind_encode(nb::module_& m) {
     m.def("circulant_encode", &circulant_encode, "X"_a.noconvert(),
           "diagonal"_a.noconvert(), "roots"_a.noconvert(), "spectra"_a.noconvert(),
           "bias"_a.noconvert(), "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
+    m.def("bilinear_scores", &bilinear_scores, "X"_a.noconvert(), "left"_a.noconvert(),
+          "right"_a.noconvert(), "bias"_a.noconvert(), "scores"_a.noconvert(),
+          "n_threads"_a);
+    m.def("bilinear_encode", &bilinear_encode, "X"_a.noconvert(), "left"_a.noconvert(),
+          "right"_a.noconvert(), "bias"_a.noconvert(), "zero_bit"_a,
+          "codes"_a.noconvert(), "n_threads"_a);
     m.def("asymmetric_distances", &asymmetric_distances, "scores"_a.noconvert(),
           "database"_a.noconvert(), "rows"_a.noconvert(), "distances"_a.noconvert(),
           "n_threads"_a);

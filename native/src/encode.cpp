@@ -152,4 +152,12 @@ void circulant(const Features& x, const CirculantMap& map, const Output& out,
         kernels.circulant_scratch, kernels.circulant);
 }
 
+void bilinear(const Features& x, const BilinearMap& map, const Output& out,
+              std::size_t n_threads) {
+    const auto& kernels = encode_kernels(active_isa());
+    const std::size_t work = x.n * map.d1 * map.b2 * (map.d2 + map.b1);
+    run(BilinearJob{x, map, out, 0, map.n_bits}, work, n_threads, all_outputs, 4,
+        kernels.bilinear_scratch, kernels.bilinear);
+}
+
 }  // namespace fewbits

@@ -21,12 +21,13 @@ struct Blocks {
     static constexpr std::size_t depth = 512, columns = 256, rows = 1536;
 };
 
-/// Add `depth` features to one tile: sums = from + x * panel. The rows of `from` lie
-/// `from_stride` apart (0 repeats the bias); those of `to` fill a tile.
-template <typename V, std::size_t Rows>
+/// Add `depth` features to one tile: sums = from + x * panel. The rows of the panel lie
+/// `panel_stride` apart, those of `from` `from_stride` (0 repeats the bias); those of
+/// `to` fill a tile. Those of `x` lie `stride` apart, or its columns where it is turned.
+template <typename V, bool Turned, std::size_t Rows>
 void multiply(const float* x, std::size_t stride, const float* panel,
-              std::size_t depth, const float* from, std::size_t from_stride,
-              float* to) {
+              std::size_t panel_stride, std::size_t depth, const float* from,
+              std::size_t from_stride, float* to) {
     constexpr std::size_t regs = V::tile_regs;
     typename V::Reg sums[Rows][regs];
     const float* row[Rows];
@@ -41,10 +42,11 @@ void multiply(const float* x, std::size_t stride, const float* panel,
         typename V::Reg w[regs];
 #pragma GCC unroll 4
         for (std::size_t i = 0; i < regs; ++i)
-            w[i] = V::load(panel + k * Tile<V>::width + i * V::lanes);
+            w[i] = V::load(panel + k * panel_stride + i * V::lanes);
 #pragma GCC unroll 16
         for (std::size_t r = 0; r < Rows; ++r) {
-            const auto feature = V::broadcast(row[r] + k);
+            const auto feature =
+                V::broadcast(Turned ? x + k * stride + r : row[r] + k);
 #pragma GCC unroll 4
             for (std::size_t i = 0; i < regs; ++i)
                 sums[r][i] = V::fmadd(feature, w[i], sums[r][i]);
@@ -58,11 +60,12 @@ void multiply(const float* x, std::size_t stride, const float* panel,
 }
 
 /// `multiply` for a number of rows known only at run time.
-template <typename V, std::size_t Rows = V::tile_rows, typename... Args>
+template <typename V, bool Turned = false, std::size_t Rows = V::tile_rows,
+          typename... Args>
 void multiply_rows(std::size_t rows, const Args&... args) {
     if constexpr (Rows > 1)
-        if (rows < Rows) return multiply_rows<V, Rows - 1>(rows, args...);
-    multiply<V, Rows>(args...);
+        if (rows < Rows) return multiply_rows<V, Turned, Rows - 1>(rows, args...);
+    multiply<V, Turned, Rows>(args...);
 }
 
 /// Copy weights [k, k + depth) x [first, last) into panels one tile wide, zero beyond
@@ -137,7 +140,7 @@ void block(const LinearJob& job, Span rows, Span outputs, DenseScratch<V> scratc
             for (std::size_t p = 0; p < panels; ++p, sums += Tile<V>::size) {
                 float* to = end ? scratch.tile : sums;
                 multiply_rows<V>(some.last - some.first, x, d,
-                                 scratch.panels + p * depth * width, depth,
+                                 scratch.panels + p * depth * width, width, depth,
                                  start ? scratch.bias + p * width : sums,
                                  start ? std::size_t{0} : width, to);
                 if (end)

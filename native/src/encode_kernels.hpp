@@ -35,10 +35,11 @@ struct SparseWeights : SparseAffine {
 };
 using SparseJob = EncodeJob<SparseWeights>;
 
-/// Transforms give all outputs of a row at once: `first` and `last` are those of the
-/// whole map.
+/// These give all outputs of a row at once: `first` and `last` are those of the whole
+/// map.
 using HadamardJob = EncodeJob<HadamardMap>;
 using CirculantJob = EncodeJob<CirculantMap>;
+using BilinearJob = EncodeJob<BilinearMap>;
 
 /// One query of `asymmetric_distances` or `bit_sums`.
 struct AsymmetricJob {
@@ -64,6 +65,8 @@ struct EncodeKernels {
     void (*hadamard)(const HadamardJob&, float* scratch);
     std::size_t (*circulant_scratch)(const CirculantJob&);
     void (*circulant)(const CirculantJob&, float* scratch);
+    std::size_t (*bilinear_scratch)(const BilinearJob&);
+    void (*bilinear)(const BilinearJob&, float* scratch);
 };
 
 extern const EncodeKernels encode_portable;

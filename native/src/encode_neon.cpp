@@ -1,6 +1,7 @@
 #include <arm_neon.h>
 
 #include "asymmetric_lanes.hpp"
+#include "encode_bilinear.hpp"
 #include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
@@ -78,6 +79,7 @@ const EncodeKernels encode_neon{&linear_scratch<Neon>, &linear_share<Neon>,
                                 &sparse_scratch<Neon>, &sparse_share<Neon>,
                                 &asymmetric_share<Neon>,
                                 &hadamard_scratch<Neon>, &hadamard_share<Neon>,
-                                &circulant_scratch<Neon>, &circulant_share<Neon>};
+                                &circulant_scratch<Neon>, &circulant_share<Neon>,
+                                &bilinear_scratch<Neon>, &bilinear_share<Neon>};
 
 }  // namespace fewbits

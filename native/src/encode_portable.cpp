@@ -1,4 +1,5 @@
 #include "asymmetric_lanes.hpp"
+#include "encode_bilinear.hpp"
 #include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
@@ -101,6 +102,7 @@ const EncodeKernels encode_portable{&linear_scratch<Portable>, &linear_share<Por
                                     &sparse_scratch<Portable>, &sparse_share<Portable>,
                                     &asymmetric_share<Portable>,
                                     &hadamard_scratch<Portable>, &hadamard_share<Portable>,
-                                    &circulant_scratch<Portable>, &circulant_share<Portable>};
+                                    &circulant_scratch<Portable>, &circulant_share<Portable>,
+                                    &bilinear_scratch<Portable>, &bilinear_share<Portable>};
 
 }  // namespace fewbits

@@ -274,6 +274,46 @@ void check_circulant(Random& random) {
                   });
 }
 
+void bilinear_row(const float* x, std::size_t d, const fewbits::BilinearMap& map,
+                  float* scores) {
+    std::vector<float> half(map.d1 * map.b2);
+    for (std::size_t i = 0; i < map.d1; ++i)
+        for (std::size_t c = 0; c < map.b2; ++c)
+            for (std::size_t k = 0; k < map.d2 && i * map.d2 + k < d; ++k)
+                half[i * map.b2 + c] = std::fma(x[i * map.d2 + k],
+                                                map.right[k * map.b2 + c],
+                                                half[i * map.b2 + c]);
+    for (std::size_t j = 0; j < map.n_bits; ++j) {
+        float total = 0;
+        for (std::size_t i = 0; i < map.d1; ++i)
+            total = std::fma(half[i * map.b2 + j / map.b1],
+                             map.left[i * map.b1 + j % map.b1], total);
+        scores[j] = total + map.bias[j];
+    }
+}
+
+void check_bilinear(Random& random) {
+    Problem p;
+    const std::size_t d1 = between(random, 1, 50), d2 = between(random, 1, 50);
+    const std::size_t b1 = between(random, 1, 50), b2 = between(random, 1, 50);
+    p.n = between(random, 0, 5), p.zero_bit = between(random, 0, 1) == 1;
+    p.d = d1 * d2 - between(random, 0, d2 - 1), p.b = b1 * b2 - between(random, 0, b1 - 1);
+    const std::size_t kind = between(random, 0, 2);
+    Guarded<float> x(p.n * p.d), bias(p.b), left(d1 * b1), right(d2 * b2);
+    for (auto* array : {&x, &bias, &left, &right})
+        for (std::size_t i = 0; i < array->size(); ++i)
+            (*array)[i] = number(random, kind);
+    const fewbits::BilinearMap map{left.get(), right.get(), bias.get(), p.b,
+                                   d1,         b1,          d2,         b2};
+    std::vector<float> expected(p.n * p.b);
+    for (std::size_t r = 0; r < p.n; ++r)
+        bilinear_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
+    check_outputs(p, expected, "bilinear",
+                  [&](const fewbits::Output& out, std::size_t threads) {
+                      fewbits::bilinear({x.get(), p.n, p.d}, map, out, threads);
+                  });
+}
+
 float distance(const float* score, const std::uint8_t* code, std::size_t n_bits) {
     float part[16] = {};
     for (std::size_t j = 0; j < n_bits; ++j)
@@ -320,6 +360,7 @@ int main(int argc, char** argv) {
             check_asymmetric(random);
             check_hadamard(random);
             check_circulant(random);
+            check_bilinear(random);
         }
         std::printf("%s: ok\n", fewbits::isa_name(isa));
     }

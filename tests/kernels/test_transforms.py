@@ -126,3 +126,44 @@ def test_large_circulant_equals_the_definition(kernel, size):
 def circulants(rng, size, d, b):
     spectra = rng.normal(size=(-(-b // d), 2, size)).astype(np.float32)
     return rng.choice(np.float32([-1, 1]), d), spectra
+
+
+@st.composite
+def sides(draw, most=40):
+    """Left and right matrices, and how many features and bits they are for."""
+    d1, d2, b1, b2 = (draw(st.integers(1, most)) for _ in range(4))
+    d = d1 * d2 - draw(st.integers(0, d2 - 1))
+    return d1, d2, b1, b2, d, b1 * b2 - draw(st.integers(0, b1 - 1))
+
+
+@settings(max_examples=60)
+@given(
+    shape=sides(),
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 5),
+    kind=st.sampled_from(["normal", "integer", "special"]),
+    zero_bit=st.integers(0, 1),
+    threads=st.integers(1, 3),
+)
+def test_bilinear_equals_the_definition(
+    kernel, shape, seed, n, kind, zero_bit, threads
+):
+    d1, d2, b1, b2, d, b = shape
+    rng = np.random.default_rng(seed)
+    shapes = (n, d), (d1, b1), (d2, b2), b
+    arguments = [numbers(rng, each, kind) for each in shapes]
+    check(kernel, "bilinear", arguments, n, b, zero_bit, threads)
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 64, 64), (1, 300, 3, 500), (300, 1, 70, 9)])
+def test_large_bilinear_is_two_products(kernel, shape):
+    d1, d2, b1, b2 = shape
+    rng = np.random.default_rng(0)
+    X, left, right = (
+        rng.integers(-9, 10, size).astype(np.float32)
+        for size in ((70, d1 * d2), (d1, b1), (d2, b2))
+    )
+    scores = np.empty((70, b1 * b2), np.float32)
+    kernel.bilinear_scores(X, left, right, np.zeros(b1 * b2, np.float32), scores, 2)
+    products = left.T @ X.reshape(-1, d1, d2) @ right
+    np.testing.assert_array_equal(scores, products.transpose(0, 2, 1).reshape(70, -1))

@@ -86,6 +86,18 @@ struct CirculantMap {
     std::size_t size;  // a power of 2, at least 16 and at least the number of features
 };
 
+/// A row, with zeros behind it, fills a matrix Z (d1, d2) row by row; output `j` is
+/// entry `(j % b1, j / b1)` of `left' Z right`. Z times `right` comes first; each number
+/// of both products starts at zero and takes one fused multiply-add for each term, in
+/// rising order. The bias is added last.
+struct BilinearMap {
+    const float* left;   // (d1, b1)
+    const float* right;  // (d2, b2), with b2 = ceil(n_bits / b1)
+    const float* bias;
+    std::size_t n_bits;
+    std::size_t d1, b1, d2, b2;  // d1 * d2 is at least the number of features
+};
+
 /// Where scores go: to `scores` (n, n_bits), or thresholded to `codes`
 /// (n, ceil(n_bits / 8)), most significant bit first, padding bits zero. A bit is
 /// `score >= 0` with `zero_bit`, else `score > 0`.
@@ -103,5 +115,7 @@ void hadamard(const Features& x, const HadamardMap& map, const Output& out,
               std::size_t n_threads);
 void circulant(const Features& x, const CirculantMap& map, const Output& out,
                std::size_t n_threads);
+void bilinear(const Features& x, const BilinearMap& map, const Output& out,
+              std::size_t n_threads);
 
 }  // namespace fewbits

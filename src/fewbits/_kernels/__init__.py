@@ -39,6 +39,8 @@ else:
 SparseMap = _module.SparseMap
 active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
+bilinear_encode = _module.bilinear_encode
+bilinear_scores = _module.bilinear_scores
 bit_sums = _module.bit_sums
 circulant_encode = _module.circulant_encode
 circulant_scores = _module.circulant_scores
@@ -60,6 +62,8 @@ __all__ = [
     "SparseMap",
     "active_isa",
     "asymmetric_distances",
+    "bilinear_encode",
+    "bilinear_scores",
     "bit_sums",
     "circulant_encode",
     "circulant_scores",

@@ -84,6 +84,23 @@ def sparse_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None: ...
+def bilinear_scores(
+    X: NDArray[np.float32],
+    left: NDArray[np.float32],
+    right: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: ScoreArray,
+    n_threads: int,
+) -> None: ...
+def bilinear_encode(
+    X: NDArray[np.float32],
+    left: NDArray[np.float32],
+    right: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None: ...
 def hadamard_scores(
     X: NDArray[np.float32],
     weights: NDArray[np.float32],

@@ -13,6 +13,12 @@ from numpy.typing import NDArray
 
 from fewbits._kernels._reference_fma import fused_multiply_add
 from fewbits._kernels._reference_transforms import (
+    bilinear_encode as bilinear_encode,
+)
+from fewbits._kernels._reference_transforms import (
+    bilinear_scores as bilinear_scores,
+)
+from fewbits._kernels._reference_transforms import (
     circulant_encode as circulant_encode,
 )
 from fewbits._kernels._reference_transforms import (

@@ -98,6 +98,47 @@ def circulant_encode(
     _encode(X, codes, zero_bit, circulant_scores, *arrays, n_threads)
 
 
+def bilinear_scores(
+    X: Float32Array,
+    left: Float32Array,
+    right: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    """Score with ``left' Z right``, `left` (d1, b1) and `right` (d2, b2)."""
+    (d1, b1), (d2, b2) = left.shape, right.shape
+    step = max(1, _BLOCK // max(d1 * d2, d1 * b2, b1 * b2))
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        Z = np.zeros((len(rows), d1 * d2), np.float32)
+        Z[:, : X.shape[1]] = rows
+        half = _product(Z.reshape(-1, d1, d2), right)
+        whole = _product(half.transpose(0, 2, 1), left).reshape(len(rows), b2 * b1)
+        with np.errstate(all="ignore"):
+            scores[start : start + step] = whole[:, : len(bias)] + bias
+
+
+def bilinear_encode(
+    X: Float32Array,
+    left: Float32Array,
+    right: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    _encode(X, codes, zero_bit, bilinear_scores, left, right, bias, n_threads)
+
+
+def _product(Z: Float32Array, weights: Float32Array) -> Float32Array:
+    """Multiply each matrix (rows, k) of `Z` by `weights` (k, columns), term by term."""
+    total = np.zeros((*Z.shape[:2], weights.shape[1]), np.float32)
+    for k, row in enumerate(weights):
+        total = fused_multiply_add(Z[:, :, k, None], row, total)
+    return total
+
+
 def _encode(
     X: Float32Array,
     codes: CodeArray,

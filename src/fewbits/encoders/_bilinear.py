@@ -14,9 +14,6 @@ from fewbits.errors import ArgumentError
 
 Float32Array = NDArray[np.float32]
 
-#: Numbers in flight at a time: they fit in the cache of one core.
-_BLOCK_ENTRIES = 1 << 17
-
 
 @final
 class BilinearEncoder(SizedEncoder):
@@ -50,8 +47,8 @@ class BilinearEncoder(SizedEncoder):
 
     Notes
     -----
-    Both products are by the kernel of `LinearEncoder`: one chain of fused multiply-adds
-    for each number, right before left. The bias is added last.
+    Each number of both products is one chain of fused multiply-adds, right before left.
+    The bias is added last.
 
     Examples
     --------
@@ -85,38 +82,14 @@ class BilinearEncoder(SizedEncoder):
         }
 
     def _project(self, X: Float32Array, scores: ScoreArray) -> None:
-        step = self._rows_at_a_time
-        for start in range(0, len(X), step):
-            span = slice(start, start + step)
-            products = self._products(X[span])
-            with np.errstate(over="ignore", invalid="ignore"):
-                np.add(products, self.bias, out=scores[span])
+        threads = _kernels.num_threads()
+        _kernels.bilinear_scores(X, self.left, self.right, self.bias, scores, threads)
 
     def _encode(self, X: Float32Array, codes: CodeArray) -> None:
-        step = self._rows_at_a_time
-        for start in range(0, len(X), step):
-            scores = self._products(X[start : start + step])
-            with np.errstate(over="ignore", invalid="ignore"):
-                totals = scores + self.bias
-                bits = totals >= 0 if self.zero_bit else totals > 0
-            codes[start : start + step] = np.packbits(bits, axis=1)
-
-    @property
-    def _rows_at_a_time(self) -> int:
-        (d1, b1), (d2, b2) = self.left.shape, self.right.shape
-        largest: int = max(d1 * d2, d1 * b2, b1 * b2)
-        return max(1, _BLOCK_ENTRIES // largest)
-
-    def _products(self, X: Float32Array) -> Float32Array:
-        """Return ``left' Z right`` of some rows, without what is not needed."""
-        (d1, b1), (d2, b2) = self.left.shape, self.right.shape
-        n = len(X)
-        if self.n_features < d1 * d2:
-            X = np.pad(X, ((0, 0), (0, d1 * d2 - self.n_features)))
-        half = _product(X.reshape(n * d1, d2), self.right)
-        turned = np.ascontiguousarray(half.reshape(n, d1, b2).transpose(0, 2, 1))
-        whole = _product(turned.reshape(n * b2, d1), self.left)
-        return whole.reshape(n, b2 * b1)[:, : self.n_bits]
+        _kernels.bilinear_encode(
+            *(X, self.left, self.right, self.bias, self.zero_bit),
+            *(codes, _kernels.num_threads()),
+        )
 
     def _prefix(self, n_bits: int) -> Self:
         b2 = -(-n_bits // self.left.shape[1])
@@ -127,13 +100,6 @@ class BilinearEncoder(SizedEncoder):
             self.n_features,
             zero_bit=self.zero_bit,
         )
-
-
-def _product(X: Float32Array, weights: Float32Array) -> Float32Array:
-    scores = np.empty((len(X), weights.shape[1]), np.float32)
-    zeros = np.zeros(weights.shape[1], np.float32)
-    _kernels.linear_scores(X, weights, zeros, scores, _kernels.num_threads())
-    return scores
 
 
 def _check_sides(
