@@ -161,7 +161,8 @@ PICODES = [
     Claim(
         "P1",
         f"PiCoDes find {PAPER_GAIN:.0%} more than classemes",
-        f"{SEARCH}, PiCoDes over classemes (a bit for each known class), less 1",
+        f"{SEARCH}, PiCoDes of each length over classemes (a bit for each known "
+        "class, mostly fewer), less 1",
         times_classemes,
         PEERS["classemes + RFE"][0],
         PEERS["classemes + RFE"][1],
