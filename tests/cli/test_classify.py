@@ -162,6 +162,12 @@ def test_several_labels(tmp_path):
     assert "best labels" in shown
     for option in (["--foreign-rate", 0.1], ["--decoder", "nearest"]):
         assert "have several labels" in run(*question, *option, code=2)
+    run("build", tmp_path / "b", *table)
+    votes = run(*question, "--labels", "label", "-k", 5, "--json").splitlines()
+    voted = np.array([np.isin(range(4), json.loads(v)["labels"]) for v in votes])
+    right = (voted & (Y[350:] > 0)).sum()
+    assert 2 * right / (voted.sum() + Y[350:].sum()) > 0.9
+    assert json.loads(votes[0])["ranked"][0]["score"] <= 1
 
 
 def test_changed_codes_are_told(folder, tmp_path):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _TOP = 3  # classes shown where it is known how probable they are
 _LABELS = 5  # shown where items have several
+_HALF = 0.5  # of the voters
 #: Names in `info` of whether items have several labels, and of the least score of one.
 SEVERAL_LABELS, LABEL_THRESHOLD = "several_labels", "label_threshold"
 #: Name in `info` of the number of classes whose code was another's and was changed.
@@ -236,16 +237,22 @@ def vote_answers(
     items : array-like of shape (n, n_features), or sequence
         Vectors, or whatever the backbone takes.
     labels : str
-        A column of the collection that holds classes.
+        A column of the collection that holds classes, or for each item which of
+        several labels it has.
     k : int, default=10
         Items that vote.
 
     Returns
     -------
     list of dict
-        ``class`` and its ``share`` of the votes.
+        ``class`` and its ``share`` of the votes; where items have several labels,
+        ``labels``, those that at least half of the voters have, and ``ranked``, the
+        most frequent as ``label`` and ``score``, their share.
     """
-    classes = np.asarray(bundle.collection.column(labels))
+    # A list of lists, where items have several labels, becomes a matrix.
+    classes = np.asarray(list(bundle.collection.column(labels)))
+    if classes.ndim > 1:
+        return _label_votes(_nearest(bundle, items, k), classes)
     found = vote(_nearest(bundle, items, k), classes)
     return [
         {"class": name, "share": share}
@@ -253,6 +260,18 @@ def vote_answers(
             found.labels.tolist(), found.shares.tolist(), strict=True
         )
     ]
+
+
+def _label_votes(found: Neighbours, labels: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the labels of items, numbered, that their neighbours have most often."""
+    answers = []
+    for rows in found.ids:
+        shares = (labels[rows[rows >= 0]] > 0).mean(axis=0)
+        order = np.argsort(-shares, kind="stable")
+        ranked = [{"label": i, "score": float(shares[i])} for i in order.tolist()]
+        most = [each["label"] for each in ranked if each["score"] >= _HALF]
+        answers.append({"labels": most, "ranked": ranked[:_LABELS]})
+    return answers
 
 
 def _names(book: Codebook, rows: NDArray[np.int64]) -> list[Any]:
