@@ -48,6 +48,7 @@ def test_data_with_classes_set_apart_are_not_asked(asked):
     assert not asked
 
 
+@pytest.mark.filterwarnings("ignore:only .* bits are different")
 def test_only_classes_kept_aside_score(monkeypatch):
     monkeypatch.setattr(_components, "CHOSEN_AT", 8)
     seen = {}

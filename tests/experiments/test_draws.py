@@ -133,7 +133,7 @@ def test_what_is_measured_at_which_length():
         longest[cell["method"]] = max(longest.get(cell["method"], 0), cell["bits"])
     assert "LP-beta" not in longest
     assert longest["BRE"] == longest["PiCoDes"] == 2048
-    assert longest["relaxed PiCoDes"] == longest["PiCoDes, whole steps"] == 256
+    assert longest["relaxed PiCoDes"] == longest["PiCoDes, whole steps"] == 64
     assert longest["classemes + RFE"] == 32  # of 35 known classes
 
 

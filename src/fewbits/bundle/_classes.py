@@ -26,6 +26,7 @@ from fewbits.decoding import (
     top_classes,
     vote,
 )
+from fewbits.decoding._hidden_classes import check_rate
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def known_by(
     ArgumentError
         When the rate is out of range, or codes are too short for it.
     """
+    check_rate(rate, "foreign_rate")
     hidden = None if calibration is None else calibration.hidden
     if hidden is not None and rate * hidden.n_items >= 1:
         return hidden.region(book.codes, book.n_bits, rate)
@@ -172,7 +174,7 @@ def class_answers(
     ]
     if top is None:
         top = 0 if bundle.calibration is None else _TOP
-    if top:
+    if check_count(top, "top", 0):
         scores = bundle.encoder.project(features)
         best = top_classes(book, scores, top, bundle.calibration)
         for answer, rows, shares in zip(

@@ -174,10 +174,10 @@ def hidden_class_region(
     return found.region(class_codes, n_bits, rate)
 
 
-def check_rate(rate: float) -> None:
+def check_rate(rate: float, name: str = "rate") -> None:
     """Refuse a share that is not between 0 and 1."""
     if not 0 < rate < 1:
-        raise ArgumentError(f"rate must lie between 0 and 1, got {rate}")
+        raise ArgumentError(f"{name} must lie between 0 and 1, got {rate}")
 
 
 def _nearest_other(
