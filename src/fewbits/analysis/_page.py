@@ -74,8 +74,8 @@ def write_page(
         The bits to show, in this order. None shows those named by hand, then the best
         of the ranking, or the first ones when there is none, 32 in all.
     alike : mapping of int to sequence of int, default=None
-        Bits that are nearly copies of one that is shown, see `distinct_bits`; they are
-        listed with it.
+        Bits that go with one that is shown, see `distinct_bits`; they are listed with
+        it.
     maps : sequence of CodeMap, default=()
         From `map_codes`; images are drawn at their places as far as they fit.
     classes : sequence of length n, default=None

@@ -92,7 +92,7 @@ def write_attributes(
         first on the page.
     bits : iterable of int, default=None
         The bits to show, in this order. None shows those named by hand, then the best
-        that are not nearly copies of a better one, 32 in all; see
+        that do not go with a better one, 32 in all; see
         `fewbits.analysis.distinct_bits`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted.

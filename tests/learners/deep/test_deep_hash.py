@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
@@ -356,3 +357,43 @@ def test_every_parameter_is_checked_before_data(make, value):
             continue  # a path like any other
         with pytest.raises(ArgumentError, match=name):
             make(**{name: value}).fit(None, None)
+
+
+def test_centres_that_are_learnt():
+    """Classes are told apart more easily by codes that were learnt for it."""
+    items, labels = load_digits(return_X_y=True)
+    items, learn, test = items.astype(np.float32), slice(600), slice(600, None)
+
+    def fitted(centres):
+        csq = DeepHash(8, loss=CSQ(centres), n_iter=15, random_state=0)
+        return csq.fit(items[learn], labels[learn])
+
+    def accuracy(learner):
+        book = learner.codebook_of_classes()
+        found = decode_nearest(book, learner.encode(items[test])).rows
+        return np.mean(found == book.rows(labels[test]))
+
+    learnt, balanced = fitted("learnt"), fitted("balanced")
+    assert accuracy(learnt) > accuracy(balanced) + 0.05
+    assert learnt.objective_[-1] < balanced.objective_[-1]
+    assert len(np.unique(learnt.centres_, axis=0)) == 10
+    assert len(learnt.history_) == 15  # of the items
+
+
+def test_a_loss_and_a_control_have_the_same_learnt_centres():
+    alone = learner(loss=CSQ("learnt"), n_iter=1).fit(X, y)
+    control = CentreControl("learnt", mode="replace")
+    replaced = learner(loss="dch", control=control, n_iter=1).fit(X, y)
+    np.testing.assert_array_equal(replaced.centres_, alone.centres_)
+
+
+def test_learnt_centres_of_several_labels_and_with_a_backbone(tmp_path):
+    rng = np.random.default_rng(0)
+    Y = rng.random((200, 5)) < 0.4
+    items = (Y @ rng.normal(size=(5, 12)) * 3).astype(np.float32)
+    backbone = torch.nn.Sequential(torch.nn.Linear(12, 8), torch.nn.ReLU())
+    options = {"loss": CSQ("learnt"), "backbone": backbone, "random_state": 0}
+    path = tmp_path / "c.pt"
+    learner = DeepHash(8, n_iter=2, checkpoint=path, **options).fit(items, Y)
+    assert len(np.unique(learner.centres_, axis=0)) == 5
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["c.pt", "c.pt.centres"]

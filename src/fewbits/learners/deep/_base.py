@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import closing
 from copy import deepcopy
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +56,11 @@ from fewbits.learners.deep._trainer import (
     Record,
     Trainer,
 )
+from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses import Loss, Setting
+from fewbits.learners.deep.losses._llc import CodebookLoss
 
+_CENTRE_EPOCHS = 50  # as many as LLC's
 _TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
 
@@ -328,6 +332,7 @@ class DeepLearner(IterativeLearner):
             problem.targets,
             problem.seed,
             lambda: self._class_means(problem, self._class_features(problem))[0],
+            cache(partial(self._learnt_centres, problem, network.head.n_outputs)),
         )
         for part in (loss, control):
             if part is not None:
@@ -354,6 +359,23 @@ class DeepLearner(IterativeLearner):
                 self.encoder_ = self._deploy(network)
             raise
         self._keep(trainer)
+
+    def _learnt_centres(self, problem: Problem, n_bits: int) -> NDArray[np.int8]:
+        """Return codes of classes that a linear network has learnt to classify with.
+
+        Phase 1 of LLC; on features as they are before training.
+        """
+        network = self._network(problem, n_bits, linear=True, bias=False)
+        loss = CodebookLoss()
+        self._train(
+            problem,
+            network,
+            loss,
+            classify=loss.classify,
+            n_epochs=_CENTRE_EPOCHS,
+            phase="centres",
+        )
+        return unique(loss.values).codes
 
     def _at_work(
         self, problem: Problem, network: HashNetwork

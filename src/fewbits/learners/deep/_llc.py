@@ -323,17 +323,17 @@ class LLC(DeepLearner):
                 problem,
                 network,
                 loss,
-                classify=lambda scores: scores @ signs(loss.C.detach()).T,
+                classify=loss.classify,
                 n_epochs=self.codebook_epochs,
                 phase="codebook",
             )
         except DivergedError as error:
-            self.codebook_ = self._unique(_values(loss)).codes
+            self.codebook_ = self._unique(loss.values).codes
             raise DivergedError(
                 f"{error}; or lower codebook_rate ({self.codebook_rate:g})"
             ) from error
         self.codebook_history_ = self.history_
-        C = _values(loss)
+        C = loss.values
         self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
         return C
 
@@ -384,8 +384,3 @@ def _shape(codebook: Any) -> tuple[int, ...]:
         return np.shape(codebook)
     except ValueError:  # rows of different lengths
         return ()
-
-
-def _values(loss: CodebookLoss) -> NDArray[np.float64]:
-    """Return the codebook that a loss has learnt, before its signs are taken."""
-    return loss.C.detach().cpu().numpy().astype(np.float64)

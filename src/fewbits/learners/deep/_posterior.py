@@ -43,7 +43,7 @@ class Control(nn.Module, ABC):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits)
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic".
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt".
     weight : float
         Of the term for the codes, against the loss.
     mode : {"add", "replace"}
@@ -126,7 +126,9 @@ class PosteriorControl(Control):
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
         -1 and 1, in the order of the sorted labels, or "hadamard", "balanced",
-        "separated", "semantic" (by the means of the features of the classes).
+        "separated", "semantic" (by the means of the features of the classes), "learnt"
+        (as in phase 1 of LLC, by classifying with them and a linear map of the
+        features).
     weight : float, default=1.0
         Of the term against the loss. It decides much; choose it on validation data.
     mode : {"add", "replace"}, default="add"

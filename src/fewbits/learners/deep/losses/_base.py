@@ -28,12 +28,15 @@ class Setting:
     seed : int
     means : callable, default=None
         Returns the mean features of each class, (n_classes, n_features).
+    learnt : callable, default=None
+        Returns codes that tell classes apart, (n_classes, n_bits), learnt for that.
     """
 
     n_bits: int
     targets: Targets
     seed: int
     means: Callable[[], NDArray[np.float64]] | None = None
+    learnt: Callable[[], NDArray[np.int8]] | None = None
 
     @property
     def n_classes(self) -> int:

@@ -24,8 +24,8 @@ GENERATORS = {
     "balanced": balanced_centres,
     "separated": separated_centres,
 }
-#: Those that need to know the classes.
-SEMANTIC = "semantic"
+#: Those that need to know the items.
+SEMANTIC, LEARNT = "semantic", "learnt"
 
 
 def centre_loss(logits: Tensor, centres: Tensor, batch: Batch) -> Tensor:
@@ -78,9 +78,11 @@ def _named(kind: str, setting: Setting) -> NDArray[np.int8]:
         means = setting.means()
         means = means - means.mean(axis=0)
         return semantic_centres(means, setting.n_bits, random_state=seed)
+    if kind == LEARNT and setting.learnt is not None:
+        return setting.learnt()
     if kind not in GENERATORS:
         raise ArgumentError(
             f"centres must be an array or one of {', '.join(GENERATORS)}, {SEMANTIC}, "
-            f"got {kind!r}"
+            f"{LEARNT}, got {kind!r}"
         )
     return GENERATORS[kind](setting.n_classes, setting.n_bits, random_state=seed)

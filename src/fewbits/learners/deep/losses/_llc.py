@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep._torch import straight_through
+from fewbits.learners.deep._torch import signs, straight_through
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._centres import centre_loss, make_centres
 from fewbits.learners.deep.losses._greedy import class_loss
@@ -83,6 +85,15 @@ class CodebookLoss(Loss):
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         return [{"params": [self.C], "lr": self.learning_rate}]
+
+    def classify(self, scores: Tensor) -> Tensor:
+        """Return the scores of classes (b, n_classes), without gradients."""
+        return scores @ signs(self.C.detach()).T
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The codebook as it is learnt, before its signs are taken."""
+        return self.C.detach().cpu().numpy().astype(np.float64)
 
 
 class CodeLoss(Loss):
