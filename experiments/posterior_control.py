@@ -67,7 +67,9 @@ CONTROLS: dict[str, Any] = {
 ALONE: dict[str, Any] = {
     "D alone": PosteriorControl,
     "D alone, separated centres": partial(PosteriorControl, centres="separated"),
+    "D alone, learnt centres": partial(PosteriorControl, centres="learnt"),
     "centres alone": CentreControl,
+    "centres alone, learnt": partial(CentreControl, centres="learnt"),
     "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
 }
 METHODS = (*LOSSES, *ALONE)
