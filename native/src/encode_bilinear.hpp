@@ -1,7 +1,6 @@
 #pragma once
 
 #include "encode_dense_batch.hpp"
-#include "encode_hadamard.hpp"
 
 // Bilinear maps: for each row two small matrix products, by the tiles of dense maps.
 // All that a row becomes stays in the cache.
@@ -121,7 +120,7 @@ void bilinear_share(const BilinearJob& job, float* scratch) {
         if (d < padded) x = static_cast<float*>(std::memcpy(space.x, x, d * sizeof(float)));
         times_right<V>(x, map.d1, right, space.zeros, space.half);
         times_left<V>(space.half, left, right, space);
-        put_transformed<V>(job, row, 0, space.scores, map.n_bits);
+        put_with_bias<V>(job, row, 0, space.scores, map.n_bits);
     }
 }
 

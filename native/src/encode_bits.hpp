@@ -69,5 +69,21 @@ void put_row(const Output& out, std::size_t n_bits, std::size_t row, std::size_t
         code[i] = static_cast<std::uint8_t>(bits >> 8 * i);
 }
 
+/// Write outputs [first, first + count) of one row: what lies in `z`, and the bias.
+template <typename V, typename Job>
+void put_with_bias(const Job& job, std::size_t row, std::size_t first, const float* z,
+                     std::size_t count) {
+    alignas(64) float sums[64] = {};
+    for (std::size_t j = 0; j < count; j += 64) {
+        const std::size_t some = smaller(64, count - j), regs = some / V::lanes;
+        const float* bias = job.map.bias + first + j;
+        for (std::size_t i = 0; i < regs * V::lanes; i += V::lanes)
+            V::store(sums + i, V::add(V::load(z + j + i), V::load(bias + i)));
+        for (std::size_t i = regs * V::lanes; i < some; ++i)
+            sums[i] = z[j + i] + bias[i];
+        put_row<V>(job.out, job.map.n_bits, row, first + j, sums, some);
+    }
+}
+
 }  // namespace
 }  // namespace fewbits

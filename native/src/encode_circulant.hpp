@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encode_hadamard.hpp"
+#include "encode_bits.hpp"
 
 // Circulant matrices by transforms of complex numbers, one row at a time, real and
 // imaginary parts apart. Each node of the tree of factors has one root for all of its
@@ -253,7 +253,7 @@ void circulant_share(const CirculantJob& job, float* scratch) {
                         smaller(d, map.n_bits - first) * sizeof(float));
             spectrum = spectrum + 2 * size;
         }
-        put_transformed<V>(job, row, 0, outputs, map.n_bits);
+        put_with_bias<V>(job, row, 0, outputs, map.n_bits);
     }
 }
 

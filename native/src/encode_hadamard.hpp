@@ -125,22 +125,6 @@ void multiply_blocks(const float* x, const float* weights, std::size_t size, flo
     }
 }
 
-/// Write outputs [first, first + count) of one row, which lie in `z`.
-template <typename V, typename Job>
-void put_transformed(const Job& job, std::size_t row, std::size_t first, const float* z,
-                     std::size_t count) {
-    alignas(64) float sums[64] = {};
-    for (std::size_t j = 0; j < count; j += 64) {
-        const std::size_t some = smaller(64, count - j), regs = some / V::lanes;
-        const float* bias = job.map.bias + first + j;
-        for (std::size_t i = 0; i < regs * V::lanes; i += V::lanes)
-            V::store(sums + i, V::add(V::load(z + j + i), V::load(bias + i)));
-        for (std::size_t i = regs * V::lanes; i < some; ++i)
-            sums[i] = z[j + i] + bias[i];
-        put_row<V>(job.out, job.map.n_bits, row, first + j, sums, some);
-    }
-}
-
 template <typename V>
 std::size_t hadamard_scratch(const HadamardJob& job) {
     return (job.map.width == 1 ? 1 : 2) * job.map.size;
@@ -168,7 +152,7 @@ void hadamard_share(const HadamardJob& job, float* z) {
                 factor += size * width;
                 std::swap(from, to);
             }
-            put_transformed<V>(job, row, first, from, count);
+            put_with_bias<V>(job, row, first, from, count);
         }
     }
 }

@@ -116,6 +116,21 @@ void check_outputs(const Problem& p, const std::vector<float>& expected,
     }
 }
 
+/// Compare a map that encodes row by row with the definition of a row's scores.
+template <typename Map>
+void check_rows(const Problem& p, const float* x, const Map& map, const char* kind,
+                void (*row)(const float*, std::size_t, const Map&, float*),
+                void (*encode)(const fewbits::Features&, const Map&,
+                               const fewbits::Output&, std::size_t)) {
+    std::vector<float> expected(p.n * p.b);
+    for (std::size_t r = 0; r < p.n; ++r)
+        row(x + r * p.d, p.d, map, expected.data() + r * p.b);
+    check_outputs(p, expected, kind,
+                  [&](const fewbits::Output& out, std::size_t threads) {
+                      encode({x, p.n, p.d}, map, out, threads);
+                  });
+}
+
 void check_linear(const Problem& p) {
     Guarded<float> x(p.x), weights(p.weights), bias(p.bias);
     check_outputs(p, scores(p, false), "linear",
@@ -199,13 +214,7 @@ void check_hadamard(Random& random) {
         weights[i] = between(random, 0, 1) ? 1.0F : -1.0F;
     const fewbits::HadamardMap map{weights.get(), bias.get(), p.b,
                                    rounds,        size,       width};
-    std::vector<float> expected(p.n * p.b);
-    for (std::size_t r = 0; r < p.n; ++r)
-        hadamard_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
-    check_outputs(p, expected, "hadamard",
-                  [&](const fewbits::Output& out, std::size_t threads) {
-        fewbits::hadamard({x.get(), p.n, p.d}, map, out, threads);
-    });
+    check_rows(p, x.get(), map, "hadamard", hadamard_row, fewbits::hadamard);
 }
 
 /// One complex stage of a circulant's transform, there or back, of all of its nodes.
@@ -265,13 +274,7 @@ void check_circulant(Random& random) {
             (*array)[i] = number(random, kind);
     const fewbits::CirculantMap map{diagonal.get(), roots.get(), spectra.get(),
                                     bias.get(),     p.b,         size};
-    std::vector<float> expected(p.n * p.b);
-    for (std::size_t r = 0; r < p.n; ++r)
-        circulant_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
-    check_outputs(p, expected, "circulant",
-                  [&](const fewbits::Output& out, std::size_t threads) {
-                      fewbits::circulant({x.get(), p.n, p.d}, map, out, threads);
-                  });
+    check_rows(p, x.get(), map, "circulant", circulant_row, fewbits::circulant);
 }
 
 void bilinear_row(const float* x, std::size_t d, const fewbits::BilinearMap& map,
@@ -305,13 +308,7 @@ void check_bilinear(Random& random) {
             (*array)[i] = number(random, kind);
     const fewbits::BilinearMap map{left.get(), right.get(), bias.get(), p.b,
                                    d1,         b1,          d2,         b2};
-    std::vector<float> expected(p.n * p.b);
-    for (std::size_t r = 0; r < p.n; ++r)
-        bilinear_row(x.get() + r * p.d, p.d, map, expected.data() + r * p.b);
-    check_outputs(p, expected, "bilinear",
-                  [&](const fewbits::Output& out, std::size_t threads) {
-                      fewbits::bilinear({x.get(), p.n, p.d}, map, out, threads);
-                  });
+    check_rows(p, x.get(), map, "bilinear", bilinear_row, fewbits::bilinear);
 }
 
 float distance(const float* score, const std::uint8_t* code, std::size_t n_bits) {
