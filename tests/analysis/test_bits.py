@@ -96,6 +96,37 @@ def test_codes_and_distances(bits, n_classes):
         assert np.isnan(report.separation)
 
 
+@given(bits=bit_matrices(), seed=st.integers(0, 99))
+def test_distances_of_items_that_share_a_label(bits, seed):
+    n, n_bits = bits.shape
+    labels = np.random.default_rng(seed).random((n, 11)) < 0.1
+    labels[0, 9] = True  # of no item at all, there is nothing to tell
+    report = bit_report(pack(bits), n_bits, labels)
+    kinds = {True: [], False: []}
+    for i, j in combinations(range(n), 2):
+        shared = bool((labels[i] & labels[j]).any())
+        kinds[shared].append(int((bits[i] != bits[j]).sum()))
+    for histogram, expected in ((report.within, True), (report.between, False)):
+        assert histogram.exact
+        assert histogram.n_pairs == len(kinds[expected])
+        counts = np.bincount(kinds[expected], minlength=n_bits + 1)
+        assert histogram.counts.tolist() == counts.tolist()
+
+
+def test_a_sample_of_pairs_that_share_a_label():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (400, 4), np.uint8)
+    labels = (rng.random((400, 6)) < 0.2).astype(int)
+    exact = bit_report(codes, 32, labels)
+    sampled = bit_report(codes, 32, labels, n_pairs=20_000)
+    for name in ("within", "between"):
+        found, truth = getattr(sampled, name), getattr(exact, name)
+        assert not found.exact
+        assert found.n_pairs == pytest.approx(truth.n_pairs, rel=0.05)
+        np.testing.assert_allclose(found.shares, truth.shares, atol=0.02)
+    assert sampled.within.n_pairs + sampled.between.n_pairs == 400 * 399 // 2
+
+
 def test_many_bits_go_through_tiles(monkeypatch):
     bits = np.random.default_rng(0).random((60, 45)) < 0.5
     bits[:, 44] = bits[:, 3]  # in different tiles
@@ -224,6 +255,8 @@ def test_mistakes():
         bit_report(codes, 8, ["a", "b"])
     with pytest.raises(ArgumentError, match="all strings or all numbers"):
         bit_report(codes.repeat(2, 0), 8, np.array(["a", None], object))
+    with pytest.raises(ArgumentError, match="no item has a label"):
+        bit_report(codes, 8, [[0, 0]])
     with pytest.raises(ArgumentError, match="n_pairs must be at least 1, got 0"):
         bit_report(codes, 8, n_pairs=0)
     with pytest.raises(ArgumentError, match="random_state"):

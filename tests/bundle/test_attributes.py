@@ -125,6 +125,17 @@ def test_labels_of_a_folder_name_bits_unasked(bundle):
     assert "cats" in page
 
 
+def test_several_labels_do_not_rank_bits(bundle):
+    known = bundle["float32"]
+    X, labels = known.collection.vectors, [[1, 0], [1, 1], [0, 0]] * 10
+    several = Bundle(known.encoder).with_items(
+        X, columns={"label": labels}, keep_vectors="float32"
+    )
+    with pytest.raises(ArgumentError, match="'label' has several labels for an item"):
+        page_of(several, labels="label")
+    assert "bit-7" in page_of(several)
+
+
 def test_ids_lead_to_a_search_by_example(bundle):
     ids = bundle["float32"].collection.ids
     page = page_of(bundle["float32"])

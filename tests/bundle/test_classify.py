@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fewbits.analysis import bit_report, code_bound
 from fewbits.bundle import (
     SHORTLIST,
     Bundle,
     bound_of,
     class_answers,
+    report_of,
     vote_answers,
     write_taxonomy,
 )
@@ -188,6 +190,27 @@ def test_bound_and_taxonomy(bundle, tmp_path):
         assert f"<h2>{part}</h2>" in page
     assert page.count("<svg") >= 3
     assert "Agreement" not in page  # there is nothing to agree with
+
+
+def test_figures_of_several_labels(bundle):
+    Y = np.repeat([[1, 1, 0], [1, 0, 0], [0, 0, 1]], 4, axis=0)
+    known = bundle.with_items(np.repeat(SIGNS, 4, axis=0), columns={"y": Y.tolist()})
+    codes = known.collection.codes
+    assert bound_of(known, "y").summary() == code_bound(codes, 6, Y).summary()
+    assert bound_of(known, "y").sizes.tolist() == [8, 4, 4]
+    report = report_of(known, "y")
+    assert (report.within.n_pairs, report.between.n_pairs) == (34, 32)
+    assert report.summary() == bit_report(codes, 6, Y).summary()
+
+
+def test_lists_that_are_no_labels(bundle):
+    columns = {"tags": [["a"], ["a", "b"]] * 6, "words": [["a", "b"]] * 12}
+    known = bundle.with_items(np.repeat(SIGNS, 4, axis=0), columns=columns)
+    for ask in (bound_of, report_of):
+        with pytest.raises(ArgumentError, match="'tags' holds lists of several"):
+            ask(known, "tags")
+        with pytest.raises(ArgumentError, match="must be all 0 or 1"):
+            ask(known, "words")
 
 
 def test_bundle_without_classes(bundle, tmp_path):

@@ -149,6 +149,8 @@ def test_several_labels_for_each_item(folder):
     out = run("evaluate", "s", "several.npz", *chosen)
     assert "mean average precision over labels" in out
     assert "votes" not in out
+    asked = ["inspect", "s", "--bound", "--bits", "--labels", "label", "--json"]
+    assert json.loads(run(*asked))["bound"]["n_classes"] == 3
 
 
 def test_labels_of_queries_in_a_file_of_their_own(vectors):

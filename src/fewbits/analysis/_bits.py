@@ -6,12 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import as_classes, check_count, generator
+from fewbits._checks import check_count, generator
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes, entropy, sampled_rows
 from fewbits.analysis._columns import read_columns
 from fewbits.analysis._correlation import correlate
-from fewbits.analysis._distances import all_distances, class_distances, separation
+from fewbits.analysis._distances import (
+    DistanceHistogram,
+    all_distances,
+    class_distances,
+    label_distances,
+    separation,
+)
+from fewbits.analysis._members import Members, read_members
 from fewbits.analysis._report import BitReport
 from fewbits.analysis._warnings import alarms, sentences
 
@@ -33,8 +40,10 @@ def bit_report(
         Packed codes, at least one.
     n_bits : int
         Length of the codes.
-    labels : array-like of shape (n,), default=None
-        Classes of the items, all strings or all numbers.
+    labels : array-like of shape (n,) or (n, n_labels), default=None
+        Classes of the items, all strings or all numbers; or, where an item may have
+        several labels or none, 0 and 1 for each item and label. Two items are of one
+        class then when they share a label.
     n_correlated : int, default=100_000
         Correlations are computed from so many codes, drawn without replacement, or from
         all if there are fewer. Everything else that is about bits or codes is exact.
@@ -85,7 +94,7 @@ def bit_report(
     4 codes are too few to judge the correlations of 3 bits
     """
     codes = check_codes(codes, n_bits)
-    classes = None if labels is None else as_classes(labels, len(codes))[1]
+    members = None if labels is None else read_members(labels, len(codes))
     n_correlated = check_count(n_correlated, "n_correlated")
     n_pairs = check_count(n_pairs, "n_pairs")
     rng = generator(random_state)
@@ -95,8 +104,8 @@ def bit_report(
     groups = _code_groups(codes)
     distances = all_distances(codes, n_bits, n_pairs, rng)
     within = between = separated = None
-    if classes is not None:
-        within, between = class_distances(codes, n_bits, classes, n_pairs, rng)
+    if members is not None:
+        within, between = _by_class(codes, n_bits, labels, members, n_pairs, rng)
         separated = separation(within, between)
     balance = columns.ones / len(codes)
     report = BitReport(
@@ -119,8 +128,21 @@ def bit_report(
         between=between,
         separation=separated,
     )
-    sizes = None if classes is None else np.bincount(classes)
+    sizes = None if members is None else np.bincount(members.numbers)
     return replace(report, warnings=sentences(report, sizes))
+
+
+def _by_class(
+    codes: CodeArray,
+    n_bits: int,
+    labels: Any,
+    members: Members,
+    n_pairs: int,
+    rng: np.random.Generator,
+) -> tuple[DistanceHistogram, DistanceHistogram]:
+    if np.ndim(labels) == 2:
+        return label_distances(codes, n_bits, labels, n_pairs, rng)
+    return class_distances(codes, n_bits, members, n_pairs, rng)
 
 
 def code_alarms(

@@ -1,12 +1,14 @@
 """Histograms of the Hamming distances between pairs of items."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._spans import spans
-from fewbits._typing import CodeArray, IdArray
+from fewbits._typing import Array, CodeArray, IdArray
+from fewbits.analysis._members import Members
 
 _PAIRS = 1 << 14  # compared at once
 
@@ -20,7 +22,7 @@ class DistanceHistogram:
     counts : ndarray of shape (n_bits + 1,), dtype int64
         Pairs at distance 0, 1, ..., n_bits, of those that were counted.
     n_pairs : int
-        Pairs that there are.
+        Pairs that there are; of a sample of items with several labels an estimate.
     exact : bool
         Whether all of them were counted; otherwise a sample, drawn with replacement.
     """
@@ -52,18 +54,48 @@ def all_distances(
 def class_distances(
     codes: CodeArray,
     n_bits: int,
-    classes: IdArray,
+    members: Members,
     limit: int,
     rng: np.random.Generator,
 ) -> tuple[DistanceHistogram, DistanceHistogram]:
-    """Histograms of the distances within classes and between them."""
-    order = np.argsort(classes, kind="stable")
-    codes, ends = codes[order], np.cumsum(np.bincount(classes))[classes[order]]
+    """Histograms of the distances within classes and between them; one class each."""
+    codes, numbers = codes[members.rows], members.numbers
+    ends = np.cumsum(np.bincount(numbers))[numbers]
     rows = np.arange(len(codes), dtype=np.int64)
     return (
         _histogram(codes, n_bits, rows + 1, ends - rows - 1, limit, rng),
         _histogram(codes, n_bits, ends, len(codes) - ends, limit, rng),
     )
+
+
+def label_distances(
+    codes: CodeArray,
+    n_bits: int,
+    labels: Array,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[DistanceHistogram, DistanceHistogram]:
+    """Histograms of the distances of items that share a label, and of all others.
+
+    Labels are 0 and 1 for each item and label.
+    """
+    packed = np.packbits(np.asarray(labels) > 0, axis=1)
+    rows = np.arange(len(codes), dtype=np.int64)
+    pairs = _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
+    counts = np.zeros((2, n_bits + 1), np.int64)
+    for row, partner in pairs:
+        distances = _distances(codes, row, partner)
+        shared = (packed[row] & packed[partner]).any(axis=1)
+        for side, chosen in zip(counts, (shared, ~shared), strict=True):
+            side += np.bincount(distances[chosen], minlength=n_bits + 1)
+    # As many of all pairs as of those that were drawn.
+    drawn = max(len(pairs.numbers), 1)
+    totals = [round(pairs.total * int(side.sum()) / drawn) for side in counts]
+    within, between = (
+        DistanceHistogram(side, total, pairs.exact)
+        for side, total in zip(counts, totals, strict=True)
+    )
+    return within, between
 
 
 def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
@@ -84,19 +116,43 @@ def _histogram(
     limit: int,
     rng: np.random.Generator,
 ) -> DistanceHistogram:
-    """Count distances of each row to the `n_partners` rows from row `first` on.
+    """Count distances of each row to the `n_partners` rows from row `first` on."""
+    pairs = _Pairs(first, n_partners, limit, rng)
+    counts = np.zeros(n_bits + 1, np.int64)
+    for row, partner in pairs:
+        distances = _distances(codes, row, partner)
+        counts += np.bincount(distances, minlength=n_bits + 1)
+    return DistanceHistogram(counts, pairs.total, pairs.exact)
+
+
+class _Pairs:
+    """Pairs of each row with the `n_partners` rows from row `first` on, by blocks.
 
     Every pair has a number, so that all of them or some at random come the same way.
     """
-    ends = np.cumsum(n_partners)
-    total = int(ends[-1])
-    exact = total <= limit
-    numbers = np.arange(total) if exact else np.sort(rng.integers(total, size=limit))
-    counts = np.zeros(n_bits + 1, np.int64)
-    for span in spans(len(numbers), _PAIRS):
-        row = np.searchsorted(ends, numbers[span], side="right")
-        partner = first[row] + numbers[span] - (ends[row] - n_partners[row])
-        differing = np.bitwise_count(codes[row] ^ codes[partner])
-        distances = differing.sum(axis=1, dtype=np.int64)
-        counts += np.bincount(distances, minlength=n_bits + 1)
-    return DistanceHistogram(counts, total, exact)
+
+    def __init__(
+        self,
+        first: IdArray,
+        n_partners: IdArray,
+        limit: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self._first, self._n_partners = first, n_partners
+        self._ends = np.cumsum(n_partners)
+        self.total = total = int(self._ends[-1])
+        self.exact = total <= limit
+        drawn = np.arange(total) if self.exact else rng.integers(total, size=limit)
+        self.numbers = np.sort(drawn)
+
+    def __iter__(self) -> Iterator[tuple[IdArray, IdArray]]:
+        for span in spans(len(self.numbers), _PAIRS):
+            row = np.searchsorted(self._ends, self.numbers[span], side="right")
+            before = self._ends[row] - self._n_partners[row]
+            yield row, self._first[row] + self.numbers[span] - before
+
+
+def _distances(codes: CodeArray, rows: IdArray, partners: IdArray) -> IdArray:
+    differing = np.bitwise_count(codes[rows] ^ codes[partners])
+    distances: IdArray = differing.sum(axis=1, dtype=np.int64)
+    return distances

@@ -43,7 +43,8 @@ class BitReport:
     distances : DistanceHistogram
         Of all pairs of items.
     within, between : DistanceHistogram or None
-        Of the pairs of one class and of different ones; None without labels.
+        Of the pairs of one class and of different ones, or of items that share a label
+        and of others; None without labels.
     separation : float or None
         How often a pair of one class is nearer than a pair of different classes, ties
         counting half: .5 is chance, 1 is perfect.

@@ -125,7 +125,7 @@ def _sharing(report: BitReport) -> str:
 def _classes(report: BitReport, sizes: IdArray | None) -> Iterator[str]:
     if sizes is None or report.separation is None:
         return
-    if len(sizes) == 1:
+    if len(sizes) == 1 and np.isnan(report.separation):
         yield "all items are of one class, so there is no distance between classes"
     elif sizes.max() == 1:
         yield "every class has one item, so there is no distance within classes"

@@ -51,10 +51,11 @@ def report_of(bundle: "Bundle", labels: str | None = None) -> BitReport:
     ----------
     bundle : Bundle
     labels : str, default=None
-        A column of the collection that holds classes.
+        A column of the collection that holds classes, or for each item which of
+        several labels it has.
     """
     items = bundle.collection
-    classes = None if labels is None else items.column(labels)
+    classes = None if labels is None else items.classes(labels)
     return bit_report(items.codes, bundle.encoder.n_bits, classes)
 
 
@@ -101,12 +102,13 @@ def write_attributes(
     ------
     ArgumentError
         When the collection keeps neither vectors nor raw items, there is no such column
-        or bit, or there are groups, but no texts, or fewer than 3 groups.
+        or bit, items have several labels, or there are groups, but no texts, or fewer
+        than 3 groups.
     """
     named = check_bits(names or (), bundle.encoder.n_bits)
     wanted = None if bits is None else check_bits(bits, bundle.encoder.n_bits)
     items, kind = bundle.collection, bundle.item_kind
-    classes = None if labels is None else items.column(labels)
+    classes = None if labels is None else _one_class_each(bundle, labels)
     raw = RAW_COLUMNS.get(kind, "")
     given = labels or (LABEL_COLUMN if LABEL_COLUMN in items.columns else None)
     words = captions or (raw if kind == "texts" else given)
@@ -145,6 +147,16 @@ def write_attributes(
         ids=items.ids.tolist(),
         profiles=[] if classes is None else _profiles(bundle, classes),
     )
+
+
+def _one_class_each(bundle: "Bundle", labels: str) -> NDArray[Any]:
+    classes = bundle.collection.classes(labels)
+    if classes.ndim > 1:
+        raise ArgumentError(
+            f"column {labels!r} has several labels for an item, and the page ranks "
+            "bits by one class each: leave the labels out"
+        )
+    return bundle.collection.column(labels)
 
 
 def _text(value: Any) -> str:

@@ -251,8 +251,7 @@ def vote_answers(
         ``labels``, those that at least half of the voters have, and ``ranked``, the
         most frequent as ``label`` and ``score``, their share.
     """
-    # A list of lists, where items have several labels, becomes a matrix.
-    classes = np.asarray(list(bundle.collection.column(labels)))
+    classes = bundle.collection.classes(labels)
     if classes.ndim > 1:
         return _label_votes(_nearest(bundle, items, k), classes)
     found = vote(_nearest(bundle, items, k), classes)
@@ -298,7 +297,8 @@ def bound_of(bundle: "Bundle", labels: str) -> CodeBound:
     ----------
     bundle : Bundle
     labels : str
-        A column of the collection that holds classes.
+        A column of the collection that holds classes, or for each item which of
+        several labels it has.
     """
     items = bundle.collection
-    return code_bound(items.codes, bundle.encoder.n_bits, items.column(labels))
+    return code_bound(items.codes, bundle.encoder.n_bits, items.classes(labels))

@@ -160,6 +160,22 @@ class Items:
         values = column.to_pylist()  # may be lists: an array of these has one axis
         return np.fromiter(values, dtype=object, count=len(values))
 
+    def classes(self, name: str) -> NDArray[Any]:
+        """Return a column of classes, or a row for each item that has several labels.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column, or it holds lists of several lengths.
+        """
+        try:
+            return np.asarray(self.column(name).tolist())
+        except ValueError:
+            raise ArgumentError(
+                f"column {name!r} holds lists of several lengths, but several labels "
+                "of an item are 0 and 1 for each label"
+            ) from None
+
 
 def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:
     if ids is None:
