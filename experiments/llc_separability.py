@@ -6,7 +6,8 @@ A small network on frozen features takes the place of the paper's ResNet50. It i
 trained by LLC; a linear classifier on what it gives then shows what the codes leave.
 The other way round, a network that was trained to classify learns to give the codes
 that the first one learnt: with its projection only, with its last layer, and whole.
-Beside them stand the codes after phase 1 and after phase 2, with a linear head.
+Beside them stand the codes after phase 1 and after phase 2, with a linear head. Of
+every training the epoch is kept that classifies items kept aside best.
 """
 
 from copy import deepcopy
@@ -28,6 +29,7 @@ from fewbits.codes import pack
 from fewbits.decoding import Codebook, decode_exact, decode_nearest
 from fewbits.evaluation import decoding_accuracy
 from fewbits.learners.deep import LLC, DeepHash
+from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
 
 WIDTHS = (256, 128)
@@ -37,12 +39,31 @@ TRAINED: dict[str, int | None] = {"projection": 0, "last layer": 1, "all layers"
 COSTS = (0.3, 1.0, 3.0, 10.0)
 
 
-class PhaseOne(CodebookLoss):
-    """Phase 1 by itself, which hands out its codebook."""
+class Classifier(DeepHash):
+    """A network whose epochs are judged as LLC's are: by accuracy, not by signs."""
+
+    def _train(self, problem: Any, network: Any, loss: Any, *rest: Any) -> None:
+        classify = getattr(loss, "classify", lambda scores: scores)
+        super()._train(problem, network, loss, *rest, classify=classify)
+
+
+class PhaseOne(Classifier):
+    """Phase 1 of LLC by itself: with the same seed its network and codebook."""
+
+    def _network(self, *sizes: Any, **options: Any) -> Any:
+        return super()._network(*sizes, **options, bias=False)
+
+    def codebook_of_classes(self) -> Codebook:
+        codes = unique(self.classifier_).codes
+        return Codebook(pack(codes > 0), self.n_bits, self.classes_)
+
+
+class PhaseOneLoss(CodebookLoss):
+    """Eq. (2), which hands out its codebook, not yet of signs."""
 
     @property
     def classifier(self) -> Tensor:
-        return torch.where(self.C.detach() >= 0, 1.0, -1.0)
+        return self.C.detach()
 
 
 def main(data: Data, seeds: Seeds = 3) -> None:
@@ -64,7 +85,7 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
     whole = learn(LLC(bits, backbone=network(X, seed), **fresh(), **options), problem)
     book = whole.codebook_of_classes()
     plain = network(X, seed)
-    classes = DeepHash(
+    classes = Classifier(
         problem.n_classes,
         loss=ClassLoss(),
         backbone=plain,
@@ -114,21 +135,19 @@ def learn(learner: Any, problem: ClassProblem) -> Any:
 
 def phases(problem: ClassProblem, bits: int, seed: int) -> Cell:
     """Return the accuracies after phase 1 and after phase 2, with a linear head."""
-    one = DeepHash(bits, loss=PhaseOne(), n_iter=CODEBOOK_EPOCHS, random_state=seed)
-    learn(one, problem)
-    codes = pack(one.classifier_ > 0)
-    two = learn(
-        LLC(
-            bits,
-            codebook_epochs=CODEBOOK_EPOCHS,
-            n_iter=N_ITER,
-            random_state=seed,
+    both = {
+        "1": PhaseOne(
+            bits, loss=PhaseOneLoss(), n_iter=CODEBOOK_EPOCHS, random_state=seed
         ),
-        problem,
-    )
+        "2": LLC(
+            bits, codebook_epochs=CODEBOOK_EPOCHS, n_iter=N_ITER, random_state=seed
+        ),
+    }
+    for learner in both.values():
+        learn(learner, problem)
     return {
-        "1": accuracies(one, Codebook(codes, bits, one.classes_), problem),
-        "2": accuracies(two, two.codebook_of_classes(), problem),
+        name: accuracies(learner, learner.codebook_of_classes(), problem)
+        for name, learner in both.items()
     }
 
 

@@ -24,6 +24,7 @@ from experiments._caltech_synsets import SYNSETS
 from experiments._hash_problems import HashProblem
 from experiments._llc_problems import ClassProblem
 from fewbits.datasets import Dataset, available
+from fewbits.learners.deep import LLC
 
 
 @pytest.fixture(autouse=True)
@@ -332,6 +333,21 @@ def test_networks_are_trained_in_every_way(monkeypatch):
     for way in ("trained for codes", *llc_separability.TRAINED):
         assert 0 <= found[way]["exact"] <= found[way]["nearest"] <= 1
     assert found["linear on the classifier's features"] > 0.5
+
+
+def test_phase_one_is_that_of_both():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(12), 20)
+    X = (rng.normal(size=(240, 10)) * 2 + 4 * np.eye(12, 10)[y]).astype(np.float32)
+    options = {"n_iter": 5, "random_state": 0}
+    loss = llc_separability.PhaseOneLoss()
+    one = llc_separability.PhaseOne(5, loss=loss, **options).fit(X, y)
+    both = LLC(5, codebook_epochs=5, **options).fit(X, y)
+    assert both.n_repaired_ > 0
+    book = one.codebook_of_classes()
+    assert (book.codes == both.codebook_of_classes().codes).all()
+    accuracies = [epoch["accuracy"] for epoch in one.history_]
+    assert accuracies == [epoch["accuracy"] for epoch in both.codebook_history_]
 
 
 def test_page_of_what_must_be_trained(results, write_cells):
