@@ -3,7 +3,8 @@
     python -m experiments.posterior_map --data cifar10
 
 HashNet and DBDH of 64 bits, with the control and without, trained as in
-`posterior_control`; items of the base are placed by t-SNE.
+`posterior_control`; items of the base are placed by t-SNE. A point has the colour of
+its class, so items with several labels are refused.
 """
 
 from functools import partial
@@ -25,6 +26,8 @@ def main(data: Data) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("posterior_map")
     for name in data:
+        if load_problem(name, SEED).labels.ndim > 1:
+            raise SystemExit(f"error: items of {name} have several labels, no class")
         for method in METHODS:
             for control in CONTROLS:
                 cell = {"data": name, "method": method, "control": control}

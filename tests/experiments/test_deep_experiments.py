@@ -381,6 +381,14 @@ def test_codes_are_placed_on_a_plane(monkeypatch):
     assert np.shape(found["points"]) == (50, 2)
 
 
+def test_items_of_several_labels_have_no_colour(monkeypatch, results):
+    X, labels, rows = np.zeros((4, 2), np.float32), np.eye(4), np.arange(4)
+    problem = HashProblem(X, labels, rows, rows, rows, None)
+    monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
+    with pytest.raises(SystemExit, match="items of words have several labels"):
+        posterior_map.main(["words"])
+
+
 @pytest.mark.parametrize("head", ["linear", "mlp"])
 def test_public_code_stands_beside_ours_where_it_was_run(head):
     found = {"map": 0.9, "history": {"map": [0.5, 0.8]}}
