@@ -70,8 +70,9 @@ class DeepHash(DeepLearner):
         Of AdamW, falling to 0 along half a cosine.
     weight_decay : float, default=0.0
     validation : float, default=0.1
-        Share of every class that is kept aside. Their mAP, as queries to the items
-        trained on, decides which epoch is kept; 0 keeps the last.
+        Share of every class that is kept aside; of all items where some have several
+        labels, but one of each label is always trained on. Their mAP, as queries to the
+        items trained on, decides which epoch is kept; 0 keeps the last.
     patience : int or None, default=None
         Epochs without a better mAP before training stops; needs items kept aside.
     device : str, default="auto"

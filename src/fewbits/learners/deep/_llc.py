@@ -70,9 +70,10 @@ class LLC(DeepLearner):
     n_iter : int, default=100
         Epochs of phase 2.
     validation : float, default=0.1
-        Share of every class that is kept aside. How often they are classified rightly
-        decides which epoch of a phase is kept, by scores in phase 1 and by the nearest
-        code in phase 2; of equals the one with the smaller loss. 0 keeps the last.
+        Share of every class that is kept aside, with several labels as in `DeepHash`.
+        How often they are classified rightly decides which epoch of a phase is kept,
+        by scores in phase 1 and by the nearest code in phase 2; of equals the one with
+        the smaller loss. 0 keeps the last.
     patience : int or None, default=None
         Epochs without a better one before a phase ends; needs items kept aside.
     hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,

@@ -20,7 +20,7 @@ def split_off(
     """Return rows to train on, and rows kept aside: this share of every class.
 
     A class of one item is trained on. Items with several labels are drawn without
-    regard to them.
+    regard to them; one goes back for each label that would be left without any.
 
     Parameters
     ----------
@@ -32,11 +32,19 @@ def split_off(
     order = rng.permutation(n)
     if labels.ndim == 2:
         aside = order[: round(share * n)]
+        aside = np.setdiff1d(aside, _missed(labels, aside))
     else:
         place = _place_in_class(labels[order])
         size = np.bincount(labels)[labels[order]]
         aside = order[(place < np.round(share * size)) & (place < size - 1)]
     return np.setdiff1d(np.arange(n), aside), np.sort(aside)
+
+
+def _missed(labels: NDArray[Any], aside: NDArray[np.int64]) -> list[np.int64]:
+    """Return the first row kept aside of each label that no other row has."""
+    there, total = labels[aside] > 0, np.count_nonzero(labels, axis=0)
+    lost = np.flatnonzero((total > 0) & (there.sum(axis=0) == total))
+    return [aside[np.argmax(there[:, label])] for label in lost]
 
 
 def _place_in_class(labels: NDArray[Any]) -> NDArray[np.int64]:

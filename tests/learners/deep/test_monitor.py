@@ -1,0 +1,118 @@
+"""Items kept aside: never trained on, and what an epoch is judged by."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.random import RandomState
+from torch import nn
+
+from fewbits.codes import pack
+from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.learners.deep import LLC, DeepHash
+from fewbits.learners.deep._monitor import Monitor, split_off
+from fewbits.learners.deep.losses import HashNet
+
+y = np.repeat(np.arange(4), 30)
+rng = np.random.default_rng(0)
+X = (np.eye(4, 8)[y] * 2 + rng.normal(size=(120, 8))).astype(np.float32)
+X[:, 7] = np.arange(120)  # tells which items are seen
+Y = np.eye(4, dtype=int)[y]
+Y[::3, 0] = 1
+
+
+class Recorded(nn.Module):
+    """Remembers which items are trained on, and hides their numbers."""
+
+    def __init__(self, seen):
+        super().__init__()
+        self.seen = seen
+
+    def forward(self, items):
+        if self.training:
+            self.seen.append(items[:, 7].long())
+        return items[:, :7]
+
+
+def recording_loss(seen):
+    class Recording(HashNet):
+        def forward(self, scores, batch):
+            if self.training:
+                seen.append((batch.rows, batch.labels))
+            return super().forward(scores, batch)
+
+    return Recording()
+
+
+def fit(labels, **options):
+    options = {"n_iter": 2, "validation": 0.3, "random_state": 0} | options
+    return DeepHash(8, **options).fit(X, labels)
+
+
+@pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
+def test_items_kept_aside_reach_neither_network_nor_loss(labels):
+    items, batches = [], []
+    fitted = fit(labels, backbone=Recorded(items), loss=recording_loss(batches))
+    rest = np.setdiff1d(np.arange(120), fitted.held_out_)
+    assert len(fitted.held_out_) == 36
+    seen = torch.cat(items).numpy()
+    assert np.array_equal(np.unique(seen), rest)
+    rows, given = (torch.cat(each).numpy() for each in zip(*batches, strict=True))
+    assert np.array_equal(rest[rows], seen)
+    assert np.array_equal(given, Y[seen] if labels is Y else np.eye(4)[y[seen]])
+
+
+@pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
+def test_map_is_that_of_items_kept_aside_among_the_others(labels):
+    fitted = fit(labels, n_iter=1)
+    aside = fitted.held_out_
+    rest = np.setdiff1d(np.arange(120), aside)
+    codes = fitted.encode(X)
+    relevant = share_label(labels[aside], labels[rest])
+    expected = mean_average_precision(codes[aside], codes[rest], relevant).value
+    assert fitted.history_[0]["map"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_figures_are_of_the_rows_that_are_asked_for():
+    train, aside = split_off(y, 0.2, RandomState(0))
+    monitor = Monitor(y, train, aside, RandomState(1))
+    assert np.array_equal(np.sort(monitor.items), train)
+    assert np.array_equal(np.sort(monitor.queries), aside)
+    scores = rng.normal(size=(120, 8)).astype(np.float32)
+    codes = pack(scores >= 0)
+    relevant = share_label(y[aside], y[train])
+    found = monitor.figures(scores[monitor.items], scores[monitor.queries])
+    expected = mean_average_precision(codes[aside], codes[train], relevant).value
+    assert found["map"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("share", [0, 0.2, 0.9])
+def test_every_label_is_trained_on(share):
+    labels = (rng.random((200, 30)) < 0.02).astype(np.float32)
+    labels[:, 29] = 0  # on no item, which others refuse
+    train, aside = split_off(labels, share, RandomState(0))
+    assert np.array_equal(np.union1d(train, aside), np.arange(200))
+    assert len(train) + len(aside) == 200
+    there = labels.any(axis=0)
+    assert there.sum() > 25
+    assert np.array_equal(labels[train].any(axis=0), there)
+    assert 0 <= round(share * 200) - len(aside) <= 29
+
+
+def test_only_what_a_label_needs_goes_back():
+    labels = np.zeros((10, 2), np.float32)
+    labels[:, 0] = 1
+    wanted = split_off(labels, 0.5, RandomState(0))[1]
+    labels[wanted[:3], 1] = 1  # a label of three items, all of them kept aside
+    train, aside = split_off(labels, 0.5, RandomState(0))
+    assert len(aside) == 4
+    assert np.isin(aside, wanted).all()
+    assert labels[train, 1].sum() == 1
+
+
+@pytest.mark.parametrize("options", [{"codebook": "cca"}, {"init": "cca"}])
+def test_rare_label_has_a_mean(options):
+    labels = np.column_stack([Y, np.zeros(120, int)])
+    labels[split_off(Y, 0.3, RandomState(0))[1][0], 4] = 1
+    llc = LLC(4, **options, validation=0.3, codebook_epochs=1, n_iter=1, random_state=0)
+    assert len(llc.fit(X, labels).codebook_) == 5
+    assert len(llc.held_out_) == 35
