@@ -304,11 +304,9 @@ class Trainer:
 
     def _exhausted(self) -> bool:
         """Whether the best epoch is too long ago."""
-        name = self._criterion
-        found = [record[name] for record in self.history if name in record]
-        if self.plan.patience is None or not found:
+        if self.plan.patience is None or self._best is None:
             return False
-        return len(found) - 1 - int(np.argmax(found)) >= self.plan.patience
+        return len(self.history) - 1 - self._best[0] >= self.plan.patience
 
     def _save(self) -> None:
         if self.plan.checkpoint is None:
