@@ -51,6 +51,7 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "LLC from SVD": {"codebook": "learnt", "init": "svd", "codebook_epochs": 15},
     "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
     "LLC, published rate": {"codebook": "learnt", "codebook_rate": 1e-3},
+    "predictable": {"codebook": "predictable"},
 }
 #: Learnt on a fifth of the items by a network of so many inputs, then given.
 CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64

@@ -68,8 +68,12 @@ ALONE: dict[str, Any] = {
     "D alone": PosteriorControl,
     "D alone, separated centres": partial(PosteriorControl, centres="separated"),
     "D alone, learnt centres": partial(PosteriorControl, centres="learnt"),
+    "D alone, semantic centres": partial(PosteriorControl, centres="semantic"),
+    "D alone, predictable centres": partial(PosteriorControl, centres="predictable"),
     "centres alone": CentreControl,
     "centres alone, learnt": partial(CentreControl, centres="learnt"),
+    "centres alone, semantic": partial(CentreControl, centres="semantic"),
+    "centres alone, predictable": partial(CentreControl, centres="predictable"),
     "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
 }
 METHODS = (*LOSSES, *ALONE)

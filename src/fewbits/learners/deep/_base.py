@@ -276,16 +276,6 @@ class DeepLearner(IterativeLearner):
         found: NDArray[np.float64] = network.head.standardize(features).double().numpy()
         return found
 
-    def _class_means(
-        self, problem: Problem, F: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the means of the features of each class, and its number of items."""
-        Y = problem.labels[problem.train]
-        if Y.ndim == 1:
-            Y = np.eye(problem.targets.n_classes)[Y]
-        counts = Y.sum(axis=0)
-        return Y.T @ F / np.maximum(counts, 1)[:, None], counts
-
     def _width(self, items: torch.Tensor) -> int:
         if self.backbone is None:
             return int(items.shape[1])
@@ -331,7 +321,7 @@ class DeepLearner(IterativeLearner):
             network.head.n_outputs,
             problem.targets,
             problem.seed,
-            lambda: self._class_means(problem, self._class_features(problem))[0],
+            partial(self._class_features, problem),
             cache(partial(self._learnt_centres, problem, network.head.n_outputs)),
         )
         for part in (loss, control):

@@ -1,6 +1,7 @@
 """LLC: codes for classes, then codes for items."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,14 @@ from fewbits.learners._parameters import (
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import HashNetwork
+from fewbits.learners.deep._targets import class_means
 from fewbits.learners.deep._torch import signs
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import Setting
-from fewbits.learners.deep.losses._centres import make_centres
+from fewbits.learners.deep.losses._centres import PREDICTABLE, make_centres
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
 
-CODEBOOKS = ("learnt", "random", "svd", "cca")
+CODEBOOKS = ("learnt", "predictable", "random", "svd", "cca")
 STARTS = ("svd", "cca")
 _CLASSIFIER_EPOCHS = 20
 
@@ -47,12 +49,15 @@ class LLC(DeepLearner):
         Length of the code; None takes that of a given codebook, or else twice what
         numbers the classes, ``2 ceil(log2(n_classes))``.
     codebook : str, Codebook or array-like of shape (n_classes, n_bits)
-        "learnt", the default, does phase 1. "random", "svd" (of a linear classifier)
-        and "cca" are the baselines of the paper. A `fewbits.decoding.Codebook` is taken
-        as it is, by the names of its classes, and so is an array of -1 and 1 in the
-        order of the sorted labels: a codebook learnt elsewhere, on part of the data, by
-        a small network or for another modality, or one from attributes or a known
-        hierarchy (`fewbits.learners.deep.centres.semantic_centres`).
+        "learnt", the default, does phase 1. "predictable" takes its place: codes whose
+        bits features foretell of items that the codes were not learnt from, see
+        `fewbits.learners.deep.centres.predictable_centres`. "random", "svd" (of a
+        linear classifier) and "cca" are the baselines of the paper. A
+        `fewbits.decoding.Codebook` is taken as it is, by the names of its classes, and
+        so is an array of -1 and 1 in the order of the sorted labels: a codebook learnt
+        elsewhere, on part of the data, by a small network or for another modality, or
+        one from attributes or a known hierarchy
+        (`fewbits.learners.deep.centres.semantic_centres`).
     init : {"svd", "cca"} or None, default=None
         Where phase 1 starts a learnt codebook; None draws it, as it does bits for which
         there are no directions.
@@ -275,6 +280,10 @@ class LLC(DeepLearner):
             return self._given(problem)
         if self.codebook == "learnt":
             C = self._learnt(problem, network)
+        elif self.codebook == PREDICTABLE:
+            features = partial(self._class_features, problem)
+            setting = Setting(self._n_bits, problem.targets, problem.seed, features)
+            C = make_centres(PREDICTABLE, setting).numpy()
         elif self.codebook == "random":
             C = codebooks.random_codebook(
                 problem.targets.n_classes, self._n_bits, random_state=problem.seed
@@ -354,7 +363,7 @@ class LLC(DeepLearner):
             return codebooks.svd_codebook(self._classifier(problem), n_bits)
         F = self._class_features(problem)
         F -= F.mean(axis=0)
-        means, counts = self._class_means(problem, F)
+        means, counts = class_means(F, problem.targets)
         several = problem.labels[problem.train] if problem.labels.ndim == 2 else None
         scatter = np.cov(F, rowvar=False)
         return codebooks.cca_codebook(

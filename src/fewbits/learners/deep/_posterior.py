@@ -43,7 +43,8 @@ class Control(nn.Module, ABC):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits)
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt".
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable".
     weight : float
         Of the term for the codes, against the loss.
     mode : {"add", "replace"}
@@ -128,7 +129,9 @@ class PosteriorControl(Control):
         -1 and 1, in the order of the sorted labels, or "hadamard", "balanced",
         "separated", "semantic" (by the means of the features of the classes), "learnt"
         (as in phase 1 of LLC, by classifying with them and a linear map of the
-        features).
+        features), "predictable" (by classifying with what the features of an item
+        foretell of its bits, see
+        `fewbits.learners.deep.centres.predictable_centres`).
     weight : float, default=1.0
         Of the term against the loss. It decides much; choose it on validation data.
     mode : {"add", "replace"}, default="add"

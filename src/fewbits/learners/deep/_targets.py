@@ -120,8 +120,25 @@ class Targets:
         array: NDArray[Any] = self._given.cpu().numpy()
         return array
 
+    def indicator(self) -> sp.csr_array:
+        """Return 1 for each label of an item, (n, n_classes)."""
+        if self.classes is None:
+            return sp.csr_array(self.numpy())
+        n, classes = len(self), self.numpy()
+        rows = np.arange(n + 1)
+        return sp.csr_array((np.ones(n), classes, rows), (n, self.n_classes))
+
     @cached_property
     def _given(self) -> Tensor:
         given = self.labels if self.classes is None else self.classes
         assert given is not None
         return given
+
+
+def class_means(
+    F: NDArray[np.float64], targets: Targets
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the means of the features of each class, and its number of items."""
+    Y = targets.indicator()
+    counts: NDArray[np.float64] = np.asarray(Y.sum(axis=0), np.float64)
+    return (Y.T @ F) / np.maximum(counts, 1)[:, None], counts

@@ -5,8 +5,7 @@ are, they are a start for learning a codebook. `unique` makes equal codes differ
 `widen` adds bits where a method has too few.
 """
 
-from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,17 +13,21 @@ from sklearn.utils import check_random_state
 
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_n_bits
-from fewbits.learners.deep.centres._checks import check_sizes
+from fewbits.learners.deep.centres._checks import check_matrix, check_sizes
+from fewbits.learners.deep.centres._unique import UniqueCodes, unique
+
+__all__ = [
+    "UniqueCodes",
+    "cca_codebook",
+    "check_directions",
+    "random_codebook",
+    "svd_codebook",
+    "unique",
+    "widen",
+]
 
 Matrix = NDArray[np.float64]
 _LEAST = 1e-9  # share of the mean variance that CCA adds at least
-
-
-class UniqueCodes(NamedTuple):
-    """Codes (n_classes, n_bits) of -1 and 1, and how many had to be changed."""
-
-    codes: NDArray[np.int8]
-    n_changed: int
 
 
 def random_codebook(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Matrix:
@@ -73,7 +76,7 @@ def widen(C: ArrayLike, n_bits: int, *, random_state: Any = 0) -> Matrix:
     array([[ 1.,  2.],
            [-1., -2.]])
     """
-    C = _checked("C", C)[:, :n_bits]
+    C = check_matrix("C", C)[:, :n_bits]
     rng = check_random_state(random_state)
     more = rng.standard_normal((len(C), n_bits - C.shape[1]))
     spread = np.sqrt(np.mean(C**2)) if C.size else 1.0
@@ -104,7 +107,7 @@ def svd_codebook(weights: ArrayLike, n_bits: int | None = None) -> Matrix:
     >>> svd_codebook([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], 2).shape
     (3, 2)
     """
-    W = _checked("weights", weights)
+    W = check_matrix("weights", weights)
     W = W - W.mean(axis=0)
     n_bits = check_directions(n_bits, min(len(W) - 1, W.shape[1]), "classifier")
     U, _, _ = np.linalg.svd(W, full_matrices=False)
@@ -148,7 +151,7 @@ def cca_codebook(
     ArgumentError
         When there are fewer directions, or shapes do not fit.
     """
-    M, S = _checked("means", means), _checked("scatter", scatter)
+    M, S = check_matrix("means", means), check_matrix("scatter", scatter)
     p = np.asarray(counts, np.float64)
     if p.shape != (len(M),) or not (p > 0).all() or S.shape != (M.shape[1],) * 2:
         raise ArgumentError(
@@ -159,7 +162,7 @@ def cca_codebook(
     whiten = E / np.sqrt(np.maximum(values, 0) + max(reg, _LEAST) * values.mean())
     if labels is None:
         return _cca_of_one_label(M, p / p.sum(), whiten, n_bits)
-    Y = _checked("labels", labels)
+    Y = check_matrix("labels", labels)
     if Y.shape[1] != len(M):
         raise ArgumentError(f"{len(M)} classes need as many labels, got {Y.shape}")
     return _cca_of_several(M, Y, whiten, n_bits)
@@ -190,89 +193,11 @@ def _cca_of_several(M: Matrix, Y: Matrix, whiten: Matrix, n_bits: int | None) ->
     return _signed(A - p @ A)  # an item of one label, less the mean of all
 
 
-def unique(C: ArrayLike, length: int | None = None) -> UniqueCodes:
-    """Return the signs of C, equal ones made different where C is least certain.
-
-    Of classes with equal codes the one with the largest numbers keeps it. The others
-    flip bits, those with the smallest numbers first, until their code is free.
-
-    Parameters
-    ----------
-    C : array-like of shape (n_classes, n_bits)
-        Real numbers; 0 counts as positive.
-    length : int, default=None
-        How many of the first bits shall tell all classes apart, and with them every
-        longer prefix; None takes all bits.
-
-    Returns
-    -------
-    UniqueCodes
-
-    Raises
-    ------
-    ArgumentError
-        When there are more classes than codes of this length, or C is no matrix of
-        finite numbers.
-
-    Examples
-    --------
-    >>> unique([[1.0, 2.0], [1.0, 0.1], [-1.0, -1.0]])
-    UniqueCodes(codes=array([[ 1,  1],
-           [ 1, -1],
-           [-1, -1]], dtype=int8), n_changed=1)
-    """
-    C = _checked("C", C)
-    codes = np.where(C >= 0, 1, -1).astype(np.int8)
-    sure, signs = np.abs(C[:, :length]), codes[:, :length]
-    check_sizes(*signs.shape)
-    taken: set[bytes] = {row.tobytes() for row in signs}
-    first: set[bytes] = set()
-    n_changed = 0
-    for i in np.argsort(-sure.min(axis=1), kind="stable"):
-        code = signs[i].tobytes()
-        if code in first:
-            signs[i] = _nearest_free(signs[i], sure[i], taken)
-            code = signs[i].tobytes()
-            taken.add(code)
-            n_changed += 1
-        first.add(code)
-    return UniqueCodes(codes, n_changed)
-
-
-def _nearest_free(
-    code: NDArray[np.int8], cost: Matrix, taken: set[bytes]
-) -> NDArray[np.int8]:
-    """Return a free code, trying flips of small total cost first."""
-    by_cost = np.argsort(cost, kind="stable")
-    queue: list[tuple[float, tuple[int, ...]]] = [(float(cost[by_cost[0]]), (0,))]
-    while queue:
-        total, flips = heappop(queue)
-        found = code.copy()
-        found[by_cost[list(flips)]] *= -1
-        if found.tobytes() not in taken:
-            return found
-        last = flips[-1]
-        if last + 1 < len(code):  # each set of flips is reached in exactly one way
-            more, old = float(cost[by_cost[last + 1]]), float(cost[by_cost[last]])
-            heappush(queue, (total + more, (*flips, last + 1)))
-            heappush(queue, (total + more - old, (*flips[:-1], last + 1)))
-    raise AssertionError("more classes than codes")
-
-
 def _signed(U: Matrix) -> Matrix:
     """Give singular vectors signs that do not depend on the solver."""
     largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
     signed: Matrix = U * np.where(largest < 0, -1, 1)
     return signed
-
-
-def _checked(name: str, values: ArrayLike) -> Matrix:
-    array = np.asarray(values, np.float64)
-    if array.ndim != 2 or not np.isfinite(array).all():
-        raise ArgumentError(
-            f"{name} must be a matrix of finite numbers, got shape {array.shape}"
-        )
-    return array
 
 
 def check_directions(n_bits: int | None, available: int, name: str) -> int:

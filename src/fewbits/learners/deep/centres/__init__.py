@@ -3,6 +3,7 @@
 from fewbits.learners.deep.centres._balanced import balanced_centres
 from fewbits.learners.deep.centres._hadamard import hadamard_centres, hadamard_matrix
 from fewbits.learners.deep.centres._hierarchy import hierarchy_vectors
+from fewbits.learners.deep.centres._predictable import predictable_centres
 from fewbits.learners.deep.centres._semantic import semantic_centres
 from fewbits.learners.deep.centres._separated import separated_centres
 
@@ -11,6 +12,7 @@ __all__ = [
     "hadamard_centres",
     "hadamard_matrix",
     "hierarchy_vectors",
+    "predictable_centres",
     "semantic_centres",
     "separated_centres",
 ]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits.decoding import check_capacity
+from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_integer, check_n_bits
 
 Centres = NDArray[np.int8]
@@ -28,3 +29,13 @@ def opposed(centres: Centres) -> Centres:
     if len(centres) > 1:
         centres[-1] = -centres[0]
     return centres
+
+
+def check_matrix(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return values as a matrix; refuse what is none, or not finite."""
+    array = np.asarray(values, np.float64)
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise ArgumentError(
+            f"{name} must be a matrix of finite numbers, got shape {array.shape}"
+        )
+    return array

@@ -26,8 +26,8 @@ class Setting:
     targets : Targets
         The labels of all training items.
     seed : int
-    means : callable, default=None
-        Returns the mean features of each class, (n_classes, n_features).
+    features : callable, default=None
+        Returns the features of all training items, (n, n_features).
     learnt : callable, default=None
         Returns codes that tell classes apart, (n_classes, n_bits), learnt for that.
     """
@@ -35,7 +35,7 @@ class Setting:
     n_bits: int
     targets: Targets
     seed: int
-    means: Callable[[], NDArray[np.float64]] | None = None
+    features: Callable[[], NDArray[np.float64]] | None = None
     learnt: Callable[[], NDArray[np.int8]] | None = None
 
     @property

@@ -9,10 +9,11 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
 from fewbits.errors import ArgumentError
-from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep._targets import Batch, class_means
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
+    predictable_centres,
     semantic_centres,
     separated_centres,
 )
@@ -25,7 +26,7 @@ GENERATORS = {
     "separated": separated_centres,
 }
 #: Those that need to know the items.
-SEMANTIC, LEARNT = "semantic", "learnt"
+SEMANTIC, LEARNT, PREDICTABLE = "semantic", "learnt", "predictable"
 
 
 def centre_loss(logits: Tensor, centres: Tensor, batch: Batch) -> Tensor:
@@ -74,15 +75,20 @@ def make_centres(kind: Any, setting: Setting) -> Tensor:
 
 def _named(kind: str, setting: Setting) -> NDArray[np.int8]:
     seed = setting.seed % 2**32
-    if kind == SEMANTIC and setting.means is not None:
-        means = setting.means()
+    if kind == SEMANTIC and setting.features is not None:
+        means, _ = class_means(setting.features(), setting.targets)
         means = means - means.mean(axis=0)
         return semantic_centres(means, setting.n_bits, random_state=seed)
+    if kind == PREDICTABLE and setting.features is not None:
+        Y = setting.targets.indicator()
+        return predictable_centres(
+            setting.features(), Y, setting.n_bits, random_state=seed
+        )
     if kind == LEARNT and setting.learnt is not None:
         return setting.learnt()
     if kind not in GENERATORS:
         raise ArgumentError(
             f"centres must be an array or one of {', '.join(GENERATORS)}, {SEMANTIC}, "
-            f"{LEARNT}, got {kind!r}"
+            f"{LEARNT}, {PREDICTABLE}, got {kind!r}"
         )
     return GENERATORS[kind](setting.n_classes, setting.n_bits, random_state=seed)

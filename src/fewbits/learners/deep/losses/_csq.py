@@ -24,8 +24,8 @@ class CSQ(Loss):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt"; see
-        `fewbits.learners.deep.PosteriorControl`.
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     quantization : float, default=1e-4
         The weight ``q``.
 

@@ -23,8 +23,8 @@ class OrthoHash(Loss):
     Parameters
     ----------
     centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt"; see
-        `fewbits.learners.deep.PosteriorControl`.
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     scale : float, default=8.0
         The factor ``s``.
     margin : float, default=0.2

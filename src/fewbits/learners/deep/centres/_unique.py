@@ -1,0 +1,85 @@
+"""Codes that are equal, made different."""
+
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.learners.deep.centres._checks import check_matrix, check_sizes
+
+
+class UniqueCodes(NamedTuple):
+    """Codes (n_classes, n_bits) of -1 and 1, and how many had to be changed."""
+
+    codes: NDArray[np.int8]
+    n_changed: int
+
+
+def unique(C: ArrayLike, length: int | None = None) -> UniqueCodes:
+    """Return the signs of C, equal ones made different where C is least certain.
+
+    Of classes with equal codes the one with the largest numbers keeps it. The others
+    flip bits, those with the smallest numbers first, until their code is free.
+
+    Parameters
+    ----------
+    C : array-like of shape (n_classes, n_bits)
+        Real numbers; 0 counts as positive.
+    length : int, default=None
+        How many of the first bits shall tell all classes apart, and with them every
+        longer prefix; None takes all bits.
+
+    Returns
+    -------
+    UniqueCodes
+
+    Raises
+    ------
+    ArgumentError
+        When there are more classes than codes of this length, or C is no matrix of
+        finite numbers.
+
+    Examples
+    --------
+    >>> unique([[1.0, 2.0], [1.0, 0.1], [-1.0, -1.0]])
+    UniqueCodes(codes=array([[ 1,  1],
+           [ 1, -1],
+           [-1, -1]], dtype=int8), n_changed=1)
+    """
+    C = check_matrix("C", C)
+    codes = np.where(C >= 0, 1, -1).astype(np.int8)
+    sure, signs = np.abs(C[:, :length]), codes[:, :length]
+    check_sizes(*signs.shape)
+    taken: set[bytes] = {row.tobytes() for row in signs}
+    first: set[bytes] = set()
+    n_changed = 0
+    for i in np.argsort(-sure.min(axis=1), kind="stable"):
+        code = signs[i].tobytes()
+        if code in first:
+            signs[i] = _nearest_free(signs[i], sure[i], taken)
+            code = signs[i].tobytes()
+            taken.add(code)
+            n_changed += 1
+        first.add(code)
+    return UniqueCodes(codes, n_changed)
+
+
+def _nearest_free(
+    code: NDArray[np.int8], cost: NDArray[np.float64], taken: set[bytes]
+) -> NDArray[np.int8]:
+    """Return a free code, trying flips of small total cost first."""
+    by_cost = np.argsort(cost, kind="stable")
+    queue: list[tuple[float, tuple[int, ...]]] = [(float(cost[by_cost[0]]), (0,))]
+    while queue:
+        total, flips = heappop(queue)
+        found = code.copy()
+        found[by_cost[list(flips)]] *= -1
+        if found.tobytes() not in taken:
+            return found
+        last = flips[-1]
+        if last + 1 < len(code):  # each set of flips is reached in exactly one way
+            more, old = float(cost[by_cost[last + 1]]), float(cost[by_cost[last]])
+            heappush(queue, (total + more, (*flips, last + 1)))
+            heappush(queue, (total + more - old, (*flips[:-1], last + 1)))
+    raise AssertionError("more classes than codes")

@@ -1,0 +1,143 @@
+"""Centres that features foretell: predictions, gradients, and what they gain."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.linear_model import Ridge
+
+from fewbits.decoding import decode_nearest
+from fewbits.errors import ArgumentError
+from fewbits.learners.deep import LLC, DeepHash
+from fewbits.learners.deep.centres import _predictable, predictable_centres
+from fewbits.learners.deep.losses import CSQ
+
+
+def problem(n=60, d=12, n_classes=5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    X = rng.normal(size=(n, d)) + 2 * rng.normal(size=(n_classes, d))[y]
+    return X, np.eye(n_classes)[y]
+
+
+def foreseen(X, Y):
+    checked = _predictable._checked(X, Y)
+    return _predictable._foresee(*checked, np.random.RandomState(0))
+
+
+@pytest.mark.parametrize("d", [12, 200])
+def test_predictions_of_the_regression_without_the_item(d, monkeypatch):
+    """The same as to leave each item out and to fit anew, for whatever codes."""
+    monkeypatch.setattr(_predictable, "_PENALTIES", np.array([0.1]))
+    X, Y = problem(d=d)
+    found = foreseen(X, Y)
+    C = np.random.default_rng(1).choice([-1.0, 1.0], size=(5, 7))
+    values, _ = _predictable._directions(X - X.mean(axis=0))
+    for i in (0, 17, 59):
+        rest = np.arange(len(X)) != i
+        ridge = Ridge(alpha=0.1 * values.mean()).fit(X[rest], (Y @ C)[rest])
+        expected = ridge.predict(X[[i]]) - Y.mean(axis=0) @ C
+        np.testing.assert_allclose(
+            found.scores(np.array([i]), C), expected, rtol=1e-3, atol=1e-4
+        )
+
+
+def test_the_way_back_is_the_transpose():
+    found = foreseen(*problem())
+    rng = np.random.default_rng(2)
+    rows, C, G = np.arange(5, 40), rng.normal(size=(5, 3)), rng.normal(size=(35, 3))
+    there = np.sum(found.scores(rows, C) * G)
+    assert there == pytest.approx(np.sum(C * found.back(rows, G)), rel=1e-5)
+
+
+def test_gradient_of_the_cross_entropy():
+    """Of several labels each counts the same; an item without one counts nothing."""
+    rng = np.random.default_rng(3)
+    logits = rng.normal(size=(4, 3))
+    Y = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [0, 0, 1.0]])
+
+    def loss(logits):
+        log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return -np.sum(log_p * Y / np.maximum(Y.sum(axis=1, keepdims=True), 1)) / 4
+
+    errors = _predictable._errors(logits.copy(), sp.csr_array(Y))
+    for i, j in np.ndindex(4, 3):
+        step = np.zeros_like(logits)
+        step[i, j] = 1e-6
+        numeric = (loss(logits + step) - loss(logits - step)) / 2e-6
+        assert errors[i, j] == pytest.approx(numeric, abs=1e-7)
+
+
+def test_the_penalty_suits_the_noise():
+    """Of noise nothing is foretold; of well-separated classes nearly all."""
+    X, Y = problem(n=200)
+    noise = np.random.default_rng(4).normal(size=X.shape)
+    C = np.random.default_rng(5).choice([-1.0, 1.0], size=(5, 30))
+    rows = np.arange(200)
+    wanted = (Y - Y.mean(axis=0)) @ C
+    said, nonsense = (foreseen(x, Y).scores(rows, C) for x in (X, noise))
+    assert np.mean((said - wanted) ** 2) < 0.2 * np.mean(wanted**2)
+    assert np.mean(nonsense**2) < 0.1 * np.mean(wanted**2)
+
+
+def test_few_items_are_classified_better():
+    """Than with codes as far apart as can be, or learnt on the items themselves."""
+    X, y = load_digits(return_X_y=True)
+    X, learn, test = X.astype(np.float32), slice(150), slice(150, None)
+
+    def accuracy(centres, seed):
+        csq = DeepHash(
+            6, loss=CSQ(centres), n_iter=30, learning_rate=0.01, random_state=seed
+        )
+        book = csq.fit(X[learn], y[learn]).codebook_of_classes()
+        found = decode_nearest(book, csq.encode(X[test])).rows
+        return np.mean(found == book.rows(y[test]))
+
+    mean = {
+        kind: np.mean([accuracy(kind, seed) for seed in range(3)])
+        for kind in ("predictable", "hadamard", "learnt")
+    }
+    assert mean["predictable"] > mean["hadamard"] + 0.05
+    assert mean["predictable"] > mean["learnt"] + 0.05
+
+
+def test_as_a_codebook_of_llc():
+    X, Y = problem(n=200)
+    options = {"codebook": "predictable", "learning_rate": 0.01, "random_state": 0}
+    llc = LLC(4, n_iter=20, **options).fit(X, Y.argmax(axis=1))
+    again = LLC(4, n_iter=1, **options).fit(X, Y.argmax(axis=1))
+    assert len(np.unique(llc.codebook_, axis=0)) == 5
+    np.testing.assert_array_equal(llc.codebook_, again.codebook_)
+    assert llc.history_[-1]["accuracy"] > 0.9
+
+
+@pytest.mark.parametrize("kind", ["several", "sparse", "constant", "projected", "one"])
+def test_every_class_has_a_code_of_its_own(kind, monkeypatch):
+    X, Y = problem(n=100, d=20, n_classes=6)
+    if kind == "several":
+        Y[:, 0], Y[7] = 1, 0
+    if kind == "sparse":
+        Y = sp.csr_matrix(Y)
+    if kind == "constant":
+        X = np.ones_like(X)
+    if kind == "projected":
+        monkeypatch.setattr(_predictable, "_MOST_FEATURES", 8)
+    if kind == "one":
+        Y = Y[:, :1] * 0 + 1
+    centres = predictable_centres(X, Y, 5, random_state=1)
+    assert centres.shape == (Y.shape[1], 5)
+    assert centres.dtype == np.int8
+    assert len(np.unique(centres, axis=0)) == Y.shape[1]
+
+
+def test_bad_input():
+    X, Y = problem()
+    for X_, Y_, told in [
+        (X[:9], Y, "9 items need a row of labels each, got 60"),
+        (X * np.nan, Y, "features must be a matrix of finite numbers"),
+        (X, np.hstack([Y, np.zeros((60, 1))]), "class 5 has no item"),
+    ]:
+        with pytest.raises(ArgumentError, match=told):
+            predictable_centres(X_, Y_, 8)
+    with pytest.raises(ArgumentError, match="at least 3 bits"):
+        predictable_centres(X, Y, 2)
