@@ -46,7 +46,9 @@ from fewbits.learners.deep import LLC
 FOREIGN = ("background", "held-out classes")
 LENGTHS = (10, 14, 20, 32, 64)
 RATES = (0.01, 0.05, 0.2)
-N_ITER, CODEBOOK_EPOCHS, COST = 100, 50, 0.01
+N_ITER, CODEBOOK_EPOCHS = 100, 50
+#: Of errors of the linear classifier; that which classifies the items aside best.
+COSTS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 #: Shares of foreign items that a threshold is tuned on, and met in use.
 TUNED_ON, MET = (0.1, 0.5, 0.9), (0.1, 0.5, 0.9)
 
@@ -124,8 +126,9 @@ class Problem:
     def scores(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Scores of known and foreign items by features, high for what looks known."""
         X, y = self.X[self.learn], self.y[self.learn]
-        linear = LogisticRegression(C=COST, max_iter=300)
-        classifier = make_pipeline(StandardScaler(), linear).fit(X, y)
+        made = [linear_classifier(cost).fit(X, y) for cost in COSTS]
+        aside = self.X[self.aside], self.y[self.aside]
+        classifier = max(made, key=lambda each: each.score(*aside))
         sides = self.X[self.known], self.X[self.foreign]
         logits = [classifier.decision_function(side) for side in sides]
         return {
@@ -155,6 +158,11 @@ class Problem:
                 except ArgumentError:
                     continue
         return made
+
+
+def linear_classifier(cost: float) -> Any:
+    """Return an untrained classifier of standardised features."""
+    return make_pipeline(StandardScaler(), LogisticRegression(C=cost, max_iter=300))
 
 
 def rule(

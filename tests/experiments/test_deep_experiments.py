@@ -15,6 +15,7 @@ from experiments import (
     _posterior_page,
     _posterior_peers,
     llc,
+    llc_foreign,
     llc_separability,
     llc_taxonomy,
     posterior_control,
@@ -261,6 +262,22 @@ def test_page_of_codebooks(results, write_cells):
     assert "| LLC from SVD | .484 / .500 |" in page
     assert "| first bits of the nested | .400 | .400 | .400 | .400 |" in page
     assert (results / "llc_caltech101_14.svg").exists()
+
+
+def test_foreign_items_beside_a_classifier_that_was_chosen(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), 30)
+    X = (rng.normal(size=(240, 12)) + 4 * np.eye(8, 12)[y]).astype(np.float32)
+    rows = np.arange(240)
+    train, query = rows[rows % 3 > 0], rows[rows % 3 == 0]
+    problem = HashProblem(X, y, train, query, train, None)
+    monkeypatch.setattr(llc_foreign, "load_problem", lambda *_: problem)
+    for name, value in (("N_ITER", 3), ("CODEBOOK_EPOCHS", 3), ("COSTS", (1e-9, 0.1))):
+        monkeypatch.setattr(llc_foreign, name, value)
+    found = llc_foreign.Problem("any", 0, "held-out classes").figures(16)
+    assert found["scores"]["max logit"]["auroc"] > 0.8
+    assert found["scores"]["max softmax"]["auroc"] > 0.8
+    assert {"radius 0", "predicted, 0.05"} <= set(found["rules"])
 
 
 def test_page_of_foreign_items(results, write_cells):
