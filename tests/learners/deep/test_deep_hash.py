@@ -120,6 +120,18 @@ def test_backbone_is_trained_with_the_head():
     assert np.array_equal(codes, fitted.encoder_.encode(features))
 
 
+@pytest.mark.parametrize("rate", [0, 0.5, 1])
+def test_rate_of_a_backbone_is_a_share_of_that_of_the_head(rate):
+    """The first step of Adam is the rate for every weight, whatever its gradient."""
+    torch.manual_seed(0)
+    net = nn.Linear(10, 4)
+    before = net.weight.detach().clone()
+    options = {"backbone": net, "backbone_rate": rate, "learning_rate": 0.01}
+    learner(**options, n_iter=1, batch_size=len(X)).fit(X, y)
+    steps = (net.weight.detach() - before).abs()
+    torch.testing.assert_close(steps, torch.full((4, 10), 0.01 * rate))
+
+
 @pytest.mark.parametrize(
     ("trainable", "changed"), [(0, set()), (1, {"4"}), (2, {"4", "1"})]
 )
