@@ -48,11 +48,12 @@ class DeepHash(DeepLearner):
     dropout : float, default=0.0
         In front of each layer but the first, of which `hidden` must make some.
     backbone : torch.nn.Module or None, default=None
-        Makes features of items; None takes X as features. It is trained in place. Of
-        images as uint8 (n, 3, h, w), such as `fewbits.backbones.pixels` gives, it sees
-        numbers from 0 to 1. Normalise them inside of it, or give normalised float32 X
-        and the same ``mean`` and ``std`` to `export_backbone` afterwards, which keeps
-        it as a backbone that needs no torch.
+        Makes features of items; None takes X as features. It is trained in place: a
+        second `fit` starts from what the first made of it, so give ``deepcopy(module)``
+        where each shall start alike. Of images as uint8 (n, 3, h, w), such as
+        `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1. Normalise them
+        inside of it, or give normalised float32 X and the same ``mean`` and ``std`` to
+        `export_backbone` afterwards, which keeps it as a backbone that needs no torch.
     trainable : int or None, default=None
         How many of the backbone's last layers with parameters are trained; None trains
         all. What is in front of them runs as in inference, without dropout, random
@@ -90,8 +91,9 @@ class DeepHash(DeepLearner):
         Show progress with loss, mAP and the bound ratio; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
         Seeds weights, batches and the split. On one kind of CPU and number of threads,
-        the same seed gives the same network. On a GPU torch is asked for deterministic
-        algorithms while training lasts, and warns of operations that have none.
+        the same seed gives the same network; with a backbone, where that is the same
+        when `fit` begins. On a GPU torch is asked for deterministic algorithms while
+        training lasts, and warns of operations that have none.
 
     Attributes
     ----------
