@@ -167,3 +167,10 @@ def test_settings_of_a_loss_and_a_control():
     assert settings.items() <= bundle.info["parameters"].items()
     with pytest.raises(ArgumentError, match="gamma must be a number above 0, got 0"):
         make_learner("dch", 16, 0, {"loss.gamma": 0})
+
+
+def test_lists_of_numbers_are_told():
+    settings = {"lengths": (8, 16), "n_iter": 1}
+    bundle = fit_bundle(vectors(), method="neighbours", n_bits=32, parameters=settings)
+    told = bundle.summary()["parameters"]
+    assert told["lengths"] == [8, 16]

@@ -11,6 +11,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 
+_CLASSES = "SUiub"  # kinds of labels that can be counted
 _SAMPLE = 10_000  # items whose codes are looked at
 
 
@@ -28,7 +29,7 @@ def check_classes(source: Input) -> None:
         When no two items are of the same class.
     """
     labels = np.asarray(source.labels)
-    if labels.ndim != 1 or labels.dtype.kind not in "SUiub":
+    if labels.ndim != 1 or labels.dtype.kind not in _CLASSES:
         return
     sizes = np.unique(labels, return_counts=True)[1]
     n_classes = len(sizes)
@@ -41,6 +42,23 @@ def check_classes(source: Input) -> None:
         warn_user(
             f"{source.source} has {n_classes:,} classes for {len(labels):,} items: "
             "most classes have a single item to learn from"
+        )
+
+
+def check_two_classes(source: Input, method: str) -> None:
+    """Refuse a single class by the name of the method that was typed.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    labels = np.asarray(source.labels)
+    if labels.dtype.kind not in _CLASSES:
+        return  # learners say what is wrong with these
+    if labels.ndim == 1 and len(np.unique(labels)) == 1:
+        raise ArgumentError(
+            f"{method} needs at least 2 classes, and all labels of {source.source} are "
+            "the same"
         )
 
 

@@ -13,9 +13,18 @@ from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input
 from fewbits.learners import Learner
-from fewbits.training._alarms import check_classes, warn_of_codes
+from fewbits.training._alarms import (
+    check_classes,
+    check_two_classes,
+    warn_of_codes,
+)
 from fewbits.training._classes import classes_of
-from fewbits.training._methods import SUPERVISED, make_learner, parameters_of
+from fewbits.training._methods import (
+    SUPERVISED,
+    UNTYPED,
+    make_learner,
+    parameters_of,
+)
 
 Progress = Callable[[int, int], None]
 
@@ -109,6 +118,7 @@ def fit_bundle(
         )
     used = source.labels if method in SUPERVISED else None
     if used is not None:
+        check_two_classes(source, method)
         check_classes(source)
     features = _extracted(source, extractor, progress)
     _fit(learner, features, source.labels)
@@ -188,9 +198,16 @@ def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
 
 def _plain(parameters: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """Return what a bundle tells of the parameters; a file of this fit is not."""
-    kept = (bool, int, float, str, type(None))
+    told = set(known) - {"checkpoint", *UNTYPED}
     return {
-        name: value
+        name: list(value) if isinstance(value, tuple) else value
         for name, value in parameters.items()
-        if isinstance(value, kept) and name in known and name != "checkpoint"
+        if name in told and _is_plain(value)
     }
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is short to tell: a scalar, or numbers such as lengths."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(each, int | float) for each in value)
+    return isinstance(value, bool | int | float | str | None)

@@ -39,6 +39,8 @@ DEEP_METHODS = (
     "hashnet",
     "orthohash",
 )
+#: What cannot be typed: modules and functions, and what goes with them.
+UNTYPED = ("backbone", "trainable", "backbone_rate", "callbacks")
 SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
@@ -73,8 +75,9 @@ def make_learner(
 
 def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
+        typed = [name for name in known if name not in UNTYPED]
         raise ArgumentError(
-            f"{what} has no parameter {unknown[0]!r}; it has {', '.join(known)}"
+            f"{what} has no parameter {unknown[0]!r}; it has {', '.join(typed)}"
         )
 
 
