@@ -27,7 +27,7 @@ def run(*arguments, code=0):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classify")
-    table = {"vector": list(X), "label": NAMES[y].tolist()}
+    table = {"vector": list(X), "label": NAMES[y].tolist(), "one": ["ant"] * 100}
     pq.write_table(pa.table(table), folder / "t.parquet")
     np.save(folder / "q.npy", X[::25])
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
@@ -97,6 +97,8 @@ def test_inspect(folder):
     assert found["n_classes"] == 4
     assert found["bound"]["ratio"] > 0
     assert "ant" in page.read_text("utf-8")
+    assert "known_tree" not in found["taxonomy"]
+    assert not {"backbone", "callbacks"} & set(found["parameters"])
     assert "how the classes are related" in run("inspect", folder / "b", *options)
 
 
@@ -104,7 +106,13 @@ def test_inspect_beside_a_known_tree(folder, tmp_path):
     tree = {str(name): ["even" if i % 2 else "odd"] for i, name in enumerate(NAMES)}
     options = ["--taxonomy", tmp_path / "tree.html", "--tree", tmp_path / "t.json"]
     (tmp_path / "t.json").write_text(json.dumps({**tree, "oak": ["plant"]}), "utf-8")
-    run("inspect", folder / "b", *options)
+    figures = json.loads(run("inspect", folder / "b", *options, "--json"))["taxonomy"]
+    assert -1 <= figures["cophenetic_correlation"] <= 1
+    known = figures["known_tree"]
+    (level,) = known["purity"]
+    assert (level["n_groups"], level["n_classes"]) == (2, 4)
+    for found in (level, known["cophenetic_correlation"]):
+        assert 0 < found["p"] <= 1
     page = (tmp_path / "tree.html").read_text("utf-8")
     assert "<h2>Agreement</h2>" in page
     assert "known tree: purity, 2 groups of 4 classes" in page
@@ -132,6 +140,9 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     assert accepted["predicted_rate"] <= 0.2
     shown = " ".join(run(*question, "--foreign-rate", 0.2).split())
     assert f"at most {accepted['radius']} bits from a class" in shown
+    by_space = ["--foreign-rate", 0.2, "--code-space", "--json"]
+    accepted = json.loads(run(*question, *by_space).splitlines()[0])["accepted"]
+    assert accepted["model"] == "uniform"
 
 
 def test_a_bundle_without_codes_of_classes(folder, tmp_path):
@@ -203,11 +214,16 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
             "no device 'tpu9'",
         ),
         (["classify", "b", "an ant"], "use --input"),
+        (["classify", "b", "-i", "q.npy", "--code-space"], "needs --foreign-rate"),
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
         (["fit", "q.npy", "-m", "llc", "-o", "c"], "llc learns from labels"),
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
-        ([*CSQ, "quantization=1"], "it has n_bits, control, hidden"),
+        ([*CSQ, "quantization=1"], "it has n_bits, control, hidden, dropout, standard"),
+        (
+            ["fit", "t.parquet", "--column", "vector", "--labels", "one", *CSQ[2:6]],
+            "csq needs at least 2 classes, and all labels of t.parquet are the same",
+        ),
         ([*CSQ, "loss.gamma=1"], "no parameter 'loss.gamma'"),
         ([*CSQ, "control.mode=add"], "needs control=posterior or control=centres"),
         (

@@ -27,6 +27,7 @@ from fewbits.analysis._purity import dendrogram_purity
 from fewbits.analysis._ranking import BitRanking, rank_bits
 from fewbits.analysis._report import BitReport
 from fewbits.analysis._taxonomy import Taxonomy, taxonomy, vector_taxonomy
+from fewbits.analysis._taxonomy_figures import TaxonomyFigures
 from fewbits.analysis._taxonomy_page import write_taxonomy_page
 from fewbits.analysis._tree_agreement import (
     LevelPurity,
@@ -57,6 +58,7 @@ __all__ = [
     "Side",
     "Taxonomy",
     "TaxonomyAgreement",
+    "TaxonomyFigures",
     "TreeAgreement",
     "Word",
     "ap_lower_bound",

@@ -22,6 +22,7 @@ from fewbits.analysis._taxonomy import (
     unit_rows,
     vector_taxonomy,
 )
+from fewbits.analysis._taxonomy_figures import TaxonomyFigures
 from fewbits.analysis._tree_agreement import (
     TaxonomyAgreement,
     TreeAgreement,
@@ -46,7 +47,7 @@ def write_taxonomy_page(
     linkage: str = "average",
     n_permutations: int = 999,
     title: str = "How the classes are related",
-) -> None:
+) -> TaxonomyFigures:
     """Write a page of HTML about class codes and the tree that they make.
 
     The page is one file, without scripts and without anything from the network, in
@@ -71,6 +72,11 @@ def write_taxonomy_page(
         For p-values; each takes some milliseconds with a thousand classes.
     title : str, default="How the classes are related"
 
+    Returns
+    -------
+    TaxonomyFigures
+        The tree, and what the page tells about it in numbers.
+
     Raises
     ------
     CodeError, FeatureError, ArgumentError
@@ -82,9 +88,11 @@ def write_taxonomy_page(
     >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
     >>> with TemporaryDirectory() as folder:
     ...     page = Path(folder, "classes.html")
-    ...     write_taxonomy_page(page, codes, 3, ["cat", "<b>lynx", "trout"])
+    ...     found = write_taxonomy_page(page, codes, 3, ["cat", "<b>lynx", "trout"])
     ...     "&lt;b&gt;lynx" in page.read_text("utf-8")
     True
+    >>> found.summary()["smallest_distance"]
+    1.0
     """
     codes = check_codes(codes, n_bits)
     tree = taxonomy(codes, n_bits, names, linkage=linkage)
@@ -112,6 +120,7 @@ def write_taxonomy_page(
         element("h2", "Bit by bit"),
         _bit_table(classes_per_bit(codes, n_bits, tree.names)),
     )
+    return TaxonomyFigures(tree, known, other)
 
 
 def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:

@@ -1,6 +1,7 @@
 """The class of raw items, by the codebook of a bundle."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,16 @@ def known_by(
     finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
     by_classes = hidden.region(book.codes, book.n_bits, finest)
     return min(by_classes, by_space, key=lambda region: region.radius)
+
+
+def by_code_space(bundle: "Bundle") -> "Bundle":
+    """Return the bundle without what known classes tell of foreign items.
+
+    A `foreign_rate` then is a share of all possible codes.
+    """
+    if bundle.calibration is None:
+        return bundle
+    return replace(bundle, calibration=replace(bundle.calibration, hidden=None))
 
 
 @lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewbits.analysis import write_taxonomy_page
+from fewbits.analysis import TaxonomyFigures, write_taxonomy_page
 from fewbits.bundle._hand_files import read_by_hand
 from fewbits.errors import ArgumentError
 
@@ -38,7 +38,7 @@ def write_taxonomy(
     bundle: "Bundle",
     path: str | Path,
     known: Mapping[str, Sequence[str]] | None = None,
-) -> None:
+) -> TaxonomyFigures:
     """Write a page about the codes of the classes and the tree that they make.
 
     Parameters
@@ -49,6 +49,10 @@ def write_taxonomy(
     known : mapping of str to sequence of str, default=None
         The groups above each class in a tree to compare with, from the root on; other
         classes in it do not matter.
+
+    Returns
+    -------
+    fewbits.analysis.TaxonomyFigures
 
     Raises
     ------
@@ -71,4 +75,4 @@ def write_taxonomy(
                 f"{missing[0]!r}"
             )
         paths = [known[name] for name in names]
-    write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)
+    return write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)

@@ -74,6 +74,14 @@ def classify(
             "What is accepted is told below the table, and as 'accepted' with --json."
         ),
     ] = None,
+    code_space: Annotated[
+        bool,
+        typer.Option(
+            "--code-space",
+            help="Estimate --foreign-rate from the code space, also where items were "
+            "kept aside.",
+        ),
+    ] = False,
     top: Annotated[
         int | None,
         typer.Option(
@@ -109,6 +117,7 @@ def classify(
     from fewbits.bundle import (
         SEVERAL_LABELS,
         Bundle,
+        by_code_space,
         class_answers,
         label_answers,
         vote_answers,
@@ -127,7 +136,11 @@ def classify(
     for option, needed in (("--radius", "bounded"), ("--budget", "ordered")):
         if decoder != needed:
             check_unused({option: options[option]}, f"--decoder {needed}")
+    if foreign_rate is None:
+        check_unused({"--code-space": code_space or None}, "--foreign-rate")
     loaded = Bundle.load(bundle, items=labels is not None)
+    if code_space:
+        loaded = by_code_space(loaded)
     several = labels is None and loaded.info.get(SEVERAL_LABELS)
     if several:
         check_unused(

@@ -126,13 +126,15 @@ def inspect(
                 bits=show or None,
                 progress=progress,
             )
+    related = None
     if taxonomy is not None:
-        write_taxonomy(loaded, taxonomy, known)
+        related = write_taxonomy(loaded, taxonomy, known).summary()
     distances = _bound_of(loaded, labels) if bound else None
     if as_json:
-        bit_figures = {} if report is None else {"bits": report.summary()}
-        bound_figures = {} if distances is None else {"bound": distances}
-        print_json({**summary, **bit_figures, **bound_figures})
+        bit_figures = None if report is None else report.summary()
+        asked = {"bits": bit_figures, "bound": distances, "taxonomy": related}
+        made = {name: figures for name, figures in asked.items() if figures is not None}
+        print_json({**summary, **made})
         return
     _print_values(str(bundle), summary)
     typer.echo("every file matches its checksum")
