@@ -3,12 +3,15 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.bundle import SHORTLIST, Bundle
+from fewbits.bundle._bundle import RADIUS
+from fewbits.codes import prefix
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners import ITQ, LSH
 
@@ -39,6 +42,23 @@ def test_answers_carry_ids_and_columns(bundle):
     for k in ("a", 2.5, None):
         with pytest.raises(ArgumentError, match="k must be a whole number"):
             bundle.answers(X[:1], k)
+
+
+def test_first_bits(bundle, tmp_path):
+    tuned = replace(bundle, info={**bundle.info, SHORTLIST: 9, RADIUS: 3, "x": 1})
+    tuned.prefix(13).save(tmp_path / "b")
+    short = Bundle.load(tmp_path / "b")
+    assert short.info == {"method": "itq", "x": 1, "prefix_of": 24}
+    assert short.prefix(8).info["prefix_of"] == 24
+    np.testing.assert_array_equal(short.encode(X), prefix(bundle.encode(X), 13))
+    np.testing.assert_array_equal(short.collection.codes, short.encode(X))
+    np.testing.assert_array_equal(short.collection.ids, bundle.collection.ids)
+    assert short.collection.row(0) == bundle.collection.row(0)
+    assert short.search(X[:1], 1).distances == 0
+    assert Bundle(bundle.encoder).prefix(24).items is None
+    for n_bits in (0, 25):
+        with pytest.raises(ArgumentError, match="must have between 1 and 24 bits"):
+            bundle.prefix(n_bits)
 
 
 @pytest.mark.parametrize("where", ["1=1", "", [1], 0])

@@ -139,6 +139,14 @@ def test_the_class_is_the_most_probable_one(bundle, calibrate):
     assert [each["class"] for each in nearest] != [each["class"] for each in answers]
 
 
+def test_first_bits_classify_without_calibration(calibrated):
+    short = calibrated.prefix(4)
+    assert short.calibration is None
+    assert short.classes.n_bits == 4
+    answers = class_answers(short, X, decoder="nearest")
+    assert [each["class"] for each in answers[:2]] == ["ant", "bee"]
+
+
 def test_calibration_survives_the_disk(calibrated, tmp_path):
     calibrated.save(tmp_path / "b")
     loaded = Bundle.load(tmp_path / "b")

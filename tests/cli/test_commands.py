@@ -153,6 +153,19 @@ def test_several_labels_for_each_item(folder):
     assert json.loads(run(*asked))["bound"]["n_classes"] == 3
 
 
+def test_nested_codes_are_shortened(folder):
+    nested = ["-b", 16, "--set", "lengths=[8]", "--set", "n_iter=1"]
+    run("fit", "x.npy", "-m", "neighbours", *nested, "-o", "long")
+    shown = run("inspect", "long")
+    assert "lengths=8" in " ".join(shown.split())
+    out = run("build", "long", "x.npy", "--bits", 8, "-o", "short")
+    assert "short: 60 items of 8 bits" in out
+    assert "fewbits search short" in out
+    facts = json.loads(run("inspect", "short", "--json"))
+    assert (facts["n_bits"], facts["prefix_of"], facts["n_items"]) == (8, 16, 60)
+    assert json.loads(run("inspect", "long", "--json"))["n_items"] == 0
+
+
 def test_labels_of_queries_in_a_file_of_their_own(vectors):
     np.save("q-labels.npy", np.arange(3) % 2)
     np.save("x-labels.npy", np.arange(60) % 2)

@@ -15,7 +15,7 @@ from fewbits._typing import CodeArray
 from fewbits.analysis import matching
 from fewbits.backbones import Backbone
 from fewbits.bundle._class_files import check_classes, class_files, read_classes
-from fewbits.bundle._classes import decode
+from fewbits.bundle._classes import LABEL_THRESHOLD, decode
 from fewbits.bundle._examples import (
     N_RANDOM,
     ClassMembers,
@@ -44,6 +44,8 @@ Progress = Callable[[int, int], None]
 RADIUS = "familiar_radius"
 #: Names in `info` of how `fewbits tune` found that the collection is best searched.
 SHORTLIST, KEEP_VECTORS = "shortlist", "keep_vectors"
+#: Names of what holds for codes of one length only.
+_OF_LENGTH = (RADIUS, SHORTLIST, LABEL_THRESHOLD)
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
@@ -196,6 +198,46 @@ class Bundle:
         """
         radius = familiar_radius(self.collection.codes, groups)
         return replace(self, info={**self.info, RADIUS: radius})
+
+    def prefix(self, n_bits: int) -> Self:
+        """Return this bundle with the first `n_bits` bits of all its codes.
+
+        For codes that were learnt to be nested, such as those of
+        `fewbits.learners.NeighbourCodes` at each of their `lengths`. What was learnt or
+        tuned for the whole length is left out: the calibration, the score from which on
+        an item has a label, the radius of what is familiar, and the shortlist.
+
+        Parameters
+        ----------
+        n_bits : int
+
+        Returns
+        -------
+        Bundle
+            With the length that it had as `prefix_of` in its `info`.
+
+        Raises
+        ------
+        ArgumentError
+            When `n_bits` is not between 1 and the length of the codes.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> bundle = Bundle(LinearEncoder(np.eye(3), np.zeros(3))).with_items(np.eye(3))
+        >>> bundle.prefix(2).collection.codes.ravel() >> 6
+        array([2, 1, 0], dtype=uint8)
+        """
+        whole = self.encoder.n_bits
+        known = {k: value for k, value in self.info.items() if k not in _OF_LENGTH}
+        return replace(
+            self,
+            encoder=self.encoder.prefix(n_bits),
+            items=None if self.items is None else self.items.prefix(n_bits),
+            info={**known, "prefix_of": known.get("prefix_of", whole)},
+            codebook=None if self.codebook is None else self.codebook.prefix(n_bits),
+            calibration=None,
+        )
 
     @property
     def familiar_radius(self) -> int | None:

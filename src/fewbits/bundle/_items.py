@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray, IdArray
-from fewbits.codes import as_codes
+from fewbits.codes import as_codes, prefix
 from fewbits.errors import ArgumentError, ArtefactError
 
 RESERVED = ("id", "code", "vector")
@@ -123,6 +123,12 @@ class Items:
     def columns(self) -> list[str]:
         """Names of the user's columns."""
         return [name for name in self.table.column_names if name not in RESERVED]
+
+    def prefix(self, n_bits: int) -> Self:
+        """Return the items with the first `n_bits` bits of their codes."""
+        place = self.table.column_names.index("code")
+        cut = _fixed_binary(prefix(self.codes, n_bits))
+        return type(self)(self.table.set_column(place, "code", cut))
 
     def row(self, item: int) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""

@@ -1,5 +1,6 @@
 """``fewbits build``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    check_unused,
     command_line,
     print_json,
     progress_bar,
@@ -36,6 +38,21 @@ def build(
         str | None,
         typer.Option(help="Keep features as float16 or float32 for exact re-ranking."),
     ] = None,
+    bits: Annotated[
+        int | None,
+        typer.Option(
+            "--bits",
+            "-b",
+            help="Keep the first bits of the codes only, which nested codes are good "
+            "for; needs --output.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder for a new bundle; BUNDLE stays as it is."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Encode INPUT and make it the collection of BUNDLE, in place of an older one.
@@ -44,10 +61,18 @@ def build(
     also learns how far a query may be from everything before it is foreign.
 
     Example: fewbits build my-bundle vectors.npy --keep-vectors float16
+
+    Example: fewbits build my-bundle vectors.npy --bits 64 -o shorter
     """
     from fewbits.bundle import Bundle
 
+    if output is None:
+        check_unused({"--bits": bits}, "--output: it would shorten BUNDLE for good")
+    else:
+        Bundle.check_target(output, overwrite=False)
     loaded = Bundle.load(bundle, items=False)
+    if bits is not None:
+        loaded = loaded.prefix(bits)
     source = read_for(loaded, items, column, labels)
     with progress_bar("encoding") as progress:
         built = loaded.with_items(
@@ -60,9 +85,10 @@ def build(
         groups = source.columns()["label"]
         if len(set(groups)) > 1:
             built = built.with_familiar_radius(groups)
-    built.save(bundle)
+    folder = output or bundle
+    built.save(folder)
     if as_json:
-        print_json({"bundle": str(bundle), **built.summary()})
+        print_json({"bundle": str(folder), **built.summary()})
     else:
-        typer.echo(f"{bundle}: {len(source):,} items of {built.encoder.n_bits} bits")
-        typer.echo(f"next: {command_line('search', bundle, *_QUERIES[source.kind])}")
+        typer.echo(f"{folder}: {len(source):,} items of {built.encoder.n_bits} bits")
+        typer.echo(f"next: {command_line('search', folder, *_QUERIES[source.kind])}")
