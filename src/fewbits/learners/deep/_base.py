@@ -30,6 +30,7 @@ from fewbits.learners._parameters import (
 from fewbits.learners._progress import report
 from fewbits.learners._validation import check_no_gaps
 from fewbits.learners.deep._data import MOST_BYTES, ArrayItems, Items, parts_of
+from fewbits.learners.deep._first_look import first_look
 from fewbits.learners.deep._monitor import Monitor, split_off
 from fewbits.learners.deep._network import (
     HashNetwork,
@@ -44,8 +45,10 @@ from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import (
     as_device,
     deterministic,
+    device_of,
     memory_advice,
     reproducible,
+    room_on,
     undisturbed,
 )
 from fewbits.learners.deep._trainer import (
@@ -69,6 +72,7 @@ class Problem(NamedTuple):
     """What is trained on, split into the rows for it and those kept aside."""
 
     items: ArrayItems
+    n_features: int
     labels: NDArray[Any]
     train: NDArray[np.int64]
     targets: Targets
@@ -87,6 +91,7 @@ class DeepLearner(IterativeLearner):
     dropout: float
     backbone: nn.Module | None
     _item_shape: tuple[int, ...]
+    _integers: bool
     trainable: int | None
     backbone_rate: float
     standardize: bool
@@ -124,10 +129,15 @@ class DeepLearner(IterativeLearner):
         if self.backbone is None:
             return np.asarray(items, np.float32)
         items = items.reshape(len(items), *self._item_shape)
-        network = self.network_.to(as_device(self.device))
+        device = as_device(self.device)
+        with memory_advice(room_on(device)):
+            network = self.network_.to(device)
         numbers = torch.arange(len(items))
         features: NDArray[np.float32] = features_of(
-            network, ArrayItems(items), numbers, self.batch_size
+            network,
+            ArrayItems(items, integers=self._integers),
+            numbers,
+            self.batch_size,
         ).numpy()
         return features
 
@@ -225,17 +235,30 @@ class DeepLearner(IterativeLearner):
         train, aside = split_off(labels, self.validation, rng)
         self.held_out_ = aside
         monitor = Monitor(labels, train, aside, rng)
-        if self.backbone is not None:
-            X = X.reshape(len(X), *self._item_shape)
+        seed = int(rng.randint(2**31 - 1))
+        items, n_features = self._items(X, train[:2], seed)
         return Problem(
-            ArrayItems(X),
+            items,
+            n_features,
             labels,
             train,
             all_targets.subset(train),
             monitor,
-            int(rng.randint(2**31 - 1)),
-            checksum(X, labels),
+            seed,
+            checksum(items.X, labels),
         )
+
+    def _items(
+        self, X: Array, rows: NDArray[np.int64], seed: int
+    ) -> tuple[ArrayItems, int]:
+        """Return the items, and how many features the head is given of each."""
+        self._integers = False
+        if self.backbone is None:
+            return ArrayItems(X), X.shape[1]
+        X = X.reshape(len(X), *self._item_shape)
+        with reproducible(seed):
+            n_features, self._integers = first_look(self.backbone, X[rows])
+        return ArrayItems(X, integers=self._integers), n_features
 
     def _check_present(self, Y: Any) -> None:
         counts = np.asarray(Y.sum(axis=0)).ravel()
@@ -255,12 +278,11 @@ class DeepLearner(IterativeLearner):
         hidden, backbone, trainable = self.hidden, self.backbone, self.trainable
         if linear:
             hidden, backbone, trainable = (), deepcopy(backbone), 0
-        probe = torch.from_numpy(problem.train[:2])
+        standardize = None
+        if self.standardize and self.backbone is None:
+            standardize = self._standardize(problem)
+        sizes = [problem.n_features, *hidden, n_outputs]
         with reproducible(problem.seed):
-            width, standardize = self._width(problem.items[probe]), None
-            if self.standardize and self.backbone is None:
-                standardize = self._standardize(problem)
-            sizes = [width, *hidden, n_outputs]
             head = Head(sizes, standardize, dropout=self.dropout, **options)
             return HashNetwork(head, backbone, trainable)
 
@@ -275,30 +297,6 @@ class DeepLearner(IterativeLearner):
             features = features_of(network, problem.items, rows, self.batch_size)
         found: NDArray[np.float64] = network.head.standardize(features).double().numpy()
         return found
-
-    def _width(self, items: torch.Tensor) -> int:
-        if self.backbone is None:
-            return int(items.shape[1])
-        self.backbone.eval()
-        try:
-            with torch.inference_mode():
-                features = self.backbone(items.to(_device_of(self.backbone)))
-        except (RuntimeError, ValueError, TypeError) as error:
-            told = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise FeatureError(
-                f"the backbone refuses items of shape {tuple(items.shape[1:])}: {told}"
-            ) from error
-        if not isinstance(features, torch.Tensor) or len(features) != len(items):
-            raise FeatureError(
-                f"the backbone must give one row of features for each of {len(items)} "
-                f"items, got {_shown(features)}"
-            )
-        if features.ndim < 2:
-            raise FeatureError(
-                "the backbone must give rows (n, n_features), got one number for each "
-                f"item, {_shown(features)}"
-            )
-        return int(features.flatten(start_dim=1).shape[1])
 
     def _train(
         self,
@@ -375,10 +373,11 @@ class DeepLearner(IterativeLearner):
         if not network.keeps_backbone or n * width * 4 > MOST_BYTES:
             return network, problem.items
         device = as_device(self.device)
+        with memory_advice(room_on(device)):
+            network.to(device)
         with deterministic(device):
-            features = features_of(
-                network.to(device), problem.items, torch.arange(n), self.batch_size
-            )
+            rows = torch.arange(n)
+            features = features_of(network, problem.items, rows, self.batch_size)
         if not features.isfinite().all():
             raise FeatureError("the backbone gives features that are not finite")
         return HashNetwork(network.head), features
@@ -459,11 +458,12 @@ def features_of(
     network: HashNetwork, items: Items, rows: torch.Tensor, batch_size: int
 ) -> torch.Tensor:
     """Return what the head is given of some rows, float32, on the CPU."""
-    device = _device_of(network)
+    device = device_of(network)
     network.eval()
-    with torch.inference_mode(), memory_advice(batch_size):
+    advice = f"with batch_size={batch_size}: halve it"
+    with torch.inference_mode(), memory_advice(advice):
         parts = [
-            network.features(items[part].to(device)).float().cpu()
+            network.features(items[part].to(device)).cpu()
             for part in parts_of(rows, 4 * batch_size)
         ]
     return torch.cat(parts)
@@ -515,15 +515,5 @@ def checksum(X: Array, labels: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _device_of(module: nn.Module) -> torch.device:
-    parameter = next(module.parameters(), None)
-    return torch.device("cpu") if parameter is None else parameter.device
-
-
 def _suffix(phase: str) -> str:
     return f".{phase}" if phase else ""
-
-
-def _shown(value: Any) -> str:
-    is_tensor = isinstance(value, torch.Tensor)
-    return f"shape {tuple(value.shape)}" if is_tensor else type(value).__name__

@@ -24,24 +24,35 @@ class ArrayItems:
     Parameters
     ----------
     X : ndarray of shape (n, ...)
-        Features, or images (n, channels, height, width); whole numbers from 0 to 255
-        become 0 to 1.
+        Features, or images (n, channels, height, width); uint8 becomes 0 to 1.
+    integers : bool
+        Whether items are integers, such as tokens, and become int64 instead of float32.
     """
 
-    def __init__(self, X: NDArray[Any]) -> None:
+    def __init__(self, X: NDArray[Any], *, integers: bool = False) -> None:
         self.X = X
-        whole = X.size * 4 <= MOST_BYTES and not isinstance(X, np.memmap)
-        self._tensor = _as_float(np.asarray(X)) if whole else None
+        self._as_tensor = _as_integers if integers else _as_float
+        size = X.size * (8 if integers else 4)
+        whole = size <= MOST_BYTES and not isinstance(X, np.memmap)
+        self._tensor = self._as_tensor(np.asarray(X)) if whole else None
 
     def __getitem__(self, rows: Tensor) -> Tensor:
         if self._tensor is not None:
             return self._tensor[rows]
-        return _as_float(self.X[rows.numpy()])
+        return self._as_tensor(self.X[rows.numpy()])
 
 
 def parts_of(rows: Tensor, size: int) -> list[Tensor]:
     """Cut numbers of rows into parts of a size, the last perhaps smaller."""
     return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _as_integers(X: NDArray[Any]) -> Tensor:
+    if X.dtype.kind not in "iu":
+        raise FeatureError(
+            f"items must be integers, as those learnt from, got dtype {X.dtype}"
+        )
+    return torch.from_numpy(np.array(X, np.int64))
 
 
 def _as_float(X: NDArray[Any]) -> Tensor:

@@ -50,10 +50,12 @@ class DeepHash(DeepLearner):
     backbone : torch.nn.Module or None, default=None
         Makes features of items; None takes X as features. It is trained in place: a
         second `fit` starts from what the first made of it, so give ``deepcopy(module)``
-        where each shall start alike. Of images as uint8 (n, 3, h, w), such as
-        `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1. Normalise them
-        inside of it, or give normalised float32 X and the same ``mean`` and ``std`` to
-        `export_backbone` afterwards, which keeps it as a backbone that needs no torch.
+        where each shall start alike. It sees items as float32, and integers that it
+        refuses so, such as tokens to embed, as int64. Of images as uint8 (n, 3, h, w),
+        such as `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1. Normalise
+        them inside of it, or give normalised float32 X and the same ``mean`` and
+        ``std`` to `export_backbone` afterwards, which keeps it as a backbone that needs
+        no torch.
     trainable : int or None, default=None
         How many of the backbone's last layers with parameters are trained; None trains
         all. What is in front of them runs as in inference, without dropout, random

@@ -133,7 +133,7 @@ class HashNetwork(nn.Module):
         """Return what the head is given."""
         if self.backbone is None:
             return X
-        features: Tensor = self.backbone(X).flatten(start_dim=1)
+        features: Tensor = self.backbone(X).flatten(start_dim=1).float()
         if features.shape[1] != self.head.n_inputs:
             raise FeatureError(
                 f"the backbone gives {features.shape[1]} features, but gave "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fewbits.errors import ArgumentError, FewbitsError
 
@@ -52,8 +52,21 @@ def as_device(name: str) -> torch.device:
     return device
 
 
+def device_of(module: nn.Module) -> torch.device:
+    """Return the device of the first parameter of a module."""
+    parameter = next(module.parameters(), None)
+    return torch.device("cpu") if parameter is None else parameter.device
+
+
+def room_on(device: torch.device) -> str:
+    """Return the advice for a network that a device has no memory for."""
+    return (
+        f"with the network alone on {device}: free some there, or choose another device"
+    )
+
+
 @contextmanager
-def memory_advice(batch_size: int) -> Iterator[None]:
+def memory_advice(advice: str) -> Iterator[None]:
     """Turn an error for want of memory into one that says what to do."""
     try:
         yield
@@ -63,11 +76,7 @@ def memory_advice(batch_size: int) -> Iterator[None]:
             t in told for t in _NO_MEMORY
         ):
             raise
-        raise FewbitsError(
-            f"out of memory with batch_size={batch_size}: halve it, train fewer layers "
-            "of the backbone (trainable=0 keeps it as it is), or set "
-            "mixed_precision=True"
-        ) from error
+        raise FewbitsError(f"out of memory {advice}") from error
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from fewbits.learners.deep._monitor import Monitor
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._targets import Batch, Targets
-from fewbits.learners.deep._torch import memory_advice, reproducible
+from fewbits.learners.deep._torch import memory_advice, reproducible, room_on
 from fewbits.learners.deep.losses import Loss
 
 Record = dict[str, Any]
@@ -133,8 +133,9 @@ class Trainer:
         classify: Classify | None = None,
     ) -> None:
         device = plan.device
-        self.network, self.objective = network.to(device), objective.to(device)
-        self.items, self.targets = items, targets.to(device)
+        with memory_advice(room_on(device)):
+            self.network, self.objective = network.to(device), objective.to(device)
+            self.items, self.targets = items, targets.to(device)
         self.train = torch.from_numpy(train)
         self.monitor, self.plan, self.identity = monitor, plan, identity
         self.classify = classify
@@ -157,7 +158,7 @@ class Trainer:
         """Train, and yield the figures of each epoch; go on where a checkpoint ends."""
         with (
             reproducible(self.plan.seed),
-            memory_advice(self.plan.batch_size),
+            memory_advice(self._advice()),
             self.network.frozen(),
         ):
             if self._random is not None:
@@ -195,6 +196,16 @@ class Trainer:
             ]
         self.network.train()
         return torch.cat(parts) if parts else torch.empty(0)
+
+    def _advice(self) -> str:
+        """Return what makes training take less memory, but for what is done already."""
+        steps = [f"with batch_size={self.plan.batch_size}: halve it"]
+        if self.network.backbone is not None and not self.network.keeps_backbone:
+            fewer = "train fewer layers of the backbone (trainable=0 keeps it as it is)"
+            steps.append(fewer)
+        if not self.plan.mixed_precision:
+            steps.append("set mixed_precision=True")
+        return ", or ".join(steps)
 
     def _epoch(self, epoch: int, good: tuple[State, State]) -> Record:
         start = time.perf_counter()
