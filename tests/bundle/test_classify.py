@@ -219,6 +219,8 @@ def test_lists_that_are_no_labels(bundle):
             ask(known, "tags")
         with pytest.raises(ArgumentError, match="must be all 0 or 1"):
             ask(known, "words")
+        with pytest.raises(ArgumentError, match="no column 'kind'"):
+            ask(known, "kind")
 
 
 def test_bundle_without_classes(bundle, tmp_path):

@@ -174,8 +174,9 @@ class Items:
         ArgumentError
             When there is no such column, or it holds lists of several lengths.
         """
+        values = self.column(name).tolist()
         try:
-            return np.asarray(self.column(name).tolist())
+            return np.asarray(values)
         except ValueError:
             raise ArgumentError(
                 f"column {name!r} holds lists of several lengths, but several labels "
