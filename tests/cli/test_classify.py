@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from fewbits.bundle import Bundle
 from fewbits.cli import app
+from fewbits.codes import hamming_distances
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 rng = np.random.default_rng(0)
@@ -193,7 +195,50 @@ def test_changed_codes_are_told(folder, tmp_path):
     assert (f"the codes of {found} class" in told) == (found > 0)
 
 
+def test_codes_of_another_bundle(folder, tmp_path):
+    part = y > 0  # the classes are found by their names
+    table = {"vector": list(X[part]), "label": NAMES[y[part]].tolist()}
+    pq.write_table(pa.table(table), tmp_path / "p.parquet")
+    some = [tmp_path / "p.parquet", "--column", "vector", "--labels", "label"]
+    given = ["-m", "llc", *SETTINGS, "--codebook", folder / "b"]
+    run("fit", *some, *given, "-o", tmp_path / "c")
+    first, second = (
+        Bundle.load(each).classes for each in (folder / "b", tmp_path / "c")
+    )
+    assert second.names.tolist() == NAMES[1:].tolist()
+    assert (first.codes[first.rows(second.names)] == second.codes).all()
+    facts = json.loads(run("inspect", tmp_path / "c", "--json"))
+    assert facts["codebook"] == str(folder / "b")
+    whole = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
+    new = ["-m", "llc", "-o", tmp_path / "d", "--codebook", tmp_path / "c"]
+    told = run("fit", *whole, *new, code=2)
+    assert "has no codes for 1 of 4 classes, such as 'ant'" in told
+    assert "have 4 bits, not 9" in run("fit", *some, *new, "-b", 9, code=2)
+    run("fit", folder / "q.npy", "-m", "lsh", "-o", tmp_path / "plain")
+    new[-1] = tmp_path / "plain"
+    assert "without codes of classes" in run("fit", *some, *new, code=2)
+
+
+def test_codes_of_a_tree(folder, tmp_path):
+    tree = {str(name): ["even" if i % 2 else "odd"] for i, name in enumerate(NAMES)}
+    (tmp_path / "t.json").write_text(json.dumps({**tree, "oak": ["plant"]}), "utf-8")
+    table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
+    given = ["-m", "llc", "-o", tmp_path / "b", "--codebook", tmp_path / "t.json"]
+    run("fit", *table, *given, *SETTINGS, "-b", 6)
+    book = Bundle.load(tmp_path / "b").classes
+    assert book.n_bits == 6
+    distances = hamming_distances(book.codes, book.codes)
+    assert distances[0, 2] < min(distances[0, [1, 3]])
+    del tree["ant"]
+    (tmp_path / "t.json").write_text(json.dumps(tree), "utf-8")
+    given[3] = tmp_path / "c"
+    told = run("fit", *table, *given, code=2)
+    assert "the tree lacks 1 of 4 classes, such as 'ant'" in told
+
+
 CSQ = ["fit", "q.npy", "-m", "csq", "-o", "c", "--set"]
+LLC = ["-m", "llc", "-o", "c", "--codebook", "b"]
+VECTORS = ["--column", "vector", "--labels", "label"]
 ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
 
 
@@ -218,6 +263,13 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
         (["fit", "q.npy", "-m", "llc", "-o", "c"], "llc learns from labels"),
+        (["fit", "q.npy", *LLC], "llc learns from labels"),
+        ([*CSQ[:-1], "--codebook", "b"], "a codebook is for llc, not for csq"),
+        (
+            ["fit", "t.parquet", *VECTORS, *LLC, "--set", "codebook=svd"],
+            "two codebooks: b and svd",
+        ),
+        (["fit", "t.parquet", *VECTORS, *LLC[:-1], "x"], "x is no bundle"),
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
         ([*CSQ, "quantization=1"], "it has n_bits, control, hidden, dropout, standard"),
         (

@@ -34,6 +34,25 @@ def _are_groups(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
+def paths_of(
+    known: Mapping[str, Sequence[str]], names: Sequence[str]
+) -> list[Sequence[str]]:
+    """Return the groups above classes in a tree that may have more.
+
+    Raises
+    ------
+    ArgumentError
+        When it lacks one.
+    """
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise ArgumentError(
+            f"the tree lacks {len(missing)} of {len(names)} classes, such as "
+            f"{missing[0]!r}"
+        )
+    return [known[name] for name in names]
+
+
 def write_taxonomy(
     bundle: "Bundle",
     path: str | Path,
@@ -66,13 +85,5 @@ def write_taxonomy(
         )
     book = bundle.codebook
     names = [str(name) for name in book.names]
-    paths = None
-    if known is not None:
-        missing = [name for name in names if name not in known]
-        if missing:
-            raise ArgumentError(
-                f"the tree lacks {len(missing)} of {len(names)} classes, such as "
-                f"{missing[0]!r}"
-            )
-        paths = [known[name] for name in names]
+    paths = None if known is None else paths_of(known, names)
     return write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)

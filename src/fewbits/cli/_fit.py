@@ -22,6 +22,7 @@ from fewbits.cli._options import (
     print_json,
     progress_bar,
 )
+from fewbits.errors import ArgumentError
 
 
 def register(app: typer.Typer) -> None:
@@ -83,6 +84,14 @@ def fit(
             "approximates a kernel: intersection, chi2 or js."
         ),
     ] = None,
+    codebook: Annotated[
+        Path | None,
+        typer.Option(
+            help="Codes of classes that llc shall learn to give to items: a bundle "
+            "that has codes for them, or a tree of the classes as 'fewbits inspect "
+            "--tree' reads it (.json), of which codes are made."
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Seed of everything random; 0 when not given."),
@@ -118,6 +127,9 @@ def fit(
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
 
     Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
+
+    Example: fewbits fit more.csv --column text --labels kind --method llc --codebook
+    my-bundle -o another
     """
     from fewbits import inputs, learners, training
     from fewbits.bundle import REPAIRED, Bundle
@@ -142,6 +154,10 @@ def fit(
     place = nullcontext() if device is None or deep else learners.on_device(device)
     with telling_what_is_left(output, checkpoint):
         source = inputs.read(items, column=column, label_column=labels)
+        remember = chosen.search_info()
+        if codebook is not None:
+            chosen = _with_codebook(chosen, codebook, source)
+            remember["codebook"] = str(codebook)
         with (
             interruptions() as told,
             progress_bar("learning") as progress,
@@ -156,7 +172,7 @@ def fit(
                 random_state=chosen.random_state,
                 parameters=chosen.parameters,
                 kernel_map=kernel_map,
-                remember=chosen.search_info(),
+                remember=remember,
                 progress=progress,
             )
         if told:
@@ -178,6 +194,19 @@ def _tell_of_repaired(n_classes: int | None) -> None:
             f"note: the codes of {n_classes:,} {noun} were changed, because they were "
             "those of other classes"
         )
+
+
+def _with_codebook(chosen: Any, path: Path, source: Any) -> Any:
+    from fewbits.training import given_codebook
+
+    given = chosen.parameters
+    if "codebook" in given:
+        raise ArgumentError(f"two codebooks: {path} and {given['codebook']}")
+    n_bits = given.get("n_bits") if chosen.n_bits is None else chosen.n_bits
+    book = given_codebook(
+        path, source, chosen.method, n_bits=n_bits, random_state=chosen.random_state
+    )
+    return chosen.changed(parameters={"codebook": book})
 
 
 def _configuration(path: Path | None) -> Any:

@@ -1,7 +1,15 @@
 """Items -> features -> learner -> bundle, in one call."""
 
+from fewbits.training._codebooks import given_codebook
 from fewbits.training._evaluate import Report, evaluate_bundle
 from fewbits.training._fit import fit_bundle
 from fewbits.training._methods import DEEP_METHODS, METHODS
 
-__all__ = ["DEEP_METHODS", "METHODS", "Report", "evaluate_bundle", "fit_bundle"]
+__all__ = [
+    "DEEP_METHODS",
+    "METHODS",
+    "Report",
+    "evaluate_bundle",
+    "fit_bundle",
+    "given_codebook",
+]

@@ -45,6 +45,20 @@ def check_classes(source: Input) -> None:
         )
 
 
+def check_labelled(source: Input, method: str) -> None:
+    """Refuse items without labels by the name of the method that was typed.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if source.labels is None:
+        raise ArgumentError(
+            f"{method} learns from labels, and {source.source} comes without: "
+            f"{source.labels_hint()}"
+        )
+
+
 def check_two_classes(source: Input, method: str) -> None:
     """Refuse a single class by the name of the method that was typed.
 

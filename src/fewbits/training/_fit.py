@@ -15,6 +15,7 @@ from fewbits.inputs import Input
 from fewbits.learners import Learner
 from fewbits.training._alarms import (
     check_classes,
+    check_labelled,
     check_two_classes,
     warn_of_codes,
 )
@@ -111,13 +112,9 @@ def fit_bundle(
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
         info["kernel_map"] = kernel_map
-    if source.labels is None and method in SUPERVISED:
-        raise ArgumentError(
-            f"{method} learns from labels, and {source.source} comes without: "
-            f"{source.labels_hint()}"
-        )
     used = source.labels if method in SUPERVISED else None
-    if used is not None:
+    if method in SUPERVISED:
+        check_labelled(source, method)
         check_two_classes(source, method)
         check_classes(source)
     features = _extracted(source, extractor, progress)
