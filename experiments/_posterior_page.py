@@ -42,8 +42,11 @@ was drawn ("frozen"; without dropout, which would make another one of it at each
 The paper does not say whether the control is added to a loss or takes its place: "D
 alone" is the control in place of any, "centres alone" the targets in place of any, by
 binary cross-entropy or with a Cauchy likelihood: the variants that the paper replaces
-its surrogate with. Losses on pairs come in variants: pairs of a
-batch, as in the papers, or of a batch with up to 5,000 items and their scores as they
+its surrogate with. Where nothing else is said, centres are CSQ's, which know nothing
+of the classes; "semantic" ones are near each other where the means of their classes
+are, "learnt" ones come from phase 1 of LLC, and "predictable" ones are learnt on what
+features foretell of each item by the others. Losses on pairs come in variants: pairs of
+a batch, as in the papers, or of a batch with up to 5,000 items and their scores as they
 were last seen ("memory"), as in public code, and other weights than their authors'.
 Variants, learning rates and weights were chosen at 32 bits on a tenth of the training
 items of another seed, among which is no query of those that are reported (of ICD-10
@@ -58,7 +61,7 @@ TABLES = {
     "classifier": "accuracy of the loss's own classifier of codes",
 }
 #: Losses whose convergence is drawn.
-DRAWN = ("hashnet", "csq", "D alone", "centres alone", "centres alone, Cauchy")
+DRAWN = ("hashnet", "csq", "D alone", "centres alone", "centres alone, predictable")
 SHOWN = {"": "alone", "D": "+ D", "centres": "+ centres", "frozen": "+ frozen D"}
 
 
