@@ -277,3 +277,41 @@ def test_a_stricter_rate_never_accepts_more():
         known_by(book, 0.01, Calibration(1.0, np.zeros(64), 0.0, none))
     single = Calibration(1.0, np.zeros(64), 0.0, rates._replace(n_items=1))
     assert known_by(book, 0.3, single).model == "uniform"
+
+
+def in_three_numbers(bundle):
+    """Return the same codes of classes, with an encoder of fewer features."""
+    weights = np.zeros((3, 6))
+    weights[[0, 1, 2], [0, 2, 4]] = 1
+    weights[[0, 1, 2], [1, 3, 5]] = 1
+    encoder = LinearEncoder(weights, np.zeros(6), zero_bit=1)
+    return Bundle(encoder, codebook=bundle.classes)
+
+
+def test_another_modality_finds_the_items_of_this_one(bundle):
+    asking = in_three_numbers(bundle).with_collection_of(bundle)
+    found = asking.answers(np.array([[1, -1, -1], [-1, -1, 1]]), 4)
+    assert [{hit["label"] for hit in hits} for hits in found] == [{"bee"}, {"cat"}]
+    kept = bundle.with_items(X, keep_vectors="float32")
+    assert asking.with_collection_of(kept).collection.vectors is None
+    assert bundle.with_collection_of(kept).items is not None  # by its own encoder
+
+
+@pytest.mark.parametrize(
+    ("codebook", "told"),
+    [
+        (None, "where both have learnt those of the same classes"),
+        (Codebook(pack(SIGNS > 0), 6, ["elk", "fox", "gnu"]), "of other classes"),
+        (
+            Codebook(pack(SIGNS < 0), 6, ["elk", "fox", "cat"]),
+            "class 'cat' has another",
+        ),
+    ],
+)
+def test_codes_of_another_meaning_are_not_searched(bundle, codebook, told):
+    asking = replace(in_three_numbers(bundle), codebook=codebook)
+    with pytest.raises(ArgumentError, match=told):
+        asking.with_collection_of(bundle)
+    short = bundle.prefix(4)
+    with pytest.raises(ArgumentError, match="codes of 6 bits, the other of 4"):
+        in_three_numbers(bundle).with_collection_of(short)

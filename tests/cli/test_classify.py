@@ -209,6 +209,12 @@ def test_codes_of_another_bundle(folder, tmp_path):
     assert (first.codes[first.rows(second.names)] == second.codes).all()
     facts = json.loads(run("inspect", tmp_path / "c", "--json"))
     assert facts["codebook"] == str(folder / "b")
+    asked = ["--input", folder / "q.npy", "-k", 1]
+    own = run("search", folder / "b", *asked)
+    other = run("search", folder / "b", *asked, "--by", tmp_path / "c")
+    assert own.count("label") == other.count("label") > 0
+    told = run("search", tmp_path / "c", *asked, "--by", folder / "b", code=2)
+    assert "holds no items yet" in told
     whole = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
     new = ["-m", "llc", "-o", tmp_path / "d", "--codebook", tmp_path / "c"]
     told = run("fit", *whole, *new, code=2)

@@ -14,7 +14,12 @@ from fewbits import backbones, encoders
 from fewbits._typing import CodeArray
 from fewbits.analysis import matching
 from fewbits.backbones import Backbone
-from fewbits.bundle._class_files import check_classes, class_files, read_classes
+from fewbits.bundle._class_files import (
+    check_classes,
+    check_same_classes,
+    class_files,
+    read_classes,
+)
 from fewbits.bundle._classes import LABEL_THRESHOLD, decode
 from fewbits.bundle._examples import (
     N_RANDOM,
@@ -182,6 +187,32 @@ class Bundle:
         """Return this bundle with a collection of codes that its encoder made."""
         checked = as_codes(codes, n_bits=self.encoder.n_bits)
         return self._holding(Items.make(checked, ids=ids, columns=columns))
+
+    def with_collection_of(self, other: "Bundle") -> Self:
+        """Return this bundle with the items of another, which has the same codes.
+
+        So texts find images, or the other way round: both were learnt by LLC with one
+        codebook, see ``fewbits fit --codebook``. What is asked goes through this
+        bundle's backbone and encoder; answers are the other's items.
+
+        Parameters
+        ----------
+        other : Bundle
+            Its encoder is the same, or has learnt the same codes of classes. Vectors
+            that it keeps are left out, as they are no neighbours of this one's.
+
+        Returns
+        -------
+        Bundle
+
+        Raises
+        ------
+        ArgumentError
+            When lengths differ, no class is in both codebooks, or one has two codes.
+        """
+        if self.encoder.fingerprint != other.encoder.fingerprint:
+            check_same_classes(self.codebook, other.codebook)
+        return self._holding(other.collection.without_vectors())
 
     def _holding(self, items: Items) -> Self:
         # What was known about another collection says nothing about this one.

@@ -75,3 +75,30 @@ def read_classes(
     except ArgumentError as error:
         raise ArtefactError(f"{folder} mixes files of two bundles: {error}") from error
     return codebook, calibration
+
+
+def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:
+    """Refuse two codebooks whose codes do not mean the same."""
+    if first is None or second is None:
+        raise ArgumentError(
+            "bundles of two encoders have the same codes only where both have learnt "
+            "those of the same classes: 'fewbits fit --method llc --codebook BUNDLE'"
+        )
+    if first.n_bits != second.n_bits:
+        raise ArgumentError(
+            f"one bundle has codes of {first.n_bits} bits, the other of {second.n_bits}"
+        )
+    theirs = dict(zip(second.names.tolist(), second.codes, strict=True))
+    both = [
+        (name, code, theirs[name])
+        for name, code in zip(first.names.tolist(), first.codes, strict=True)
+        if name in theirs
+    ]
+    if not both:
+        raise ArgumentError("the two bundles have learnt codes of other classes")
+    for name, one, other in both:
+        if (one != other).any():
+            raise ArgumentError(
+                f"class {name!r} has another code in each bundle: learn one of them "
+                "with the codes of the other, 'fewbits fit --codebook BUNDLE'"
+            )

@@ -130,6 +130,11 @@ class Items:
         cut = _fixed_binary(prefix(self.codes, n_bits))
         return type(self)(self.table.set_column(place, "code", cut))
 
+    def without_vectors(self) -> Self:
+        """Return the items without the vectors that were kept."""
+        kept = [name for name in self.table.column_names if name != "vector"]
+        return type(self)(self.table.select(kept))
+
     def row(self, item: int) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""
         row = int(self.rows([item])[0])

@@ -1,5 +1,6 @@
 """``fewbits search``."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -44,6 +45,13 @@ def search(
             "When not given, as 'fewbits tune' found best.",
         ),
     ] = None,
+    by: Annotated[
+        Path | None,
+        typer.Option(
+            help="Another bundle, with the same codes of classes, whose encoder takes "
+            "the queries: texts that find images.",
+        ),
+    ] = None,
     where: Where = None,
     column: Column = None,
     as_json: AsJson = False,
@@ -58,6 +66,8 @@ def search(
     Example: fewbits search my-bundle --input queries.npy --rerank
 
     Example: fewbits search my-bundle "broken arm" --where 12=1 --where 40=0
+
+    Example: fewbits search my-images "a red flower" --by my-texts
     """
     from fewbits.bundle import Bundle
     from fewbits.errors import ArgumentError
@@ -65,7 +75,9 @@ def search(
     if bool(queries) == bool(source):
         raise ArgumentError("give either queries or --input")
     loaded = Bundle.load(bundle)
-    asked: Any = typed_items(loaded, bundle, queries or [])
+    if by is not None:
+        loaded = Bundle.load(by, items=False).with_collection_of(loaded)
+    asked: Any = typed_items(loaded, by or bundle, queries or [])
     if source:
         asked = read_for(loaded, source, column).values
     if rerank is None:
