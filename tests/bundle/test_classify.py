@@ -12,6 +12,7 @@ from fewbits.bundle import (
     Bundle,
     bound_of,
     class_answers,
+    linear_answers,
     report_of,
     vote_answers,
     write_taxonomy,
@@ -71,6 +72,20 @@ def test_most_probable_classes(bundle):
 def test_votes(bundle):
     found = vote_answers(bundle, X[:2], "label", k=4)
     assert found == [{"class": "ant", "share": 1.0}, {"class": "bee", "share": 1.0}]
+
+
+def test_linear_models_on_bits(bundle):
+    found = linear_answers(bundle, X[:2], "label")
+    assert [each["class"] for each in found] == ["ant", "bee"]
+    assert found[0]["score"] > 0
+    both = [[1, i % 2] if i < 8 else [0, i % 2] for i in range(12)]
+    signs = np.repeat(SIGNS, 4, axis=0)
+    signs[:, 0] = np.where(np.arange(12) % 2, 1, -1)  # tells the second label
+    several = bundle.with_items(signs, columns={"labels": both})
+    asked = np.array([[1, 1, 1, 1, 1, 1], [-1, -1, -1, -1, 1, 1]])
+    answers = linear_answers(several, asked, "labels")
+    assert [sorted(each["labels"]) for each in answers] == [[0, 1], []]
+    assert answers[0]["ranked"][0].keys() == {"label", "score"}
 
 
 def test_votes_of_what_is_ranked_again_where_that_was_tuned(bundle):

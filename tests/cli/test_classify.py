@@ -90,6 +90,9 @@ def test_votes(folder):
     options = ["-i", folder / "q.npy", "--labels", "label", "-k", 5, "--json"]
     answers = map(json.loads, run("classify", folder / "b", *options).splitlines())
     assert [each["class"] for each in answers] == NAMES.tolist()
+    linear = run("classify", folder / "b", *options, "--linear").splitlines()
+    assert [json.loads(each)["class"] for each in linear] == NAMES.tolist()
+    assert {"class", "score"} < json.loads(linear[0]).keys()
 
 
 def test_inspect(folder):
@@ -259,6 +262,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "--labels", "label", "--top", 1], "--top"),
         (["classify", "b", "-i", "q.npy", "--labels", "label", "-d", "x"], "--decoder"),
         (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
+        (["classify", "b", "-i", "q.npy", "--linear"], "--linear needs --labels"),
         (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
         (
             ["fit", "t.parquet", "--column", "vector", "--labels", "label", *ON_TPU],

@@ -12,6 +12,7 @@ from fewbits.bundle._classes import (
     class_answers,
     known_by,
     label_answers,
+    linear_answers,
     vote_answers,
 )
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
@@ -34,6 +35,7 @@ __all__ = [
     "class_answers",
     "known_by",
     "label_answers",
+    "linear_answers",
     "read_names",
     "read_tree",
     "report_of",

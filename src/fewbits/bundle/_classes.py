@@ -23,6 +23,7 @@ from fewbits.decoding import (
     decode_ordered,
     decode_soft,
     label_scores,
+    learn_classes,
     predicted_region,
     top_classes,
     vote,
@@ -276,14 +277,46 @@ def vote_answers(
 
 def _label_votes(found: Neighbours, labels: NDArray[Any]) -> list[dict[str, Any]]:
     """Return the labels of items, numbered, that their neighbours have most often."""
-    answers = []
-    for rows in found.ids:
-        shares = (labels[rows[rows >= 0]] > 0).mean(axis=0)
-        order = np.argsort(-shares, kind="stable")
-        ranked = [{"label": i, "score": float(shares[i])} for i in order.tolist()]
-        most = [each["label"] for each in ranked if each["score"] >= _HALF]
-        answers.append({"labels": most, "ranked": ranked[:_LABELS]})
-    return answers
+    shares = ((labels[rows[rows >= 0]] > 0).mean(axis=0) for rows in found.ids)
+    return [_ranked_labels(each, _HALF) for each in shares]
+
+
+def linear_answers(bundle: "Bundle", items: Any, labels: str) -> list[dict[str, Any]]:
+    """Return the class of items by linear models on bits, learnt from the collection.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    items : array-like of shape (n, n_features), or sequence
+        Vectors, or whatever the backbone takes.
+    labels : str
+        A column of the collection, as for `vote_answers`.
+
+    Returns
+    -------
+    list of dict
+        ``class`` and its ``score``, above 0 where it is rather of the class than of
+        another; where items have several labels, ``labels``, those with such a score,
+        and ``ranked``, the highest as ``label`` and ``score``.
+    """
+    collection = bundle.collection
+    classes = collection.classes(labels)
+    model = learn_classes(collection.codes, bundle.encoder.n_bits, classes)
+    scores = model.scores(bundle.encode(items))
+    if classes.ndim > 1:
+        return [_ranked_labels(each, 0.0) for each in scores]
+    names = model.names[scores.argmax(axis=1)].tolist()
+    return [
+        {"class": name, "score": score}
+        for name, score in zip(names, scores.max(axis=1).tolist(), strict=True)
+    ]
+
+
+def _ranked_labels(scores: NDArray[Any], least: float) -> dict[str, Any]:
+    order = np.argsort(-scores, kind="stable")
+    ranked = [{"label": i, "score": float(scores[i])} for i in order.tolist()]
+    most = [each["label"] for each in ranked if each["score"] >= least]
+    return {"labels": most, "ranked": ranked[:_LABELS]}
 
 
 def _names(book: Codebook, rows: NDArray[np.int64]) -> list[Any]:

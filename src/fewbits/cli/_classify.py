@@ -98,13 +98,21 @@ def classify(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Items that vote.")] = 10,
+    linear: Annotated[
+        bool,
+        typer.Option(
+            "--linear",
+            help="With --labels: by linear models on bits, learnt from the collection, "
+            "in place of votes.",
+        ),
+    ] = False,
     column: Column = None,
     as_json: AsJson = False,
 ) -> None:
     """Say which class each item is of, or that it is of none.
 
     By the codes of the classes, which 'fewbits fit' keeps for llc and all other deep
-    methods; or by the votes of the nearest items of the collection. Where items have
+    methods; or, by --labels, from the items of the collection. Where items have
     several labels, all those whose score is high enough are told, and neither decoders
     nor rejection apply.
 
@@ -113,6 +121,8 @@ def classify(
     Example: fewbits classify my-bundle "how to knit a sock" --foreign-rate 0.05
 
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
+
+    Example: fewbits classify my-bundle --input queries.npy --labels label --linear
     """
     from fewbits.bundle import (
         SEVERAL_LABELS,
@@ -120,6 +130,7 @@ def classify(
         by_code_space,
         class_answers,
         label_answers,
+        linear_answers,
         vote_answers,
     )
 
@@ -133,6 +144,8 @@ def classify(
     if labels is not None:
         options |= {"--top": top or None, "--foreign-rate": foreign_rate}
         check_unused(options, "the codes of classes, --labels has votes")
+    else:
+        check_unused({"--linear": linear or None}, "--labels")
     for option, needed in (("--radius", "bounded"), ("--budget", "ordered")):
         if decoder != needed:
             check_unused({option: options[option]}, f"--decoder {needed}")
@@ -152,7 +165,10 @@ def classify(
     if source:
         asked = read_for(loaded, source, column).values
     if labels is not None:
-        answers = vote_answers(loaded, asked, labels, k)
+        if linear:
+            answers = linear_answers(loaded, asked, labels)
+        else:
+            answers = vote_answers(loaded, asked, labels, k)
     elif several:
         ranked = {} if top is None else {"top": top}
         answers = label_answers(loaded, asked, **ranked)

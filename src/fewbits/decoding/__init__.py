@@ -17,6 +17,7 @@ from fewbits.decoding._hidden_classes import (
 from fewbits.decoding._known_region import KnownRegion
 from fewbits.decoding._labels import label_scores, label_threshold
 from fewbits.decoding._linear import LinearModel, best_scores, learn_class
+from fewbits.decoding._linear_classes import LinearClasses, learn_classes
 from fewbits.decoding._nearest import decode_nearest
 from fewbits.decoding._novelty import familiar_radius
 from fewbits.decoding._ordered import decode_ordered
@@ -37,6 +38,7 @@ __all__ = [
     "Decoded",
     "HiddenRates",
     "KnownRegion",
+    "LinearClasses",
     "LinearModel",
     "TopClasses",
     "Votes",
@@ -60,6 +62,7 @@ __all__ = [
     "label_scores",
     "label_threshold",
     "learn_class",
+    "learn_classes",
     "load_calibration",
     "load_codebook",
     "predicted_region",
