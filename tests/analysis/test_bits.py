@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.analysis import _correlation, bit_report, code_alarms
+from fewbits.analysis import _alarms, _correlation, bit_report, code_alarms
+from fewbits.analysis._warnings import alarms
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 
@@ -290,3 +291,57 @@ def test_alarms():
     assert alarms_of(same, 2) == ()
     assert alarms_of(same, 20) == told
     assert alarms_of(same, 12) == told[1:]
+
+
+@given(bits=bit_matrices(), n_classes=st.none() | st.integers(1, 20))
+def test_alarms_are_those_of_a_report(bits, n_classes):
+    codes = pack(np.repeat(bits, 20, axis=0))
+    n_bits = bits.shape[1]
+    expected = alarms(bit_report(codes, n_bits), n_classes)
+    assert code_alarms(codes, n_bits, n_classes) == expected
+
+
+def long_codes(n, n_bits, n_sources):
+    """Return codes whose bits repeat those of few sources, with some noise."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (n, n_sources), np.uint8)
+    noisy = bits[:, rng.integers(0, n_sources, n_bits)] ^ (
+        rng.random((n, n_bits)) < 0.03
+    )
+    noisy[:, ::512] = 1
+    return pack(noisy)
+
+
+@pytest.fixture
+def widths(monkeypatch):
+    """Return the lengths of codes for which all correlations are computed."""
+    seen = []
+    for module in (_alarms, _correlation):
+        monkeypatch.setattr(module, "correlate", noting(seen, module.correlate))
+    return seen
+
+
+def noting(seen, correlate):
+    def noted(codes, n_bits):
+        seen.append(n_bits)
+        return correlate(codes, n_bits)
+
+    return noted
+
+
+@pytest.mark.parametrize("n_sources", [3, 40])
+def test_long_codes_are_judged_by_a_sample_of_bits(n_sources, widths):
+    codes = long_codes(9000, 4096, n_sources)
+    found = _alarms._use(codes, 4096)
+    assert widths == [2048]
+    assert found.constant_bits.tolist() == list(range(0, 4096, 512))
+    exact = _correlation.correlate(codes, 4096).effective_bits
+    assert found.effective_bits == pytest.approx(exact, rel=0.02)
+    told = code_alarms(codes, 4096)
+    assert "8 of 4096 bits never change" in told[0]
+    assert any("spread only as much" in each for each in told) == (n_sources == 3)
+
+
+def test_too_few_long_codes_are_not_correlated(widths):
+    assert code_alarms(long_codes(200, 65_536, 3), 65_536)[1:] == ()
+    assert widths == []

@@ -1,7 +1,8 @@
 """Codes -> insight: what their bits mean, and how well they are used."""
 
+from fewbits.analysis._alarms import code_alarms
 from fewbits.analysis._ap_bound import ap_lower_bound, misranks
-from fewbits.analysis._bits import bit_report, code_alarms
+from fewbits.analysis._bits import bit_report
 from fewbits.analysis._bound import CodeBound, code_bound
 from fewbits.analysis._bound_regression import BoundRegression, bound_regression
 from fewbits.analysis._codebook import BitClasses, classes_per_bit, codebook_picture

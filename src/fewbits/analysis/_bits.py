@@ -20,7 +20,7 @@ from fewbits.analysis._distances import (
 )
 from fewbits.analysis._members import Members, read_members
 from fewbits.analysis._report import BitReport
-from fewbits.analysis._warnings import alarms, sentences
+from fewbits.analysis._warnings import sentences
 
 
 def bit_report(
@@ -101,7 +101,7 @@ def bit_report(
     columns = read_columns(codes, n_bits)
     chosen = codes[sampled_rows(len(codes), n_correlated, rng)]
     correlation = correlate(chosen, n_bits)
-    groups = _code_groups(codes)
+    groups = code_groups(codes)
     distances = all_distances(codes, n_bits, n_pairs, rng)
     within = between = separated = None
     if members is not None:
@@ -145,40 +145,7 @@ def _by_class(
     return class_distances(codes, n_bits, members, n_pairs, rng)
 
 
-def code_alarms(
-    codes: CodeArray, n_bits: int, n_classes: int | None = None
-) -> tuple[str, ...]:
-    """Say what is badly wrong with codes that were just learnt.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        Of a sample of the items; fewer than 100 are not judged.
-    n_bits : int
-        Length of the codes.
-    n_classes : int, default=None
-        Of the labels that the codes were learnt from. Items of a class may then have
-        the same code, and codes need only spread as classes do.
-
-    Returns
-    -------
-    tuple of str
-        A sentence about bits that never change; one about bits that spread less than a
-        quarter as many independent ones would, and than five, or than half of those
-        that number the classes; and one about items that share too few codes: less than
-        a tenth of those there could be, or half as many as there are classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.repeat(np.array([[0b11000000], [0b10000000]], np.uint8), 60, axis=0)
-    >>> code_alarms(codes, n_bits=2)
-    ('bit 0 of 2 never changes',)
-    """
-    return alarms(bit_report(codes, n_bits, n_pairs=1), n_classes)
-
-
-def _code_groups(codes: CodeArray) -> IdArray:
+def code_groups(codes: CodeArray) -> IdArray:
     """Return how many items have each of the codes that occur."""
     rows = codes.view(f"V{codes.shape[1]}").ravel()
     counts: IdArray = np.unique(rows, return_counts=True)[1]

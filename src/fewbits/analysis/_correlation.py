@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._spans import spans
-from fewbits._typing import CodeArray
+from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._columns import count_ones
-from fewbits.codes import n_bytes, unpack
+from fewbits.codes import n_bytes, pack, unpack
 
 FloatArray = NDArray[np.float64]
 
@@ -52,6 +52,34 @@ def correlate(codes: CodeArray, n_bits: int) -> Correlation:
     # The eigenvalues sum to the trace, m; their squares to those of all entries.
     mean, effective_bits = float(total / (m * (m - 1))), float(m * m / squares)
     return Correlation(largest, pair, mean, effective_bits)
+
+
+def estimate_effective_bits(
+    codes: CodeArray, bits: IdArray, n_sampled: int, rng: np.random.Generator
+) -> float:
+    """Estimate `effective_bits` of these bits, all of which vary.
+
+    From the mean squared correlation of a sample of them, drawn because evenly spaced
+    ones may be special: so is the first bit of each block of a transform.
+    """
+    chosen, m = bits, len(bits)
+    if m < 2:
+        return float(m)
+    if m > n_sampled:
+        chosen = np.sort(rng.choice(bits, n_sampled, replace=False))
+    k = len(chosen)
+    spread = correlate(_only(codes, chosen), k).effective_bits
+    mean_square = (k / spread - 1) / (k - 1)
+    return float(m / (1 + (m - 1) * mean_square))
+
+
+def _only(codes: CodeArray, bits: IdArray) -> CodeArray:
+    """Return codes of the chosen bits."""
+    kept = np.empty((len(codes), n_bytes(len(bits))), np.uint8)
+    for rows in spans(len(codes), _ROWS):
+        values = codes[rows][:, bits // 8] >> (7 - bits % 8).astype(np.uint8) & 1
+        kept[rows] = pack(values)
+    return kept
 
 
 def _absolute(

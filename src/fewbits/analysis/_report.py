@@ -1,7 +1,7 @@
 """The statistics of a collection of codes."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,19 @@ class BitReport:
             figures["mean_distance_between"] = _number(self.between.mean)
             figures["separation"] = _number(self.separation)
         return {**figures, "warnings": list(self.warnings)}
+
+
+class CodeUse(NamedTuple):
+    """The few figures of a `BitReport` that alarms are raised from."""
+
+    n_codes: int
+    n_bits: int
+    constant_bits: IdArray
+    effective_bits: float
+    n_correlated: int
+    n_distinct: int
+    n_shared: int
+    largest_group: int
 
 
 def _number(value: float | None) -> float | None:

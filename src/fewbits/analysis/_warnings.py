@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fewbits._typing import IdArray
-from fewbits.analysis._report import BitReport
+from fewbits.analysis._report import BitReport, CodeUse
 
 _LISTED = 8  # bits in a sentence, and sentences of a kind
 _RARE = 0.05
@@ -32,7 +32,7 @@ def sentences(report: BitReport, class_sizes: IdArray | None) -> tuple[str, ...]
     )
 
 
-def alarms(report: BitReport, n_classes: int | None) -> tuple[str, ...]:
+def alarms(report: CodeUse, n_classes: int | None) -> tuple[str, ...]:
     """Return only what nobody wants of fresh codes; see `code_alarms`."""
     if report.n_codes < _JUDGED:
         return ()
@@ -49,7 +49,7 @@ def alarms(report: BitReport, n_classes: int | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _constant(report: BitReport) -> Iterator[str]:
+def _constant(report: BitReport | CodeUse) -> Iterator[str]:
     bits = report.constant_bits.tolist()
     if len(bits) == 1:
         yield f"bit {bits[0]} of {report.n_bits} never changes"
@@ -92,17 +92,22 @@ def _correlated(report: BitReport) -> Iterator[str]:
         yield _spread(report)
 
 
-def _spread_over(report: BitReport) -> float:
+def can_judge(n_codes: int, n_varying: int) -> bool:
+    """Whether correlations of bits that vary tell more than the chance of few codes."""
+    return n_varying >= 2 and n_codes > 2 * n_varying
+
+
+def _spread_over(report: BitReport | CodeUse) -> float:
     """Return the effective bits per one of as many independent bits; 1 if unknown."""
     n, m = report.n_correlated, report.n_bits - len(report.constant_bits)
-    if m < 2 or n <= 2 * m:
+    if not can_judge(n, m):
         return 1.0
     # Independent bits have squared correlations of 1 / (n - 1) by chance.
     independent = m / (1 + (m - 1) / (n - 1))
     return report.effective_bits / independent
 
 
-def _spread(report: BitReport) -> str:
+def _spread(report: BitReport | CodeUse) -> str:
     m = report.n_bits - len(report.constant_bits)
     return (
         f"the {m} bits that vary spread only as much as {report.effective_bits:.1f} "
@@ -115,7 +120,7 @@ def _shared(report: BitReport) -> Iterator[str]:
         yield _sharing(report)
 
 
-def _sharing(report: BitReport) -> str:
+def _sharing(report: BitReport | CodeUse) -> str:
     return (
         f"{report.n_shared / report.n_codes:.0%} of the items share their code "
         f"with another; the most frequent code has {report.largest_group:,} items"
