@@ -52,7 +52,9 @@ Scores = NDArray[np.float32]
 LENGTHS = (16, 32, 64)
 #: Codes of ten classes may be short, and some codebooks have to be.
 LLC_LENGTHS, N_CLASSES = (4, 6, 8, *LENGTHS), 10
-METHODS = (*LOSSES, *CODEBOOKS, REAL)
+#: Features of an untrained network foretell no codes.
+BOOKS = [book for book in CODEBOOKS if book != "predictable"]
+METHODS = (*LOSSES, *BOOKS, REAL)
 #: Losses that have all controls.
 CONTROLLED = ("csq",)
 WEIGHT, RATE, DECAY, SIDE = 0.1, 1e-3, 0.05, 32
