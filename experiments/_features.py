@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments._classic_features import classic_features, some_of_each
+from experiments._projections import SEEDS
 from fewbits import backbones, datasets
+from fewbits.errors import ArgumentError
 
 N_QUERIES = 1000
+#: For pages that report unseen queries.
+UNSEEN = """Of sets with test images the seeds have disjoint parts of those that are not
+seed 0's, of 582 queries on Caltech-101; the database is the same there, so that the
+standard error is that of the queries and of the learner's seed only. Of the other sets
+a seed draws queries among all items and the rest is the database: of ICD-10 about one
+query in 75 is also one of seed 0's."""
 NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 CALTECH = {
     "caltech101-1280": "efficientnet-lite0-128",
@@ -41,9 +49,41 @@ class FeatureSet:
         )
 
 
+@dataclass(frozen=True)
+class Draw:
+    """Who asks: up to `n_queries` that `seed` draws; see `load_features`."""
+
+    seed: int
+    n_queries: int
+    unseen: bool = False
+
+    def queries(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Draw from rows that are in no database."""
+        if self.unseen and self.seed:
+            return self._own_part(rows)
+        return np.random.default_rng(self.seed).permutation(rows)[: self.n_queries]
+
+    def _own_part(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a part of what seed 0 leaves, which no other seed has."""
+        if self.seed not in SEEDS:
+            raise ArgumentError(
+                f"seed {self.seed} has no queries of its own: seeds {SEEDS[0]} to "
+                f"{SEEDS[-1]} have"
+            )
+        left = np.random.default_rng(0).permutation(rows)[self.n_queries :]
+        size, place = len(left) // len(SEEDS), SEEDS.index(self.seed)
+        return left[place * size :][: min(size, self.n_queries)]
+
+
 @lru_cache(maxsize=1)  # experiments draw again and again from the same items
-def load_features(name: str, seed: int, n_queries: int = N_QUERIES) -> FeatureSet:
+def load_features(
+    name: str, seed: int, n_queries: int = N_QUERIES, *, unseen: bool = False
+) -> FeatureSet:
     """Return features by name, with up to `n_queries` queries that `seed` draws.
+
+    Of sets with test images, every seed draws from the same ones, so that seeds share
+    queries. Where these must be ``unseen``, the seeds that are reported have disjoint
+    parts of what seed 0 leaves, if need be of fewer queries.
 
     ``caltech101-`` with ``1280``, ``5120`` or ``11520``, ``cifar10`` and
     ``fashion-mnist`` (pixels): queries are test images, the database is the training
@@ -54,9 +94,18 @@ def load_features(name: str, seed: int, n_queries: int = N_QUERIES) -> FeatureSe
     """
     if name == "caltech101-classic":
         return _classic()
+    draw = Draw(seed, n_queries, unseen)
     if name in CALTECH:
-        return _caltech101(CALTECH[name], seed, n_queries)
-    return _OTHERS[name](seed, n_queries)
+        return _caltech101(CALTECH[name], draw)
+    return _OTHERS[name](draw)
+
+
+def same_draw(name: str) -> bool:
+    """Tell whether unseen queries are those that a seed draws in any case.
+
+    Of all items of a large set they are: few of them are seed 0's.
+    """
+    return name in _RESPLIT
 
 
 def load_image_features(
@@ -69,38 +118,38 @@ def load_image_features(
     return data, np.asarray(features)
 
 
-def _icd10(seed: int, n_queries: int) -> FeatureSet:
+def _icd10(draw: Draw) -> FeatureSet:
     data = datasets.load_icd10()
     features = backbones.load("wordllama-256").extract(data.items)
-    return _random_split(features, data.labels["block"], seed, n_queries)
+    return _random_split(features, data.labels["block"], draw)
 
 
-def _glove(seed: int, n_queries: int) -> FeatureSet:
+def _glove(draw: Draw) -> FeatureSet:
     vectors = datasets.load_glove(memory_map=False).items
-    found = _random_split(vectors, np.zeros(len(vectors)), seed, n_queries)
+    found = _random_split(vectors, np.zeros(len(vectors)), draw)
     none = np.empty(0)
     return replace(found, database_labels=none, query_labels=none)
 
 
-def _digits(seed: int, n_queries: int) -> FeatureSet:
+def _digits(draw: Draw) -> FeatureSet:
     data = datasets.load_digits()
-    n_queries = min(n_queries, len(data) // 6)
-    return _random_split(data.items, data.labels["class"], seed, n_queries)
+    draw = replace(draw, n_queries=min(draw.n_queries, len(data) // 6))
+    return _random_split(data.items, data.labels["class"], draw)
 
 
-def _fashion_mnist(seed: int, n_queries: int) -> FeatureSet:
+def _fashion_mnist(draw: Draw) -> FeatureSet:
     data = datasets.load_fashion_mnist()
     pixels = data.items.array.reshape(len(data), -1) / np.float32(255)
-    return _drawn_from_test(data, pixels, seed, n_queries)
+    return _drawn_from_test(data, pixels, draw)
 
 
-def _cifar10(seed: int, n_queries: int) -> FeatureSet:
+def _cifar10(draw: Draw) -> FeatureSet:
     data, features = load_image_features("cifar10", "efficientnet-lite0-96")
-    return _drawn_from_test(data, features, seed, n_queries)
+    return _drawn_from_test(data, features, draw)
 
 
-def _among_cifar10(seed: int, n_queries: int) -> FeatureSet:
-    found = _caltech101(CALTECH["caltech101-1280"], seed, n_queries)
+def _among_cifar10(draw: Draw) -> FeatureSet:
+    found = _caltech101(CALTECH["caltech101-1280"], draw)
     # By the same backbone as the answers, or that would tell them apart.
     others, features = load_image_features("cifar10", CALTECH["caltech101-1280"])
     rows = others.splits["train"]
@@ -112,11 +161,11 @@ def _among_cifar10(seed: int, n_queries: int) -> FeatureSet:
     )
 
 
-def _caltech101(backbone: str, seed: int, n_queries: int) -> FeatureSet:
+def _caltech101(backbone: str, draw: Draw) -> FeatureSet:
     data, features = load_image_features("caltech101", backbone)
     wanted = ~np.isin(data.labels["class"], NOT_CLASSES)
     splits = {name: rows[wanted[rows]] for name, rows in data.splits.items()}
-    return _drawn_from_test(replace(data, splits=splits), features, seed, n_queries)
+    return _drawn_from_test(replace(data, splits=splits), features, draw)
 
 
 def _classic() -> FeatureSet:
@@ -131,18 +180,19 @@ def _classic() -> FeatureSet:
 
 
 def _random_split(
-    features: NDArray[np.float32], labels: NDArray[Any], seed: int, n_queries: int
+    features: NDArray[np.float32], labels: NDArray[Any], draw: Draw
 ) -> FeatureSet:
-    order = np.random.default_rng(seed).permutation(len(features))
+    # Unseen or not: about as many in a hundred are seed 0's as queries are of items.
+    order = np.random.default_rng(draw.seed).permutation(len(features))
+    n_queries = draw.n_queries
     return _split(features, labels, order[n_queries:], order[:n_queries])
 
 
 def _drawn_from_test(
-    data: datasets.Dataset, features: NDArray[np.float32], seed: int, n_queries: int
+    data: datasets.Dataset, features: NDArray[np.float32], draw: Draw
 ) -> FeatureSet:
-    order = np.random.default_rng(seed).permutation(data.splits["test"])
-    labels = data.labels["class"]
-    return _split(features, labels, data.splits["train"], order[:n_queries])
+    queries = draw.queries(data.splits["test"])
+    return _split(features, data.labels["class"], data.splits["train"], queries)
 
 
 def _split(
@@ -156,7 +206,9 @@ def _split(
     )
 
 
-_OTHERS: dict[str, Callable[[int, int], FeatureSet]] = {
+#: All items but the queries are the database.
+_RESPLIT = ("icd10", "glove", "digits")
+_OTHERS: dict[str, Callable[[Draw], FeatureSet]] = {
     "icd10": _icd10,
     "cifar10": _cifar10,
     "caltech101+cifar10": _among_cifar10,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from experiments._cells import Cell, Cells
+from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._summary import (
@@ -162,7 +163,7 @@ def seconds(cells: list[Cell]) -> str:
     return markdown(["", *(f"{bits} bits" for bits in LENGTHS)], rows)
 
 
-INTRODUCTION = """# Codes trained to keep neighbours
+INTRODUCTION = f"""# Codes trained to keep neighbours
 
 Made by `python -m experiments.pages` from `neighbour_codes.jsonl`, which `python -m
 experiments.neighbour_codes` writes. `fewbits.learners.NeighbourCodes` is a method of
@@ -170,12 +171,13 @@ ours: a linear map that is trained on the ranking itself, from ITQ on. It learns
 Hadamard (three rounds), ITQ and sparse projections do from the database alone, with its
 parameters as they come; the seed draws the queries and the start. The method was made
 with the queries of seed 0 of ICD-10 and of Caltech-101 with 1,280 features in view, so
-other seeds are reported; on the other sets nothing was looked at. *Nested* codes are
-the prefixes of one model of 512 bits that was trained for every length here; other
-forms of the encoder keep a tenth of the weights, or have a hidden layer of 512 units.
-`FastNeighbourCodes` train small blocks between Walsh-Hadamard transforms in the same
-way, *diagonals* single numbers: those cost what Hadamard's signs do. Means over seeds ±
-one standard error; times are the shortest of the seeds', on one of two shared cores."""
+other seeds are reported; on the other sets nothing was looked at. {UNSEEN}
+*Nested* codes are the prefixes of one model of 512 bits that was trained for every
+length here; other forms of the encoder keep a tenth of the weights, or have a hidden
+layer of 512 units. `FastNeighbourCodes` train small blocks between Walsh-Hadamard
+transforms in the same way, *diagonals* single numbers: those cost what Hadamard's signs
+do. Means over seeds ± one standard error; times are the shortest of the seeds', on one
+of two shared cores."""
 
 OVERVIEW = f"""## What holds
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from experiments._cells import Cell
-from fewbits.errors import MissingDataError, MissingExtraError
+from fewbits.errors import ArgumentError, MissingDataError, MissingExtraError
 
 Data: TypeAlias = Annotated[list[str], typer.Option(help="Feature sets.")]
 Seeds: TypeAlias = Annotated[int, typer.Option(help="How many, from 0 on.")]
@@ -17,10 +17,10 @@ Only: TypeAlias = Annotated[list[str] | None, typer.Option(help="Methods.")]
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """End with one line, not a traceback, where data are not on this machine."""
+    """End with one line, not a traceback, where data cannot be had."""
     try:
         yield
-    except (MissingDataError, MissingExtraError) as error:
+    except (ArgumentError, MissingDataError, MissingExtraError) as error:
         raise SystemExit(f"error: {error}") from None
 
 

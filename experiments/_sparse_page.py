@@ -197,8 +197,12 @@ neighbour are left out, and learning sees the database only. ITQ and SP do
 bilinear projections, random or learned; Hadamard has one to three rounds, SH is
 spectral hashing, BRE binary reconstructive embeddings, and NeighbourCodes our own.
 Accuracies are means over seeds ± one standard error; a seed draws the 1,000 queries and
-the starting point. Times are the shortest of the seeds', taken on two shared cores:
-they compare methods and are no benchmark.
+the starting point. Of test images, which are 2,748 of Caltech-101, seeds draw in part
+the same queries, beside the same database: errors there are those of the queries and of
+the learner's seed only. Some of them are of seed 0, with which NeighbourCodes were
+made; [their page](neighbour_codes.md) has queries that were not in view.
+Times are the shortest of the seeds', taken on two shared cores: they compare methods
+and are no benchmark.
 
 The paper's features are 4096-d of a network (figures 2 to 4), 960-d GIST (figure 5) and
 25600-d VLAD (figure 6), a million of each; ours are fewer, and where they are of

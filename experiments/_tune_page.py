@@ -1,6 +1,7 @@
 """The page on tuning."""
 
 from experiments._cells import Cell
+from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._summary import by_method, curves_of, figure, grid, markdown, shown
@@ -14,11 +15,12 @@ Made by `python -m experiments.pages` from `tune.jsonl`, which
 left is the collection, which methods learn from and which `fewbits tune --bytes` sees.
 Recall is the share of the {K} nearest vectors among the first {K} found; means over
 seeds ± one standard error; a seed draws the queries and the starting points. Seed 0,
-whose queries were looked at when some methods were made, is not among them. Every
-method comes with its default parameters, searched by Hamming distance, and with the
-{SHORTLIST} nearest codes ranked again by scores, as `fewbits search --rerank` does, or
-{LONGEST:,}, the most that tuning tries: what it gains there is by method and parameters
-alone. Tuning may take {MINUTES:g} minutes, three times as long as it does unasked."""
+whose queries were looked at when some methods were made, is not among them. {UNSEEN}
+Every method comes with its default parameters, searched by Hamming distance, and with
+the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --rerank` does,
+or {LONGEST:,}, the most that tuning tries: what it gains there is by method and
+parameters alone. Tuning may take {MINUTES:g} minutes, three times as long as it does
+unasked."""
 
 
 def write() -> None:

@@ -81,7 +81,9 @@ def never_asked(name: str) -> NDArray[Any]:
     """Return the rows of the first database that are queries of no seed."""
     found = load_features(name, 0).database
     asked = {
-        row.tobytes() for seed in SEEDS for row in load_features(name, seed).queries
+        row.tobytes()
+        for seed in SEEDS
+        for row in load_features(name, seed, unseen=True).queries
     }
     return found[[row.tobytes() not in asked for row in found]]
 

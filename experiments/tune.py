@@ -4,9 +4,10 @@
 
 Queries are held out first. The rest is the collection, which the methods learn from
 and which is tuned on; seed 0 is left out, since some methods were made while looking at
-its queries. Each method is searched as it comes, by Hamming distance, and
-with the 100 nearest codes ranked again by scores, as `fewbits search --rerank` does,
-or with 1,000, the most that tuning tries; the tuned configuration as it says.
+its queries; of test images, no two seeds share a query. Each method is searched as it
+comes, by Hamming distance, and with the 100 nearest codes ranked again by scores, as
+`fewbits search --rerank` does, or with 1,000, the most that tuning tries; the tuned
+configuration as it says.
 """
 
 import time
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
-from experiments._options import Bits, Data, Only, wanted
+from experiments._options import Bits, Data, Only, one_line, wanted
 from experiments._projections import SEEDS
 from fewbits.encoders import Encoder
 from fewbits.evaluation import exact_neighbours, search_recall
@@ -50,7 +51,9 @@ def main(
     cells = Cells("tune")
     for name in data:
         for number in seed or SEEDS:
-            problem = Problem(load_features(name, number), number)
+            with one_line():
+                features = load_features(name, number, unseen=True)
+            problem = Problem(features, number)
             for cell in lineup(name, number, problem.items.shape[1]):
                 if wanted(cell, only, bits):
                     cells.measure(cell, partial(problem.figures, cell))

@@ -84,7 +84,7 @@ def test_every_setting_differs_from_the_defaults():
 def test_no_query_of_any_seed_takes_part(monkeypatch):
     X = np.arange(40, dtype=np.float32).reshape(20, 2)
 
-    def load(name, seed):
+    def load(name, seed, unseen=False):
         asked = np.isin(np.arange(20), [seed, 10 + seed])
         return FeatureSet(X[~asked], X[asked], np.empty(0), np.empty(0))
 

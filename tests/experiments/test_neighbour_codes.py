@@ -41,6 +41,16 @@ def test_what_is_known_is_not_measured_again(results, write_cells):
     assert neighbour_codes.figures(*longer)["recall10"] != 0.5
 
 
+def test_what_was_measured_with_other_queries_is_not_taken(results, write_cells):
+    known = {"recall10": 0.5, "recall100": 0.9}
+    sets = ("icd10", "caltech101-1280", "fashion-mnist")
+    cells = [{**CELL, "data": name, "method": "LSH"} for name in sets]
+    path = results / "sparse_projections.jsonl"
+    write_cells(path, [(cell, known) for cell in cells])
+    found = [neighbour_codes.measured_already(cell) for cell in cells]
+    assert found == [known, None, None]
+
+
 def test_figures_are_those_of_the_length_of_a_cell(results):
     fit = next(fit for cell, fit in lineup("any", made_up(), 0))  # LSH of 32 bits
     whole = neighbour_codes.figures(CELL, fit)

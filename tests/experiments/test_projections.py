@@ -10,12 +10,12 @@ from experiments import _features, _sparse_page, _sparse_plots, sparse_projectio
 from experiments._cells import Cells
 from experiments._features import FeatureSet, load_features
 from experiments._options import one_line
-from experiments._projections import LENGTHS, left_out, lineup, measured
+from experiments._projections import LENGTHS, SEEDS, left_out, lineup, measured
 from experiments._ranking import Fit
 from experiments._sparse_page import WIDTHS
 from experiments._structured_claims import structured_claims
 from fewbits.datasets import Dataset
-from fewbits.errors import MissingDataError
+from fewbits.errors import ArgumentError, MissingDataError
 from fewbits.learners import LSH, SparseProjections
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "sparse_projections.jsonl"
@@ -97,6 +97,46 @@ def test_distractors_share_no_label(monkeypatch):
     assert found.database[:, 0].tolist() == [10] * 4 + [7] * 4
     assert set(found.query_labels) == {"cat", "dog"}
     assert set(found.database_labels[4:]) == {"CIFAR-10 cat", "CIFAR-10 dog"}
+
+
+def images_by_number(n_test):
+    """Return a stand-in for loading images, whose only feature is the row."""
+
+    def load(name, backbone):
+        n = n_test + 10
+        rows = {"train": np.arange(10), "test": np.arange(10, n)}
+        labels = {"class": np.array(["cat"] * n)}
+        data = Dataset(name, "images", range(n), range(n), labels, rows)
+        return data, np.arange(n, dtype=np.float32)[:, None]
+
+    return load
+
+
+def asked(name, seed, **more):
+    return set(load_features(name, seed, 100, **more).queries[:, 0])
+
+
+@pytest.mark.parametrize(("n_test", "expected"), [(275, 58), (1000, 100)])
+@pytest.mark.parametrize("name", ["caltech101-1280", "caltech101+cifar10", "cifar10"])
+def test_unseen_queries_are_no_other_seeds(monkeypatch, name, n_test, expected):
+    monkeypatch.setattr(_features, "load_image_features", images_by_number(n_test))
+    _features.load_features.cache_clear()
+    first, *others = (asked(name, seed, unseen=True) for seed in (0, *SEEDS))
+    assert first == asked(name, 0)
+    assert [len(each) for each in others] == [expected] * len(SEEDS)
+    assert len(first.union(*others)) == len(first) + len(SEEDS) * expected
+    assert not first.union(*others) & set(range(10))
+    with pytest.raises(ArgumentError, match="seed 4 has no queries of its own"):
+        asked(name, 4, unseen=True)
+    _features.load_features.cache_clear()
+
+
+def test_other_experiments_keep_the_queries_that_they_were_measured_with(monkeypatch):
+    monkeypatch.setattr(_features, "load_image_features", images_by_number(275))
+    _features.load_features.cache_clear()
+    order = np.random.default_rng(2).permutation(np.arange(10, 285))
+    assert asked("cifar10", 2) == set(order[:100])
+    _features.load_features.cache_clear()
 
 
 def test_digits_have_queries_of_their_own():

@@ -37,7 +37,8 @@ def test_figures(problem):
 def test_queries_that_methods_were_made_with_are_left_out(problem, monkeypatch):
     seeds = []
 
-    def loaded(name, seed):
+    def loaded(name, seed, unseen):
+        assert unseen
         seeds.append(seed)
         return FeatureSet(problem.items, problem.queries, None, None)
 
