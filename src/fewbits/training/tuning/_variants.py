@@ -10,8 +10,14 @@ VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
         "3% of the weights": {"density": 0.03},
         "30% of the weights": {"density": 0.3},
     },
-    "fast-neighbours": {"diagonals": {"block_size": 1, "n_rounds": 3}},
-    "neighbours": {"10% of the weights": {"density": 0.1}},
+    "fast-neighbours": {
+        "diagonals": {"block_size": 1, "n_rounds": 3},
+        "1 round of blocks": {"n_rounds": 1},
+    },
+    "neighbours": {
+        "10% of the weights": {"density": 0.1},
+        "a hidden layer of 512": {"n_hidden": 512},
+    },
 }
 
 
