@@ -171,9 +171,11 @@ def encoders(
         name = f"hadamard {rounds} round{'s' if rounds > 1 else ''}"
         encoder = HadamardEncoder(signs, zeros, d)
         found[name] = encoder, rounds * d * (stages + 1)
-    blocks = rng.standard_normal((1, 2, d, 16), np.float32)
-    encoder = BlockHadamardEncoder(blocks, zeros, d)
-    found["2 rounds of blocks"] = encoder, 2 * d * (stages + 2 * 16)
+    for rounds in (1, 2):
+        blocks = rng.standard_normal((1, rounds, d, 16), np.float32)
+        name = f"{rounds} round{'s' if rounds > 1 else ''} of blocks"
+        encoder = BlockHadamardEncoder(blocks, zeros, d)
+        found[name] = encoder, rounds * d * (stages + 2 * 16)
     diagonals = rng.standard_normal((1, 3, d, 1), np.float32)
     encoder = BlockHadamardEncoder(diagonals, zeros, d)
     found["3 rounds of diagonals"] = encoder, 3 * d * (stages + 2)

@@ -81,6 +81,7 @@ METHODS: dict[str, Make] = {
     "BRE": _plain(BRE),
     "NeighbourCodes": _plain(NeighbourCodes),
     "FastNeighbourCodes": _plain(FastNeighbourCodes),
+    "FastNeighbourCodes, 1 round": _plain(FastNeighbourCodes, n_rounds=1),
     "FastNeighbourCodes, diagonals": _plain(
         FastNeighbourCodes, block_size=1, n_rounds=3
     ),

@@ -15,7 +15,8 @@ Made by `python -m experiments.pages` from `tune.jsonl`, which
 left is the collection, which methods learn from and which `fewbits tune --bytes` sees.
 Recall is the share of the {K} nearest vectors among the first {K} found; means over
 seeds ± one standard error; a seed draws the queries and the starting points. Seed 0,
-whose queries were looked at when some methods were made, is not among them. {UNSEEN}
+whose queries were looked at when some methods were made, is not among them.
+{UNSEEN}
 Every method comes with its default parameters, searched by Hamming distance, and with
 the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --rerank` does,
 or {LONGEST:,}, the most that tuning tries: what it gains there is by method and

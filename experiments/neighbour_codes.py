@@ -26,7 +26,11 @@ from fewbits.learners._shared_steps import SharedSteps
 
 LENGTHS = (32, 64, 128, 256, 512)
 OURS, NESTED = "NeighbourCodes", "NeighbourCodes, nested"
-FAST = ("FastNeighbourCodes", "FastNeighbourCodes, diagonals")
+FAST = (
+    "FastNeighbourCodes",
+    "FastNeighbourCodes, 1 round",
+    "FastNeighbourCodes, diagonals",
+)
 OTHERS = ("LSH", "Hadamard 3", "ITQ", "SP 10%")
 #: Other encoders of the same learner, at some of the lengths.
 FORMS: dict[str, dict[str, Any]] = {
