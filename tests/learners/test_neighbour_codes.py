@@ -38,7 +38,6 @@ from fewbits.learners.neighbours._rounds import BlockHadamardMap
 from fewbits.learners.neighbours._training import (
     Training,
     ValidationSplit,
-    n_constant_bits,
 )
 
 
@@ -434,6 +433,15 @@ class TestLearner:
         bits = learner.transform(X)
         assert learner.n_dead_bits_ == np.sum(np.ptp(bits, axis=0) == 0) > 0
 
+    @pytest.mark.filterwarnings("ignore:.*bits are constant")
+    @pytest.mark.parametrize(("level", "seed"), [(0, 0), (1, 0), (1, 7)])
+    def test_constant_bits_are_those_of_the_encoder(self, level, seed):
+        X = np.full((60, 7), level, np.float32)
+        X[59] = np.arange(7)  # scores of all other rows are almost 0
+        options = {"block_size": 1, "n_rounds": 3, "n_iter": 1}
+        fast = FastNeighbourCodes(16, **options, random_state=seed).fit(X)
+        assert fast.n_dead_bits_ == np.sum(np.ptp(fast.transform(X), axis=0) == 0)
+
     @every_map
     def test_noise_does_not_end_training(self, digits, make):
         options = {"n_bits": 16, "n_iter": 12, "random_state": 0}
@@ -586,12 +594,6 @@ class TestTraining:
         own, copied = training.state(copy=False)[0], training.state()[0]
         assert own is plane.weights
         assert not np.shares_memory(copied, plane.weights)
-
-    @pytest.mark.parametrize("n_bits", [5, 16])
-    def test_constant_bits_are_counted(self, n_bits):
-        W, c = rows(3, n_bits), np.zeros(n_bits, np.float32)
-        c[[0, 3]] = 100, -100
-        assert n_constant_bits(LinearMap(W, c), rows(90, 3), n_bits) == 2
 
 
 class TestFrame:

@@ -26,6 +26,7 @@ def test_distance_estimates_the_angle(learner):
     assert distance / 20_000 == pytest.approx(angle / np.pi, abs=0.02)
 
 
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
 @pytest.mark.parametrize("learner", [Hadamard(), CBE(learn=False)])
 @pytest.mark.parametrize("d", [1, 2, 7, 16, 37])
 def test_longer_codes_begin_with_shorter_ones(learner, d):
@@ -35,6 +36,7 @@ def test_longer_codes_begin_with_shorter_ones(learner, d):
     np.testing.assert_array_equal(short, long[:, :2])
 
 
+@pytest.mark.filterwarnings("ignore:.*bits are constant")
 @pytest.mark.parametrize(
     "learner",
     [
@@ -103,6 +105,16 @@ def test_constant_rows_change_nothing():
     X = features()
     X[10:20] = X[20:].mean(axis=0)
     assert np.isfinite(CBE(8, random_state=0).fit(X).objective_).all()
+
+
+def test_constant_bits_of_a_rotation_are_told():
+    X = np.ones((60, 7))
+    X[59] = 5
+    with pytest.warns(UserWarning, match="2 of 16 bits are constant on the training"):
+        hadamard = Hadamard(16, random_state=0).fit(X)
+    constant = np.ptp(hadamard.transform(X), axis=0) == 0
+    assert hadamard.n_dead_bits_ == constant.sum() == 2
+    assert Hadamard(16, random_state=0).fit(features()).n_dead_bits_ == 0
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 12, 31])

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import Array
+from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
-from fewbits.codes import unpack
 from fewbits.encoders import Encoder
 from fewbits.learners._rows import spans
 
@@ -22,22 +21,27 @@ def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
 
 
 def tell_constant_bits(encoder: Encoder, X: Array) -> int:
-    """Warn if bits are the same for all rows, and return how many there are.
+    """Warn if bits are the same for all rows, and return how many there are."""
+    return tell_dead_bits(n_constant_bits(encoder, X), encoder.n_bits, ON_ROWS)
+
+
+def n_constant_bits(encoder: Encoder, X: Array) -> int:
+    """Return the number of bits that are the same for all rows.
 
     All rows are looked at only where some of them do not settle it.
     """
-    some = X[:: max(1, len(X) // _SOME)]
-    if n_constant(_bits(encoder, some)):
-        firsts = _bits(encoder, X[:1])[0]
-        alike = np.ones(encoder.n_bits, bool)
-        for span in spans(*X.shape):
-            alike &= (_bits(encoder, X[span]) == firsts).all(axis=0)
-        return tell_dead_bits(int(alike.sum()), encoder.n_bits, ON_ROWS)
-    return 0
+    first = encoder.encode(X[:1])
+    changed = _changed(encoder, X[:: max(1, len(X) // _SOME)], first)
+    if np.bitwise_count(changed).sum() < encoder.n_bits:
+        for span in spans(len(X), max(X.shape[1], encoder.n_bits)):
+            changed |= _changed(encoder, X[span], first)
+    return encoder.n_bits - int(np.bitwise_count(changed).sum())
 
 
-def _bits(encoder: Encoder, X: Array) -> NDArray[np.bool_]:
-    return unpack(encoder.encode(X), encoder.n_bits).astype(bool)
+def _changed(encoder: Encoder, X: Array, first: CodeArray) -> CodeArray:
+    """Return which bits are not those of the first code for all rows, packed."""
+    changed: CodeArray = np.bitwise_or.reduce(encoder.encode(X) ^ first)
+    return changed
 
 
 def n_constant(bits: NDArray[np.bool_]) -> int:

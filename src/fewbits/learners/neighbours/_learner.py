@@ -14,7 +14,7 @@ from fewbits._typing import Array
 from fewbits.encoders import Encoder, SparseEncoder
 from fewbits.errors import DivergedError
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
+from fewbits.learners._dead_bits import NO_WEIGHTS, n_constant_bits, tell_dead_bits
 from fewbits.learners._parameters import (
     check_integer,
     check_integers,
@@ -26,10 +26,8 @@ from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._graph import neighbour_graph
 from fewbits.learners.neighbours._maps import Map
 from fewbits.learners.neighbours._training import (
-    MOST_RANKED,
     Training,
     ValidationSplit,
-    n_constant_bits,
 )
 
 Float32Array = NDArray[np.float32]
@@ -93,7 +91,8 @@ class NeighbourLearner(ResumableLearner):
         training.restore(self._resume(states, self._state(training), X))
         self.recalls_ = np.array(training.recalls if n_aside else [])
         encoder = training.best().encoder(frame)
-        n_dead = n_constant_bits(training.map, V[:MOST_RANKED], self.n_bits)
+        # Of the encoder: what it computes from features is rounded otherwise.
+        n_dead = n_constant_bits(encoder, X)
         why = NO_WEIGHTS if n_dead == n_empty(encoder) else _DEAD
         self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, why)
         return encoder

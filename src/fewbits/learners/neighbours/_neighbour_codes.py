@@ -86,8 +86,8 @@ class NeighbourCodes(NeighbourLearner):
         Share of the 10 nearest rows of those kept aside that codes find, at the start
         and after each iteration; empty where none are.
     n_dead_bits_ : int
-        Bits that are the same for all rows, of 20,000 at most, or that have no weights
-        in a sparse map; more than 0 gives a warning.
+        Bits that are the same for all rows, as those without weights in a sparse map
+        are; more than 0 gives a warning.
     n_iter_ : int
         Iterations that were done.
     n_features_in_ : int

@@ -8,11 +8,10 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
-from fewbits.codes import pack, unpack
+from fewbits.codes import pack
 from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import n_constant
 from fewbits.learners._rows import parts
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
@@ -63,13 +62,6 @@ def codes_of(map: Map, rows: Float32Array) -> CodeArray:
     n_bits = map.scores(rows[:1]).shape[1]
     some = parts(len(rows), max(n_bits, rows.shape[1]))
     return np.concatenate([pack(map.scores(rows[each]) >= 0) for each in some])
-
-
-def n_constant_bits(map: Map, rows: Float32Array, n_bits: int) -> int:
-    """Return the number of bits that are the same for all rows."""
-    codes = codes_of(map, rows)
-    ends = np.stack([np.bitwise_and.reduce(codes), np.bitwise_or.reduce(codes)])
-    return n_constant(unpack(ends, n_bits) > 0)
 
 
 class Training:

@@ -9,6 +9,7 @@ from fewbits._typing import Array
 from fewbits.encoders import HadamardEncoder
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.learners._base import Learner
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_integer, check_n_bits
 from fewbits.learners._rows import column_means
 from fewbits.learners.structured._structured import centred
@@ -39,6 +40,8 @@ class Hadamard(Learner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (0,)
         Empty: nothing is optimised.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Notes
@@ -87,5 +90,7 @@ class Hadamard(Learner):
         n_blocks = -(-self.n_bits // size)
         signs = rng.randint(0, 256, (n_blocks, self.n_rounds, size // 8), np.uint8)
         self.objective_ = np.empty(0)
-        encoder = HadamardEncoder(signs, np.zeros(self.n_bits), d, zero_bit=1)
-        return centred(encoder, column_means(X))
+        rotation = HadamardEncoder(signs, np.zeros(self.n_bits), d, zero_bit=1)
+        encoder = centred(rotation, column_means(X))
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
