@@ -32,7 +32,7 @@ CAPTIONS = {
     "single_us": "Encoding a single vector, microseconds on one thread",
     "encoder_bytes": "The encoder, kilobytes",
     "fit_seconds": "Learning, seconds",
-    "dead_bits": "Bits that are constant, as none of their weights was kept",
+    "dead_bits": "Constant bits: without a weight, or the same on all rows learnt from",
 }
 Texts = dict[tuple[str, int, str], str]
 
