@@ -118,6 +118,8 @@ MISTAKES = {
     "tune x.npy --recall 2 -o t.json": "at most 1",
     "tune one.npz --labels y --map 0.5 -o t.json": "tells nothing about a single",
     "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 bytes",
+    "tune x.npy --bytes 4 --rows 0 -o t.json": "must be at least 1, got 0",
+    "tune x.npy --bytes 4 --rows 5 -o t.json": "5 items are too few for k=10",
     "tune none.npy --bytes 1 -o t.json": "there is no none.npy",
     "fit x.npy --config none.json -o b": "none.json: No such file",
     "fit x.npy --config x.npy -o b": "no configuration of 'fewbits tune'",
@@ -144,3 +146,20 @@ def test_what_other_queries_miss_is_told(folder, monkeypatch, quality, missed):
     told = "that is below 0.5, which the queries that chose it reach" in run(*given)
     assert told == missed
     assert json.loads(run(*given, "--json"))["confirmed"] != missed
+
+
+@pytest.mark.parametrize(("encode_us", "missed"), [(2e6, True), (5e5, False)])
+def test_a_time_that_is_missed_is_told(folder, monkeypatch, encode_us, missed):
+    def report(race, best):
+        return replace(best, encode_us=encode_us)
+
+    monkeypatch.setattr(_race.Race, "report", report)
+    given = ["tune", "x.npy", "--encode-us", 1e6, "--bytes", 8, "-o", "t.json", *FEW]
+    told = "note: timed once more, encoding took 2000000.00 microseconds" in run(*given)
+    assert told == missed
+    assert json.loads(run(*given, "--json"))["confirmed"] != missed
+
+
+def test_rows_that_take_part_are_bounded(folder):
+    given = ["tune", "x.npy", "--bytes", 4, "--rows", 200, "-o", "t.json", *FEW]
+    assert json.loads(run(*given, "--json"))["reported"]["n_items"] == 200

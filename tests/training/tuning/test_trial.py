@@ -1,29 +1,65 @@
 """Figures of one encoder."""
 
-import time
-
 import numpy as np
+import pytest
 
 from fewbits.learners import LSH
-from fewbits.training.tuning import Configuration
+from fewbits.training.tuning import Configuration, _timing
+from fewbits.training.tuning._timing import seconds_alone
 from fewbits.training.tuning._trial import Trial
 
 X = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
 
 
-class Slow:
-    """An encoder that takes a millisecond each time it is called."""
+class Clock:
+    """Time that passes only while something is encoded."""
 
-    def __init__(self, encoder):
-        self.project, self._encode = encoder.project, encoder.encode
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+class Timed:
+    """An encoder that takes as long as `seconds` say, call by call."""
+
+    def __init__(self, clock, seconds, encoder=None):
+        self.clock, self.seconds, self.encoder = clock, seconds, encoder
+        self.sizes = []
 
     def encode(self, rows):
-        time.sleep(1e-3)
-        return self._encode(rows)
+        if len(rows) == 1:
+            self.clock.now += self.seconds[len(self.sizes) % len(self.seconds)]
+            self.sizes.append(self.clock.now)
+        return None if self.encoder is None else self.encoder.encode(rows)
+
+    def project(self, rows):
+        return self.encoder.project(rows)
 
 
-def test_encode_time_is_that_of_a_vector_alone():
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(_timing, "time", made)
+    return made
+
+
+def test_encode_time_is_that_of_a_vector_alone(clock):
     trial = Trial(X[100:], None, X[:100], None, "recall", 5)
-    encoder = Slow(LSH(16, random_state=0).fit(X).encoder_)
+    encoder = Timed(clock, [1e-3], LSH(16, random_state=0).fit(X).encoder_)
     (found,) = trial.measure(encoder, [Configuration("lsh", 16)], 0.0)
-    assert found.encode_us > 1000
+    assert found.encode_us == pytest.approx(1000)
+
+
+def test_neither_slow_calls_nor_slow_rounds_nor_a_lucky_one_count(clock):
+    # Rounds of four calls: usual with delays, lucky, slow, usual, slow.
+    seconds = [4, 9, 3, 9, 1, 3, 3, 3, 7, 7, 7, 7, 3, 4, 5, 4, 8, 8, 8, 8]
+    assert seconds_alone([Timed(clock, seconds)], X[:4]) == [3]
+
+
+def test_encoders_take_turns(clock):
+    encoders = [Timed(clock, [seconds]) for seconds in (1.0, 2.0)]
+    assert seconds_alone(encoders, X[:3]) == [1.0, 2.0]
+    first, second = (each.sizes for each in encoders)
+    assert max(first[:3]) < min(second[:3]) < max(second[:3]) < min(first[3:6])

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
 from fewbits.learners import _axes
 from fewbits.training._methods import make_learner
-from fewbits.training.tuning import Target, tune
+from fewbits.training.tuning import Target, _finals, _trial, tune
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -47,6 +48,79 @@ def test_bytes_for_a_quality():
 def test_what_takes_too_long_to_encode_is_no_answer():
     found = tune(digits(), Target(max_encode_us=1e-6), **FEW)
     assert not found.reached
+
+
+@pytest.fixture
+def encoding_takes(monkeypatch):
+    """Return a function that sets microseconds by length, measured once or in turn."""
+
+    def set_times(once, in_turn):
+        def timer(times):
+            return lambda encoders, _: [1e-6 * times[each.n_bits] for each in encoders]
+
+        monkeypatch.setattr(_trial, "seconds_alone", timer(once))
+        monkeypatch.setattr(_finals, "seconds_alone", timer(in_turn))
+
+    return set_times
+
+
+FAST = {"methods": ["lsh"], "n_bits": [16, 24, 32]}
+
+
+def test_a_lucky_time_is_not_chosen(encoding_takes, tmp_path):
+    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 6, 32: 12})
+    target = Target(max_bytes=4, max_encode_us=10)
+    for _ in range(2):  # measured, and known from the journal
+        found = tune(digits(), target, **FAST, journal=tmp_path / "m.jsonl")
+        assert found.configuration.n_bits == 24
+        assert found.best.encode_us == pytest.approx(6)
+        assert found.reached
+        assert found.confirmed
+
+
+def test_an_unlucky_time_is_taken_again(encoding_takes):
+    encoding_takes(once={16: 5, 24: 6, 32: 12}, in_turn={16: 5, 24: 6, 32: 9})
+    found = tune(digits(), Target(max_bytes=4, max_encode_us=10), **FAST)
+    assert found.configuration.n_bits == 32
+    assert found.reached
+    # The report is measured once more, and says 12.
+    assert found.quality_confirmed
+    assert not found.time_confirmed
+    assert not found.confirmed
+
+
+def test_what_is_left_is_timed_where_all_finalists_are_too_slow(
+    encoding_takes, monkeypatch
+):
+    monkeypatch.setattr(_finals, "_FINALISTS", 1)
+    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 11, 32: 12})
+    found = tune(digits(), Target(max_bytes=4, max_encode_us=10), **FAST)
+    assert (found.configuration.n_bits, found.reached) == (16, True)
+
+
+def test_times_are_left_alone_where_they_do_not_count(encoding_takes):
+    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={})
+    assert tune(digits(), Target(max_bytes=4), **FAST).best.encode_us == 9
+
+
+def test_a_choice_is_made_when_time_is_up(encoding_takes):
+    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 6, 32: 12})
+    target = Target(max_bytes=4, max_encode_us=10)
+    found = tune(digits(), target, **FAST, minutes=1e-9)
+    assert found.configuration.n_bits == 24
+
+
+@pytest.mark.parametrize(("encode_us", "kept"), [(9.4, True), (9.6, False)])
+def test_times_stay_below_their_bound_by_a_margin(encoding_takes, encode_us, kept):
+    encoding_takes(once={16: encode_us}, in_turn={16: encode_us})
+    options = {"methods": ["lsh"], "n_bits": [16]}
+    assert tune(digits(), Target(max_encode_us=10), **options).reached == kept
+
+
+@pytest.mark.parametrize("rows", [0, -5])
+def test_some_rows_must_take_part(rows):
+    with pytest.raises(ArgumentError, match="rows must be at least 1"):
+        tune(digits(), Target(max_bytes=4), **FEW, max_rows=rows)
 
 
 def test_what_cannot_be_reached():

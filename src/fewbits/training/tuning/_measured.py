@@ -22,8 +22,9 @@ class Measured:
     bytes_per_item : int
         The code, and the vector where re-ranking needs it.
     encode_us, search_us : float
-        Microseconds to encode a vector that comes alone, and to search, once they are
-        encoded, for each of many queries at a time.
+        Microseconds to encode a vector that comes alone, the median of several bursts'
+        shortest, and to search, once they are encoded, for each of many queries at a
+        time.
     fit_seconds : float
     """
 

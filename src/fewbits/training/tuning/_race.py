@@ -10,6 +10,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.learners import shared_steps
 from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._finals import Finals
 from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._learning import grouped, learn
 from fewbits.training.tuning._measured import Measured
@@ -57,7 +58,7 @@ class Race:
             latest = self._round(trial, wanted, until, last) or latest
             if not latest:
                 raise ArgumentError(f"nothing tried suits the items: {self.reason}")
-            ranked = survivors(latest, self.target, _KEPT)
+            ranked = survivors(latest, self.target.screening, _KEPT)
             wanted = [each.configuration.learner for each in ranked]
         return latest + self._shortened(trial, latest, until)
 
@@ -136,6 +137,22 @@ class Race:
             else:
                 bad = middle
         return found
+
+    def retimed(self, measured: list[Measured]) -> list[Measured]:
+        """Return the figures, with better times of the best where times decide."""
+        if not self.target.goes_by_time:
+            return measured
+        queries = np.ascontiguousarray(self.parts.X[self.parts.choose])
+        return Finals(self.target, queries, self._encoder, self._in_time).run(measured)
+
+    def _encoder(self, learner: Configuration) -> Encoder:
+        if learner.key not in self.encoders:
+            trial = self.parts.trial(len(self.parts.learn), self.target.quality, self.k)
+            ((_, self.encoders[learner.key], _),) = learn([learner], trial.X, trial.y)
+        return self.encoders[learner.key]
+
+    def _in_time(self) -> bool:
+        return time.monotonic() < self.start + self.seconds
 
     def report(self, best: Measured) -> Measured:
         """Return the figures of the choice on the other queries, with all rows."""

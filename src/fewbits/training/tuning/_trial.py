@@ -22,13 +22,13 @@ from fewbits.evaluation import (
 from fewbits.index import FlatIndex
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._timing import seconds_alone
 
 Values = NDArray[np.float64]
 #: Shortlists to try, in units of the neighbours that count.
 _SHORTLISTS = (3, 10, 30, 100)
 #: Who ranks more than a tenth of the items again could leave out the codes.
 _LARGEST_SHARE = 10
-_TIMED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Trial:
         self, encoder: Encoder, searches: list[Configuration], fit_seconds: float
     ) -> list[Measured]:
         """Return the figures of some ways to search with an encoder."""
-        encode = _seconds_alone(encoder, self.queries[:_TIMED])
+        (encode,) = seconds_alone([encoder], self.queries)
         codes, index = encoder.encode(self.queries), self._index(encoder)
         scores = encoder.project(self.queries)
         found = []
@@ -188,16 +188,3 @@ def sizes(n: int, least: int) -> Iterator[int]:
     if n // 4 >= least:
         yield from sizes(n // 4, least)
     yield n
-
-
-def _seconds_alone(encoder: Encoder, queries: NDArray[Any]) -> float:
-    """Return the time to encode a query, as queries come: one after the other.
-
-    The median, since other work delays a few of them by much.
-    """
-    times = []
-    for i in range(len(queries)):
-        start = time.perf_counter()
-        encoder.encode(queries[i : i + 1])
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fewbits import __version__, _kernels
+from fewbits._checks import check_count
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -84,9 +85,20 @@ class Tuning:
 
     @property
     def confirmed(self) -> bool:
-        """Whether queries that had no part in the choice reach the quality, too."""
+        """Whether figures that had no part in the choice keep the bounds, too."""
+        return self.quality_confirmed and self.time_confirmed
+
+    @property
+    def quality_confirmed(self) -> bool:
+        """Whether queries that had no part in the choice reach the quality."""
         least = self.target.at_least
         return least is None or self.reported.quality >= least
+
+    @property
+    def time_confirmed(self) -> bool:
+        """Whether encoding is as fast as asked for when it is timed once more."""
+        most = self.target.max_encode_us
+        return most is None or self.reported.encode_us <= most
 
     def save(self, path: str | Path) -> None:
         """Write the choice, and beside it what it is worth."""
@@ -184,6 +196,7 @@ def tune(
     """
     _check(source, target, minutes)
     check_seed(random_state)
+    max_rows = check_count(max_rows, "the number of rows")
     X = features_of(source, backbone, progress)
     y = source.labels
     n_queries = min(_MOST_QUERIES, len(X) // _QUERY_SHARE)
@@ -205,7 +218,7 @@ def tune(
     }
     kept = Journal(None if journal is None else Path(journal), about)
     race = Race(parts, target, int(k), kept, minutes, progress)
-    measured = race.run(wanted)
+    measured = race.retimed(race.run(wanted))
     best = min(measured, key=target.rank)
     tuning = Tuning(
         target=target,
