@@ -1,5 +1,7 @@
 """The same learners with their linear algebra done by torch."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,6 +11,7 @@ from fewbits.learners import (
     CCAITQ,
     ITQ,
     PCAH,
+    KernelMapped,
     SparseProjections,
     SpectralHashing,
     _axes,
@@ -17,6 +20,7 @@ from fewbits.learners import (
     _rows,
     on_device,
 )
+from tests.learners._learners import every_learner
 
 torch = pytest.importorskip("torch")
 
@@ -37,6 +41,9 @@ heavy = pytest.mark.parametrize(
     ids=lambda learner: f"{type(learner).__name__}-{learner.n_bits}",
 )
 
+no_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+DEVICES = ["cpu", pytest.param("cuda", marks=no_gpu)]
+
 
 @pytest.fixture
 def by_products(monkeypatch):
@@ -45,10 +52,11 @@ def by_products(monkeypatch):
 
 @heavy
 @pytest.mark.usefixtures("by_products")
+@pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("n", [200, 20])
-def test_torch_learns_the_same(learner, n):
+def test_torch_learns_the_same(learner, n, name):
     expected = clone(learner).fit(X[:n], Y[:n])
-    with on_device("cpu"):
+    with on_device(name):
         found = clone(learner).fit(X[:n], Y[:n])
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
     assert np.mean(found.transform(X) != expected.transform(X)) < 1e-3
@@ -56,7 +64,7 @@ def test_torch_learns_the_same(learner, n):
 
 @heavy
 @pytest.mark.usefixtures("by_products")
-@pytest.mark.parametrize("name", [None, "cpu"])
+@pytest.mark.parametrize("name", [None, *DEVICES])
 @pytest.mark.parametrize("n", [200, 20])
 def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
     expected = clone(learner).fit(X[:n], Y[:n])
@@ -66,10 +74,24 @@ def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
     monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
     monkeypatch.setattr(_device, "_ROOMY", 2)
     monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 2)
-    with on_device(name or "auto"):
+    with on_device(name) if name else nullcontext():
         found = clone(learner).fit(X[:n], Y[:n])
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-3)
     assert np.mean(found.transform(X) != expected.transform(X)) < 0.02
+
+
+@every_learner
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_which_learners_use_a_device(learner, monkeypatch):
+    if isinstance(learner, KernelMapped):
+        pytest.skip("what it wraps may use it")
+    seen, put = [], _device._Torch.put
+    monkeypatch.setattr(
+        _device._Torch, "put", lambda self, x: (seen.append(x), put(self, x))[1]
+    )
+    with on_device("cpu"):
+        clone(learner).fit(X, Y)
+    assert bool(seen) == learner.uses_device
 
 
 def test_torch_does_the_products(monkeypatch):

@@ -1,6 +1,6 @@
 """``fewbits fit``."""
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    check_unused,
     command_line,
     learning_reports_to,
     parse_settings,
@@ -107,7 +108,8 @@ def fit(
         str | None,
         typer.Option(
             help="Where torch computes: cuda, cpu, or auto for a GPU if there is one. "
-            "For the heavy products of itq, sp, pcah and cca-itq, and for deep methods."
+            "For deep methods, and for heavy products of itq, sp, pcah, cca-itq, sh, "
+            "neighbours, classemes, picodes, picodes-relaxed and dbc; no others."
         ),
     ] = None,
     overwrite: Annotated[
@@ -131,7 +133,7 @@ def fit(
     Example: fewbits fit more.csv --column text --labels kind --method llc --codebook
     my-bundle -o another
     """
-    from fewbits import inputs, learners, training
+    from fewbits import inputs, training
     from fewbits.bundle import REPAIRED, Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
@@ -139,8 +141,7 @@ def fit(
     if checkpoint is not None:
         parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)
-    deep = (method or made_by.method) in training.DEEP_METHODS
-    if device is not None and deep:
+    if device is not None and (method or made_by.method) in training.DEEP_METHODS:
         parameters.setdefault("device", device)
     chosen = made_by.changed(
         method=method,
@@ -151,7 +152,7 @@ def fit(
     )
     if kept := chosen.parameters.get("checkpoint"):
         checkpoint = Path(str(kept))
-    place = nullcontext() if device is None or deep else learners.on_device(device)
+    place = _place(device, chosen.method)
     with telling_what_is_left(output, checkpoint):
         source = inputs.read(items, column=column, label_column=labels)
         remember = chosen.search_info()
@@ -185,6 +186,19 @@ def fit(
         _tell_of_repaired(bundle.info.get(REPAIRED))
         options = {"--column": column, "--labels": labels}
         typer.echo(f"next: {command_line('build', output, items, **options)}")
+
+
+def _place(device: str | None, method: str) -> AbstractContextManager[None]:
+    """Return where linear algebra is done; deep methods have a device of their own."""
+    from fewbits import learners
+    from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
+
+    if device is None or method in DEEP_METHODS:
+        return nullcontext()
+    if method in METHODS and method not in DEVICE_METHODS:
+        known = ", ".join(DEVICE_METHODS)
+        check_unused({"--device": device}, f"{known} or a deep method, not {method}")
+    return learners.on_device(device)
 
 
 def _tell_of_repaired(n_classes: int | None) -> None:

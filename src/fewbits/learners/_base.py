@@ -42,6 +42,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     objective_: NDArray[np.float64]
     needs_labels = False  #: Whether `fit` refuses to do without y.
     grows = False  #: Whether a shorter code is a prefix of a longer one, to the bit.
+    uses_device = False  #: Whether `on_device` takes over products at any size.
 
     @abstractmethod
     def _check_parameters(self) -> None:

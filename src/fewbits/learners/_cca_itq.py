@@ -103,6 +103,7 @@ class CCAITQ(ResumableLearner):
     """
 
     needs_labels = True
+    uses_device = True
 
     def __init__(
         self,

@@ -85,6 +85,7 @@ class Classemes(Learner):
     """
 
     needs_labels = True
+    uses_device = True
 
     def __init__(
         self,

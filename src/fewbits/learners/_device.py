@@ -110,9 +110,10 @@ def on_device(name: str) -> Iterator[None]:
     """Fit learners in the block with the heavy products done by torch on a device.
 
     These are the passes over the rows, principal axes and polar factors: nearly all
-    work of `PCAH`, `ITQ`, `CCAITQ` and `SparseProjections`. Results agree with those of
-    NumPy within rounding, which may flip bits of scores near zero. It is no parameter
-    of the learners, so that what was learned does not depend on where.
+    work of `PCAH`, `ITQ`, `CCAITQ` and `SparseProjections`, and what others with
+    ``uses_device`` begin with. Results agree with those of NumPy within rounding, which
+    may flip bits of scores near zero. It is no parameter of the learners, so that what
+    was learned does not depend on where.
 
     Parameters
     ----------

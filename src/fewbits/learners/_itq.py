@@ -85,6 +85,8 @@ class ITQ(ResumableLearner):
     True
     """
 
+    uses_device = True
+
     def __init__(
         self,
         n_bits: int = 64,

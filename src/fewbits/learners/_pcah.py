@@ -56,6 +56,7 @@ class PCAH(Learner):
     """
 
     grows = True
+    uses_device = True
 
     def __init__(self, n_bits: int | None = None) -> None:
         self.n_bits = n_bits

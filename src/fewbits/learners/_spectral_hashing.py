@@ -63,6 +63,8 @@ class SpectralHashing(Learner):
     (array([0, 0, 1, 0], dtype=int32), array([1, 2, 1, 3], dtype=int32))
     """
 
+    uses_device = True
+
     def __init__(self, n_bits: int = 64) -> None:
         self.n_bits = n_bits
 

@@ -3,10 +3,11 @@
 from fewbits.training._codebooks import given_codebook
 from fewbits.training._evaluate import Report, evaluate_bundle
 from fewbits.training._fit import fit_bundle
-from fewbits.training._methods import DEEP_METHODS, METHODS
+from fewbits.training._methods import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 __all__ = [
     "DEEP_METHODS",
+    "DEVICE_METHODS",
     "METHODS",
     "Report",
     "evaluate_bundle",

@@ -45,6 +45,8 @@ SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
 }
+#: What `fewbits.learners.on_device` speeds up; deep ones have a parameter for it.
+DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
 
 
 def make_learner(

@@ -176,6 +176,7 @@ class DBC(ResumableLearner):
     """
 
     needs_labels = True
+    uses_device = True
 
     def __init__(
         self,

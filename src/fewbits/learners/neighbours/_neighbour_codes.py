@@ -121,6 +121,8 @@ class NeighbourCodes(NeighbourLearner):
     LinearEncoder(16 -> 8 bits)
     """
 
+    uses_device = True
+
     def __init__(
         self,
         n_bits: int = 64,

@@ -52,6 +52,7 @@ class PiCoDesLearner(ResumableLearner):
     init: str
     n_components: int | None
     needs_labels = True
+    uses_device = True
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)

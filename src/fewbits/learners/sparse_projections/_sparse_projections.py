@@ -146,6 +146,8 @@ class SparseProjections(ResumableLearner):
     0.25
     """
 
+    uses_device = True
+
     def __init__(
         self,
         n_bits: int = 64,
