@@ -86,7 +86,7 @@ def structured_claims(
         if any(ratios := [faster(cells, rival, name, widths[name]) for name in titles])
     ]
     table = markdown(["claim", "by", *titles.values()], rows)
-    return "\n\n".join([INTRODUCTION, table, *reasons(judged)])
+    return "\n\n".join([INTRODUCTION, table, *reasons(judged, titles, widths)])
 
 
 def faster(cells: list[Cell], rival: str, name: str, d: int) -> str:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from experiments._sparse_claims import STATED, gains, verdict
+from experiments._sparse_claims import STATED, Claim, gains, reasons, verdict
 from experiments._summary import decimal, over_seeds, shortest, shown
 
 
@@ -50,6 +50,26 @@ def test_verdicts(values, text):
         (128, "LSH"): {0: 0.7},
     }
     assert verdict(STATED[0], table, 256) == text
+
+
+def test_reasons_are_those_of_a_set():
+    titles = {"icd10": "ICD-10", "caltech101-1280": "narrow", "caltech101-5120": "wide"}
+    widths = {"icd10": 256, "caltech101-1280": 1280, "caltech101-5120": 5120}
+    missed = ["**does not hold**: -.1"] * 3
+    few = Claim("few", "a", "b", 0.0, why_not="too few", below=500)
+    other = next(claim for claim in STATED if claim.why_not == "not examined")
+    silent = Claim("silent", "a", "b", 0.0)
+    judged = [(few, missed), (other, missed), (few, ["holds"] * 3), (silent, missed)]
+    _, lines = reasons(judged, titles, widths)
+    fewer = "not examined; ITQ and SP have 5 iterations, 50 in the paper (wide)."
+    assert lines.splitlines() == [
+        "- few: too few (ICD-10).",
+        "- few: not examined (narrow).",
+        f"- few: {fewer}",
+        f"- {other.text}: not examined (ICD-10; narrow).",
+        f"- {other.text}: {fewer}",
+    ]
+    assert reasons([(few, ["holds", "", ""])], titles, widths) == []
 
 
 def test_gains_are_those_around_the_number_of_features():
