@@ -36,9 +36,9 @@ HEADS: dict[str, tuple[int, ...]] = {"linear": (), "mlp": (1024,)}
 #: Tried first, and what else is tried where the best of them is the last.
 RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
 #: So small a weight at first that the loss is all but alone: mAP need not rise with the
-#: weight before it falls, and a control may harm with every larger one.
-WEIGHTS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-MORE_WEIGHTS = (3e-4, 3.0, 10.0, 30.0)
+#: weight before it falls, and a control may harm with every larger one. Half a decade
+#: beside the best of them is tried after.
+WEIGHTS, MORE_WEIGHTS = (0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way. In a batch of many
 #: classes hardly any pair is similar; with a memory each item meets all of its class.
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
@@ -237,9 +237,19 @@ def settings(data: str, head: str, loss: str, control: str = "") -> Settings:
     rate = rates[variant].value
     if not control:
         return Settings(variant, None, rate)
-    weight = best_of(WEIGHTS, lambda w: tried(control, variant, w, rate), MORE_WEIGHTS)
-    found = best_rate(control, variant, weight.value)
-    return Settings(variant, weight.value, found.value)
+
+    def with_weight(weight: float) -> float:
+        return tried(control, variant, weight, rate)
+
+    decade = best_of(WEIGHTS, with_weight, MORE_WEIGHTS).value
+    weight = best_of(half_decades(decade), with_weight).value
+    found = best_rate(control, variant, weight)
+    return Settings(variant, weight, found.value)
+
+
+def half_decades(value: float) -> tuple[float, float, float]:
+    """Return a value after those half a decade below and above."""
+    return float(f"{0.3 * value:.0e}"), float(f"{3 * value:.0e}"), value
 
 
 class Best(NamedTuple):
