@@ -1,27 +1,57 @@
 """The page on tuning."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from experiments._cells import Cell
 from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._summary import by_method, curves_of, figure, grid, markdown, shown
-from experiments._verdicts import minus, over_seeds, values_of
-from experiments.tune import FIXED, LENGTHS, LONGEST, MINUTES, SHORTLIST, TUNED, K
+from experiments._verdicts import Values, minus, over_seeds, values_of
+from experiments.tune import (
+    BY_LABELS,
+    FEWEST_BYTES,
+    FIXED,
+    GOALS,
+    IN_TIME,
+    LEAST_RECALL,
+    LENGTHS,
+    LONGEST,
+    MINUTES,
+    SHARE_OF_TIME,
+    SHORTLIST,
+    SUPERVISED,
+    WITHIN_BYTES,
+    K,
+)
 
 INTRODUCTION = f"""# Tuning against every fixed default
 
 Made by `python -m experiments.pages` from `tune.jsonl`, which
 `python -m experiments.tune` writes. Queries are held out before anything else; what is
-left is the collection, which methods learn from and which `fewbits tune --bytes` sees.
-Recall is the share of the {K} nearest vectors among the first {K} found; means over
-seeds ± one standard error; a seed draws the queries and the starting points. Seed 0,
-whose queries were looked at when some methods were made, is not among them.
+left is the collection, which methods learn from and which `fewbits tune` sees.
+Recall is the share of the {K} nearest vectors among the first {K} found, accuracy that
+of the votes of the {K} found first; means over seeds ± one standard error; a seed draws
+the queries and the starting points. Seed 0, whose queries were looked at when some
+methods were made, is not among them.
 {UNSEEN}
 Every method comes with its default parameters, searched by Hamming distance, and with
 the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --rerank` does,
 or {LONGEST:,}, the most that tuning tries: what it gains there is by method and
-parameters alone. Tuning may take {MINUTES:g} minutes, three times as long as it does
-unasked."""
+parameters alone. Tuning may take {MINUTES:g} minutes, as it does unasked. It is asked
+for the best recall within some bytes (`--bytes`); also in {SHARE_OF_TIME:g} of the time
+that ITQ of as many bytes takes for a vector that comes alone (`--encode-us`); for the
+fewest bytes that reach a recall of {LEAST_RECALL:g} (`--recall`); and, where items have
+labels, for the most accurate votes within some bytes."""
+#: Mean, standard error and count, by method and bits.
+Table = dict[str, dict[Any, tuple[float, float, int]]]
+#: How methods are searched, and what that is called.
+WAYS = {
+    "as it comes": "by Hamming distance",
+    "re-ranked": f"a shortlist of {SHORTLIST}",
+    "re-ranked, most": f"a shortlist of {LONGEST:,}",
+}
 
 
 def write() -> None:
@@ -31,17 +61,11 @@ def write() -> None:
 
 def sections(cells: list[Cell], name: str) -> list[str]:
     """Return a plot, tables of recall, what was gained, and what was chosen."""
-    # The tuned one has a single way to be searched, its own.
-    again = by_method(cells, figure("reranked"), "bits")
-    plain = by_method(
-        [cell for cell in cells if cell["cell"]["method"] != TUNED],
-        figure("recall"),
-        "bits",
-    )
+    tables = {way: methods(cells, "recall", way, WITHIN_BYTES) for way in WAYS}
     path = IMAGES / f"tune_{name}.svg"
     line_plot(
         path,
-        curves_of(again),
+        curves_of(tables["re-ranked"]),
         x="bits per item",
         y=f"recall@{K}, re-ranked",
         title=TITLES[name],
@@ -49,44 +73,120 @@ def sections(cells: list[Cell], name: str) -> list[str]:
     )
     return [
         f"![Recall against bits](../images/{path.name})",
-        f"**Re-ranked**\n\n{grid(again, '{} bits')}",
-        f"**By Hamming distance**\n\n{grid(plain, '{} bits')}",
-        gains(cells, "reranked", SHORTLIST),
-        gains(cells, "reranked, most", LONGEST),
+        f"**Recall, {WAYS['re-ranked']}**\n\n{grid(tables['re-ranked'], '{} bits')}",
+        f"**Recall, {WAYS['as it comes']}**\n\n"
+        + grid(methods(cells, "recall", "as it comes"), "{} bits"),
+        *gains(cells, "recall", WITHIN_BYTES),
+        in_time(cells),
+        fewest_bytes(cells),
+        *gains(cells, "accuracy", BY_LABELS),
         choices(cells),
     ]
 
 
-def gains(cells: list[Cell], key: str, shortlist: int) -> str:
-    """Return what tuning has beyond each method re-ranked so far, paired by seed."""
-    mine = values_of(cells, TUNED, figure("reranked"))
+def methods(cells: list[Cell], quality: str, way: str, goal: str = "") -> Table:
+    """Return a quality by method and bits, and that of a goal, searched as it says."""
+
+    def pick(found: Cell) -> float | None:
+        return found.get(f"{quality}, {way}")
+
+    table = by_method(cells, pick, "bits")
+    asked = [cell for cell in cells if cell["cell"]["method"] == goal]
+    return table | by_method(asked, figure("quality"), "bits")
+
+
+def gains(cells: list[Cell], quality: str, goal: str) -> Iterator[str]:
+    """Yield what tuning has beyond each method in each way, paired by seed."""
+    mine = values_of(cells, goal, figure("quality"))
+    for way, words in WAYS.items():
+        rows = []
+        for method in (*FIXED, *SUPERVISED):
+            theirs = values_of(cells, method, figure(f"{quality}, {way}"))
+            gaps = over_seeds(minus(mine, theirs))
+            found = {dict(at)["bits"]: gap for at, gap in gaps.items()}
+            if found:
+                each = [shown(*found[n][:2]) if n in found else "" for n in LENGTHS]
+                rows.append([method, *each])
+        if rows:
+            header = ["beyond", *(f"{bits} bits" for bits in LENGTHS)]
+            title = f"**What tuning gains in {quality} beyond defaults, {words}**"
+            yield f"{title}\n\n{markdown(header, rows)}"
+
+
+def in_time(cells: list[Cell]) -> str:
+    """Return what tuning has beyond the methods that are fast enough, seed by seed."""
     rows = []
+    for cell in chosen_for(cells, IN_TIME):
+        at, mine = cell["cell"], cell["figures"]
+        fast = {
+            other["cell"]["method"]: other["figures"]["recall, re-ranked, most"]
+            for other in cells
+            if other["cell"] == {**at, "method": other["cell"]["method"]}
+            and other["cell"]["method"] in FIXED
+            and other["figures"]["encode_us"] <= mine["most_us"]
+        }
+        best = max(fast, key=lambda method: fast[method], default="")
+        rows.append(
+            [
+                at["seed"],
+                f"{mine['most_us']:.2f}",
+                f"{mine['encode_us']:.2f}",
+                f"{mine['quality']:.3f}",
+                f"{best} {fast[best]:.3f}" if best else "none",
+            ]
+        )
+    header = ["seed", "μs allowed", "μs", "recall", "best default within the time"]
+    title = f"**In {SHARE_OF_TIME:g} of the time of ITQ, {LENGTHS[-1]} bits**"
+    return f"{title}\n\n{markdown(header, rows)}" if rows else ""
+
+
+def fewest_bytes(cells: list[Cell]) -> str:
+    """Return the bytes that reach the recall, tuned and with each default."""
+    bytes_of: Values = values_of(cells, FEWEST_BYTES, figure("bytes"))
+    found = {seed: n for seeds in bytes_of.values() for seed, n in seeds.items()}
+    if not found:
+        return ""
+    seeds = sorted(found)
+    rows = [["tuned", *(f"{found[seed]:g}" for seed in seeds)]]
     for method in FIXED:
-        gaps = minus(mine, values_of(cells, method, figure(key)))
-        found = {dict(at)["bits"]: gap for at, gap in over_seeds(gaps).items()}
-        shown_gaps = [
-            shown(*found[bits][:2]) if bits in found else "" for bits in LENGTHS
+        values = values_of(cells, method, figure("recall, re-ranked, most"))
+        reached = [
+            [
+                dict(at)["bits"] // 8
+                for at, of in values.items()
+                if of.get(seed, 0) >= LEAST_RECALL
+            ]
+            for seed in seeds
         ]
-        if found:
-            rows.append([method, *shown_gaps])
-    header = ["beyond", *(f"{bits} bits" for bits in LENGTHS)]
-    title = f"**What tuning gains over a shortlist of {shortlist:,}**"
-    return f"{title}\n\n{markdown(header, rows)}"
+        most = f"more than {LENGTHS[-1] // 8}"
+        rows.append([method, *(str(min(n)) if n else most for n in reached)])
+    way = WAYS["re-ranked, most"]
+    title = f"**Bytes for a recall of {LEAST_RECALL:g}**, defaults with {way}"
+    return f"{title}\n\n{markdown(['', *(f'seed {n}' for n in seeds)], rows)}"
 
 
 def choices(cells: list[Cell]) -> str:
     """Return what was chosen, what it promised and what it gave."""
     rows = [
         [
-            cell["cell"]["bits"] // 8,
+            goal,
+            cell["figures"]["bytes"],
             cell["cell"]["seed"],
             cell["figures"]["chosen"],
             f"{cell['figures']['promised']:.3f}",
-            f"{cell['figures']['reranked']:.3f}",
+            f"{cell['figures']['quality']:.3f}",
             f"{cell['figures']['tune_seconds'] / 60:.1f}",
+            cell["figures"]["untried"],
         ]
-        for cell in cells
-        if cell["cell"]["method"] == TUNED
+        for goal in GOALS
+        for cell in chosen_for(cells, goal)
     ]
-    header = ["bytes", "seed", "chosen", "promised", "on unseen queries", "minutes"]
+    header = ["goal", "bytes", "seed", "chosen", "promised", "on unseen queries"]
+    header += ["minutes", "not tried for lack of time"]
     return f"**What was chosen**\n\n{markdown(header, rows)}" if rows else ""
+
+
+def chosen_for(cells: list[Cell], goal: str) -> list[Cell]:
+    """Return the cells of a goal, by bits and seed."""
+    found = [cell for cell in cells if cell["cell"]["method"] == goal]
+    return sorted(found, key=lambda cell: (cell["cell"]["bits"], cell["cell"]["seed"]))

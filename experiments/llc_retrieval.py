@@ -45,7 +45,7 @@ from fewbits.learners.deep.losses import Loss, Setting
 from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
 
 LENGTHS = (8, 10, 16, 32, 48, 64)
-BOOKS = ("LLC", "LLC from SVD", "SVD", "random")
+BOOKS = ("LLC", "LLC from SVD", "SVD", "random", "predictable")
 LOSSES = {"HashNet": "hashnet", "GreedyHash": "greedyhash", "OrthoHash": "orthohash"}
 SHALLOW: dict[str, Callable[..., Learner]] = {
     "ITQ": ITQ,

@@ -38,6 +38,7 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "SVD": {"codebook": "svd"},
     "CCA": {"codebook": "cca"},
     "random": {"codebook": "random"},
+    "predictable": {"codebook": "predictable"},
 }
 #: Without length: two kinds of real-valued vectors, and what chance does to the better.
 REAL = ("class means", "classifier rows", "class means, blocks shuffled")

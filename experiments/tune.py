@@ -7,28 +7,29 @@ and which is tuned on; seed 0 is left out, since some methods were made while lo
 its queries; of test images, no two seeds share a query. Each method is searched as it
 comes, by Hamming distance, and with the 100 nearest codes ranked again by scores, as
 `fewbits search --rerank` does, or with 1,000, the most that tuning tries; the tuned
-configuration as it says.
+configuration as it says. Tuning is asked for the best recall within some bytes, also
+in half of the time that ITQ takes to encode a vector, for the fewest bytes that reach a
+recall of .9, and, where items have labels, for the most accurate votes of neighbours.
 """
 
 import time
-from collections.abc import Iterator
-from functools import partial
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from typing import Annotated, NamedTuple
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
 from experiments._options import Bits, Data, Only, one_line, wanted
 from experiments._projections import SEEDS
 from fewbits.encoders import Encoder
-from fewbits.evaluation import exact_neighbours, search_recall
-from fewbits.index import FlatIndex
 from fewbits.inputs import Input
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import Configuration, Target, tune
+from fewbits.training.tuning._timing import seconds_alone
+from fewbits.training.tuning._trial import Trial
 
 K, SHORTLIST, LONGEST = 10, 100, 1000
 LENGTHS = (64, 128, 256)
@@ -37,8 +38,42 @@ FIXED = (
     *("hadamard", "lsh", "pcah", "sh", "bre", "bp", "cbe", "itq", "sp"),
     *("fast-neighbours", "neighbours"),
 )
-TUNED = "tuned"
-MINUTES = 30.0
+#: The one that learns from labels among those that tuning tries.
+SUPERVISED = ("cca-itq",)
+LEAST_RECALL, SHARE_OF_TIME = 0.9, 0.5
+MINUTES = 10.0  #: As `fewbits tune` takes unasked.
+
+
+class Goal(NamedTuple):
+    """What tuning is asked for, by bits and the time that ITQ of as many takes."""
+
+    lengths: tuple[int, ...]
+    target: Callable[[int, Callable[[], float]], Target]
+
+
+WITHIN_BYTES, IN_TIME, FEWEST_BYTES, BY_LABELS = (
+    "tuned",
+    "tuned, in half of ITQ's time",
+    f"tuned, for a recall of {LEAST_RECALL:g}",
+    "tuned, by labels",
+)
+GOALS = {
+    WITHIN_BYTES: Goal(LENGTHS, lambda bits, _: Target(max_bytes=bits // 8)),
+    IN_TIME: Goal(
+        LENGTHS[-1:],
+        lambda bits, itq_us: Target(
+            max_bytes=bits // 8, max_encode_us=SHARE_OF_TIME * itq_us()
+        ),
+    ),
+    FEWEST_BYTES: Goal((0,), lambda _, __: Target(at_least=LEAST_RECALL)),
+    BY_LABELS: Goal(LENGTHS, lambda bits, _: Target("accuracy", max_bytes=bits // 8)),
+}
+#: Ways to search that every method has.
+SEARCHES = {
+    "as it comes": {},
+    "re-ranked": {"rerank": "scores", "shortlist": SHORTLIST},
+    "re-ranked, most": {"rerank": "scores", "shortlist": LONGEST},
+}
 
 
 def main(
@@ -52,49 +87,55 @@ def main(
     for name in data:
         for number in seed or SEEDS:
             with one_line():
-                features = load_features(name, number, unseen=True)
-            problem = Problem(features, number)
-            for cell in lineup(name, number, problem.items.shape[1]):
+                problem = Problem(load_features(name, number, unseen=True), number)
+            for cell in problem.lineup(name):
                 if wanted(cell, only, bits):
                     cells.measure(cell, partial(problem.figures, cell))
-
-
-def lineup(name: str, seed: int, n_features: int) -> Iterator[Cell]:
-    """Yield the cells of one split; no more principal components than features."""
-    for n_bits in LENGTHS:
-        for method in (*FIXED, TUNED):
-            if method == "pcah" and n_bits > n_features:
-                continue
-            yield {"data": name, "bits": n_bits, "method": method, "seed": seed}
 
 
 class Problem:
     """A collection, and queries that nothing has seen."""
 
     def __init__(self, features: FeatureSet, seed: int) -> None:
-        self.items, self.queries, self.seed = features.database, features.queries, seed
-        self.nearest = exact_neighbours(self.queries, self.items, K).ids
+        self.features, self.seed = features, seed
+        self.labelled = len(features.query_labels) > 0
+        self.trial = cache(self._trial)
+
+    def lineup(self, name: str) -> Iterator[Cell]:
+        """Yield the cells; there are no more principal components than features."""
+        for n_bits in LENGTHS:
+            for method in (*FIXED, *(SUPERVISED if self.labelled else ())):
+                if method != "pcah" or n_bits <= self.features.database.shape[1]:
+                    yield self._cell(name, n_bits, method)
+        for goal, (lengths, _) in GOALS.items():
+            for n_bits in lengths if self.labelled or goal != BY_LABELS else ():
+                yield self._cell(name, n_bits, goal)
 
     def figures(self, cell: Cell) -> Cell:
         """Tune or take what comes, learn from the collection, and search it."""
-        if cell["method"] == TUNED:
-            return self.tuned(cell["bits"] // 8)
-        chosen = Configuration(cell["method"], cell["bits"], {}, self.seed)
+        method, n_bits = cell["method"], cell["bits"]
+        if method in GOALS:
+            itq_us = partial(self._encode_us, "itq", n_bits)
+            return self.tuned(GOALS[method].target(n_bits, itq_us))
+        chosen = Configuration(method, n_bits, {}, self.seed)
         encoder, seconds = self.learnt(chosen)
-        return {
-            "recall": self.recall(encoder, None),
-            "reranked": self.recall(encoder, SHORTLIST),
-            "reranked, most": self.recall(encoder, LONGEST),
-            "encode_us": self.encode_us(encoder),
-            "fit_seconds": seconds,
-        }
+        found: Cell = {"fit_seconds": seconds}
+        for quality in ("recall", "accuracy") if self.labelled else ("recall",):
+            ways = [replace(chosen, **how) for how in SEARCHES.values()]
+            measured = self.trial(quality).measure(encoder, ways, seconds)
+            for way, each in zip(SEARCHES, measured, strict=True):
+                found[f"{quality}, {way}"] = each.quality
+                found["encode_us"] = round(each.encode_us, 3)
+        return found
 
-    def tuned(self, n_bytes: int) -> Cell:
-        """Return the figures of what tuning chooses for so many bytes."""
+    def tuned(self, target: Target) -> Cell:
+        """Return the figures of what tuning chooses."""
+        items = self.features.database
+        labels = self.features.database_labels if self.labelled else None
         start = time.perf_counter()
         found = tune(
-            Input("vectors", self.items, None, "the collection"),
-            Target(max_bytes=n_bytes),
+            Input("vectors", items, labels, "the collection"),
+            target,
             k=K,
             minutes=MINUTES,
             random_state=self.seed,
@@ -102,13 +143,16 @@ class Problem:
         seconds = time.perf_counter() - start
         chosen = found.configuration
         encoder, fit_seconds = self.learnt(chosen)
+        trial = self.trial(target.quality)
+        (measured,) = trial.measure(encoder, [chosen], fit_seconds)
         return {
-            "recall": self.recall(encoder, None),
-            "reranked": self.recall(encoder, chosen.shortlist),
+            "quality": measured.quality,
             "promised": found.reported.quality,
             "chosen": chosen.described(),
-            "bytes": found.best.bytes_per_item,
-            "encode_us": self.encode_us(encoder),
+            "bytes": measured.bytes_per_item,
+            "encode_us": round(measured.encode_us, 3),
+            "most_us": target.max_encode_us,
+            "untried": found.n_untried,
             "fit_seconds": fit_seconds,
             "tune_seconds": round(seconds, 1),
         }
@@ -119,33 +163,27 @@ class Problem:
             chosen.method, chosen.n_bits, chosen.random_state, chosen.parameters
         )
         start = time.perf_counter()
-        encoder = learner.fit(self.items).encoder_
+        labels = self.features.database_labels if learner.needs_labels else None
+        encoder = learner.fit(self.features.database, labels).encoder_
         return encoder, round(time.perf_counter() - start, 2)
 
-    def recall(self, encoder: Encoder, shortlist: int | None) -> float:
-        """Return the recall of a search, with a shortlist ranked again by scores."""
-        index, codes = self._index(encoder), encoder.encode(self.queries)
-        found: Any = None
-        if shortlist is None:
-            found = index.search(codes, K)
-        else:
-            scores = encoder.project(self.queries)
-            found = index.search_reranked(codes, K, scores=scores, shortlist=shortlist)
-        return search_recall(found.ids, self.nearest).value
+    def _trial(self, quality: str) -> Trial:
+        return Trial(
+            self.features.database,
+            self.features.database_labels,
+            self.features.queries,
+            self.features.query_labels,
+            quality,
+            K,
+        )
 
-    def encode_us(self, encoder: Encoder) -> float:
-        """Return the least time per vector of three batches."""
-        times = [_seconds(encoder, self.queries) for _ in range(3)]
-        return round(1e6 * min(times) / len(self.queries), 3)
+    def _encode_us(self, method: str, n_bits: int) -> float:
+        encoder, _ = self.learnt(Configuration(method, n_bits, {}, self.seed))
+        (seconds,) = seconds_alone([encoder], self.features.queries)
+        return 1e6 * seconds
 
-    def _index(self, encoder: Encoder) -> FlatIndex:
-        return FlatIndex(encoder.encode(self.items))
-
-
-def _seconds(encoder: Encoder, rows: NDArray[np.float32]) -> float:
-    start = time.perf_counter()
-    encoder.encode(rows)
-    return time.perf_counter() - start
+    def _cell(self, name: str, n_bits: int, method: str) -> Cell:
+        return {"data": name, "bits": n_bits, "method": method, "seed": self.seed}
 
 
 if __name__ == "__main__":
