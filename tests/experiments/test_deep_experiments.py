@@ -281,18 +281,23 @@ def test_foreign_items_beside_a_classifier_that_was_chosen(monkeypatch):
 
 
 def test_page_of_foreign_items(results, write_cells):
-    measured = {"balanced accuracy": 0.9}
-    mixture = {"tuned_on": 0.1, "met": 0.5, "tuned": measured, "rule": measured}
+    tuned, untuned = {"F1 (foreign)": 0.9}, {"F1 (foreign)": 0.8}
+    mixtures = [
+        {"tuned_on": share, "met": met, "tuned": tuned, "rule": untuned}
+        for share in (0.1, 0.5)
+        for met in (0.1, 0.5)
+    ]
     rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
     cells = [
         (
-            {"data": "caltech101", "bits": 20, "method": kind, "seed": seed},
+            {"data": "caltech101", "bits": bits, "method": kind, "seed": seed},
             {
                 "scores": {"max logit": {"auroc": 0.9 + 0.02 * seed, "fpr95": 0.3}},
-                "rules": {"radius 0": {**rule, "mixtures": [mixture]}},
+                "rules": {"radius 0": {**rule, "mixtures": mixtures}},
             },
         )
         for kind in ("background", "held-out classes")
+        for bits in (14, 20)
         for seed in range(2)
     ]
     write_cells(results / "llc_foreign.jsonl", cells)
@@ -301,8 +306,8 @@ def test_page_of_foreign_items(results, write_cells):
     assert "| max logit | .910 ± .010 |" in page
     assert "| max logit | .300 ± .000 |" in page
     assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
-    assert "Balanced accuracy, 20 bits." in page
-    assert "| 10% | 50% | .900 ± .000 | .900 ± .000 |" in page
+    assert "| max logit, tuned on 50% | .900 ± .000 | .900 ± .000 |" in page
+    assert "| radius 0, 20 bits | .800 ± .000 | .800 ± .000 |" in page
 
 
 def test_page_of_taxonomies(results, write_cells):
