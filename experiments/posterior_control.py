@@ -98,17 +98,22 @@ class Settings(NamedTuple):
 
 app = typer.Typer()
 Head = Annotated[list[str] | None, typer.Option(help="linear or mlp.")]
+Controls = Annotated[
+    list[str] | None, typer.Option("--control", help="D, centres, frozen, or none.")
+]
 
 
 @app.command()
-def choose(data: Data, head: Head = None, only: Only = None) -> None:
+def choose(
+    data: Data, head: Head = None, only: Only = None, control: Controls = None
+) -> None:
     """Choose rates, weights, and rates with them, on items kept aside from training."""
     for name in data:
         for kind in head or ["linear"]:
             for loss in only or METHODS:
-                controls = ("",) if loss in ALONE else CONTROLS_OF[kind]
-                for control in controls:
-                    settings(name, kind, loss, control)
+                for each in ("",) if loss in ALONE else CONTROLS_OF[kind]:
+                    if asked_for(each, control):
+                        settings(name, kind, loss, each)
 
 
 @app.command()
@@ -118,6 +123,7 @@ def measure(
     bits: Bits = None,
     head: Head = None,
     only: Only = None,
+    control: Controls = None,
 ) -> None:
     """Measure every cell that is not measured yet."""
     cells = Cells("posterior_control")
@@ -125,9 +131,15 @@ def measure(
         for seed in range(seeds):
             for kind in head or ["linear"]:
                 for cell in lineup(name, kind, seed):
-                    if wanted(cell, only, bits):
+                    asked = asked_for(cell["control"], control)
+                    if asked and wanted(cell, only, bits):
                         again = outdated(cell, cells.get(cell))
                         cells.measure(cell, partial(figures, **cell), again=again)
+
+
+def asked_for(control: str, controls: list[str] | None) -> bool:
+    """Whether the command line asks for a control, or for losses without one."""
+    return not controls or (control or "none") in controls
 
 
 def outdated(cell: Cell, known: Cell | None) -> bool:
