@@ -10,7 +10,8 @@ from fewbits.index import FlatIndex
 from fewbits.inputs import Input
 from fewbits.learners import _axes
 from fewbits.training._methods import make_learner
-from fewbits.training.tuning import Target, _finals, _trial, tune
+from fewbits.training.tuning import Target, _finals, _race, _trial, tune
+from fewbits.training.tuning._learning import learn
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -201,3 +202,22 @@ def test_it_beats_every_fixed_default_on_rows_it_has_not_seen():
                 gains[method].append(tuned - recall(encoder, X[known], unseen, how))
     assert all(np.mean(each) >= 0 for each in gains.values())
     assert sum(np.mean(each) > 0.01 for each in gains.values()) == len(DEFAULTS)
+
+
+@pytest.mark.parametrize("minutes", [None, 1])
+def test_what_would_not_end_in_time_is_not_begun(monkeypatch, minutes):
+    """The shorter code is on the frontier, and takes an hour by the first round."""
+
+    def slow(group, X, y):
+        return [
+            each._replace(seconds=3600.0 if each.configuration.n_bits == 16 else 0.1)
+            for each in learn(group, X, y)
+        ]
+
+    monkeypatch.setattr(_race, "learn", slow)
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
+    options = {"methods": ["itq"], "n_bits": [16, 32], "minutes": minutes}
+    found = tune(digits(), Target(max_bytes=4), **options)
+    measured = {each.configuration.n_bits for each in found.measured}
+    assert measured == ({32} if minutes else {16, 32})
+    assert found.n_untried == (1 if minutes else 0)

@@ -44,6 +44,7 @@ class Race:
         self.encoders: dict[str, Encoder] = {}  # of the last round
         self.reason: FewbitsError | None = None  # why something could not be learnt
         self.n_untried = 0  # for want of time
+        self.pace: dict[str, float] = {}  # seconds to learn from a row, so far
 
     def run(self, wanted: list[Configuration]) -> list[Measured]:
         """Return what was measured in the round with the most rows."""
@@ -58,6 +59,10 @@ class Race:
             latest = self._round(trial, wanted, until, last) or latest
             if not latest:
                 raise ArgumentError(f"nothing tried suits the items: {self.reason}")
+            self.pace = {
+                each.configuration.learner.key: each.fit_seconds / each.n_items
+                for each in latest
+            }
             ranked = survivors(latest, self.target.screening, _KEPT)
             wanted = [each.configuration.learner for each in ranked]
         return latest + self._shortened(trial, latest, until)
@@ -65,13 +70,17 @@ class Race:
     def _round(
         self, trial: Trial, wanted: list[Configuration], until: float, last: bool
     ) -> list[Measured]:
-        """Measure in the order given, until the time is up; the first always."""
+        """Measure in the order given, until the time is up; the first always.
+
+        What would not end in time by the pace of fewer rows is not begun.
+        """
         found: list[Measured] = []
         done = 0
         self._tell(done, len(wanted))
         with shared_steps():
             for group in grouped(wanted, alone=last):
-                if not found or time.monotonic() < until:
+                missing = self._missing(trial, group, last)
+                if not found or self._in_time(until, missing, len(trial.X)):
                     found += self._measured(trial, group, last)
                 else:
                     self.n_untried += len(group)
@@ -82,11 +91,15 @@ class Race:
     def _measured(
         self, trial: Trial, group: list[Configuration], last: bool
     ) -> list[Measured]:
-        missing = [each for each in group if self._known(trial, each, last) is None]
-        if missing:
+        if missing := self._missing(trial, group, last):
             self._measure(trial, missing, last)
         known = [self._known(trial, each, last) for each in group]
         return [figures for each in known for figures in each or []]
+
+    def _missing(
+        self, trial: Trial, group: list[Configuration], last: bool
+    ) -> list[Configuration]:
+        return [each for each in group if self._known(trial, each, last) is None]
 
     def _known(
         self, trial: Trial, learner: Configuration, last: bool
@@ -151,8 +164,16 @@ class Race:
             ((_, self.encoders[learner.key], _),) = learn([learner], trial.X, trial.y)
         return self.encoders[learner.key]
 
-    def _in_time(self) -> bool:
-        return time.monotonic() < self.start + self.seconds
+    def _in_time(
+        self,
+        until: float = np.inf,
+        group: Sequence[Configuration] = (),
+        n_items: int = 0,
+    ) -> bool:
+        """Whether there is time to begin, and to learn a group before it is all up."""
+        now = time.monotonic()
+        expected = n_items * sum(self.pace.get(each.key, 0.0) for each in group)
+        return now < until and now + expected < self.start + self.seconds
 
     def report(self, best: Measured) -> Measured:
         """Return the figures of the choice on the other queries, with all rows."""

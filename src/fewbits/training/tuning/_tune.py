@@ -163,8 +163,8 @@ def tune(
     random_state : int, default=0
         Seeds the parts and the learners.
     minutes : float, default=None
-        After so long nothing new is begun, but for the choice itself; each round has
-        its share.
+        After so long nothing new is begun, but for the choice itself, nor is what would
+        take longer by the pace of fewer rows; each round has its share.
     max_rows : int, default=200_000
         Rows that take part at most, beside the queries.
     journal : str or Path, default=None
