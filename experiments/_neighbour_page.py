@@ -168,9 +168,11 @@ INTRODUCTION = f"""# Codes trained to keep neighbours
 
 Made by `python -m experiments.pages` from `neighbour_codes.jsonl`, which `python -m
 experiments.neighbour_codes` writes. `fewbits.learners.NeighbourCodes` is a method of
-ours: a linear map that is trained on the ranking itself, from ITQ on. It learns as LSH,
-Hadamard (three rounds), ITQ and sparse projections do from the database alone, with its
-parameters as they come; the seed draws the queries and the start. The method was made
+ours: a linear map that is trained on the ranking itself, from ITQ on. It learns as the
+others do from the database alone, with its parameters as they come; the seed draws the
+queries and the start. Beside it stand LSH, Hadamard (three rounds), ITQ, sparse
+projections, circulant (CBE) and bilinear ones (BP), spectral hashing (SH) and binary
+reconstructive embeddings (BRE). The method was made
 with the queries of seed 0 of ICD-10 and of Caltech-101 with 1,280 features in view, so
 other seeds are reported; on the other sets nothing was looked at.
 {UNSEEN}

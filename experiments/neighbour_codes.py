@@ -31,7 +31,10 @@ FAST = (
     "FastNeighbourCodes, 1 round",
     "FastNeighbourCodes, diagonals",
 )
-OTHERS = ("LSH", "Hadamard 3", "ITQ", "SP 10%")
+OTHERS = (
+    *("LSH", "Hadamard 3", "ITQ", "SP 10%"),
+    *("CBE-rand", "CBE-opt", "BP-rand", "BP-opt", "SH", "BRE"),
+)
 #: Other encoders of the same learner, at some of the lengths.
 FORMS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, 10% of the weights": {"density": 0.1},
