@@ -12,7 +12,7 @@ binary cross-entropy and with a Cauchy likelihood, and other centres. Variants o
 on pairs, learning rates and weights are chosen on a part of the training items, with
 another seed than those that are reported and without any of their queries, at 32 bits,
 and kept for all lengths: first variant and rate of the loss alone, then the weight of a
-control, then the rate with it.
+control, then the rate with it. The frozen surrogate has weight and rate of D.
 """
 
 import time
@@ -234,7 +234,12 @@ def loss_of(loss: str, variant: str) -> Loss:
 
 
 def settings(data: str, head: str, loss: str, control: str = "") -> Settings:
-    """Return what ranks items kept aside best."""
+    """Return what ranks items kept aside best; a frozen surrogate has D's settings.
+
+    By itself it would get a weight so small that nothing is left of it.
+    """
+    if control == "frozen":
+        return settings(data, head, loss, "D")
 
     def tried(control: str, variant: str, weight: float | None, rate: float) -> float:
         return aside(data, head, loss, control, Settings(variant, weight, rate))
