@@ -29,7 +29,8 @@ class DBDH(PairLoss):
         Whether both terms are of bits. False takes scores, clamped to [-1, 1].
     memory : int, default=0
         Training items that a batch is compared with, by their scores when they were
-        last seen; 0 compares the items of a batch with each other.
+        last seen; 0 compares the items of a batch with each other. Of many classes a
+        batch has hardly any similar pairs: take thousands there.
 
     Notes
     -----

@@ -32,7 +32,8 @@ class HashNet(PairLoss):
     memory : int, default=0
         Training items that a batch is compared with, by their scores when they were
         last seen, as public code does; 0 compares the items of a batch with each other,
-        as the authors do.
+        as the authors do. Of many classes a batch has hardly any similar pairs: take
+        thousands there.
 
     References
     ----------
