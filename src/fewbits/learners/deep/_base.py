@@ -29,13 +29,18 @@ from fewbits.learners._parameters import (
 )
 from fewbits.learners._progress import report
 from fewbits.learners._validation import check_no_gaps
-from fewbits.learners.deep._data import MOST_BYTES, ArrayItems, Items, parts_of
+from fewbits.learners.deep._data import (
+    MOST_BYTES,
+    ArrayItems,
+    Items,
+    TensorItems,
+    parts_of,
+)
 from fewbits.learners.deep._first_look import first_look
 from fewbits.learners.deep._monitor import Monitor, split_off
 from fewbits.learners.deep._network import (
     HashNetwork,
     Head,
-    Standardize,
     frozen_layers,
     learn_standardize,
     still_modules,
@@ -236,7 +241,7 @@ class DeepLearner(IterativeLearner):
         self.held_out_ = aside
         monitor = Monitor(labels, train, aside, rng)
         seed = int(rng.randint(2**31 - 1))
-        items, n_features = self._items(X, train[:2], seed)
+        items, n_features = self._items(X, train, seed)
         return Problem(
             items,
             n_features,
@@ -254,10 +259,11 @@ class DeepLearner(IterativeLearner):
         """Return the items, and how many features the head is given of each."""
         self._integers = False
         if self.backbone is None:
-            return ArrayItems(X), X.shape[1]
+            standardize = learn_standardize(X[rows]) if self.standardize else None
+            return ArrayItems(X, standardize=standardize), X.shape[1]
         X = X.reshape(len(X), *self._item_shape)
         with reproducible(seed):
-            n_features, self._integers = first_look(self.backbone, X[rows])
+            n_features, self._integers = first_look(self.backbone, X[rows[:2]])
         return ArrayItems(X, integers=self._integers), n_features
 
     def _check_present(self, Y: Any) -> None:
@@ -278,16 +284,10 @@ class DeepLearner(IterativeLearner):
         hidden, backbone, trainable = self.hidden, self.backbone, self.trainable
         if linear:
             hidden, backbone, trainable = (), deepcopy(backbone), 0
-        standardize = None
-        if self.standardize and self.backbone is None:
-            standardize = self._standardize(problem)
         sizes = [problem.n_features, *hidden, n_outputs]
         with reproducible(problem.seed):
-            head = Head(sizes, standardize, dropout=self.dropout, **options)
+            head = Head(sizes, dropout=self.dropout, **options)
             return HashNetwork(head, backbone, trainable)
-
-    def _standardize(self, problem: Problem) -> Standardize:
-        return learn_standardize(problem.items.X[problem.train])
 
     def _class_features(self, problem: Problem) -> NDArray[np.float64]:
         """Return standardised features of the training items."""
@@ -295,7 +295,7 @@ class DeepLearner(IterativeLearner):
             network = self._network(problem, 1).cpu()
             rows = torch.from_numpy(problem.train)
             features = features_of(network, problem.items, rows, self.batch_size)
-        found: NDArray[np.float64] = network.head.standardize(features).double().numpy()
+        found: NDArray[np.float64] = features.double().numpy()
         return found
 
     def _train(
@@ -344,7 +344,7 @@ class DeepLearner(IterativeLearner):
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
-                self.encoder_ = self._deploy(network)
+                self.encoder_ = self._deploy(problem, network)
             raise
         self._keep(trainer)
 
@@ -380,7 +380,7 @@ class DeepLearner(IterativeLearner):
             features = features_of(network, problem.items, rows, self.batch_size)
         if not features.isfinite().all():
             raise FeatureError("the backbone gives features that are not finite")
-        return HashNetwork(network.head), features
+        return HashNetwork(network.head), TensorItems(features)
 
     def _epochs(self, trainer: Trainer, last: bool) -> None:
         """Train until it may stop; an interrupt ends no phase but the last."""
@@ -449,7 +449,10 @@ class DeepLearner(IterativeLearner):
             "data": problem.checksum,
         }
 
-    def _deploy(self, network: HashNetwork) -> Encoder:
+    def _deploy(self, problem: Problem, network: HashNetwork) -> Encoder:
+        """Return the encoder; from now on the network is given features as they are."""
+        if problem.items.standardize is not None:
+            network.head.standardize = problem.items.standardize
         self.network_ = network.cpu().eval()
         return network.head.encoder()
 

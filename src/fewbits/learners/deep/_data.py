@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fewbits.errors import FeatureError
+from fewbits.learners.deep._network import Standardize
 
 MOST_BYTES = 1 << 31  #: What is made at once, rather than batch by batch.
 
@@ -16,6 +17,18 @@ class Items(Protocol):
     """What gives a batch for the numbers of its rows."""
 
     def __getitem__(self, rows: Tensor) -> Tensor: ...
+
+
+class TensorItems:
+    """Rows of a tensor (n, ...)."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        return self.tensor.index_select(
+            0, rows
+        )  # a quarter of the time of tensor[rows]
 
 
 class ArrayItems:
@@ -27,19 +40,31 @@ class ArrayItems:
         Features, or images (n, channels, height, width); uint8 becomes 0 to 1.
     integers : bool
         Whether items are integers, such as tokens, and become int64 instead of float32.
+    standardize : Standardize or None
+        What is done to features, once to those that are kept.
     """
 
-    def __init__(self, X: NDArray[Any], *, integers: bool = False) -> None:
-        self.X = X
-        self._as_tensor = _as_integers if integers else _as_float
+    def __init__(
+        self,
+        X: NDArray[Any],
+        *,
+        integers: bool = False,
+        standardize: Standardize | None = None,
+    ) -> None:
+        self.X, self.standardize = X, standardize
+        self._integers = integers
         size = X.size * (8 if integers else 4)
         whole = size <= MOST_BYTES and not isinstance(X, np.memmap)
-        self._tensor = self._as_tensor(np.asarray(X)) if whole else None
+        self._kept = TensorItems(self._as_tensor(np.asarray(X))) if whole else None
 
     def __getitem__(self, rows: Tensor) -> Tensor:
-        if self._tensor is not None:
-            return self._tensor[rows]
+        if self._kept is not None:
+            return self._kept[rows]
         return self._as_tensor(self.X[rows.numpy()])
+
+    def _as_tensor(self, X: NDArray[Any]) -> Tensor:
+        made = _as_integers(X) if self._integers else _as_float(X)
+        return made if self.standardize is None else self.standardize.in_place(made)
 
 
 def parts_of(rows: Tensor, size: int) -> list[Tensor]:

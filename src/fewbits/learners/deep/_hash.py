@@ -208,7 +208,7 @@ class DeepHash(DeepLearner):
         loss, control = as_loss(self.loss), as_control(self.control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
         self._train(problem, network, loss, control)
-        return self._deploy(network)
+        return self._deploy(problem, network)
 
     def _keep(self, trainer: Trainer) -> None:
         super()._keep(trainer)

@@ -265,7 +265,7 @@ class LLC(DeepLearner):
             classify=lambda scores: signs(scores) @ loss.codes.T,
             phase="items",
         )
-        return self._deploy(network)
+        return self._deploy(problem, network)
 
     def _length(self, n_classes: int) -> int:
         if not isinstance(self.codebook, str):

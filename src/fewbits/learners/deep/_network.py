@@ -30,6 +30,10 @@ class Standardize(nn.Module):
     def forward(self, X: Tensor) -> Tensor:
         return (X - self.mean) / self.scale
 
+    def in_place(self, X: Tensor) -> Tensor:
+        """Return the same, to the bit, in the memory of `X`."""
+        return X.sub_(self.mean).div_(self.scale)
+
 
 class Head(nn.Module):
     """From features to scores: linear layers with ReLU between them.
@@ -38,27 +42,32 @@ class Head(nn.Module):
     ----------
     sizes : sequence of int
         Features, widths of hidden layers, bits.
-    standardize : Standardize or None
-        What is done to features first.
     dropout : float
         In front of each layer but the first.
     bias : bool
         Whether the last layer has a constant.
     batch_norm : bool
         Whether scores are normalised over the batch.
+
+    Attributes
+    ----------
+    standardize : Module
+        What is done to features first; nothing while it is trained, since the items
+        that it is given are standardised already.
     """
+
+    standardize: nn.Module
 
     def __init__(
         self,
         sizes: Sequence[int],
-        standardize: Standardize | None = None,
         *,
         dropout: float = 0.0,
         bias: bool = True,
         batch_norm: bool = False,
     ) -> None:
         super().__init__()
-        self.standardize = nn.Identity() if standardize is None else standardize
+        self.standardize = nn.Identity()
         last = len(sizes) - 2
         self.layers = nn.ModuleList(
             nn.Linear(sizes[i], sizes[i + 1], bias=bias or i < last)

@@ -97,8 +97,10 @@ class Targets:
         return len(self._given)
 
     def __getitem__(self, rows: Tensor) -> Batch:
-        classes = None if self.classes is None else self.classes[rows]
-        labels = None if self.labels is None else self.labels[rows]
+        classes, labels = (
+            None if given is None else given.index_select(0, rows)
+            for given in (self.classes, self.labels)
+        )
         return Batch(rows, classes, labels, self.n_classes)
 
     def subset(self, rows: NDArray[np.int64]) -> "Targets":

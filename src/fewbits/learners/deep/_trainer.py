@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,7 +247,7 @@ class Trainer:
         No step is made when it is not finite.
         """
         X = self.items[self.train[rows]].to(self.plan.device)
-        with torch.autocast(self.plan.device.type, enabled=self.plan.mixed_precision):
+        with self._precision():
             scores = self.network(X)
         value: Tensor = self.objective(
             scores.float(), self.targets[rows.to(self.plan.device)]
@@ -260,6 +261,11 @@ class Trainer:
         self.scaler.update()
         self.schedule.step()
         return loss
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if not self.plan.mixed_precision:
+            return nullcontext()
+        return torch.autocast(self.plan.device.type)
 
     def _batches(self, epoch: int) -> list[Tensor]:
         """Return the shuffled numbers of training items; a rest of one is left out."""

@@ -45,7 +45,7 @@ class PairLoss(Loss):
         if self.training:
             self.U[batch.rows] = scores.detach().to(self.U.dtype)
         others = self._others = self._others.to(scores.device)
-        return self.U[others.rows], others
+        return self.U.index_select(0, others.rows), others
 
 
 def different(batch: Batch, others: Batch) -> Tensor:
