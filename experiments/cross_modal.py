@@ -39,6 +39,7 @@ SHARED = {
     "learnt from texts": ("texts", "learnt"),
     "SVD of images": ("images", "svd"),
     "random": ("images", "random"),
+    "predictable of images": ("images", "predictable"),
 }
 APART = "one for each, learnt"
 PREDICTED = "predicted class"
