@@ -201,13 +201,12 @@ def over_epochs(method: str, margin: float) -> Gaps:
     """Return how far Spearman's correlation of bound and mAP is above a margin."""
 
     def pick(found: Cell) -> float | None:
-        history = found["history"]
-        if len(set(history["bound"])) < 2 or len(set(history["map"])) < 2:
+        if len(set(found["bound"])) < 2 or len(set(found["map"])) < 2:
             return None
-        return float(spearmanr(history["bound"], history["map"]).statistic) - margin
+        return float(spearmanr(found["bound"], found["map"]).statistic) - margin
 
     def gaps(measured: Measured) -> Values:
-        values = values_of(measured["posterior_control"], method, pick)
+        values = values_of(measured["posterior_epochs"], method, pick)
         return without(only(values, control="D"), "control")
 
     return gaps

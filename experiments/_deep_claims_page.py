@@ -18,6 +18,7 @@ EXPERIMENTS = (
     "llc_foreign",
     "llc_separability",
     "posterior_control",
+    "posterior_epochs",
     "bernoulli_toy",
 )
 PAPERS = {

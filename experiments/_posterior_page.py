@@ -8,6 +8,7 @@ from experiments._deep_claims import over_epochs, over_networks
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._posterior_peers import (
+    BOUND_AT,
     against_bound,
     beside_public_code,
     epochs_against_bound,
@@ -24,7 +25,9 @@ from experiments._verdicts import (
     without,
 )
 from experiments.posterior_control import (
+    CHOSEN_SEED,
     CONTROLS,
+    FOLLOWED,
     LENGTHS,
     N_ITER,
     Settings,
@@ -35,8 +38,8 @@ INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
 
 Made by `python -m experiments.pages` from `posterior_control.jsonl`, which `python -m
 experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4 and 5 of
-LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained for {N_ITER}
-epochs by each loss alone, with the posterior control ("D"), with the targets of its
+LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained by each loss
+alone, with the posterior control ("D"), with the targets of its
 centres but without the posterior ("centres"), and with a surrogate that stays as it
 was drawn ("frozen"; with D's weight and rate, and without dropout, which would make
 another one of it at each step).
@@ -51,10 +54,12 @@ a batch, as in the papers, or of a batch with up to 5,000 items and their scores
 were last seen ("memory"), as in public code, and other weights than their authors'.
 Variants, learning rates and weights were chosen at 32 bits on a tenth of the training
 items of another seed, among which is no query of those that are reported (of ICD-10
-that leaves 11 to 60 of a block's items instead of 60); a tenth of them also tells which
-epoch is kept. The bound is that of the codes that are ranked, over the epochs that of
-the training items. mAP with expected ties, divided by what can be found; means over
-seeds ± one standard error, and differences paired by seed."""
+that leaves 11 to 60 of a block's items instead of 60). There, with {N_ITER} epochs at
+each length, it also shows after how many they rank best; so many are then done with all
+training items, and the learning rate falling to 0 by the last. The bound is that of the
+codes that are ranked, over the epochs that of the training items. mAP with expected
+ties, divided by what can be found; means over seeds ± one standard error, and
+differences paired by seed."""
 
 TABLES = {
     "map": "mAP",
@@ -86,9 +91,14 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         yield added(chosen)
         yield "**Variants, learning rates, and weights of controls, as chosen**"
         yield settings_of(chosen)
-        yield from convergence(chosen, name, head)
-        yield regression(chosen)
-        yield from epochs_against_bound(chosen, name, head)
+        epochs = [
+            cell
+            for cell in Cells("posterior_epochs")
+            if (cell["cell"]["data"], cell["cell"]["head"]) == (name, head)
+        ]
+        yield from convergence(epochs, name, head)
+        yield regression(chosen, epochs)
+        yield from epochs_against_bound(epochs, name, head)
         yield from against_bound(chosen, name, head)
         yield cost(chosen)
     yield from maps(name)
@@ -154,14 +164,14 @@ def settings_of(cells: list[Cell]) -> str:
 
 
 def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
-    """Draw the mAP on items kept aside over the epochs, 32 bits, seed 0 (figure 2)."""
+    """Draw the mAP on items kept aside over the epochs, at 32 bits (figure 2)."""
     curves = {
         label(cell): [
             (epoch + 1.0, value, 0.0)
-            for epoch, value in enumerate(cell["figures"]["history"]["map"])
+            for epoch, value in enumerate(cell["figures"]["map"])
         ]
         for cell in sorted(cells, key=_order)
-        if (cell["cell"]["bits"], cell["cell"]["seed"]) == (32, 0)
+        if (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
         and cell["cell"]["method"] in DRAWN
         and cell["cell"]["control"] in ("", "D", "centres")
     }
@@ -172,14 +182,14 @@ def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
         yield f"![mAP over the epochs](../images/{image.name})"
 
 
-def regression(cells: list[Cell]) -> str:
+def regression(cells: list[Cell], epochs: list[Cell]) -> str:
     """Say how mAP and bound go together, over epochs and methods (figures 1, 4)."""
-    measured = {"posterior_control": cells}
+    measured = {"posterior_control": cells, "posterior_epochs": epochs}
     parts = [
         f"{text} of {dict(at)['bits']} bits, with D and without"
         for at, text in _correlations(over_networks(0.0)(measured), "networks")
     ]
-    for method in ("csq", "hashnet"):
+    for method, _ in FOLLOWED:
         found = over_epochs(method, 0.0)(measured)
         parts += [
             f"{text} of {method} + D at {dict(at)['bits']} bits"

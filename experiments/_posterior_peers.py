@@ -9,7 +9,7 @@ from experiments._public_code import BY_HEAD, REFERENCES, WHOLE, pair
 from experiments._summary import by_method, decimal, figure, markdown, shown
 from experiments.llc_retrieval import SHALLOW
 from experiments.llc_retrieval import WHOLE as WITHOUT_LENGTH
-from experiments.posterior_control import LENGTHS, beside_losses
+from experiments.posterior_control import CHOSEN_SEED, LENGTHS, beside_losses
 from fewbits.analysis import bound_regression
 
 #: The length at which mAP is drawn against the bound: others have other ratios.
@@ -44,7 +44,7 @@ def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]
 def _best(
     cells: list[Cell], ours: Table, public: list[tuple[float | None, ...]]
 ) -> Iterator[str]:
-    aside = by_method(cells, _best_aside, "bits")
+    aside = by_method(cells, figure("aside"), "bits")
     for i, bits in enumerate(LENGTHS):
         theirs = max((each[i] for each in public if each[i]), default=None)
         known = {method: at[bits][0] for method, at in aside.items() if bits in at}
@@ -53,10 +53,6 @@ def _best(
             continue
         chosen = max(known, key=lambda method: known[method])
         yield f"{pair(ours[chosen][bits], theirs)} ({chosen})"
-
-
-def _best_aside(found: Cell) -> float | None:
-    return max(found["history"]["map"]) if found.get("history") else None
 
 
 def references(name: str) -> Iterator[str]:
@@ -112,13 +108,14 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
     groups = {
         f"{cell['cell']['method']} + D": list(
             zip(
-                *(cell["figures"]["history"][key] for key in ("bound", "map")),
+                cell["figures"]["bound"],
+                cell["figures"]["map"],
                 strict=True,
             )
         )
         for cell in cells
         if cell["cell"]["control"] == "D"
-        and (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, 0)
+        and (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
     }
     if groups:
         image = IMAGES / f"posterior_{name}_{head}_epochs.svg"

@@ -102,10 +102,9 @@ def test_thresholds_that_were_tuned_on_the_right_share_are_left_out():
 
 
 def controls(seed=0, bits=16):
-    history = {"map": [0.1, 0.3, 0.2], "bound": [0.5, 0.7, 0.6]}
     for control, value in (("", 0.5), ("D", 0.6), ("centres", 0.58)):
         for method, more in (("csq", 0.0), ("dch", 0.1)):
-            found = {"map": value + more, "bound": value + more, "history": history}
+            found = {"map": value + more, "bound": value + more}
             yield cell(method, seed, found, bits=bits, control=control, head="linear")
 
 
@@ -121,7 +120,13 @@ def test_correlations_are_over_epochs_and_networks():
     measured = of(posterior_control=list(controls()))
     at = (("bits", 16), ("head", "linear"))
     assert over_networks(0.7)(measured)[at] == pytest.approx({0: 0.3})
-    assert over_epochs("csq", 0.7)(measured)[at] == pytest.approx({0: 0.3})
+    curves = {"map": [0.1, 0.3, 0.2], "bound": [0.5, 0.7, 0.6]}
+    epochs = [
+        cell("csq", 1000, curves, bits=16, control=control, head="linear")
+        for control in ("", "D")
+    ]
+    found = over_epochs("csq", 0.7)(of(posterior_epochs=epochs))
+    assert found[at] == pytest.approx({1000: 0.3})
 
 
 def test_divergences_are_those_of_whole_blocks():
