@@ -14,8 +14,8 @@ Made by `python -m experiments.pages` from `llc_retrieval.jsonl`, which
 NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other codebooks,
 losses made for retrieval, codes that no network learns, and real-valued vectors of as
 many numbers, which take 16 times the memory at 16 bits each. Rates, the regulariser of
-CCA-ITQ and epochs are chosen on items kept aside from training, nothing on queries.
-mAP with expected ties, divided by what can be found: over the first 1,000 of
+CCA-ITQ and numbers of epochs are chosen on items kept aside from training, at 32 bits,
+nothing on queries; in the end all training items are trained on. mAP with expected ties, divided by what can be found: over the first 1,000 of
 Caltech-101 and ICD-10, the first 5,000 of ICD-10's words, over all of CIFAR-10. Means
 over seeds ± one standard error.
 

@@ -5,9 +5,9 @@
 LLC with learnt, SVD and random codebooks, beside losses that were made for retrieval,
 codes that no network learns, the code of the predicted class, and real-valued vectors:
 the features themselves, and those of as many numbers as LLC has bits, learnt by
-classifying through them. Learning rates, the regulariser of CCA-ITQ and the epoch of
-everything that is trained are chosen on items kept aside, rates at 32 bits; those of
-losses by `posterior_control`, from which also comes what it has measured of them.
+classifying through them. Learning rates, the regulariser of CCA-ITQ and the number of
+epochs of everything that is trained are chosen on items kept aside, at 32 bits; then
+all training items are trained on. Losses are those of `posterior_control`.
 """
 
 import time
@@ -21,6 +21,7 @@ import typer
 from sklearn.metrics import label_ranking_average_precision_score
 from torch import Tensor
 
+from experiments import posterior_control
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
@@ -32,10 +33,7 @@ from experiments.posterior_control import (
     MORE_RATES,
     N_SEEDS,
     RATES,
-    Settings,
     best_of,
-    loss_of,
-    settings,
 )
 from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners import CCAITQ, ITQ, Learner
@@ -53,6 +51,7 @@ SHALLOW: dict[str, Callable[..., Learner]] = {
     "CCA-ITQ": CCAITQ,
 }
 REAL = "real-valued, learnt"
+TRAINED = (*BOOKS, REAL)  #: In epochs, here; losses are in `posterior_control`.
 #: Without a length of their own.
 WHOLE = ("features", "predicted class", "predicted class, its number")
 #: Of CCA-ITQ.
@@ -106,18 +105,11 @@ def lineup(
 
 def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Learn codes, and rank the base for the queries."""
-    chosen = Settings("", None, settled(data, method))
     if method in LOSSES:
-        known = Cells("posterior_control").get(
-            {"data": data, "head": "linear", "bits": bits, "seed": seed}
-            | {"method": LOSSES[method], "control": ""}
-        )
-        if known is not None:
-            return {key: known[key] for key in ("map", "fit_seconds")}
-        chosen = settings(data, "linear", LOSSES[method])
+        return loss_figures(data, bits, LOSSES[method], seed)
     problem = load_problem(data, seed)
+    learner = make(method, bits, seed, *settled(data, method))
     start = time.perf_counter()
-    learner = make(method, bits, chosen, seed)
     if learner is not None:
         learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
@@ -127,6 +119,15 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     if problem.labels.ndim == 2 and method in (*BOOKS, WHOLE[1]):
         found["label_ranking"] = label_ranking(learner, problem)
     return found
+
+
+def loss_figures(data: str, bits: int, loss: str, seed: int) -> Cell:
+    """Return what `posterior_control` has measured, or measures now."""
+    cell = {"data": data, "head": "linear", "bits": bits, "method": loss}
+    cell |= {"control": "", "seed": seed}
+    known = Cells("posterior_control").get(cell)
+    found = posterior_control.figures(**cell) if known is None else known
+    return {key: found[key] for key in ("map", "fit_seconds")}
 
 
 def label_ranking(learner: Any, problem: HashProblem) -> float:
@@ -143,17 +144,27 @@ def label_ranking(learner: Any, problem: HashProblem) -> float:
     return float(label_ranking_average_precision_score(Y, scores))
 
 
-def settled(data: str, method: str) -> float:
-    """Return the rate, or the regulariser, that ranks items kept aside best."""
+def settled(data: str, method: str) -> tuple[float, int]:
+    """Return the rate, or the regulariser, that ranks items kept aside best.
+
+    With it the number of epochs that does, of what is trained in epochs.
+    """
     if method == "CCA-ITQ":
-        return best_of(REGULARISERS, partial(aside, data, method)).value
-    if method in BOOKS or method == REAL:
-        return best_of(RATES, partial(aside, data, method), MORE_RATES).value
-    return RATES[0]
+        return best_of(REGULARISERS, partial(aside, data, method)).value, 0
+    if method not in TRAINED:
+        return 0.0, 0
+    rate = best_of(RATES, partial(aside, data, method), MORE_RATES).value
+    return rate, tried(data, method, rate)["epochs"]
 
 
 def aside(data: str, method: str, value: float) -> float:
-    """Return the mAP on items kept aside of training; measured once."""
+    """Return the mAP on items kept aside of training."""
+    best: float = tried(data, method, value)["map"]
+    return best
+
+
+def tried(data: str, method: str, value: float) -> Cell:
+    """Return it with the number of epochs that was best; measured once."""
     cell = {"data": data, "head": "linear", "method": method, "control": ""}
     cell |= {"weight": None, "rate": value}
 
@@ -161,7 +172,7 @@ def aside(data: str, method: str, value: float) -> float:
         problem = choice_problem(data, CHOSEN_SEED, N_SEEDS[""])
         fits = possible(method, CHOSEN_BITS, n_classes_of(problem))
         bits = CHOSEN_BITS if fits else LENGTHS[0]  # few classes have few directions
-        learner = make(method, bits, Settings("", None, value), CHOSEN_SEED)
+        learner = make(method, bits, CHOSEN_SEED, value)
         if method in SHALLOW:
             rows = np.random.default_rng(CHOSEN_SEED).permutation(problem.train)
             query, base = np.split(rows, [len(rows) // 10])
@@ -169,29 +180,35 @@ def aside(data: str, method: str, value: float) -> float:
         learner.fit(problem.X[problem.train], problem.labels[problem.train])
         if method in SHALLOW:
             return {"map": ranked(learner, method, problem)}
-        return {"map": max(record["map"] for record in learner.history_)}
+        values = [record["map"] for record in learner.history_]
+        return {"map": max(values), "epochs": 1 + int(np.argmax(values))}
 
-    best: float = Cells("posterior_choices").measure(cell, train)["map"]
-    return best
+    needed = "epochs" if method in TRAINED else None
+    return Cells("posterior_choices").measure(cell, train, needed)
 
 
-def make(method: str, bits: int, chosen: Settings, seed: int) -> Any:
-    """Return an untrained learner, or None for the features themselves."""
-    shared: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed}
+def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> Any:
+    """Return an untrained learner, or None for the features themselves.
+
+    With `epochs` it trains on all items for so long, without them as long as any, with
+    a tenth of the items kept aside.
+    """
+    shared: dict[str, Any] = {"n_iter": epochs or N_ITER, "random_state": seed}
+    if epochs:
+        shared["validation"] = 0
     if method in BOOKS:
         options = {"codebook_epochs": CODEBOOK_EPOCHS, **CODEBOOKS[method]}
-        return LLC(bits, learning_rate=chosen.rate, **shared, **options)
+        return LLC(bits, learning_rate=value, **shared, **options)
+    if method == REAL:
+        return DeepHash(bits, loss=RealValued(), learning_rate=value, **shared)
     if method == "CCA-ITQ":
-        return CCAITQ(bits, reg=chosen.rate, random_state=seed)
+        return CCAITQ(bits, reg=value, random_state=seed)
     if method in SHALLOW:
         return SHALLOW[method](bits, random_state=seed)
     if method.startswith("predicted class"):
         return PredictedClass(numbered=method.endswith("number"))
-    if method == "features":
-        return None
-    real = method == REAL
-    loss = RealValued() if real else loss_of(LOSSES[method], chosen.variant)
-    return DeepHash(bits, loss=loss, learning_rate=chosen.rate, **shared)
+    assert method == "features"
+    return None
 
 
 def ranked(learner: Any, method: str, problem: HashProblem) -> float:

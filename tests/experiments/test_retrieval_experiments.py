@@ -14,6 +14,7 @@ from experiments import (
     bernoulli_toy,
     cross_modal,
     llc_retrieval,
+    posterior_control,
 )
 from experiments._hash_problems import HashProblem
 from experiments.posterior_control import Settings
@@ -38,11 +39,19 @@ def short(monkeypatch, problem):
         monkeypatch.setattr(module, "load_problem", lambda name, seed: problem)
         monkeypatch.setattr(module, "N_ITER", 3)
         monkeypatch.setattr(module, "CODEBOOK_EPOCHS", 3)
-    monkeypatch.setattr(llc_retrieval, "settings", lambda *_: Settings("", None, 1e-3))
-    monkeypatch.setattr(llc_retrieval, "choice_problem", lambda *_: problem)
+    chosen = Settings("", None, 1e-3)
+    monkeypatch.setattr(posterior_control, "settings", lambda *_: chosen)
+    monkeypatch.setattr(posterior_control, "N_ITER", 3)
+    take_problem(monkeypatch, problem)
     monkeypatch.setattr(llc_retrieval, "RATES", (1e-3,))
     monkeypatch.setattr(llc_retrieval, "MORE_RATES", ())
     monkeypatch.setattr(llc_retrieval, "REGULARISERS", (1,))
+
+
+def take_problem(monkeypatch, problem):
+    for module in (llc_retrieval, posterior_control):
+        for name in ("load_problem", "choice_problem"):
+            monkeypatch.setattr(module, name, lambda *_: problem)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +72,7 @@ def test_items_of_several_classes(short, results, problem, monkeypatch):
     labels = np.eye(len(names), dtype=int)[numbers]
     labels[::3, 0] = 1
     several = replace(problem, labels=labels)
-    for name in ("load_problem", "choice_problem"):
-        monkeypatch.setattr(llc_retrieval, name, lambda *_: several)
+    take_problem(monkeypatch, several)
     cells = list(llc_retrieval.lineup("any", 0, 12, several=True))
     assert not any("number" in cell["method"] for cell in cells)
     for method in {cell["method"] for cell in cells}:
@@ -81,13 +89,23 @@ def test_what_is_best_aside_is_taken(short, results, write_cells, monkeypatch):
     monkeypatch.setattr(llc_retrieval, "RATES", (1e-3, 3e-3, 1e-2))
     common = {"data": "any", "head": "linear", "control": "", "weight": None}
     cells = [
-        ({**common, "method": method, "rate": rate}, {"map": 0.5 + 0.1 * (i == 1)})
+        (
+            {**common, "method": method, "rate": rate},
+            {"map": 0.5 + 0.1 * (i == 1), "epochs": 7 + i},
+        )
         for method, rates in (("CCA-ITQ", (0.1, 1, 10)), ("LLC", (1e-3, 3e-3, 1e-2)))
         for i, rate in enumerate(rates)
     ]
     write_cells(results / "posterior_choices.jsonl", cells)
-    assert llc_retrieval.settled("any", "CCA-ITQ") == 1
-    assert llc_retrieval.settled("any", "LLC") == 3e-3
+    assert llc_retrieval.settled("any", "CCA-ITQ") == (1, 0)
+    assert llc_retrieval.settled("any", "LLC") == (3e-3, 8)
+
+
+def test_all_items_are_trained_on_in_the_end():
+    chosen = llc_retrieval.make("LLC", 8, 0, 3e-3, 8)
+    assert (chosen.n_iter, chosen.validation) == (8, 0)
+    tried = llc_retrieval.make("LLC", 8, 0, 3e-3)
+    assert (tried.n_iter, tried.validation) == (llc_retrieval.N_ITER, 0.1)
 
 
 def test_losses_are_not_trained_twice(short, results, write_cells):
