@@ -15,9 +15,10 @@ NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other cod
 losses made for retrieval, codes that no network learns, and real-valued vectors of as
 many numbers, which take 16 times the memory at 16 bits each. Rates, the regulariser of
 CCA-ITQ and numbers of epochs are chosen on items kept aside from training, at 32 bits,
-nothing on queries; in the end all training items are trained on. mAP with expected ties, divided by what can be found: over the first 1,000 of
-Caltech-101 and ICD-10, the first 5,000 of ICD-10's words, over all of CIFAR-10. Means
-over seeds ± one standard error.
+nothing on queries; in the end all training items are trained on. mAP with expected
+ties, divided by what can be found: over the first 1,000 of Caltech-101 and ICD-10, the
+first 5,000 of ICD-10's words, over all of CIFAR-10. Means over seeds ± one standard
+error.
 
 A code of the predicted class, one bit for each class or the bits of its number, ranks
 the base as well as a classifier does and tells nothing else; codes of classes that were
