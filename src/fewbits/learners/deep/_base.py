@@ -229,15 +229,16 @@ class DeepLearner(IterativeLearner):
             raise FeatureError(f"need at least {least} items, got {len(items)}")
         return items.reshape(len(items), -1)
 
-    def _problem(self, X: Array, y: Any) -> Problem:
-        """Check the labels, and set a share of the items aside."""
+    def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
+        """Check the labels, and set a share of the items aside; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
         single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
         all_targets = Targets.from_indicator(Y, single)
         labels = all_targets.numpy()
         self._check_present(Y)
         rng = check_random_state(self.random_state)
-        train, aside = split_off(labels, self.validation, rng)
+        aside_share = self.validation if share is None else share
+        train, aside = split_off(labels, aside_share, rng)
         self.held_out_ = aside
         monitor = Monitor(labels, train, aside, rng)
         seed = int(rng.randint(2**31 - 1))
@@ -308,7 +309,7 @@ class DeepLearner(IterativeLearner):
         classify: Classify | None = None,
         n_epochs: int | None = None,
         phase: str = "",
-    ) -> None:
+    ) -> Trainer:
         """Train; keep the epoch that is best on the items kept aside.
 
         That is by accuracy where there is a way to `classify`, and otherwise by mAP.
@@ -347,6 +348,7 @@ class DeepLearner(IterativeLearner):
                 self.encoder_ = self._deploy(problem, network)
             raise
         self._keep(trainer)
+        return trainer
 
     def _learnt_centres(self, problem: Problem, n_bits: int) -> NDArray[np.int8]:
         """Return codes of classes that a linear network has learnt to classify with.
@@ -399,6 +401,7 @@ class DeepLearner(IterativeLearner):
         except KeyboardInterrupt:
             if not (history and last):
                 raise
+            trainer.interrupted = True
             self._warn_of_interrupt(len(history), trainer.plan.checkpoint)
 
     def _keep(self, trainer: Trainer) -> None:

@@ -11,14 +11,14 @@ from fewbits.codes import pack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_n_bits
-from fewbits.learners.deep._base import DeepLearner
+from fewbits.learners._parameters import check_flag, check_n_bits
+from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._posterior import (
     CentreControl,
     Control,
     PosteriorControl,
 )
-from fewbits.learners.deep._trainer import Trainer
+from fewbits.learners.deep._trainer import Trainer, copy_of
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
@@ -27,6 +27,11 @@ CONTROLS: dict[str, Callable[..., Control]] = {
     "posterior": PosteriorControl,
     "centres": CentreControl,
 }
+
+
+#: What a fit leaves besides the encoder; the first of it tells how epochs were chosen.
+_OF_SELECTION = ("history_", "objective_", "n_iter_")
+_FITTED = (*_OF_SELECTION, "network_", "classifier_", "centres_", "held_out_")
 
 
 class DeepHash(DeepLearner):
@@ -78,6 +83,9 @@ class DeepHash(DeepLearner):
         items trained on, decides which epoch is kept; 0 keeps the last.
     patience : int or None, default=None
         Epochs without a better mAP before training stops; needs items kept aside.
+    refit : bool, default=False
+        Train anew on all items in the end, for as many epochs as were best with some
+        kept aside. Where items are few, each counts: it is worth the time then.
     device : str, default="auto"
         "cpu", "cuda", or "auto" for a GPU if there is one.
     mixed_precision : bool, default=False
@@ -107,6 +115,7 @@ class DeepHash(DeepLearner):
     history_ : list of dict
         For each epoch: ``loss``, ``seconds`` of its steps, ``bound`` (min D_inter / max
         D_intra), ``map`` on the items kept aside, and ``seconds_of_figures`` of these.
+        Of `refit` it tells nothing: it is how the number of epochs was chosen.
     classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
         The classifier that GreedyHash and DSDH learn beside the codes; None where a
@@ -119,7 +128,7 @@ class DeepHash(DeepLearner):
     n_iter_ : int
         Epochs that were done; the best of them is kept.
     held_out_ : ndarray of int64
-        Rows of X that were kept aside.
+        Rows of X that were not trained on; none after `refit`.
     n_features_in_ : int
 
     Examples
@@ -151,6 +160,7 @@ class DeepHash(DeepLearner):
         weight_decay: float = 0.0,
         validation: float = 0.1,
         patience: int | None = None,
+        refit: bool = False,
         device: str = "auto",
         mixed_precision: bool = False,
         checkpoint: Any = None,
@@ -174,6 +184,7 @@ class DeepHash(DeepLearner):
         self.weight_decay = weight_decay
         self.validation = validation
         self.patience = patience
+        self.refit = refit
         self.device = device
         self.mixed_precision = mixed_precision
         self.checkpoint = checkpoint
@@ -198,17 +209,56 @@ class DeepHash(DeepLearner):
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         self._check_training()
+        check_flag("refit", self.refit)
+        if self.refit and self.validation == 0:
+            raise ArgumentError("refit=True needs items kept aside, but validation=0")
         as_loss(self.loss)
         as_control(self.control)
 
     def _learn(self, X: Array, y: Any) -> Encoder:
-        problem = self._problem(X, y)
+        before = self._backbone_state() if self.refit else None
+        encoder, trainer = self._trained(self._problem(X, y))
+        if not self.refit or trainer.interrupted or not len(self.held_out_):
+            return encoder
+        kept = {name: getattr(self, name) for name in _FITTED}, self._backbone_state()
+        self._set_backbone_state(before)
+        n_epochs = trainer.best_epoch
+        del trainer  # and the copy of the items that is its own
+        try:
+            found, _ = self._trained(self._problem(X, y, 0.0), n_epochs, "refit")
+        except BaseException as error:
+            self._restore({**kept[0], "encoder_": encoder})
+            self._set_backbone_state(kept[1])
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            self._warn_of_interrupt(self.n_iter_, self.checkpoint)
+            return encoder
+        self._restore({name: kept[0][name] for name in _OF_SELECTION})
+        return found
+
+    def _trained(
+        self, problem: Problem, n_epochs: int | None = None, phase: str = ""
+    ) -> tuple[Encoder, Trainer]:
         if problem.targets.classes is not None:
             check_sizes(problem.targets.n_classes, self.n_bits)
         loss, control = as_loss(self.loss), as_control(self.control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
-        self._train(problem, network, loss, control)
-        return self._deploy(problem, network)
+        trainer = self._train(
+            problem, network, loss, control, n_epochs=n_epochs, phase=phase
+        )
+        return self._deploy(problem, network), trainer
+
+    def _restore(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _backbone_state(self) -> Any:
+        """Return what `refit` and an interrupt go back to: it is trained in place."""
+        return None if self.backbone is None else copy_of(self.backbone)
+
+    def _set_backbone_state(self, state: Any) -> None:
+        if self.backbone is not None:
+            self.backbone.load_state_dict(state)
 
     def _keep(self, trainer: Trainer) -> None:
         super()._keep(trainer)

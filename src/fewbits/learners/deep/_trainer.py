@@ -119,7 +119,11 @@ class Trainer:
     ----------
     history : list of dict
         The figures of each epoch.
+    interrupted : bool
+        Whether an interrupt ended it; who catches that says so.
     """
+
+    interrupted = False
 
     def __init__(
         self,
@@ -177,6 +181,11 @@ class Trainer:
                 self._keep_best(record)
                 self._save()
                 yield record
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch that is kept, counted from 1."""
+        return len(self.history) if self._best is None else 1 + self._best[0]
 
     def restore_best(self) -> None:
         """Go back to the epoch that was best on the items kept aside.
