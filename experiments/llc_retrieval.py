@@ -181,7 +181,8 @@ def tried(data: str, method: str, value: float) -> Cell:
         if method in SHALLOW:
             return {"map": ranked(learner, method, problem)}
         values = [record["map"] for record in learner.history_]
-        return {"map": max(values), "epochs": 1 + int(np.argmax(values))}
+        best = np.argmax(posterior_control.smooth(values))
+        return {"map": max(values), "epochs": 1 + int(best)}
 
     needed = "epochs" if method in TRAINED else None
     return Cells("posterior_choices").measure(cell, train, needed)

@@ -24,6 +24,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
@@ -58,6 +59,9 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "dsdh": {"": {}, "eta 1": {"eta": 1.0}, "eta 0": {"eta": 0.0}},
 }
 N_ITER, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32
+N_SMOOTHED = (
+    9  #: Epochs beside each other; their mean mAP decides on how many there are.
+)
 #: Of which the epochs are looked at with more than one seed.
 FOLLOWED, N_FOLLOWED = (("csq", "D"), ("hashnet", "D")), 3
 CONTROLS: dict[str, Any] = {
@@ -138,7 +142,7 @@ def measure(
                 for cell in lineup(name, kind, seed):
                     asked = asked_for(cell["control"], control)
                     if asked and wanted(cell, only, bits):
-                        again = outdated(cell, cells.get(cell))
+                        again = superseded(cell, cells.get(cell))
                         cells.measure(cell, partial(figures, **cell), again=again)
 
 
@@ -153,6 +157,14 @@ def outdated(cell: Cell, known: Cell | None) -> bool:
         return False
     asked = (cell[key] for key in ("data", "head", "method", "control"))
     return settings(*asked) != Settings(*(known[key] for key in Settings._fields))
+
+
+def superseded(cell: Cell, known: Cell | None) -> bool:
+    """Whether settings or the number of epochs have changed since."""
+    if known is None:
+        return False
+    made = {key: value for key, value in cell.items() if key != "seed"}
+    return outdated(cell, known) or known["epochs"] != best_epoch(**made)[0]
 
 
 def lineup(name: str, head: str, seed: int) -> Iterator[Cell]:
@@ -192,16 +204,28 @@ def figures(
 def best_epoch(
     data: str, head: str, bits: int, method: str, control: str
 ) -> tuple[int, float]:
-    """Return how many epochs rank items kept aside best, and how well."""
+    """Return how many epochs rank items kept aside best, and how well.
+
+    The best of all is partly luck, so a mean over epochs beside each other decides.
+    """
     cells, found = Cells("posterior_epochs"), []
     for more in range(N_FOLLOWED if (method, control) in FOLLOWED else 1):
         cell = {"data": data, "head": head, "bits": bits, "method": method}
         cell |= {"control": control, "seed": CHOSEN_SEED + more}
         again = outdated(cell, cells.get(cell))
         by_epoch = partial(epoch_figures, **cell)
-        found.append(cells.measure(cell, by_epoch, again=again)["map"])
+        found.append(smooth(cells.measure(cell, by_epoch, again=again)["map"]))
     best = [int(np.argmax(values)) + 1 for values in found]
-    return round(float(np.median(best))), float(np.mean([max(v) for v in found]))
+    return round(float(np.median(best))), float(np.mean([v.max() for v in found]))
+
+
+def smooth(values: Sequence[float]) -> NDArray[np.float64]:
+    """Return means over neighbouring epochs, of fewer at both ends."""
+    near = np.ones(min(N_SMOOTHED, len(values)))
+    sums, counts = (
+        np.convolve(each, near, "same") for each in (values, np.ones(len(values)))
+    )
+    return sums / counts
 
 
 def epoch_figures(
