@@ -56,12 +56,11 @@ were last seen ("memory"), as in public code, and other weights than their autho
 Variants, learning rates and weights were chosen at 32 bits on a tenth of the training
 items of another seed, among which is no query of those that are reported (of ICD-10
 that leaves 11 to 60 of a block's items instead of 60). There, with {N_ITER} epochs at
-each length, it also shows after how many they rank best, in the mean over
-{N_SMOOTHED} epochs beside each other; so many are then done with all training items, and
-the learning rate falling to 0 by the last. The bound is that of the codes that are
-ranked, over the epochs that of the training items. mAP with expected ties, divided by
-what can be found; means over seeds ± one standard error, and differences paired by
-seed."""
+each length, it also shows after how many they rank best, in the mean over {N_SMOOTHED}
+epochs beside each other; so many are then done with all training items, and the
+learning rate falling to 0 by the last. The bound is that of the codes that are ranked,
+over the epochs that of the training items. mAP with expected ties, divided by what can
+be found; means over seeds ± one standard error, and differences paired by seed."""
 
 TABLES = {
     "map": "mAP",
