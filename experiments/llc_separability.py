@@ -42,9 +42,11 @@ COSTS = (0.3, 1.0, 3.0, 10.0)
 class Classifier(DeepHash):
     """A network whose epochs are judged as LLC's are: by accuracy, not by signs."""
 
-    def _train(self, problem: Any, network: Any, loss: Any, *rest: Any) -> None:
-        classify = getattr(loss, "classify", lambda scores: scores)
-        super()._train(problem, network, loss, *rest, classify=classify)
+    def _train(
+        self, problem: Any, network: Any, loss: Any, *rest: Any, **options: Any
+    ) -> Any:
+        options["classify"] = getattr(loss, "classify", lambda scores: scores)
+        return super()._train(problem, network, loss, *rest, **options)
 
 
 class PhaseOne(Classifier):
