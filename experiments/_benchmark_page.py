@@ -263,7 +263,7 @@ def training(rows: list[dict[str, Any]]) -> str:
             *(row[key] for key in ("name", "loss", "bits")),
             f"{row['seconds']:.3f} s",
             _at_most(row),
-            row["target"],
+            "" if row["target"] is None else row["target"],
         ]
         for row in rows
         if row["name"] != "memory"
@@ -343,8 +343,8 @@ def _ratio(row: dict[str, Any]) -> str:
 
 
 def _at_most(row: dict[str, Any]) -> str:
-    text = f"{row['ratio']:.2f}"
-    return f"**{text}**" if row["ratio"] > row["target"] else text
+    text, target = f"{row['ratio']:.2f}", row["target"]
+    return f"**{text}**" if target is not None and row["ratio"] > target else text
 
 
 def _cell(value: Any) -> str:

@@ -54,11 +54,13 @@ def test_a_cost_above_its_target_is_in_bold(results):
     rows = [
         {**row, "name": "trainer", "ratio": 1.05},
         {**row, "name": "posterior", "ratio": 1.2},
+        {**row, "name": "a look", "ratio": 1.6, "target": None},
         {"name": "memory", "way": "ours", "peak_bytes": 2**29},
     ]
     page = written(results, "training", rows)
     assert "| trainer | csq | 16 | 0.100 s | 1.05 | 1.1 |" in page
     assert "| posterior | csq | 16 | 0.100 s | **1.20** | 1.1 |" in page
+    assert "| a look | csq | 16 | 0.100 s | 1.60 |  |" in page
     assert "ours 512 MiB" in page
 
 
