@@ -91,7 +91,7 @@ def accepted(cells: list[Cell]) -> str:
 
 
 def mixtures(cells: list[Cell]) -> str:
-    """Return F1 of known items: of tuned thresholds, and of rules by length."""
+    """Return F1 of foreign items: of tuned thresholds, and of rules by length."""
     rows: dict[str, dict[float, list[float]]] = {}
     for cell in cells:
         found, bits = cell["figures"]["rules"], cell["cell"]["bits"]

@@ -30,10 +30,10 @@ from experiments.posterior_control import (
     FOLLOWED,
     LENGTHS,
     N_ITER,
-    N_SMOOTHED,
     Settings,
     choice_of,
 )
+from fewbits.learners.deep._trainer import N_SMOOTHED
 
 INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
 
@@ -57,10 +57,11 @@ Variants, learning rates and weights were chosen at 32 bits on a tenth of the tr
 items of another seed, among which is no query of those that are reported (of ICD-10
 that leaves 11 to 60 of a block's items instead of 60). There, with {N_ITER} epochs at
 each length, it also shows after how many they rank best, in the mean over {N_SMOOTHED}
-epochs beside each other; so many are then done with all training items, and the
-learning rate falling to 0 by the last. The bound is that of the codes that are ranked,
-over the epochs that of the training items. mAP with expected ties, divided by what can
-be found; means over seeds ± one standard error, and differences paired by seed."""
+epochs beside each other (of csq + D and hashnet + D in the median of three seeds); so
+many are then done with all training items, and the learning rate falling to 0 by the
+last. "MLP" is a hidden layer of 1,024, as in public code. The bound is that of the
+codes that are ranked, over the epochs that of the training items. mAP with expected
+ties, divided by what can be found; means over seeds ± one standard error, and differences paired by seed."""
 
 TABLES = {
     "map": "mAP",

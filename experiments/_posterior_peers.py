@@ -20,7 +20,7 @@ Table = dict[str, dict[int, tuple[float, float, int]]]
 
 def beside_public_code(cells: list[Cell], name: str, head: str) -> Iterator[str]:
     """Yield public code beside ours, from cells that name their control."""
-    public = BY_HEAD[head].get(name)
+    public = BY_HEAD[head.split()[0]].get(name)
     if public is None:
         yield from references(name)
         return

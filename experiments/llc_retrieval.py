@@ -6,8 +6,9 @@ LLC with learnt, SVD and random codebooks, beside losses that were made for retr
 codes that no network learns, the code of the predicted class, and real-valued vectors:
 the features themselves, and those of as many numbers as LLC has bits, learnt by
 classifying through them. Learning rates, the regulariser of CCA-ITQ and the number of
-epochs of everything that is trained are chosen on items kept aside, at 32 bits; then
-all training items are trained on. Losses are those of `posterior_control`.
+epochs are chosen on items kept aside, at 32 bits; then all training items are trained
+on. Phase 1 of LLC always has as many epochs, and keeps the last of them where nothing
+is kept aside. Losses are those of `posterior_control`.
 """
 
 import time
@@ -82,7 +83,20 @@ def main(data: Data, seeds: Seeds = 5, bits: Bits = None, only: Only = None) -> 
             several = problem.labels.ndim == 2
             for cell in lineup(name, seed, n_classes_of(problem), several):
                 if wanted(cell, only, bits):
-                    cells.measure(cell, partial(figures, **cell))
+                    again = superseded(cell, cells.get(cell))
+                    cells.measure(cell, partial(figures, **cell), again=again)
+
+
+def superseded(cell: Cell, known: Cell | None) -> bool:
+    """Whether other settings have been chosen since a cell was measured."""
+    if known is None:
+        return False
+    name, method = cell["data"], cell["method"]
+    if method in LOSSES:
+        return bool(known["map"] != loss_figures(**cell)["map"])
+    if method not in (*TRAINED, "CCA-ITQ"):
+        return False
+    return settled(name, method) != (known.get("rate"), known.get("epochs"))
 
 
 def n_classes_of(problem: HashProblem) -> int:
@@ -106,14 +120,17 @@ def lineup(
 def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Learn codes, and rank the base for the queries."""
     if method in LOSSES:
-        return loss_figures(data, bits, LOSSES[method], seed)
+        return loss_figures(data, bits, method, seed)
+    rate, epochs = settled(data, method)
     problem = load_problem(data, seed)
-    learner = make(method, bits, seed, *settled(data, method))
+    learner = make(method, bits, seed, rate, epochs)
     start = time.perf_counter()
     if learner is not None:
         learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
     found = {"map": ranked(learner, method, problem), "fit_seconds": round(seconds, 2)}
+    if rate:
+        found |= {"rate": rate, "epochs": epochs}
     if method in BOOKS:
         found["unique"] = learner.codebook_of_classes().n_unique
     if problem.labels.ndim == 2 and method in (*BOOKS, WHOLE[1]):
@@ -121,12 +138,14 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     return found
 
 
-def loss_figures(data: str, bits: int, loss: str, seed: int) -> Cell:
+def loss_figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Return what `posterior_control` has measured, or measures now."""
-    cell = {"data": data, "head": "linear", "bits": bits, "method": loss}
+    cell = {"data": data, "head": "linear", "bits": bits, "method": LOSSES[method]}
     cell |= {"control": "", "seed": seed}
-    known = Cells("posterior_control").get(cell)
-    found = posterior_control.figures(**cell) if known is None else known
+    cells = Cells("posterior_control")
+    again = posterior_control.superseded(cell, cells.get(cell))
+    by_loss = partial(posterior_control.figures, **cell)
+    found = cells.measure(cell, by_loss, again=again)
     return {key: found[key] for key in ("map", "fit_seconds")}
 
 

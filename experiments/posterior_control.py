@@ -24,7 +24,6 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
@@ -32,10 +31,15 @@ from experiments._options import Bits, Data, Only, Seeds, wanted
 from fewbits.analysis import code_bound
 from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
+from fewbits.learners.deep._trainer import smooth
 from fewbits.learners.deep.losses import LOSSES, Loss
 
 LENGTHS = (16, 32, 64)
-HEADS: dict[str, tuple[int, ...]] = {"linear": (), "mlp": (1024,)}
+HEADS: dict[str, dict[str, Any]] = {
+    "linear": {},
+    "mlp": {"hidden": (1024,)},
+    "mlp with dropout": {"hidden": (1024,), "dropout": 0.5},
+}
 #: Tried first, and what else is tried where the best of them is the last.
 RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
 #: So small a weight at first that the loss is all but alone: mAP need not rise with the
@@ -59,9 +63,6 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "dsdh": {"": {}, "eta 1": {"eta": 1.0}, "eta 0": {"eta": 0.0}},
 }
 N_ITER, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32
-N_SMOOTHED = (
-    9  #: Epochs beside each other; their mean mAP decides on how many there are.
-)
 #: Of which the epochs are looked at with more than one seed.
 FOLLOWED, N_FOLLOWED = (("csq", "D"), ("hashnet", "D")), 3
 CONTROLS: dict[str, Any] = {
@@ -88,7 +89,8 @@ METHODS = (*LOSSES, *ALONE)
 #: Seeds of each: five for the tables, three for what is beside them.
 N_SEEDS = {"": 5, "D": 5, "centres": 3, "frozen": 3}
 #: What tells posterior and centres apart is asked of the linear head.
-CONTROLS_OF = {"linear": tuple(N_SEEDS), "mlp": ("", "D")}
+CONTROLS_OF = {"linear": tuple(N_SEEDS), "mlp": ("", "D"), "mlp with dropout": ("",)}
+CURVES = ("map", "bound")  #: Of every epoch.
 
 
 def beside_losses(cell: Cell) -> bool:
@@ -105,8 +107,9 @@ class Settings(NamedTuple):
 
 
 app = typer.Typer()
-Head = Annotated[list[str] | None, typer.Option(help="linear or mlp.")]
-CURVES = ("map", "bound")
+Head = Annotated[
+    list[str] | None, typer.Option(help="linear, mlp, or mlp with dropout.")
+]
 Controls = Annotated[
     list[str] | None, typer.Option("--control", help="D, centres, frozen, or none.")
 ]
@@ -164,7 +167,9 @@ def superseded(cell: Cell, known: Cell | None) -> bool:
     if known is None:
         return False
     made = {key: value for key, value in cell.items() if key != "seed"}
-    return outdated(cell, known) or known["epochs"] != best_epoch(**made)[0]
+    if "aside" not in known or outdated(cell, known):
+        return True
+    return bool(known["epochs"] != best_epoch(**made)[0])
 
 
 def lineup(name: str, head: str, seed: int) -> Iterator[Cell]:
@@ -206,7 +211,8 @@ def best_epoch(
 ) -> tuple[int, float]:
     """Return how many epochs rank items kept aside best, and how well.
 
-    The best of all is partly luck, so a mean over epochs beside each other decides.
+    With the same items kept aside whatever is trained; those whose epochs are looked at
+    with more seeds take the median number.
     """
     cells, found = Cells("posterior_epochs"), []
     for more in range(N_FOLLOWED if (method, control) in FOLLOWED else 1):
@@ -216,16 +222,7 @@ def best_epoch(
         by_epoch = partial(epoch_figures, **cell)
         found.append(smooth(cells.measure(cell, by_epoch, again=again)["map"]))
     best = [int(np.argmax(values)) + 1 for values in found]
-    return round(float(np.median(best))), float(np.mean([v.max() for v in found]))
-
-
-def smooth(values: Sequence[float]) -> NDArray[np.float64]:
-    """Return means over neighbouring epochs, of fewer at both ends."""
-    near = np.ones(min(N_SMOOTHED, len(values)))
-    sums, counts = (
-        np.convolve(each, near, "same") for each in (values, np.ones(len(values)))
-    )
-    return sums / counts
+    return round(float(np.median(best))), float(found[0].max())
 
 
 def epoch_figures(
@@ -275,7 +272,7 @@ def make(
         bits,
         loss=loss_of(loss, chosen.variant),
         control=made,
-        hidden=HEADS[head],
+        **HEADS[head],
         n_iter=N_ITER,
         learning_rate=chosen.rate,
         random_state=seed,

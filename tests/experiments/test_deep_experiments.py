@@ -17,6 +17,7 @@ from experiments import (
     _posterior_peers,
     llc,
     llc_foreign,
+    llc_retrieval,
     llc_separability,
     llc_taxonomy,
     posterior_control,
@@ -27,6 +28,7 @@ from experiments._hash_problems import HashProblem
 from experiments._llc_problems import ClassProblem
 from fewbits.datasets import Dataset, available
 from fewbits.learners.deep import LLC
+from fewbits.learners.deep._trainer import smooth
 
 
 @pytest.fixture(autouse=True)
@@ -180,12 +182,33 @@ def test_page_of_controls(results, write_cells):
     assert (results / "posterior_caltech101_linear_epochs.svg").exists()
 
 
-def test_a_lucky_epoch_does_not_decide(monkeypatch):
-    monkeypatch.setattr(posterior_control, "N_SMOOTHED", 3)
-    values = [0.1, 0.9, 0.2, 0.6, 0.7, 0.6]
-    means = posterior_control.smooth(values)
-    assert means == pytest.approx([0.5, 0.4, 1.7 / 3, 0.5, 1.9 / 3, 0.65])
-    assert posterior_control.smooth([0.3]) == pytest.approx([0.3])
+def test_what_is_kept_aside_is_the_same_for_all(monkeypatch):
+    chosen = posterior_control.Settings("", 0.1, 1)
+    monkeypatch.setattr(posterior_control, "settings", lambda *_: chosen)
+
+    def measured(self, cell, *_, again):
+        late = cell["seed"] > posterior_control.CHOSEN_SEED
+        return {"map": [0.1] * 10 + [0.9] * 20 if late else [0.5] * 10 + [0.2] * 20}
+
+    monkeypatch.setattr(_cells.Cells, "measure", measured)
+    assert posterior_control.best_epoch("any", "linear", 8, "dch", "D") == (1, 0.5)
+    found = posterior_control.best_epoch("any", "linear", 8, "csq", "D")
+    assert found == (15, pytest.approx(0.5))  # the first of nine good ones in a row
+
+
+def test_retrieval_follows_what_is_chosen_and_measured(monkeypatch):
+    cell = {"data": "any", "bits": 16, "method": "LLC", "seed": 0}
+    monkeypatch.setattr(llc_retrieval, "settled", lambda *_: (1e-3, 40))
+    known = {"map": 0.5, "rate": 1e-3, "epochs": 40}
+    assert not llc_retrieval.superseded(cell, None)
+    assert not llc_retrieval.superseded(cell, known)
+    assert llc_retrieval.superseded(cell, {**known, "epochs": 41})
+    assert llc_retrieval.superseded(cell, {"map": 0.5})
+    assert not llc_retrieval.superseded({**cell, "method": "ITQ"}, {"map": 0.5})
+    monkeypatch.setattr(llc_retrieval, "loss_figures", lambda **_: {"map": 0.6})
+    cell["method"] = "HashNet"
+    assert llc_retrieval.superseded(cell, {"map": 0.5})
+    assert not llc_retrieval.superseded(cell, {"map": 0.6})
 
 
 def test_a_cell_is_measured_again_for_another_number_of_epochs(monkeypatch):
@@ -194,11 +217,13 @@ def test_a_cell_is_measured_again_for_another_number_of_epochs(monkeypatch):
     )
     monkeypatch.setattr(posterior_control, "best_epoch", lambda **_: (7, 0.5))
     cell = {"data": "any", "head": "linear", "method": "csq", "control": "D", "bits": 8}
-    known = {"variant": "", "weight": 0.1, "rate": 1, "epochs": 7}
+    known = {"variant": "", "weight": 0.1, "rate": 1, "epochs": 7, "aside": 0.5}
+    old = {key: value for key, value in known.items() if key != "aside"}
     assert not posterior_control.superseded({**cell, "seed": 0}, None)
     assert not posterior_control.superseded({**cell, "seed": 0}, known)
     assert posterior_control.superseded({**cell, "seed": 0}, {**known, "epochs": 9})
     assert posterior_control.superseded({**cell, "seed": 0}, {**known, "rate": 2})
+    assert posterior_control.superseded({**cell, "seed": 0}, old)
 
 
 def test_all_items_are_trained_on_for_the_best_number_of_epochs(monkeypatch, results):
@@ -217,7 +242,7 @@ def test_all_items_are_trained_on_for_the_best_number_of_epochs(monkeypatch, res
     (kept,) = _cells.Cells("posterior_epochs")
     values = kept["figures"]["map"]
     assert len(values) == 6
-    means = posterior_control.smooth(values)
+    means = smooth(values)
     assert found["epochs"] == 1 + np.argmax(means)
     assert found["aside"] == pytest.approx(max(means))
     again = posterior_control.make("csq", "", chosen, "linear", 8, 0)
@@ -462,13 +487,13 @@ def test_items_of_several_labels_have_no_colour(monkeypatch, results):
         posterior_map.main(["words"])
 
 
-@pytest.mark.parametrize("head", ["linear", "mlp"])
+@pytest.mark.parametrize("head", ["linear", "mlp", "mlp with dropout"])
 def test_public_code_stands_beside_ours_where_it_was_run(head):
     found = {"map": 0.9, "aside": 0.8}
     cell = {"method": "csq", "bits": 32, "seed": 0, "control": ""}
     cells = [{"cell": cell, "figures": found}]
     parts = list(_posterior_peers.beside_public_code(cells, "caltech101", head))
-    theirs, best = {"linear": (".733", ".746"), "mlp": (".843", ".864")}[head]
+    theirs, best = {"l": (".733", ".746"), "m": (".843", ".864")}[head[0]]
     assert f"{theirs} / .900" in parts[1]
     assert f"{best} / .900 (csq)" in parts[1]
     assert not list(_posterior_peers.beside_public_code(cells, "icd10-words", head))

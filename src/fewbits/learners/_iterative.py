@@ -76,11 +76,12 @@ class IterativeLearner(Learner):
     def _n_left(self, objective: list[float]) -> int:
         return 0 if self._may_stop(objective) else self.n_iter - len(objective)
 
-    def _warn_of_interrupt(self, n_done: int, path: Any) -> None:
+    def _warn_of_interrupt(self, n_done: int, path: Any, when: str = "") -> None:
+        when = when or f"after {n_done} of {self.n_iter} iterations"
         later = "" if path is None else f"; the same fit goes on from {path}"
         message = (
-            f"interrupted after {n_done} of {self.n_iter} iterations; the "
-            f"{type(self).__name__} learned so far is kept{later}"
+            f"interrupted {when}; the {type(self).__name__} learned so far is "
+            f"kept{later}"
         )
         warn_user(InterruptedWarning(message, n_done, self.n_iter))
 

@@ -56,7 +56,7 @@ def fit_bundle(
     A deep method makes a bundle that classifies, by the codes or centres that it has
     for classes or, bit by bit, by those of the majority of their items. Items kept
     aside (`validation`) also calibrate how probable classes are, or say from which
-    score on an item has one of several labels.
+    score on an item has one of several labels; after `refit` there are none.
 
     The features of image files are kept on disk, see `fewbits.backbones.features`: in
     the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any

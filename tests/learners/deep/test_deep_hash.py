@@ -409,3 +409,18 @@ def test_learnt_centres_of_several_labels_and_with_a_backbone(tmp_path):
     learner = DeepHash(8, n_iter=2, checkpoint=path, **options).fit(items, Y)
     assert len(np.unique(learner.centres_, axis=0)) == 5
     assert sorted(p.name for p in tmp_path.iterdir()) == ["c.pt", "c.pt.centres"]
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_integers_are_features_like_any(standardize):
+    pixels = images.reshape(len(images), -1)
+    options = {"n_bits": 8, "n_iter": 2, "device": "cpu", "random_state": 0}
+    fitted = [
+        DeepHash(**options, standardize=standardize).fit(features, y)
+        for features in (pixels, pixels.astype(np.float32))
+    ]
+    assert fitted[0].encoder_.fingerprint == fitted[1].encoder_.fingerprint
+    assert fitted[0].history_[-1]["map"] == fitted[1].history_[-1]["map"]
+    with torch.no_grad():
+        scores = fitted[0].network_(torch.from_numpy(pixels).float()).numpy()
+    assert np.allclose(scores, fitted[0].encoder_.project(pixels), rtol=1e-3, atol=1e-3)

@@ -8,22 +8,25 @@ import torch
 from torch import nn
 
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners.deep import DeepHash
+from fewbits.learners.deep import DeepHash, _trainer
+from fewbits.learners.deep.losses import CSQ
 
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
 X = (np.eye(5, 12)[y] * 1.5 + rng.normal(size=(150, 12))).astype(np.float32)
-OPTIONS = {"n_iter": 12, "learning_rate": 0.05, "validation": 0.3}
+OPTIONS = {"n_iter": 20, "learning_rate": 0.05, "validation": 0.3}
 
 
 def learner(**options):
     fixed = {"n_bits": 16, "random_state": 0, "device": "cpu"}
-    return DeepHash(**fixed, **{**OPTIONS, **options})
+    return DeepHash(**{**fixed, **OPTIONS, **options})
 
 
 def best_epoch(fitted):
     values = [record["map"] for record in fitted.history_]
-    return 1 + values.index(max(values))
+    near = [values[max(i - 4, 0) : i + 5] for i in range(len(values))]
+    means = [sum(each) / len(each) for each in near]
+    return 1 + means.index(max(means))
 
 
 def at_refit(action, epoch=1):
@@ -78,7 +81,7 @@ def test_an_interrupt_leaves_what_was_chosen(backbone):
     made = [deepcopy(each) for each in made]
     first = learner(backbone=made[0]).fit(X, y)
     model = learner(refit=True, backbone=made[1], callbacks=[at_refit(interrupt)])
-    with pytest.warns(UserWarning, match="interrupted after 12 of 12"):
+    with pytest.warns(UserWarning, match="interrupted while it was trained anew"):
         fitted = model.fit(X, y)
     assert fitted.encoder_.fingerprint == first.encoder_.fingerprint
     assert np.array_equal(fitted.encode(X), first.encode(X))
@@ -91,7 +94,7 @@ def test_after_an_interrupt_nothing_is_trained_anew():
         if record["epoch"] == 3:
             raise KeyboardInterrupt
 
-    with pytest.warns(UserWarning, match="interrupted after 3 of 12"):
+    with pytest.warns(UserWarning, match="interrupted after 3 of 20"):
         fitted = learner(refit=True, callbacks=[callback]).fit(X, y)
     assert len(fitted.held_out_) == 45
 
@@ -105,6 +108,40 @@ def test_divergence_leaves_what_was_chosen():
     with pytest.raises(DivergedError):
         model.fit(X, y)
     assert model.encoder_.fingerprint == first.encoder_.fingerprint
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_learnt_centres_are_learnt_from_all_items(tmp_path, checkpoint):
+    seen = []
+    options = {"loss": CSQ(centres="learnt"), "n_iter": 9, "random_state": 3}
+    fitted = learner(
+        refit=True,
+        callbacks=[seen.append],
+        checkpoint=tmp_path / "c.pt" if checkpoint else None,
+        **options,
+    ).fit(X, y)
+    options["n_iter"] = best_epoch(fitted)
+    whole = learner(**options, validation=0).fit(X, y)
+    assert np.array_equal(fitted.centres_, whole.centres_)
+    assert fitted.encoder_.fingerprint == whole.encoder_.fingerprint
+    phases = [record.get("phase", "") for record in seen]
+    assert list(dict.fromkeys(phases)) == ["centres", "", "refit.centres", "refit"]
+    assert phases.count("centres") == phases.count("refit.centres") == 50
+
+
+def test_a_lucky_epoch_does_not_decide(monkeypatch):
+    monkeypatch.setattr(_trainer, "N_SMOOTHED", 3)
+    means = _trainer.smooth([0.1, 0.9, 0.2, 0.6, 0.7, 0.6])
+    assert means == pytest.approx([0.5, 0.4, 1.7 / 3, 0.5, 1.9 / 3, 0.65])
+    assert _trainer.smooth([0.3]) == pytest.approx([0.3])
+
+
+def test_tol_does_not_cut_training_on_all_items_short():
+    seen = []
+    options = {"n_iter": 100, "learning_rate": 0.01, "tol": 0.01}
+    fitted = learner(refit=True, callbacks=[seen.append], **options).fit(X, y)
+    assert fitted.n_iter_ < 100
+    assert sum("phase" in record for record in seen) == best_epoch(fitted)
 
 
 class Killed(Exception):

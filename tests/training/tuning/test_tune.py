@@ -221,3 +221,17 @@ def test_what_would_not_end_in_time_is_not_begun(monkeypatch, minutes):
     measured = {each.configuration.n_bits for each in found.measured}
     assert measured == ({32} if minutes else {16, 32})
     assert found.n_untried == (1 if minutes else 0)
+
+
+def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(monkeypatch):
+    """A third of a minute each, where three lengths share a minute."""
+
+    def slow(group, X, y):
+        return [each._replace(seconds=20.0) for each in learn(group, X, y)]
+
+    monkeypatch.setattr(_race, "learn", slow)
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
+    options = {"methods": ["neighbours"], "n_bits": [8, 16, 32], "minutes": 2}
+    found = tune(digits(), Target(max_bytes=4), **options)
+    assert len({each.configuration.n_bits for each in found.measured}) == 1
+    assert found.n_untried >= 1

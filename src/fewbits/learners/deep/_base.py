@@ -68,6 +68,8 @@ from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses import Loss, Setting
 from fewbits.learners.deep.losses._llc import CodebookLoss
 
+#: The phase in which all items are trained on.
+REFIT = "refit"
 _CENTRE_EPOCHS = 50  # as many as LLC's
 _TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
@@ -140,7 +142,7 @@ class DeepLearner(IterativeLearner):
         numbers = torch.arange(len(items))
         features: NDArray[np.float32] = features_of(
             network,
-            ArrayItems(items, integers=self._integers),
+            ArrayItems(items, pixels=True, integers=self._integers),
             numbers,
             self.batch_size,
         ).numpy()
@@ -265,7 +267,7 @@ class DeepLearner(IterativeLearner):
         X = X.reshape(len(X), *self._item_shape)
         with reproducible(seed):
             n_features, self._integers = first_look(self.backbone, X[rows[:2]])
-        return ArrayItems(X, integers=self._integers), n_features
+        return ArrayItems(X, pixels=True, integers=self._integers), n_features
 
     def _check_present(self, Y: Any) -> None:
         counts = np.asarray(Y.sum(axis=0)).ravel()
@@ -316,12 +318,13 @@ class DeepLearner(IterativeLearner):
         Without `n_epochs` it is the last phase, whose network is deployed, even when
         its training ends for want of finite numbers.
         """
+        n_outputs = network.head.n_outputs
         setting = Setting(
-            network.head.n_outputs,
+            n_outputs,
             problem.targets,
             problem.seed,
             partial(self._class_features, problem),
-            cache(partial(self._learnt_centres, problem, network.head.n_outputs)),
+            cache(partial(self._learnt_centres, problem, n_outputs, phase)),
         )
         for part in (loss, control):
             if part is not None:
@@ -350,10 +353,12 @@ class DeepLearner(IterativeLearner):
         self._keep(trainer)
         return trainer
 
-    def _learnt_centres(self, problem: Problem, n_bits: int) -> NDArray[np.int8]:
+    def _learnt_centres(
+        self, problem: Problem, n_bits: int, phase: str
+    ) -> NDArray[np.int8]:
         """Return codes of classes that a linear network has learnt to classify with.
 
-        Phase 1 of LLC; on features as they are before training.
+        Phase 1 of LLC, inside another; on features as they are before training.
         """
         network = self._network(problem, n_bits, linear=True, bias=False)
         loss = CodebookLoss()
@@ -363,7 +368,7 @@ class DeepLearner(IterativeLearner):
             loss,
             classify=loss.classify,
             n_epochs=_CENTRE_EPOCHS,
-            phase="centres",
+            phase=f"{phase}.centres".removeprefix("."),
         )
         return unique(loss.values).codes
 
@@ -385,18 +390,21 @@ class DeepLearner(IterativeLearner):
         return HashNetwork(network.head), TensorItems(features)
 
     def _epochs(self, trainer: Trainer, last: bool) -> None:
-        """Train until it may stop; an interrupt ends no phase but the last."""
-        history = trainer.history
+        """Train until it may stop; an interrupt ends no phase but the last.
+
+        How many epochs are done with all items was decided before, whatever their loss.
+        """
+        history, decided = trainer.history, trainer.plan.phase == REFIT
         try:
             with closing(trainer.epochs()) as epochs:
-                if self._may_stop(losses_of(history)):
+                if not decided and self._may_stop(losses_of(history)):
                     return
                 for record in epochs:
                     with undisturbed():
                         for callback in self.callbacks:
                             callback(record)
                     self._tell(trainer)
-                    if self._may_stop(losses_of(history)):
+                    if not decided and self._may_stop(losses_of(history)):
                         return
         except KeyboardInterrupt:
             if not (history and last):

@@ -12,7 +12,7 @@ from fewbits._files import atomic_write
 from fewbits.errors import ArtefactError
 from fewbits.learners._checkpoint import check_identity
 
-_FORMAT = b"fewbits-training-3\n"
+_FORMAT = b"fewbits-training-4\n"
 _HEAD = len(_FORMAT) + 32  # and a checksum of what follows
 
 

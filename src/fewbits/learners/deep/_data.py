@@ -26,9 +26,8 @@ class TensorItems:
         self.tensor = tensor
 
     def __getitem__(self, rows: Tensor) -> Tensor:
-        return self.tensor.index_select(
-            0, rows
-        )  # a quarter of the time of tensor[rows]
+        # A quarter of the time of tensor[rows].
+        return self.tensor.index_select(0, rows)
 
 
 class ArrayItems:
@@ -37,7 +36,9 @@ class ArrayItems:
     Parameters
     ----------
     X : ndarray of shape (n, ...)
-        Features, or images (n, channels, height, width); uint8 becomes 0 to 1.
+        Features, or what a backbone takes, such as images (n, channels, height, width).
+    pixels : bool
+        Whether uint8 are those of images, and become numbers from 0 to 1.
     integers : bool
         Whether items are integers, such as tokens, and become int64 instead of float32.
     standardize : Standardize or None
@@ -48,11 +49,12 @@ class ArrayItems:
         self,
         X: NDArray[Any],
         *,
+        pixels: bool = False,
         integers: bool = False,
         standardize: Standardize | None = None,
     ) -> None:
         self.X, self.standardize = X, standardize
-        self._integers = integers
+        self._pixels, self._integers = pixels, integers
         size = X.size * (8 if integers else 4)
         whole = size <= MOST_BYTES and not isinstance(X, np.memmap)
         self._kept = TensorItems(self._as_tensor(np.asarray(X))) if whole else None
@@ -63,7 +65,7 @@ class ArrayItems:
         return self._as_tensor(self.X[rows.numpy()])
 
     def _as_tensor(self, X: NDArray[Any]) -> Tensor:
-        made = _as_integers(X) if self._integers else _as_float(X)
+        made = _as_integers(X) if self._integers else _as_float(X, self._pixels)
         return made if self.standardize is None else self.standardize.in_place(made)
 
 
@@ -80,8 +82,8 @@ def _as_integers(X: NDArray[Any]) -> Tensor:
     return torch.from_numpy(np.array(X, np.int64))
 
 
-def _as_float(X: NDArray[Any]) -> Tensor:
-    if X.dtype == np.uint8:
+def _as_float(X: NDArray[Any], pixels: bool) -> Tensor:
+    if pixels and X.dtype == np.uint8:
         return torch.from_numpy(np.array(X)).float() / 255
     if X.dtype.kind not in "biuf":
         raise FeatureError(f"items must be numbers, got dtype {X.dtype}")

@@ -42,7 +42,7 @@ def first_look(backbone: nn.Module, X: NDArray[Any]) -> FirstLook:
     """
     told = []
     for integers in (False, True) if X.dtype.kind in "iu" else (False,):
-        items = ArrayItems(X, integers=integers)[torch.arange(len(X))]
+        items = ArrayItems(X, pixels=True, integers=integers)[torch.arange(len(X))]
         try:
             features = _features(backbone, items)
         except _REFUSALS as error:

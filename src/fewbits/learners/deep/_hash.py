@@ -12,7 +12,7 @@ from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_flag, check_n_bits
-from fewbits.learners.deep._base import DeepLearner, Problem
+from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
 from fewbits.learners.deep._posterior import (
     CentreControl,
     Control,
@@ -85,7 +85,8 @@ class DeepHash(DeepLearner):
         Epochs without a better mAP before training stops; needs items kept aside.
     refit : bool, default=False
         Train anew on all items in the end, for as many epochs as were best with some
-        kept aside. Where items are few, each counts: it is worth the time then.
+        kept aside, in the mean over nine epochs beside each other, whatever `tol` says.
+        Where items are few, each counts; none is left to calibrate probabilities with.
     device : str, default="auto"
         "cpu", "cuda", or "auto" for a GPU if there is one.
     mixed_precision : bool, default=False
@@ -220,20 +221,22 @@ class DeepHash(DeepLearner):
         encoder, trainer = self._trained(self._problem(X, y))
         if not self.refit or trainer.interrupted or not len(self.held_out_):
             return encoder
-        kept = {name: getattr(self, name) for name in _FITTED}, self._backbone_state()
+        kept = {name: getattr(self, name) for name in _FITTED}
+        backbone = self._backbone_state()
         self._set_backbone_state(before)
-        n_epochs = trainer.best_epoch
+        n_epochs = trainer.n_best
         del trainer  # and the copy of the items that is its own
         try:
-            found, _ = self._trained(self._problem(X, y, 0.0), n_epochs, "refit")
+            found, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
         except BaseException as error:
-            self._restore({**kept[0], "encoder_": encoder})
-            self._set_backbone_state(kept[1])
+            self._restore({**kept, "encoder_": encoder})
+            self._set_backbone_state(backbone)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            self._warn_of_interrupt(self.n_iter_, self.checkpoint)
+            when = "while it was trained anew on all items"
+            self._warn_of_interrupt(self.n_iter_, self.checkpoint, when)
             return encoder
-        self._restore({name: kept[0][name] for name in _OF_SELECTION})
+        self._restore({name: kept[name] for name in _OF_SELECTION})
         return found
 
     def _trained(

@@ -1,7 +1,7 @@
 """The loop: epochs of batches, what is kept of them, and when it ends."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._targets import Batch, Targets
 from fewbits.learners.deep._torch import memory_advice, reproducible, room_on
 from fewbits.learners.deep.losses import Loss
+
+N_SMOOTHED = 9  #: Epochs beside each other that tell together how good they are.
 
 Record = dict[str, Any]
 State = dict[str, Any]
@@ -183,9 +185,10 @@ class Trainer:
                 yield record
 
     @property
-    def best_epoch(self) -> int:
-        """The epoch that is kept, counted from 1."""
-        return len(self.history) if self._best is None else 1 + self._best[0]
+    def n_best(self) -> int:
+        """How many epochs are best on the items kept aside; all where none are."""
+        values = [r[self._criterion] for r in self.history if self._criterion in r]
+        return 1 + int(np.argmax(smooth(values))) if values else len(self.history)
 
     def restore_best(self) -> None:
         """Go back to the epoch that was best on the items kept aside.
@@ -301,10 +304,12 @@ class Trainer:
         mixed = self.plan.mixed_precision
         place = where_not_finite(self.network, self.objective, X, mixed_precision=mixed)
         self._go_back(good)
-        kept = "what was good before is kept" if epoch else "nothing was good before"
+        kept = "; what was good before is kept"
+        if epoch == 0:  # a phase before this one may have left something
+            kept = "" if self.plan.phase else "; nothing was good before"
         more = ", set mixed_precision=False" if mixed else ""
         raise DivergedError(
-            f"the loss is not finite in epoch {epoch + 1}, first in {place}; {kept}. "
+            f"the loss is not finite in epoch {epoch + 1}, first in {place}{kept}. "
             f"Lower learning_rate ({self.plan.learning_rate:g}){more}, or standardize "
             "the features"
         )
@@ -397,3 +402,15 @@ def set_random_state(state: dict[str, Any]) -> None:
     torch.set_rng_state(state["cpu"])
     if state["cuda"] and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(state["cuda"])
+
+
+def smooth(values: Sequence[float]) -> NDArray[np.float64]:
+    """Return means over neighbouring values, of fewer at both ends.
+
+    The best epoch of all is partly luck; the middle of good ones is less so.
+    """
+    near = np.ones(min(N_SMOOTHED, len(values)))
+    sums, counts = (
+        np.convolve(each, near, "same") for each in (values, np.ones(len(values)))
+    )
+    return sums / counts

@@ -59,10 +59,7 @@ class Race:
             latest = self._round(trial, wanted, until, last) or latest
             if not latest:
                 raise ArgumentError(f"nothing tried suits the items: {self.reason}")
-            self.pace = {
-                each.configuration.learner.key: each.fit_seconds / each.n_items
-                for each in latest
-            }
+            self.pace = _pace(latest, alone=last)
             ranked = survivors(latest, self.target.screening, _KEPT)
             wanted = [each.configuration.learner for each in ranked]
         return latest + self._shortened(trial, latest, until)
@@ -139,9 +136,12 @@ class Race:
         good, bad = best.configuration, _next_shorter(best, latest)
         for _ in range(_HALVINGS):
             middle = ((good.n_bits or 0) + bad) // 16 * 8
-            if not bad < middle < (good.n_bits or 0) or time.monotonic() > until:
+            if not bad < middle < (good.n_bits or 0):
                 break
             shorter = good.learner.changed(n_bits=middle)
+            self.pace[shorter.key] = self.pace.get(good.learner.key, 0.0)
+            if not self._in_time(until, [shorter], len(trial.X)):
+                break
             figures = self._measured(trial, [shorter], last=True)
             found += figures
             if any(self.target.rank(e) < self.target.rank(best) for e in figures):
@@ -172,7 +172,7 @@ class Race:
     ) -> bool:
         """Whether there is time to begin, and to learn a group before it is all up."""
         now = time.monotonic()
-        expected = n_items * sum(self.pace.get(each.key, 0.0) for each in group)
+        expected = n_items * max((self.pace.get(e.key, 0.0) for e in group), default=0)
         return now < until and now + expected < self.start + self.seconds
 
     def report(self, best: Measured) -> Measured:
@@ -185,6 +185,20 @@ class Race:
         if encoder is None:
             ((_, encoder, seconds),) = learn([chosen], trial.X, trial.y)
         return trial.measure(encoder, [chosen], seconds)[0]
+
+
+def _pace(measured: Sequence[Measured], *, alone: bool) -> dict[str, float]:
+    """Return the seconds to learn from a row: those of all that is learnt together.
+
+    Whose share a code alone takes is not known; its longest takes about all of them.
+    """
+    shares = {m.configuration.learner.key: m.fit_seconds / m.n_items for m in measured}
+    learners = {m.configuration.learner.key: m.configuration.learner for m in measured}
+    return {
+        each.key: len(group) * shares[each.key]
+        for group in grouped(learners.values(), alone=alone)
+        for each in group
+    }
 
 
 def _kind(last: bool, vectors: bool) -> str:
