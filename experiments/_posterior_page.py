@@ -61,7 +61,8 @@ epochs beside each other (of csq + D and hashnet + D in the median of three seed
 many are then done with all training items, and the learning rate falling to 0 by the
 last. "MLP" is a hidden layer of 1,024, as in public code. The bound is that of the
 codes that are ranked, over the epochs that of the training items. mAP with expected
-ties, divided by what can be found; means over seeds ± one standard error, and differences paired by seed."""
+ties, divided by what can be found; means over seeds ± one standard error, and
+differences paired by seed."""
 
 TABLES = {
     "map": "mAP",
