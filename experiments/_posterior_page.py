@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from experiments._cells import Cell, Cells
 from experiments._deep_claims import over_epochs, over_networks
-from experiments._pages import IMAGES, TITLES, write_page
+from experiments._pages import TITLES, write_page
 from experiments._plots import line_plot
 from experiments._posterior_peers import (
     BOUND_AT,
@@ -13,6 +13,7 @@ from experiments._posterior_peers import (
     beside_public_code,
     epochs_against_bound,
     maps,
+    picture,
 )
 from experiments._summary import by_method, decimal, figure, grid, markdown, shown
 from experiments._verdicts import (
@@ -179,7 +180,7 @@ def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
         and cell["cell"]["control"] in ("", "D", "centres")
     }
     if curves:
-        image = IMAGES / f"posterior_{name}_{head}.svg"
+        image = picture(name, head)
         y, title = "mAP on items kept aside", f"{TITLES[name]}, 32 bits"
         line_plot(image, curves, x="epoch", y=y, title=title)
         yield f"![mAP over the epochs](../images/{image.name})"

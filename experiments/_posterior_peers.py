@@ -1,6 +1,7 @@
 """Parts of the page on posterior control: public code beside ours, and pictures."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from experiments._cells import Cell, Cells
 from experiments._pages import IMAGES, TITLES
@@ -55,6 +56,11 @@ def _best(
         yield f"{pair(ours[chosen][bits], theirs)} ({chosen})"
 
 
+def picture(name: str, head: str, kind: str = "") -> Path:
+    """Return where a picture of a head goes; links have no spaces."""
+    return IMAGES / f"posterior_{name}_{head.replace(' ', '_')}{kind}.svg"
+
+
 def references(name: str) -> Iterator[str]:
     """Yield what is reached without deep codes."""
     rows = [
@@ -94,7 +100,7 @@ def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
         found = cell["figures"]
         groups.setdefault(kind, []).append((found["bound"], found["map"]))
     if groups:
-        image = IMAGES / f"posterior_{name}_{head}_bound.svg"
+        image = picture(name, head, "_bound")
         title = f"{TITLES[name]}, {BOUND_AT} bits"
         points = [point for group in groups.values() for point in group]
         line = bound_regression(*zip(*points, strict=True)) if len(points) > 2 else None
@@ -118,7 +124,7 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
         and (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
     }
     if groups:
-        image = IMAGES / f"posterior_{name}_{head}_epochs.svg"
+        image = picture(name, head, "_epochs")
         axes = {"x": "min D_inter / max D_intra", "y": "mAP on items kept aside"}
         scatter_plot(image, groups, **axes, title=f"every epoch, {BOUND_AT} bits")
         yield f"![mAP of every epoch against the bound](../images/{image.name})"

@@ -33,7 +33,7 @@ from fewbits.learners.deep._trainer import smooth
 
 @pytest.fixture(autouse=True)
 def images(tmp_path, monkeypatch):
-    for module in (_llc_page, _llc_taxonomy_page, _posterior_page, _posterior_peers):
+    for module in (_llc_page, _llc_taxonomy_page, _posterior_peers):
         monkeypatch.setattr(module, "IMAGES", tmp_path)
 
 
