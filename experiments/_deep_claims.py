@@ -152,11 +152,12 @@ def untuned(radius: str) -> Gaps:
         found: Values = {}
         for cell in measured["llc_foreign"]:
             rule = cell["figures"]["rules"].get(radius, {"mixtures": []})
-            for each in rule["mixtures"]:
-                if each["tuned_on"] != each["met"]:
+            by_rule = {each["met"]: _balanced(each) for each in rule["mixtures"]}
+            for each in cell["figures"]["tuned"]:
+                if each["tuned_on"] != each["met"] in by_rule:
                     at = {"bits": cell["cell"]["bits"], "foreign": _kind(cell)}
                     at |= {"met": f"{each['tuned_on']:g} to {each['met']:g}"}
-                    gap = _balanced(each["rule"]) - _balanced(each["tuned"])
+                    gap = by_rule[each["met"]] - _balanced(each)
                     key = tuple(sorted(at.items()))
                     found.setdefault(key, {})[cell["cell"]["seed"]] = gap
         return found

@@ -94,14 +94,13 @@ def mixtures(cells: list[Cell]) -> str:
     """Return F1 of foreign items: of tuned thresholds, and of rules by length."""
     rows: dict[str, dict[float, list[float]]] = {}
     for cell in cells:
-        found, bits = cell["figures"]["rules"], cell["cell"]["bits"]
+        found, bits = cell["figures"], cell["cell"]["bits"]
+        if bits == cells[0]["cell"]["bits"]:
+            for each in found["tuned"]:
+                _add(rows, f"{THRESHOLD} tuned on {each['tuned_on']:.0%}", each)
         for rule in MIXED_RULES:
-            for each in found.get(rule, {"mixtures": []})["mixtures"]:
-                tuned = f"{THRESHOLD} tuned on {each['tuned_on']:.0%}"
-                if bits == cells[0]["cell"]["bits"] and rule == MIXED_RULES[0]:
-                    _add(rows, tuned, each["met"], each["tuned"])
-                if each["tuned_on"] == each["met"]:
-                    _add(rows, f"{rule}, {bits} bits", each["met"], each["rule"])
+            for each in found["rules"].get(rule, {"mixtures": []})["mixtures"]:
+                _add(rows, f"{rule}, {bits} bits", each)
     order = sorted(rows, key=lambda name: (THRESHOLD not in name, name))
     table = {
         name: {met: mean_and_error(each) for met, each in rows[name].items()}
@@ -110,7 +109,5 @@ def mixtures(cells: list[Cell]) -> str:
     return grid(table, "{:.0%} foreign in use")
 
 
-def _add(
-    rows: dict[str, dict[float, list[float]]], name: str, met: float, found: Cell
-) -> None:
-    rows.setdefault(name, {}).setdefault(met, []).append(found[F1])
+def _add(rows: dict[str, dict[float, list[float]]], name: str, found: Cell) -> None:
+    rows.setdefault(name, {}).setdefault(found["met"], []).append(found[F1])

@@ -92,10 +92,11 @@ def test_figures_inside_of_figures_are_compared():
 
 
 def test_thresholds_that_were_tuned_on_the_right_share_are_left_out():
-    accuracies = {"tuned": {"balanced accuracy": 0.8}}
-    accuracies["rule"] = {"balanced accuracy": 0.7}
-    mixtures = [{"tuned_on": 0.1, "met": met, **accuracies} for met in (0.1, 0.5)]
-    found = {"rules": {"radius 1": {"mixtures": mixtures}}}
+    tuned = [
+        {"tuned_on": 0.1, "met": met, "balanced accuracy": 0.8} for met in (0.1, 0.5)
+    ]
+    by_rule = [{"met": met, "balanced accuracy": 0.7} for met in (0.1, 0.5)]
+    found = {"rules": {"radius 1": {"mixtures": by_rule}}, "tuned": tuned}
     gaps = untuned("radius 1")(of(llc_foreign=[cell("background", 0, found, bits=20)]))
     assert [each[0] for each in gaps.values()] == [pytest.approx(-0.1)]
     assert untuned("radius 0")(of(llc_foreign=[cell("any", 0, found, bits=9)])) == {}

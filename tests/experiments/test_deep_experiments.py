@@ -354,15 +354,21 @@ def test_foreign_items_beside_a_classifier_that_was_chosen(monkeypatch):
     assert found["scores"]["max logit"]["auroc"] > 0.8
     assert found["scores"]["max softmax"]["auroc"] > 0.8
     assert {"radius 0", "predicted, 0.05"} <= set(found["rules"])
+    pairs = len(llc_foreign.TUNED_ON) * len(llc_foreign.MET)
+    assert len(found["tuned"]) == pairs
+    assert len(found["rules"]["radius 0"]["mixtures"]) == len(llc_foreign.MET)
+    assert {"met", *llc_foreign.MEASURES} == set(
+        found["rules"]["radius 0"]["mixtures"][0]
+    )
 
 
 def test_page_of_foreign_items(results, write_cells):
-    tuned, untuned = {"F1 (foreign)": 0.9}, {"F1 (foreign)": 0.8}
-    mixtures = [
-        {"tuned_on": share, "met": met, "tuned": tuned, "rule": untuned}
+    tuned = [
+        {"tuned_on": share, "met": met, "F1 (foreign)": 0.9}
         for share in (0.1, 0.5)
         for met in (0.1, 0.5)
     ]
+    mixtures = [{"met": met, "F1 (foreign)": 0.8} for met in (0.1, 0.5)]
     rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
     cells = [
         (
@@ -370,6 +376,7 @@ def test_page_of_foreign_items(results, write_cells):
             {
                 "scores": {"max logit": {"auroc": 0.9 + 0.02 * seed, "fpr95": 0.3}},
                 "rules": {"radius 0": {**rule, "mixtures": mixtures}},
+                "tuned": tuned,
             },
         )
         for kind in ("background", "held-out classes")
