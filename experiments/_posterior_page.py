@@ -90,16 +90,17 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
             if table:
                 yield f"**{title}**"
                 yield grid(table, "{} bits")
-        yield from beside_public_code(labelled(chosen), name, head)
-        yield "**What each control adds to the mAP**"
-        yield added(chosen)
-        yield "**Variants, learning rates, and weights of controls, as chosen**"
-        yield settings_of(chosen)
         epochs = [
             cell
             for cell in Cells("posterior_epochs")
             if (cell["cell"]["data"], cell["cell"]["head"]) == (name, head)
         ]
+        both = labelled(chosen), labelled(epochs)
+        yield from beside_public_code(*both, name, head)
+        yield "**What each control adds to the mAP**"
+        yield added(chosen)
+        yield "**Variants, learning rates, and weights of controls, as chosen**"
+        yield settings_of(chosen)
         yield from convergence(epochs, name, head)
         yield regression(chosen, epochs)
         yield from epochs_against_bound(epochs, name, head)

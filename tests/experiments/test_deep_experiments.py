@@ -499,8 +499,43 @@ def test_public_code_stands_beside_ours_where_it_was_run(head):
     found = {"map": 0.9, "aside": 0.8}
     cell = {"method": "csq", "bits": 32, "seed": 0, "control": ""}
     cells = [{"cell": cell, "figures": found}]
-    parts = list(_posterior_peers.beside_public_code(cells, "caltech101", head))
+    parts = list(_posterior_peers.beside_public_code(cells, [], "caltech101", head))
     theirs, best = {"l": (".733", ".746"), "m": (".843", ".864")}[head[0]]
     assert f"{theirs} / .900" in parts[1]
     assert f"{best} / .900 (csq)" in parts[1]
-    assert not list(_posterior_peers.beside_public_code(cells, "icd10-words", head))
+    assert not list(_posterior_peers.beside_public_code(cells, [], "icd10-words", head))
+
+
+def test_the_best_is_what_ranks_unseen_items_best():
+    def cells(**figures):
+        cell = {"bits": 32, "control": ""}
+        for method, seed in (("csq", 0), ("dch", 0)):
+            found = {key: value[method] for key, value in figures.items()}
+            yield {"cell": {**cell, "method": method, "seed": seed}, "figures": found}
+
+    measured = list(cells(map={"csq": 0.91, "dch": 0.89}, aside={"csq": 1, "dch": 2}))
+    epochs = list(cells(unseen={"csq": 0.6, "dch": 0.5}))
+    for each in epochs:
+        each["cell"]["seed"] = posterior_control.CHOSEN_SEED
+    shown = _posterior_peers.beside_public_code(
+        measured, epochs, "caltech101", "linear with decay"
+    )
+    assert ".746 / .910 (csq)" in list(shown)[1]
+    shown = _posterior_peers.beside_public_code(
+        measured, epochs[:1], "caltech101", "linear with decay"
+    )
+    assert ".746 / .890 (dch)" in list(shown)[1]  # where not all were measured
+
+
+def test_unseen_items_rank_one_another():
+    y = np.repeat(np.arange(3), 8)
+    X = np.eye(3, 6)[y].astype(np.float32) + 0.01 * np.arange(6, dtype=np.float32)
+    learner = posterior_control.make(
+        "csq", "", posterior_control.Settings("", None, 1e-2), "linear with decay", 8, 0
+    )
+    learner.set_params(n_iter=20, validation=0.5).fit(X, y)
+    rows = np.arange(24)
+    problem = HashProblem(X, y, rows, rows, rows, None)
+    assert posterior_control.unseen(learner, problem) == pytest.approx(1)
+    mixed = HashProblem(X, np.tile(np.arange(3), 8), rows, rows, rows, None)
+    assert posterior_control.unseen(learner, mixed) < 0.7
