@@ -288,3 +288,12 @@ def test_mistakes_in_known_trees():
         dendrogram_purity(tree, list("aabb"), weigh="groups")
     with pytest.raises(ArgumentError, match="of the same classes"):
         taxonomy_agreement(tree, taxonomy(random_codes(5, 8), 8))
+
+
+def test_equal_distances_say_nothing_of_a_tree():
+    bits = np.array([[0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0]]) > 0
+    paths = [("I", "a"), ("I", "b"), ("II", "c"), ("II", "d")]
+    with np.errstate(invalid="ignore"):
+        found = tree_agreement(taxonomy(pack(bits), 4), paths, n_permutations=99)
+    assert np.isnan(found.cophenetic.value)
+    assert np.isnan(found.cophenetic.p_value)

@@ -47,6 +47,7 @@ def measured(
     shuffled = np.array([figures(rng.permutation(n)) for _ in range(n_permutations)])
     reached = (shuffled >= found - _ROUNDING).sum(axis=0)
     p_values = (1 + reached) / (1 + n_permutations)
+    p_values = np.where(np.isnan(found), np.nan, p_values)  # such as of equal distances
     return [
         Measured(float(value), float(chance), float(p))
         for value, chance, p in zip(found, shuffled.mean(axis=0), p_values, strict=True)

@@ -81,7 +81,7 @@ def write_taxonomy(
     if bundle.codebook is None:
         raise ArgumentError(
             "this bundle has no codes of classes, which --taxonomy relates: learn them "
-            "from labels by 'fewbits fit --method llc'"
+            "from labels by 'fewbits fit --method llc' or another deep method"
         )
     book = bundle.codebook
     names = [str(name) for name in book.names]

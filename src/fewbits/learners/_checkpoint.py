@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fewbits._files import atomic_write
 from fewbits._typing import Array
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners._rows import checksum
 
 Arrays = tuple[NDArray[Any], ...]
@@ -119,3 +119,12 @@ def data_checksum(X: Array, Y: Labels | None) -> str:
         for part in parts:
             digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
+
+
+def check_repeatable(checkpoint: Any, random_state: Any) -> None:
+    """Raise ArgumentError for a fit that could not go on from its checkpoint."""
+    if checkpoint is not None and not isinstance(random_state, int | np.integer):
+        raise ArgumentError(
+            "a fit with a checkpoint must be repeatable: random_state must be an "
+            f"integer, got {random_state!r}"
+        )

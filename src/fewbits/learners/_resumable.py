@@ -6,8 +6,13 @@ from typing import Any
 import numpy as np
 
 from fewbits._typing import Array
-from fewbits.errors import ArgumentError
-from fewbits.learners._checkpoint import Arrays, Checkpoint, Labels, data_checksum
+from fewbits.learners._checkpoint import (
+    Arrays,
+    Checkpoint,
+    Labels,
+    check_repeatable,
+    data_checksum,
+)
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._parameters import check_path
 
@@ -26,12 +31,7 @@ class ResumableLearner(IterativeLearner):
     def _check_iterations(self, least: int = 1) -> None:
         super()._check_iterations(least)
         check_path("checkpoint", self.checkpoint)
-        seed = self.random_state
-        if self.checkpoint is not None and not isinstance(seed, int | np.integer):
-            raise ArgumentError(
-                "a fit with a checkpoint must be repeatable: random_state must be an "
-                f"integer, got {seed!r}"
-            )
+        check_repeatable(self.checkpoint, self.random_state)
 
     def _resume(
         self,

@@ -103,6 +103,11 @@ def fit_bundle(
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
+    if (parameters or {}).get("backbone") is not None:
+        raise ArgumentError(
+            "a bundle names its backbone: fit DeepHash or LLC with the module, then "
+            "export_backbone, and make a Bundle of both"
+        )
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     # Also those of parts, but not what the method is named after.

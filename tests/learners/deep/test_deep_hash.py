@@ -287,6 +287,7 @@ def test_memory_map(tmp_path):
         ({"control": "bound"}, "control must be 'posterior', 'centres'"),
         ({"control": "posterior 1 2"}, "control must be 'posterior', 'centres'"),
         ({"control": "centres much"}, "has no number for a weight"),
+        ({"control": "centres -1"}, "weight must be"),
         ({"control": 1}, "control must be 'posterior', 'centres'"),
         ({"hidden": (0,)}, "hidden must be an integer, 1 or more"),
         ({"device": "tpu9"}, "no device 'tpu9'"),
@@ -424,3 +425,10 @@ def test_integers_are_features_like_any(standardize):
     with torch.no_grad():
         scores = fitted[0].network_(torch.from_numpy(pixels).float()).numpy()
     assert np.allclose(scores, fitted[0].encoder_.project(pixels), rtol=1e-3, atol=1e-3)
+
+
+def test_pixels_stay_pixels():
+    backbone = nn.Sequential(nn.Flatten(), nn.Linear(192, 8))
+    fitted = learner(backbone=backbone, n_iter=1).fit(images, y)
+    with pytest.raises(FeatureError, match="items must be uint8"):
+        fitted.encode(images.astype(np.float32))

@@ -172,3 +172,12 @@ def test_advice_is_of_what_there_is(options, advice):
         FewbitsError, match=f"out of memory with batch_size=64: {advice}$"
     ):
         learner(**{"backbone": None, "loss": HungryLoss()} | options).fit(X, y)
+
+
+def test_a_backbone_that_gives_one_number_in_all():
+    class Mean(nn.Module):
+        def forward(self, X):
+            return X.mean()
+
+    with pytest.raises(FeatureError, match="one row of features for each"):
+        first_look(Mean(), np.zeros((2, 5), np.float32))

@@ -250,7 +250,7 @@ def test_items_with_several_labels(options):
             {"codebook": np.ones((L, 8)), "n_bits": 9},
             r"the codebook has shape \(20, 8\)",
         ),
-        ({"codebook": np.zeros((L, 10))}, "centres must be -1 and 1"),
+        ({"codebook": np.zeros((L, 10))}, "codes must be -1 and 1"),
     ],
 )
 def test_bad_parameters(options, message):

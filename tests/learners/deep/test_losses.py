@@ -497,7 +497,7 @@ class TestCSQ:
         [
             ("semantic", "centres must be an array or one of hadamard, balanced"),
             (np.ones((C, K - 1)), r"= \(4, 6\), got shape \(4, 5\)"),
-            (np.zeros((C, K)), "centres must be -1 and 1"),
+            (np.zeros((C, K)), "codes must be -1 and 1"),
             (3, r"got shape \(\)"),
         ],
     )

@@ -419,7 +419,7 @@ class TestBeside:
 
     def test_bad_centres(self):
         setting = Setting(8, Targets(torch.arange(3), None, 3), 0)
-        with pytest.raises(ArgumentError, match="centres must be -1 and 1"):
+        with pytest.raises(ArgumentError, match="codes must be -1 and 1"):
             PosteriorControl(np.zeros((3, 8))).start(setting)
         with pytest.raises(ArgumentError, match="300 classes need at least 9 bits"):
             PosteriorControl().start(

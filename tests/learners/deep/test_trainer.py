@@ -1,6 +1,7 @@
 """Training that can be repeated, killed, resumed, watched and stopped."""
 
 import re
+from copy import deepcopy
 from hashlib import sha256
 from io import BytesIO
 
@@ -10,13 +11,19 @@ import torch
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from fewbits.errors import ArtefactError, DivergedError, FewbitsError
+from fewbits.errors import (
+    ArgumentError,
+    ArtefactError,
+    DivergedError,
+    FewbitsError,
+)
 from fewbits.learners import on_progress
 from fewbits.learners.deep import (
     LLC,
     DeepHash,
     MLflow,
     PosteriorControl,
+    _base,
 )
 from fewbits.learners.deep._torch import deterministic
 from fewbits.learners.deep.losses import CSQ, LOSSES, HashNet
@@ -107,6 +114,61 @@ def test_both_phases_of_llc_resume(tmp_path):
         assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
         assert np.array_equal(resumed.codebook_, whole.codebook_)
         assert len(resumed.codebook_history_) == 4
+
+
+@pytest.mark.parametrize("codebook", ["cca", "predictable"])
+def test_a_resumed_codebook_is_the_one_trained_for(tmp_path, codebook):
+    """The backbone has changed by then, and would make another one."""
+
+    def kill(record):
+        if record["epoch"] == 5:
+            raise Killed
+
+    def llc(backbone, **more):
+        options = {"n_iter": 8, "random_state": 0, "device": "cpu", "n_bits": 4}
+        rates = {"backbone_rate": 1.0, "learning_rate": 0.05}
+        return LLC(codebook=codebook, backbone=backbone, **options, **rates, **more)
+
+    torch.manual_seed(0)
+    given = nn.Sequential(nn.Linear(X.shape[1], 12), nn.ReLU(), nn.Linear(12, 12))
+    whole = llc(deepcopy(given)).fit(X, y)
+    with pytest.raises(Killed):
+        llc(given, checkpoint=tmp_path / "c.pt", callbacks=[kill]).fit(X, y)
+    resumed = llc(given, checkpoint=tmp_path / "c.pt").fit(X, y)
+    assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
+    assert np.array_equal(resumed.codebook_, whole.codebook_)
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])
+def test_a_checkpoint_needs_a_seed(tmp_path, random_state):
+    model = DeepHash(8, checkpoint=tmp_path / "c.pt", random_state=random_state)
+    with pytest.raises(ArgumentError, match="random_state must be an integer"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [{"control": PosteriorControl(weight=np.float32(w))} for w in (0.5, 1.5)],
+        [{"loss": HashNet(memory=np.int64(m))} for m in (20, 40)],
+        [{"loss": CSQ(torch.eye(len(set(y)), 8) * 2 - s)} for s in (1.0, 2.0)],
+    ],
+)
+def test_parameters_of_any_kind_tell_checkpoints_apart(options):
+    assert described(options[0]) != described(options[1])
+
+
+def described(options):
+    return [_base.described(value) for value in options.values()]
+
+
+def test_a_checkpoint_belongs_to_all_items(tmp_path):
+    model = DeepHash(8, n_iter=1, random_state=0, checkpoint=tmp_path / "c.pt")
+    model.fit(X, y)
+    other = X.copy()
+    other[1] += 1
+    with pytest.raises(ArtefactError, match="belongs to another training"):
+        model.fit(other, y)
 
 
 def test_training_that_has_stopped_is_not_gone_on_with(tmp_path):

@@ -16,8 +16,10 @@ from torch import nn
 
 from fewbits._typing import Array, CodeArray
 from fewbits.decoding import Codebook
+from fewbits.decoding._names import as_name_array
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
+from fewbits.learners._checkpoint import check_repeatable
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import (
@@ -28,6 +30,7 @@ from fewbits.learners._parameters import (
     check_path,
 )
 from fewbits.learners._progress import report
+from fewbits.learners._rows import spans
 from fewbits.learners._validation import check_no_gaps
 from fewbits.learners.deep._data import (
     MOST_BYTES,
@@ -72,6 +75,8 @@ from fewbits.learners.deep.losses._llc import CodebookLoss
 REFIT = "refit"
 _CENTRE_EPOCHS = 50  # as many as LLC's
 _TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
+#: What of a loss or control tells it from others.
+_DESCRIBED = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tensor)
 _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
 
 
@@ -99,6 +104,7 @@ class DeepLearner(IterativeLearner):
     backbone: nn.Module | None
     _item_shape: tuple[int, ...]
     _integers: bool
+    _pixels: bool
     trainable: int | None
     backbone_rate: float
     standardize: bool
@@ -168,6 +174,7 @@ class DeepLearner(IterativeLearner):
     def _check_training(self) -> None:
         self._check_iterations()
         check_path("checkpoint", self.checkpoint)
+        check_repeatable(self.checkpoint, self.random_state)
         check_integers("hidden", self.hidden)
         check_number("dropout", self.dropout, 0, 0.99)
         check_integer("batch_size", self.batch_size, 2)
@@ -219,12 +226,17 @@ class DeepLearner(IterativeLearner):
                 f"{items.dtype}"
             )
         if options.get("reset"):
-            self._item_shape = items.shape[1:]
+            self._item_shape, self._pixels = items.shape[1:], items.dtype == np.uint8
             self.n_features_in_ = int(np.prod(items.shape[1:]))
         elif items.shape[1:] != self._item_shape:
             raise FeatureError(
                 f"items have shape {items.shape[1:]}, but {self._item_shape} were "
                 "learnt from"
+            )
+        elif self._pixels and not self._integers and items.dtype != np.uint8:
+            raise FeatureError(
+                "items must be uint8, as the pixels learnt from, which stand for "
+                f"numbers from 0 to 1, got dtype {items.dtype}"
             )
         least = options.get("ensure_min_samples", 1)
         if len(items) < least:
@@ -234,6 +246,7 @@ class DeepLearner(IterativeLearner):
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
         """Check the labels, and set a share of the items aside; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
+        as_name_array(self.classes_, "labels")
         single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
         all_targets = Targets.from_indicator(Y, single)
         labels = all_targets.numpy()
@@ -253,7 +266,7 @@ class DeepLearner(IterativeLearner):
             all_targets.subset(train),
             monitor,
             seed,
-            checksum(items.X, labels),
+            "" if self.checkpoint is None else checksum(items.X, labels),
         )
 
     def _items(
@@ -492,11 +505,13 @@ def described(value: Any) -> Any:
     """Return what tells two parameters apart, for JSON."""
     if isinstance(value, nn.Module):
         numbers = {
-            k: described(v)
-            for k, v in vars(value).items()
-            if isinstance(v, bool | int | float | str | np.ndarray | list | tuple)
+            k: described(v) for k, v in vars(value).items() if isinstance(v, _DESCRIBED)
         }
         return [type(value).__name__, numbers]
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, np.ndarray):
         return hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
     if isinstance(value, Codebook):
@@ -521,11 +536,11 @@ def described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
 
 
 def checksum(X: Array, labels: NDArray[Any]) -> str:
-    """Return a checksum of the labels and of a sample of the items."""
+    """Return a checksum of the labels and of the items."""
     digest = hashlib.sha256(repr((X.shape, str(X.dtype), labels.shape)).encode())
     digest.update(np.ascontiguousarray(labels).data)
-    step = max(1, len(X) // 256)
-    digest.update(np.ascontiguousarray(X[::step]).data)
+    for span in spans(len(X), X[:1].nbytes // 4):
+        digest.update(np.ascontiguousarray(X[span]).data)
     return digest.hexdigest()
 
 

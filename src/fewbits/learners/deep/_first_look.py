@@ -67,7 +67,7 @@ def _features(backbone: nn.Module, items: Tensor) -> Any:
 
 
 def _width(features: Any, n: int) -> int:
-    if not isinstance(features, Tensor) or len(features) != n:
+    if not isinstance(features, Tensor) or features.shape[:1] != (n,):
         raise FeatureError(
             f"the backbone must give one row of features for each of {n} items, got "
             f"{_shown(features)}"

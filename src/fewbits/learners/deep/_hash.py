@@ -296,6 +296,7 @@ def as_control(control: Any) -> Control | None:
             f"CentreControl or None, got {control!r}"
         )
     try:
-        return CONTROLS[name](weight=float(weight[0]) if weight else 1.0)
+        number = float(weight[0]) if weight else 1.0
     except ValueError:
         raise ArgumentError(f"control={control!r} has no number for a weight") from None
+    return CONTROLS[name](weight=number)

@@ -265,6 +265,9 @@ class LLC(DeepLearner):
             classify=lambda scores: signs(scores) @ loss.codes.T,
             phase="items",
         )
+        # Of a resumed fit those that were trained for: of a backbone that has been
+        # trained in place others might be made now.
+        self.codebook_ = loss.codes.cpu().numpy().astype(np.int8)
         return self._deploy(problem, network)
 
     def _length(self, n_classes: int) -> int:
@@ -365,7 +368,7 @@ class LLC(DeepLearner):
         F -= F.mean(axis=0)
         means, counts = class_means(F, problem.targets)
         several = problem.labels[problem.train] if problem.labels.ndim == 2 else None
-        scatter = np.cov(F, rowvar=False)
+        scatter = np.atleast_2d(np.cov(F, rowvar=False))
         return codebooks.cca_codebook(
             means, counts, scatter, n_bits, self.reg, labels=several
         )

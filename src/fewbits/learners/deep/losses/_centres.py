@@ -65,11 +65,11 @@ def make_centres(kind: Any, setting: Setting) -> Tensor:
         found = _named(kind, setting)
     else:
         found = np.asarray(kind)
-        if found.shape != sizes or not np.isin(found, (-1, 1)).all():
-            raise ArgumentError(
-                f"centres must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
-                f"shape {found.shape}"
-            )
+        must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
+        if found.shape != sizes:
+            raise ArgumentError(f"{must}shape {found.shape}")
+        if not np.isin(found, (-1, 1)).all():
+            raise ArgumentError(f"{must}{found[~np.isin(found, (-1, 1))][0]}")
     return torch.from_numpy(np.ascontiguousarray(found, np.float32))
 
 
