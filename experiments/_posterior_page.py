@@ -97,8 +97,9 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         ]
         both = labelled(chosen), labelled(epochs)
         yield from beside_public_code(*both, name, head)
-        yield "**What each control adds to the mAP**"
-        yield added(chosen)
+        if any(cell["cell"]["control"] for cell in chosen):
+            yield "**What each control adds to the mAP**"
+            yield added(chosen)
         yield "**Variants, learning rates, and weights of controls, as chosen**"
         yield settings_of(chosen)
         yield from convergence(epochs, name, head)
@@ -200,6 +201,8 @@ def regression(cells: list[Cell], epochs: list[Cell]) -> str:
             f"{text} of {method} + D at {dict(at)['bits']} bits"
             for at, text in _correlations(found, "epochs")
         ]
+    if not parts:
+        return ""
     return f"Spearman's correlation of mAP and bound: {'; '.join(parts)}."
 
 
