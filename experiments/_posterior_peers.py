@@ -49,8 +49,8 @@ def beside_public_code(
         "seeds on one split; our figures below it are in bold. *Best* is the largest "
         "of public code, and our loss and control that rank best what was not trained "
         "on: items kept aside, half of which rank the others, or, where that was not "
-        "measured, those trained on. Where few items of a class are kept aside, that is "
-        "a rough guide."
+        "measured, those trained on. Where few items of a class are kept aside, that "
+        "is a rough guide."
     )
     yield from references(name)
 
