@@ -131,7 +131,7 @@ class Problem:
                 random_state=self.seed,
             )
             found["rules"][name] = rule(region, *sides, mixtures)
-            found["tuned"] = tuned(mixtures)  # the same beside each rule
+        found["tuned"] = tuned(mixtures)  # the same beside each rule
         return found
 
     @cached_property

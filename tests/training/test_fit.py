@@ -174,3 +174,8 @@ def test_lists_of_numbers_are_told():
     bundle = fit_bundle(vectors(), method="neighbours", n_bits=32, parameters=settings)
     told = bundle.summary()["parameters"]
     assert told["lengths"] == [8, 16]
+
+
+def test_a_module_makes_no_bundle():
+    with pytest.raises(ArgumentError, match="a bundle names its backbone"):
+        fit_bundle(vectors(), method="csq", parameters={"backbone": object()})

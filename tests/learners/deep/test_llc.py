@@ -256,3 +256,17 @@ def test_items_with_several_labels(options):
 def test_bad_parameters(options, message):
     with pytest.raises(ArgumentError, match=message):
         learner(**options).fit(X, y)
+
+
+def test_cca_of_a_single_feature():
+    labels = np.repeat([0, 1], 20)
+    column = (labels + 0.01 * np.arange(40))[:, None].astype(np.float32)
+    fitted = LLC(1, codebook="cca", n_iter=2, random_state=0).fit(column, labels)
+    assert fitted.codebook_.shape == (2, 1)
+
+
+def test_names_that_no_codebook_has_are_refused_before_training():
+    labels = np.repeat([b"a", b"b"], 20)
+    model = LLC(4, callbacks=[lambda _: pytest.fail("trained")])
+    with pytest.raises(ArgumentError, match="labels must be integers"):
+        model.fit(np.eye(40, dtype=np.float32), labels)

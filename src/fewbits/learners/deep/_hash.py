@@ -92,7 +92,8 @@ class DeepHash(DeepLearner):
     mixed_precision : bool, default=False
     checkpoint : path or None, default=None
         File that is renewed after every epoch. When it is there, `fit` goes on from it
-        and ends with the same result as without the interruption.
+        and ends with the same result as without the interruption, which needs an
+        integer as `random_state`.
     callbacks : sequence of callable, default=()
         Called with a dict of the figures of every epoch; see
         `fewbits.learners.deep.TensorBoard` and `MLflow`.
