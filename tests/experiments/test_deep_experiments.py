@@ -1,5 +1,6 @@
 """Experiments on deep codes: what is drawn, chosen and shown."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -515,8 +516,6 @@ def test_the_best_is_what_ranks_unseen_items_best():
 
     measured = list(cells(map={"csq": 0.91, "dch": 0.89}, aside={"csq": 1, "dch": 2}))
     epochs = list(cells(unseen={"csq": 0.6, "dch": 0.5}))
-    for each in epochs:
-        each["cell"]["seed"] = posterior_control.CHOSEN_SEED
     shown = _posterior_peers.beside_public_code(
         measured, epochs, "caltech101", "linear with decay"
     )
@@ -534,8 +533,10 @@ def test_unseen_items_rank_one_another():
         "csq", "", posterior_control.Settings("", None, 1e-2), "linear with decay", 8, 0
     )
     learner.set_params(n_iter=20, validation=0.5).fit(X, y)
-    rows = np.arange(24)
-    problem = HashProblem(X, y, rows, rows, rows, None)
+    train = np.arange(8, 32)  # what comes before is never trained on
+    nothing, other = np.full((8, 6), np.nan, np.float32), np.zeros(8, int)
+    all_X, all_y = np.concatenate([nothing, X]), np.concatenate([other, y])
+    problem = HashProblem(all_X, all_y, train, train, train, None)
     assert posterior_control.unseen(learner, problem) == pytest.approx(1)
-    mixed = HashProblem(X, np.tile(np.arange(3), 8), rows, rows, rows, None)
+    mixed = replace(problem, labels=np.concatenate([other, np.tile(np.arange(3), 8)]))
     assert posterior_control.unseen(learner, mixed) < 0.7
