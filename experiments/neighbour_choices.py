@@ -5,9 +5,9 @@
 
 Learners train on a part of the database without the queries of any seed that
 `neighbour_codes` reports; what counts is the recall of rows that they keep aside.
-One setting at a time is changed. Fast projections have other forms: Kronecker products,
-whole butterflies, blocks and diagonals in several rounds, and a sparse map of randomly
-rotated features.
+One setting at a time is changed, then those that helped together. Fast projections have
+other forms: Kronecker products, whole butterflies, blocks and diagonals in several
+rounds, and a sparse map of randomly rotated features.
 """
 
 import time
@@ -33,16 +33,23 @@ from fewbits.learners import (
 from fewbits.learners._shared_steps import SharedSteps
 
 VALIDATION, FIRST_SEED = 0.15, 1000
-DEFAULTS, FAST = "defaults", "fast, defaults"
+#: What settings differ from: the first defaults, not those that were chosen by this.
+USUAL = {"learning_rate": 0.02, "perplexity": 20, "n_iter": 30}
+BASE, FAST = "base", "fast, base"
 SETTINGS: dict[str, dict[str, Any]] = {
-    DEFAULTS: {},
+    BASE: {},
     "learning rate .005": {"learning_rate": 0.005},
     "learning rate .01": {"learning_rate": 0.01},
     "learning rate .04": {"learning_rate": 0.04},
+    "learning rate .08": {"learning_rate": 0.08},
     "perplexity 10": {"perplexity": 10},
     "perplexity 40": {"perplexity": 40},
     "100 neighbours": {"n_neighbours": 100},
-    "twice the iterations": {"n_iter": 60},
+    "60 iterations": {"n_iter": 60},
+    "60 iterations, .04": {"n_iter": 60, "learning_rate": 0.04},
+    "60 iterations, .04, 10": {"n_iter": 60, "learning_rate": 0.04, "perplexity": 10},
+    "60 iterations, .08, 10": {"n_iter": 60, "learning_rate": 0.08, "perplexity": 10},
+    "120 iterations, .08, 10": {"n_iter": 120, "learning_rate": 0.08, "perplexity": 10},
     "a hidden layer of 512": {"n_hidden": 512},
     "10% of the weights": {"density": 0.1},
 }
@@ -50,6 +57,10 @@ FAST_SETTINGS: dict[str, dict[str, Any]] = {
     FAST: {},
     "fast, learning rate .01": {"learning_rate": 0.01},
     "fast, learning rate .04": {"learning_rate": 0.04},
+    "fast, perplexity 10": {"perplexity": 10},
+    "fast, 60 iterations": {"n_iter": 60},
+    "fast, 60 iterations, 10": {"n_iter": 60, "perplexity": 10},
+    "fast, 120 iterations, 10": {"n_iter": 120, "perplexity": 10},
     "fast, blocks, 1 round": {"n_rounds": 1},
     "fast, blocks, 3 rounds": {"n_rounds": 3},
     "fast, diagonals, 3 rounds": {"block_size": 1, "n_rounds": 3},
@@ -90,12 +101,12 @@ def never_asked(name: str) -> NDArray[Any]:
 
 def lineup(n_bits: int, seed: int) -> Iterator[tuple[str, Learner]]:
     """Yield every method with its untrained learner."""
-    shared: dict[str, Any] = {"validation": VALIDATION, "random_state": seed}
+    shared: dict[str, Any] = {"validation": VALIDATION, "random_state": seed, **USUAL}
     for method, options in SETTINGS.items():
-        yield method, NeighbourCodes(n_bits, **shared, **options)
+        yield method, NeighbourCodes(n_bits, **shared | options)
     yield ROTATED, NeighbourCodes(n_bits, **shared, density=0.1)
     for method, options in FAST_SETTINGS.items():
-        yield method, FastNeighbourCodes(n_bits, **shared, **options)
+        yield method, FastNeighbourCodes(n_bits, **shared | options)
     for method, form in TRIALS.items():
         yield method, TrialCodes(n_bits, form=form, **shared)
 
