@@ -35,6 +35,9 @@ from fewbits.learners._shared_steps import SharedSteps
 VALIDATION, FIRST_SEED = 0.15, 1000
 #: What settings differ from: the first defaults, not those that were chosen by this.
 USUAL = {"learning_rate": 0.02, "perplexity": 20, "n_iter": 30}
+TOGETHER = "60 iterations, .04, 10"
+CHOSEN = {"n_iter": 60, "learning_rate": 0.04, "perplexity": 10}
+HIDDEN, SPARSE = "a hidden layer of 512", "10% of the weights"
 BASE, FAST = "base", "fast, base"
 SETTINGS: dict[str, dict[str, Any]] = {
     BASE: {},
@@ -47,11 +50,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "100 neighbours": {"n_neighbours": 100},
     "60 iterations": {"n_iter": 60},
     "60 iterations, .04": {"n_iter": 60, "learning_rate": 0.04},
-    "60 iterations, .04, 10": {"n_iter": 60, "learning_rate": 0.04, "perplexity": 10},
+    TOGETHER: CHOSEN,
     "60 iterations, .08, 10": {"n_iter": 60, "learning_rate": 0.08, "perplexity": 10},
     "120 iterations, .08, 10": {"n_iter": 120, "learning_rate": 0.08, "perplexity": 10},
-    "a hidden layer of 512": {"n_hidden": 512},
-    "10% of the weights": {"density": 0.1},
+    HIDDEN: {"n_hidden": 512},
+    f"{HIDDEN}, {TOGETHER}": {"n_hidden": 512, **CHOSEN},
+    SPARSE: {"density": 0.1},
+    f"{SPARSE}, {TOGETHER}": {"density": 0.1, **CHOSEN},
 }
 FAST_SETTINGS: dict[str, dict[str, Any]] = {
     FAST: {},

@@ -44,7 +44,7 @@ class FastNeighbourCodes(NeighbourLearner):
         products of vectors.
     n_rows : int, default=200_000
         Rows that take part, drawn if there are more; they are held in memory.
-    n_iter : int, default=30
+    n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations; it falls to 0.
@@ -117,7 +117,7 @@ class FastNeighbourCodes(NeighbourLearner):
         n_neighbours: int = 300,
         n_anchors: int = 20_000,
         n_rows: int = 200_000,
-        n_iter: int = 30,
+        n_iter: int = 60,
         learning_rate: float = 0.02,
         validation: float = 0.05,
         tol: float = 0.0,

@@ -47,7 +47,7 @@ class NeighbourCodes(NeighbourLearner):
         Width of a hidden layer with ReLU, 2 to 65,536, for which the map must be dense.
         Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
         linear map.
-    perplexity : float, default=20.0
+    perplexity : float, default=10.0
         Effective number of neighbours that are to be kept.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
@@ -56,9 +56,9 @@ class NeighbourCodes(NeighbourLearner):
         products of vectors.
     n_rows : int, default=200_000
         Rows that take part, drawn if there are more; they are held in memory.
-    n_iter : int, default=30
+    n_iter : int, default=60
         Iterations, each of 50 batches.
-    learning_rate : float, default=0.02
+    learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1; it falls to 0.
     validation : float, default=0.05
         Share of the rows, 500 at most, that is kept aside: the iteration whose codes
@@ -130,12 +130,12 @@ class NeighbourCodes(NeighbourLearner):
         lengths: Sequence[int] = (),
         density: float = 1.0,
         n_hidden: int = 0,
-        perplexity: float = 20.0,
+        perplexity: float = 10.0,
         n_neighbours: int = 300,
         n_anchors: int = 20_000,
         n_rows: int = 200_000,
-        n_iter: int = 30,
-        learning_rate: float = 0.02,
+        n_iter: int = 60,
+        learning_rate: float = 0.04,
         validation: float = 0.05,
         tol: float = 0.0,
         checkpoint: Any = None,
