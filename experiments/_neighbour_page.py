@@ -1,4 +1,4 @@
-"""The page on codes that are trained to keep neighbours."""
+"""The page on codes that are trained to keep neighbours, and the README's picture."""
 
 from collections.abc import Iterator
 
@@ -35,12 +35,50 @@ AGAINST_TIME = ("recall10", "recall100")
 #: What one model for all lengths may lose to a model of each.
 NESTED_MARGIN = 0.02
 EXPERIMENT = "neighbour_codes"
+#: What the README shows, by what it calls them.
+README = {
+    "trained to keep neighbours": OURS,
+    "the same, fast to encode": FAST[0],
+    "learnt (ITQ)": "ITQ",
+    "random (LSH)": "LSH",
+    "signs of the vector": "threshold",
+}
+README_DATA, FLOAT_BYTES = "icd10", 1024
 
 
 def write() -> None:
     """Write the page and its plots."""
     cells = list(Cells(EXPERIMENT))
     write_page(EXPERIMENT, [INTRODUCTION, *overview(cells)], section)
+    readme_picture(cells)
+
+
+def readme_picture(cells: list[Cell]) -> None:
+    """Draw recall against bytes on ICD-10."""
+    plain = [
+        c for c in Cells("sparse_projections") if c["cell"]["method"] == "threshold"
+    ]
+    table = by_method(
+        [c for c in (*cells, *plain) if c["cell"]["data"] == README_DATA],
+        figure("recall10"),
+        "bits",
+    )
+    curves = curves_of(
+        {name: table[each] for name, each in README.items() if each in table}
+    )
+    if not curves:
+        return
+    in_bytes = {
+        name: [(bits / 8, *value) for bits, *value in curve]
+        for name, curve in curves.items()
+    }
+    line_plot(
+        IMAGES / "recall_bytes.svg",
+        {**in_bytes, "float vectors": [(FLOAT_BYTES, 1.0, 0.0)]},
+        x="bytes per item",
+        y="recall of the 10 nearest",
+        x_ticks=[4, 8, 16, 32, 64, FLOAT_BYTES],
+    )
 
 
 def overview(cells: list[Cell]) -> list[str]:

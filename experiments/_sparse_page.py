@@ -1,11 +1,10 @@
-"""The page on sparse projections, and the README's picture."""
+"""The page on sparse projections."""
 
 from experiments._cells import RESULTS, Cell, Cells
-from experiments._pages import IMAGES, TITLES
-from experiments._plots import line_plot
+from experiments._pages import TITLES
 from experiments._projections import ITERATIVE, METHODS, N_ITER, left_out
 from experiments._sparse_claims import claims
-from experiments._sparse_plots import Table, figure_of, plots, without_gaps
+from experiments._sparse_plots import Table, figure_of, plots
 from experiments._structured_claims import structured_claims
 from experiments._summary import decimal, markdown, shortest, shown
 
@@ -53,8 +52,6 @@ def write() -> None:
     if svm:
         parts.append(table2(svm))
     (RESULTS / "sparse_projections.md").write_text("\n\n".join(parts) + "\n", "utf-8")
-    if "icd10" in names:
-        readme_picture(figure_of(cells, "recall10"))
 
 
 def section(cells: list[Cell], name: str) -> str:
@@ -152,32 +149,6 @@ def table2(cells: list[Cell]) -> str:
         rows.append([TITLES[data], length, method, storage, *found, n_seeds])
     header = ["features", "code", "method", "bytes", "10 clusters", "all", "seeds"]
     return TABLE2 + "\n\n" + markdown(header, rows)
-
-
-def readme_picture(table: Table) -> None:
-    """Draw recall against bytes on ICD-10."""
-    chosen = {
-        "random (LSH)": "LSH",
-        "learnt (ITQ)": "ITQ",
-        "sparse (SP 10 %)": "SP 10%",
-    }
-    chosen["signs of the vector"] = "threshold"
-    curves = {
-        label: [
-            (bits / 8, *value[:2])
-            for (data, bits, method), value in table.items()
-            if data == "icd10" and method == wanted
-        ]
-        for label, wanted in chosen.items()
-    }
-    curves["float vectors"] = [(1024, 1.0, 0.0)]
-    line_plot(
-        IMAGES / "recall_bytes.svg",
-        without_gaps(curves),
-        x="bytes per item",
-        y="recall of the 10 nearest",
-        x_ticks=[8, 16, 32, 64, 1024],
-    )
 
 
 def _iterations(names: list[str]) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from experiments import _neighbour_page, neighbour_codes
+from experiments._cells import Cells
 from experiments._features import FeatureSet
 from experiments.neighbour_codes import FAST, LENGTHS, NESTED, OTHERS, OURS, lineup
 
@@ -88,3 +89,28 @@ def test_page_has_paired_differences_and_the_shortest_times(page, results):
     assert "| ITQ | 3.0 |" in page
     assert (results / "neighbour_digits_recall100.svg").exists()
     assert (results / "neighbour_digits_recall100_time.svg").exists()
+
+
+def test_the_readme_shows_codes_of_as_many_bytes_as_they_have(
+    results, write_cells, monkeypatch
+):
+    drawn = {}
+    monkeypatch.setattr(_neighbour_page, "IMAGES", results)
+    monkeypatch.setattr(
+        _neighbour_page, "line_plot", lambda path, curves, **_: drawn.update(curves)
+    )
+
+    def cell(method, bits, recall):
+        found = {**CELL, "data": "icd10", "method": method, "bits": bits}
+        return found, {"recall10": recall}
+
+    measured = [cell(OURS, 64, 0.6), cell(OURS, 256, 0.8), cell("BRE", 64, 0.4)]
+    write_cells(results / "neighbour_codes.jsonl", measured)
+    signs = [cell("threshold", 256, 0.7), cell("ITQ", 64, 0.1)]
+    write_cells(results / "sparse_projections.jsonl", signs)
+    _neighbour_page.readme_picture(list(Cells("neighbour_codes")))
+    assert drawn == {
+        "trained to keep neighbours": [(8, 0.6, 0), (32, 0.8, 0)],
+        "signs of the vector": [(32, 0.7, 0)],
+        "float vectors": [(1024, 1, 0)],
+    }
