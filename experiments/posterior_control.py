@@ -245,7 +245,10 @@ def epoch_figures(
     learner = make(method, control, chosen, head, bits, seed)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     curves = {key: [record[key] for record in learner.history_] for key in CURVES}
-    return {**chosen._asdict(), **curves, "unseen": unseen(learner, problem)}
+    found = {**chosen._asdict(), **curves}
+    if head not in PUBLIC_HEADS:
+        found["unseen"] = unseen(learner, problem)
+    return found
 
 
 def unseen(learner: DeepHash, problem: HashProblem) -> float:
