@@ -588,6 +588,20 @@ class TestTraining:
         codes = [pack(V >= 0) for V in (split.aside, split.rows[:40])]
         assert split.recall(plane) == neighbour_recall(*codes, expected, 10).value
 
+    @pytest.mark.parametrize(("most", "returns"), [(20, True), (100, False)])
+    def test_the_start_is_kept_where_it_finds_more_among_all_rows(
+        self, monkeypatch, most, returns
+    ):
+        monkeypatch.setattr(_training, "MOST_RANKED", most)
+        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
+        split = ValidationSplit(rows(100), rows(9, seed=1))
+        training = Training(plane, split, [12], n_iter=2, rate=0.1)
+        poor = [np.zeros((12, 12), np.float32), np.ones(12, np.float32)]
+        plane.restore(poor)
+        training._best = plane.kept()
+        assert training.best() is plane
+        assert (plane.weights.any() and not plane.bias.any()) == returns
+
     def test_states_are_copies_only_where_they_are_needed(self):
         plane = LinearMap(rows(5, 4), rows(1, 4)[0])
         split = ValidationSplit(rows(30, 5), rows(3, 5))

@@ -63,7 +63,7 @@ class NeighbourCodes(NeighbourLearner):
     validation : float, default=0.05
         Share of the rows, 500 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
-        kept. 0 keeps the last.
+        kept, or the start, where that finds more among all of them. 0 keeps the last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.

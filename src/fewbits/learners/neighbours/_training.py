@@ -38,11 +38,15 @@ class ValidationSplit:
         Shuffled: the first ones are ranked for those kept aside.
     aside : ndarray of shape (m, n_inputs)
         There may be none.
+    whole : bool, default=False
+        Rank all rows, not only 20,000 of them.
     """
 
-    def __init__(self, rows: Float32Array, aside: Float32Array) -> None:
+    def __init__(
+        self, rows: Float32Array, aside: Float32Array, *, whole: bool = False
+    ) -> None:
         self.rows, self.aside = rows, aside
-        self.ranked = rows[:MOST_RANKED]
+        self.ranked = rows if whole else rows[:MOST_RANKED]
         k = min(_RECALL_AT, len(self.ranked))
         self.nearest = (
             exact_neighbours(aside, self.ranked, k).ids if len(aside) else None
@@ -100,6 +104,7 @@ class Training:
         self._best = map.kept()
         self.recalls = [split.recall(map)]
         self._best_recall = self.recalls[0] if map.ready else -1.0
+        self._start = self._of_many(map)
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
@@ -132,10 +137,29 @@ class Training:
         """Return the map with the best recall, the latest of equals."""
         if self._best_recall >= 0:
             self.map.restore(self._best)
+            self._return_to_start()
         else:  # training ended before any was ready, perhaps amid a step
             self.map.prepare(1.0)
             self.map.settle()
         return self.map
+
+    def _of_many(self, map: Map) -> list[NDArray[Any]] | None:
+        """Return a copy of a start that is to be compared among all rows."""
+        some = len(self.split.ranked) < len(self.split.rows)
+        return map.kept() if some and map.ready and len(self.split.aside) else None
+
+    def _return_to_start(self) -> None:
+        """Undo training that finds less among all rows, if more among some of them.
+
+        Short codes of many rows may lose what can be seen among all of them only.
+        """
+        if self._start is None:
+            return
+        whole = ValidationSplit(self.split.rows, self.split.aside, whole=True)
+        trained = whole.recall(self.map)
+        self.map.restore(self._start)
+        if whole.recall(self.map) <= trained:
+            self.map.restore(self._best)
 
     def state(self, *, copy: bool = True) -> Arrays:
         """Return all that changes; what is no copy goes on changing."""
