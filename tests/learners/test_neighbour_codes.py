@@ -279,8 +279,12 @@ def test_adam_finds_the_bottom_of_a_bowl():
 
 @pytest.fixture(scope="module")
 def digits():
+    return drawn_digits(0)
+
+
+def drawn_digits(seed):
     X = load_digits().data
-    order = np.random.default_rng(0).permutation(len(X))
+    order = np.random.default_rng(seed).permutation(len(X))
     database, queries = X[order[200:]], X[order[:200]]
     return database, queries, exact_neighbours(queries, database, 10).ids
 
@@ -307,11 +311,11 @@ def recall(learner, digits, n_bits=None):
 
 
 class TestLearner:
-    @pytest.mark.parametrize(("n_bits", "least"), [(16, 0.015), (32, 0.0)])
-    def test_keeps_more_neighbours_than_itq(self, digits, n_bits, least):
+    @pytest.mark.parametrize(("n_bits", "least"), [(16, 0.015), (32, 0.005)])
+    def test_keeps_more_neighbours_than_itq(self, n_bits, least):
         gains = [
-            recall(NeighbourCodes(n_bits, random_state=seed), digits)
-            - recall(ITQ(n_bits, random_state=seed), digits)
+            recall(NeighbourCodes(n_bits, random_state=seed), drawn_digits(seed))
+            - recall(ITQ(n_bits, random_state=seed), drawn_digits(seed))
             for seed in range(3)
         ]
         assert np.mean(gains) > least
@@ -544,11 +548,14 @@ class TestLearner:
 
 
 class TestFastLearner:
-    @pytest.mark.parametrize(("block_size", "gain"), [(16, 0.1), (1, 0.04)])
-    def test_learns_from_random_rotations(self, digits, block_size, gain):
+    @pytest.mark.parametrize(("block_size", "gain"), [(16, 0.1), (1, 0.05)])
+    def test_learns_from_random_rotations(self, block_size, gain):
         gains = [
-            recall(FastNeighbourCodes(block_size=block_size, **options), digits)
-            - recall(Hadamard(**options), digits)
+            recall(
+                FastNeighbourCodes(block_size=block_size, **options),
+                drawn_digits(options["random_state"]),
+            )
+            - recall(Hadamard(**options), drawn_digits(options["random_state"]))
             for options in ({"n_bits": 32, "random_state": seed} for seed in range(3))
         ]
         assert np.mean(gains) > gain
