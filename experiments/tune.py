@@ -38,8 +38,8 @@ FIXED = (
     *("hadamard", "lsh", "pcah", "sh", "bre", "bp", "cbe", "itq", "sp"),
     *("fast-neighbours", "neighbours"),
 )
-#: The one that learns from labels among those that tuning tries.
-SUPERVISED = ("cca-itq",)
+#: Those that learn from labels among the ones that tuning tries.
+SUPERVISED = ("cca-itq", "dbc", "csq", "dch", "llc")
 LEAST_RECALL, SHARE_OF_TIME = 0.9, 0.5
 MINUTES = 10.0  #: As `fewbits tune` takes unasked.
 

@@ -9,7 +9,8 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from fewbits.cli import app
-from fewbits.training.tuning import _race, _tune
+from fewbits.training.tuning import _candidates, _race, _tune
+from fewbits.training.tuning._variants import VARIANTS
 
 X, y = load_digits(return_X_y=True)
 FEW = ["-m", "lsh", "-m", "hadamard", "-b", 16, "-b", 32]
@@ -94,6 +95,27 @@ def test_labels():
     assert "map against bytes" in run("tune", *given, "--bytes", 2)
     out = run("tune", *given, "--accuracy", 0.5, "--measurements", "a.jsonl")
     assert "accuracy@10" in out
+
+
+def test_a_deep_choice_is_fitted_as_it_was_tuned(folder):
+    pytest.importorskip("torch")
+    given = ["d.npz", "--column", "x", "--labels", "y", "-m", "csq", "-b", 16]
+    run("tune", *given, "--quality", "accuracy", "--bytes", 2, "-o", "t.json")
+    chosen = json.loads((folder / "t.json").read_text())
+    chosen["parameters"] = {**VARIANTS["csq"]["predictable centres"], "hidden": [8]}
+    (folder / "t.json").write_text(json.dumps(chosen))
+    run("fit", *given[:5], "--config", "t.json", "-o", "b")
+    kept = json.loads(run("inspect", "b", "--json"))
+    assert (kept["method"], kept["n_bits"]) == ("csq", 16)
+    assert kept["parameters"].items() >= chosen["parameters"].items()
+
+
+def test_what_needs_torch_is_named_where_there_is_none(monkeypatch):
+    monkeypatch.setattr(_candidates, "has_torch", lambda: False)
+    given = ["d.npz", "--column", "x", "--labels", "y", "-o", "t.json", "-b", 16]
+    out = run("tune", *given, "--bytes", 2, "--minutes", 1e-9)
+    assert "note: not tried: csq, dch, llc need torch: pip install" in out
+    assert "need torch" not in run("tune", *given, "--bytes", 2, "-m", "lsh")
 
 
 def test_what_cannot_be_reached_writes_no_configuration(folder):

@@ -198,6 +198,9 @@ def _print(found: Any) -> None:
     ]
     if found.too_long:
         typer.echo(f"note: not tried: {_too_long(found)}")
+    if found.without_torch:
+        names = ", ".join(found.without_torch)
+        typer.echo(f"note: not tried: {names} need torch: pip install 'fewbits[deep]'")
     if found.n_untried:
         typer.echo(
             f"note: time was up before {found.n_untried:,} more were measured: call "

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from fewbits import learners
@@ -47,6 +48,11 @@ SUPERVISED = {
 }
 #: What `fewbits.learners.on_device` speeds up; deep ones have a parameter for it.
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
+
+
+def has_torch() -> bool:
+    """Tell whether deep methods can be learnt."""
+    return find_spec("torch") is not None
 
 
 def make_learner(

@@ -4,12 +4,14 @@ import pytest
 
 from fewbits.codes import MAX_BITS
 from fewbits.errors import ArgumentError
-from fewbits.training.tuning import Configuration, Target
+from fewbits.training._methods import SUPERVISED
+from fewbits.training.tuning import Configuration, Target, _candidates
 from fewbits.training.tuning._candidates import (
     candidates,
     default_methods,
     lengths,
     too_long,
+    without_torch,
 )
 from fewbits.training.tuning._learning import grouped
 
@@ -86,3 +88,27 @@ def test_long_codes_are_last_and_nothing_waits_for_them():
 def test_prefixes_are_learnt_together_whatever_their_length():
     made = [Configuration("hadamard", n) for n in (64, 4096)]
     assert grouped(made, alone=True) == grouped(made, alone=False) == [made]
+
+
+@pytest.mark.parametrize("torch", [True, False])
+def test_what_learns_from_labels_is_tried_where_they_count(torch, monkeypatch):
+    monkeypatch.setattr(_candidates, "has_torch", lambda: torch)
+    recall, accuracy = (Target(name, max_bytes=8) for name in ("recall", "accuracy"))
+    deep = {"csq", "dch", "llc"}
+    by_recall, by_labels = (
+        set(default_methods(target, of_any_length=False))
+        for target in (recall, accuracy)
+    )
+    assert not by_recall & SUPERVISED
+    assert by_labels - by_recall == {"cca-itq", "dbc"} | (deep if torch else set())
+    assert without_torch(recall) == ()
+    assert set(without_torch(accuracy)) == (set() if torch else deep)
+
+
+def test_deep_codes_come_with_centres_and_a_hidden_layer():
+    found = {each.described() for each in candidates(["csq"], [64], 100, 0)}
+    assert found == {
+        "csq, 64 bits",
+        "csq, 64 bits, predictable centres",
+        "csq, 64 bits, predictable centres and a hidden layer of 1024",
+    }

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from fewbits._checks import whole_number
 from fewbits.codes import MAX_BITS
 from fewbits.errors import ArgumentError
-from fewbits.training._methods import SUPERVISED, decides_length
+from fewbits.training._methods import (
+    DEEP_METHODS,
+    SUPERVISED,
+    decides_length,
+    has_torch,
+)
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._target import Target
 from fewbits.training.tuning._variants import variants
@@ -19,6 +24,10 @@ METHODS = (
     "cbe",
     "cca-itq",
     "itq",
+    "dbc",
+    "csq",
+    "dch",
+    "llc",
     "sp",
     "fast-neighbours",
     "neighbours",
@@ -33,12 +42,22 @@ _HALF_PRECISION = 16
 def default_methods(target: Target, *, of_any_length: bool) -> tuple[str, ...]:
     """Return what is tried: labels help where labels are what counts.
 
-    Methods that have a length of their own are out where others are asked for.
+    Methods that have a length of their own are out where others are asked for, and
+    those of `without_torch` where there is no torch.
     """
-    left_out = set() if target.quality != "recall" else SUPERVISED
+    left_out = {*without_torch(target)}
+    if target.quality == "recall":
+        left_out |= SUPERVISED
     if of_any_length:
         left_out = left_out | {m for m in METHODS if decides_length(m)}
     return tuple(m for m in METHODS if m not in left_out)
+
+
+def without_torch(target: Target) -> tuple[str, ...]:
+    """Return what would be tried for a target if torch were installed, and is not."""
+    if target.quality == "recall" or has_torch():
+        return ()
+    return tuple(method for method in METHODS if method in DEEP_METHODS)
 
 
 def lengths(

@@ -25,6 +25,7 @@ from fewbits.training.tuning._candidates import (
     default_methods,
     lengths,
     too_long,
+    without_torch,
 )
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
@@ -60,6 +61,8 @@ class Tuning:
         Lengths that were asked for and not tried: they take more bytes than allowed.
     n_untried : int
         Configurations that were left out since the time was up.
+    without_torch : tuple of str
+        Methods that were left out since torch is not installed.
     """
 
     target: Target
@@ -71,6 +74,7 @@ class Tuning:
     reached: bool
     too_long: tuple[int, ...] = ()
     n_untried: int = 0
+    without_torch: tuple[str, ...] = ()
 
     @property
     def configuration(self) -> Configuration:
@@ -114,6 +118,7 @@ class Tuning:
             "confirmed": self.confirmed,
             "too_long": self.too_long,
             "untried": self.n_untried,
+            "without_torch": self.without_torch,
             "best": self.best.as_dict(),
             "reported": self.reported.figures(),
             "frontier": [each.as_dict() for each in self.frontier],
@@ -149,8 +154,9 @@ def tune(
         ``"accuracy"`` go by.
     target : Target
     methods : sequence of str, default=None
-        Keys of `fewbits.training.METHODS`; by default those that are worth it, and
-        have the lengths that are asked for.
+        Keys of `fewbits.training.METHODS` or names of ``DEEP_METHODS``; by default
+        those that are worth it, and have the lengths that are asked for. Where labels
+        count, some of them learn from labels, and of these some need torch.
     n_bits : sequence of int, default=None
         Lengths to try, but for those that take more bytes than allowed; by default
         powers of two up to what the bytes allow, and this. Without a bound on bytes
@@ -230,6 +236,7 @@ def tune(
         reached=target.meets(best),
         too_long=too_long(target, n_bits or ()),
         n_untried=race.n_untried,
+        without_torch=() if methods else without_torch(target),
     )
     return _named(tuning, backbone)
 

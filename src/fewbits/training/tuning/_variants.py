@@ -3,9 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
+#: Targets in place of a loss, at centres that features foretell (decision 0010).
+_PREDICTABLE: dict[str, Any] = {
+    "control": "centres",
+    "control.mode": "replace",
+    "control.centres": "predictable",
+}
 VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
     "bp": {"random": {"learn": False}},
     "cbe": {"random": {"learn": False}},
+    "csq": {
+        "predictable centres": _PREDICTABLE,
+        "predictable centres and a hidden layer of 1024": {
+            **_PREDICTABLE,
+            "hidden": [1024],
+            "dropout": 0.5,
+        },
+    },
     "sp": {
         "3% of the weights": {"density": 0.03},
         "30% of the weights": {"density": 0.3},
