@@ -27,6 +27,15 @@ class Picks(NamedTuple):
         """Return those of items that have one value for each block, (n_blocks, b)."""
         return cls(values[..., None], torch.ones_like(values[0, :, None]))
 
+    def times(self, factor: Tensor) -> "Picks":
+        """Return the same with weights that are larger by a factor."""
+        return Picks(self.values, self.weights * factor)
+
+    def and_also(self, other: "Picks") -> "Picks":
+        """Return these values and those of another."""
+        pairs = zip(self, other, strict=True)
+        return Picks(*(torch.cat(pair, dim=-1) for pair in pairs))
+
 
 class Units(NamedTuple):
     """The weights of hidden units, `scale` times as strong as they are."""
@@ -141,7 +150,7 @@ class _Losses(torch.autograd.Function):
         codes: Picks | None,
         own: Picks | None,
         frozen: bool,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, ...]:
         z = torch.baddbmm(b1[:, None], x, W1.mT)
         gate = torch.sigmoid(z)
         hidden = (z * gate).mul_(scale)
@@ -151,39 +160,53 @@ class _Losses(torch.autograd.Function):
         ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
         # The logarithm of the sum that softmax divides by, from the likeliest value.
         log_sum = logits.amax(dim=2, keepdim=True) - p.amax(dim=2, keepdim=True).log()
-        log_p = logits.sub_(log_sum)
-        return _unlikeliness(log_p, codes), _unlikeliness(log_p, own)
+        return tuple(_unlikeliness(logits, log_sum, picks) for picks in (codes, own))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         x, W1, W2, z, gate, hidden, p = ctx.saved_tensors
         slope = (1 - gate).mul_(z).add_(1).mul_(gate).mul_(ctx.scale)
+        expected = p @ W2.mT
         codes, own = (
-            None if picks is None else _residuals(p, picks, gradient / x.shape[1])
+            None if picks is None else picks.times(gradient / x.shape[1])
             for picks, gradient in zip((ctx.codes, ctx.own), gradients, strict=True)
         )
         dx = None
         if codes is not None and ctx.needs_input_grad[0]:
-            dx = (codes @ W2.mT).mul_(slope) @ W1
+            dx = _towards_units(expected, W2, codes).mul_(slope) @ W1
         if codes is not None and not ctx.frozen:
-            own = codes if own is None else own + codes
+            own = codes if own is None else own.and_also(codes)
         if own is None or not ctx.needs_input_grad[1]:
             return dx, *[None] * 8
-        dz = (own @ W2.mT).mul_(slope)
+        dz = _towards_units(expected, W2, own).mul_(slope)
         dW1, db1 = dz.mT @ x, dz.sum(dim=1)
-        dW2, db2 = hidden.mT @ own, own.sum(dim=1, keepdim=True)
+        residuals = _residuals(p, own)
+        dW2, db2 = hidden.mT @ residuals, residuals.sum(dim=1, keepdim=True)
         return dx, dW1, db1, dW2, None, db2, *[None] * 3
 
 
-def _unlikeliness(log_p: Tensor, picks: Picks | None) -> Tensor:
+def _unlikeliness(logits: Tensor, log_sum: Tensor, picks: Picks | None) -> Tensor:
     """Return minus the mean over items of the log-probabilities of their values."""
     if picks is None:
-        return log_p.new_zeros(())
-    return -(log_p.gather(2, picks.values) * picks.weights).sum() / log_p.shape[1]
+        return logits.new_zeros(())
+    log_p = logits.gather(2, picks.values) - log_sum
+    return -(log_p * picks.weights).sum() / logits.shape[1]
 
 
-def _residuals(p: Tensor, picks: Picks, factor: Tensor) -> Tensor:
-    """Return ``factor weight (p - 1[value])``, summed over the values of each item."""
-    weights = picks.weights.to(factor.dtype) * factor
+def _residuals(p: Tensor, picks: Picks) -> Tensor:
+    """Return ``weight (p - 1[value])``, summed over the values of each item."""
+    weights = picks.weights.to(p.dtype)
     less = (-weights).expand(picks.values.shape)
     return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, picks.values, less)
+
+
+def _towards_units(expected: Tensor, W2: Tensor, picks: Picks) -> Tensor:
+    """Return ``residuals @ W2.mT``, given what the first term of these makes of it.
+
+    The second picks weights, which takes a tenth of the time of a product.
+    """
+    n_blocks, n_units, _ = W2.shape
+    weights = picks.weights.to(expected.dtype)
+    values = picks.values.view(n_blocks, 1, -1).expand(-1, n_units, -1)
+    picked = W2.gather(2, values).view(n_blocks, n_units, *weights.shape) * weights
+    return expected * weights.sum(dim=1, keepdim=True) - picked.sum(dim=3).mT

@@ -375,15 +375,21 @@ def make_optimizer(
         {"params": list(network.head.parameters()), "lr": plan.learning_rate}
     ]
     if network.backbone is not None:
-        trained = [p for p in network.backbone.parameters() if p.requires_grad]
         rate = plan.learning_rate * plan.backbone_rate
-        groups.append({"params": trained, "lr": rate})
+        groups.append({"params": list(network.backbone.parameters()), "lr": rate})
     groups += objective.loss.parameter_groups(plan.learning_rate)
     if objective.control is not None:
-        own = [p for p in objective.control.parameters() if p.requires_grad]
+        own = list(objective.control.parameters())
         groups.append({"params": own, "lr": plan.learning_rate})
-    groups = [group for group in groups if group["params"]]
-    return torch.optim.AdamW(groups, weight_decay=plan.weight_decay, fused=True)
+    trained: dict[float, list[nn.Parameter]] = {}
+    for group in groups:  # a step takes time for each group, however small
+        wanted = [p for p in group["params"] if p.requires_grad]
+        trained.setdefault(group["lr"], []).extend(wanted)
+    return torch.optim.AdamW(
+        [{"params": params, "lr": lr} for lr, params in trained.items() if params],
+        weight_decay=plan.weight_decay,
+        fused=True,
+    )
 
 
 def copy_of(module: nn.Module) -> State:
