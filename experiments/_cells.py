@@ -8,6 +8,8 @@ from typing import Any
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 Cell = dict[str, Any]
+#: Experiments with a file for each set of data, as one for all would be too large.
+BY_DATA = ("posterior_epochs",)
 
 
 class Cells:
@@ -16,21 +18,28 @@ class Cells:
     Parameters
     ----------
     name : str
-        Name of the experiment; the file is ``docs/results/<name>.jsonl``.
+        Name of the experiment; the file is ``docs/results/<name>.jsonl``, or one such
+        as ``<name>-<data>.jsonl`` for each set of data.
     """
 
     def __init__(self, name: str) -> None:
-        self.path = RESULTS / f"{name}.jsonl"
+        self.name = name
         self._done = {_key(cell["cell"]): cell for cell in self}
 
     def __iter__(self) -> Iterator[Cell]:
         """Yield each cell; of one that was measured again, the last measurement."""
         last: dict[str, Cell] = {}
-        if self.path.exists():
-            for line in self.path.read_text("utf-8").splitlines():
+        files = [RESULTS / f"{self.name}.jsonl", *RESULTS.glob(f"{self.name}-*.jsonl")]
+        for path in sorted(path for path in files if path.exists()):
+            for line in path.read_text("utf-8").splitlines():
                 found = json.loads(line)
                 last[_key(found["cell"])] = found
         yield from last.values()
+
+    def path(self, cell: Cell) -> Path:
+        """Return the file where a cell is kept."""
+        part = f"-{cell['data']}" if self.name in BY_DATA else ""
+        return RESULTS / f"{self.name}{part}.jsonl"
 
     def get(self, cell: Cell) -> Cell | None:
         """Return the figures of a cell, if it was measured."""
@@ -52,7 +61,7 @@ class Cells:
         done = self._done.get(_key(cell))
         if done is None or again or (needed and needed not in done["figures"]):
             found = {"cell": cell, "figures": rounded(function())}
-            with self.path.open("a", encoding="utf-8") as file:
+            with self.path(cell).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")
             self._done[_key(cell)] = found
             print(json.dumps(found), flush=True)

@@ -2,7 +2,7 @@
 
 import json
 
-from experiments._cells import Cells
+from experiments._cells import BY_DATA, Cells
 
 
 def test_figures_are_kept_with_seven_digits_and_curves_with_five(results):
@@ -14,3 +14,15 @@ def test_figures_are_kept_with_seven_digits_and_curves_with_five(results):
     (line,) = (results / "any.jsonl").read_text("utf-8").splitlines()
     assert json.loads(line) == {"cell": cell, "figures": expected}
     assert Cells("any").measure(cell, lambda: 1 / 0) == expected
+
+
+def test_large_experiments_have_a_file_for_each_set_of_data(results):
+    name = BY_DATA[0]
+    cells = [{"data": data, "seed": 0} for data in ("caltech101", "cifar10")]
+    for value, cell in enumerate(cells):
+        Cells(name).measure(cell, lambda value=value: {"map": value})
+    assert sorted(path.name for path in results.iterdir()) == [
+        f"{name}-{cell['data']}.jsonl" for cell in cells
+    ]
+    assert [each["cell"] for each in Cells(name)] == cells
+    assert [Cells(name).get(cell) for cell in cells] == [{"map": 0}, {"map": 1}]
