@@ -34,7 +34,7 @@ from fewbits.learners.deep.losses import LOSSES, Setting
 N, D, CLASSES, BATCH = 2900, 1280, 100, 64
 LENGTHS = (16, 32, 64)
 LOSSES_MEASURED = ("csq", "hashnet")
-N_EPOCHS = 4  # the first warms up
+N_EPOCHS = 8  # the first warms up
 #: Of images for the backbone: how many, and their sides.
 N_IMAGES, SIDE = 128, 48
 #: Ratios to reach: the trainer's own cost, and the posterior's with either network.

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from typer.testing import CliRunner
 
 from fewbits.cli import app
 
@@ -14,6 +16,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def test_quickstart(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
     names = {}
     for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(code, "README.md", "exec"), names)
@@ -22,6 +25,11 @@ def test_quickstart(tmp_path, monkeypatch, capsys):
     assert json.loads(found).count(8) > 5
     assert re.fullmatch(r"{.lam.: 10+\.0}", chosen)
     assert (tmp_path / "digits.safetensors").exists()
+    Image.fromarray(names["images"][8].transpose(1, 2, 0)).save("eight.png")
+    command = ["classify", "digits-bundle", "eight.png", "--json"]
+    answer = CliRunner().invoke(app, command)
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["class"] == 8
 
 
 def test_commands_exist():

@@ -1,5 +1,6 @@
 """Items -> features -> learner -> bundle, in one call."""
 
+from fewbits.training._assemble import bundle_of
 from fewbits.training._codebooks import given_codebook
 from fewbits.training._evaluate import Report, evaluate_bundle
 from fewbits.training._fit import fit_bundle
@@ -10,6 +11,7 @@ __all__ = [
     "DEVICE_METHODS",
     "METHODS",
     "Report",
+    "bundle_of",
     "evaluate_bundle",
     "fit_bundle",
     "given_codebook",

@@ -1,6 +1,6 @@
 """Learn an encoder from items of any kind."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,9 @@ from fewbits.training._alarms import (
     check_two_classes,
     warn_of_codes,
 )
-from fewbits.training._classes import classes_of
+from fewbits.training._assemble import assembled, plain
 from fewbits.training._methods import (
     SUPERVISED,
-    UNTYPED,
     make_learner,
     parameters_of,
 )
@@ -106,14 +105,15 @@ def fit_bundle(
     if (parameters or {}).get("backbone") is not None:
         raise ArgumentError(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
-            "export_backbone, and make a Bundle of both"
+            "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
         )
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     # Also those of parts, but not what the method is named after.
     known = parameters_of(method)
     given = {**learner.get_params(), **(parameters or {})}
-    info = {"method": method, "parameters": _plain(given, known)}
+    told = {name: value for name, value in given.items() if name in known}
+    info = {"method": method, "parameters": plain(told)}
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
         info["kernel_map"] = kernel_map
@@ -125,14 +125,8 @@ def fit_bundle(
     features = _extracted(source, extractor, progress)
     _fit(learner, features, source.labels)
     warn_of_codes(learner.encoder_, features, used)
-    found = classes_of(learner, features, source.labels)
-    return Bundle(
-        learner.encoder_,
-        backbone=None if extractor is None else extractor.id,
-        backbone_fingerprint=None if extractor is None else extractor.fingerprint,
-        info={**info, "trained_on": len(source), **found.info, **(remember or {})},
-        codebook=found.codebook,
-        calibration=found.calibration,
+    return assembled(
+        learner, features, source.labels, extractor, {**info, **(remember or {})}
     )
 
 
@@ -196,20 +190,3 @@ def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
     if kernel not in KERNELS:
         raise ArgumentError(f"no kernel map {kernel!r}; known are {', '.join(KERNELS)}")
     return learners.KernelMapped(learner, kernel=kernel)
-
-
-def _plain(parameters: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
-    """Return what a bundle tells of the parameters; a file of this fit is not."""
-    told = set(known) - {"checkpoint", *UNTYPED}
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
-        if name in told and _is_plain(value)
-    }
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is short to tell: a scalar, or numbers such as lengths."""
-    if isinstance(value, list | tuple):
-        return all(isinstance(each, int | float) for each in value)
-    return isinstance(value, bool | int | float | str | None)

@@ -142,6 +142,25 @@ def check_seed(seed: Any) -> None:
         )
 
 
+def method_of(learner: Learner) -> str:
+    """Return the name that people type for a learner, or else that of its type.
+
+    Examples
+    --------
+    >>> method_of(learners.ITQ(n_bits=8))
+    'itq'
+    """
+    kind = type(learner)
+    names = {known: name for name, known in METHODS.items()}
+    if kind in names:
+        return names[kind]
+    loss = getattr(learner, "loss", None)
+    if isinstance(loss, str):
+        return loss
+    name = (kind if loss is None else type(loss)).__name__
+    return name.lower() if name.lower() in DEEP_METHODS else name
+
+
 def decides_length(method: str) -> bool:
     """Tell whether a method has no length to choose."""
     return "n_bits" not in parameters_of(method)

@@ -1,0 +1,143 @@
+"""From a fitted learner to a bundle, with what it has learnt of classes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from fewbits import backbones
+from fewbits.backbones import Backbone
+from fewbits.bundle import Bundle
+from fewbits.errors import ArgumentError
+from fewbits.learners import KernelMapped, Learner
+from fewbits.training._classes import classes_of
+from fewbits.training._methods import UNTYPED, method_of
+
+
+def bundle_of(
+    learner: Learner,
+    X: Any,
+    y: Any = None,
+    *,
+    backbone: str | None = None,
+) -> Bundle:
+    """Return the bundle of a learner that you have fitted yourself.
+
+    As `fit_bundle` makes it: a deep learner's bundle classifies and rejects, too. For a
+    network that was trained along, `backbone` is what
+    `fewbits.learners.deep.export_backbone` kept of it; nothing of the bundle needs
+    torch.
+
+    Parameters
+    ----------
+    learner : Learner
+        After ``fit(X, y)``.
+    X : array-like of shape (n, ...)
+        What it was fitted to: features, or items for its own backbone.
+    y : array-like of shape (n,) or (n, n_labels), default=None
+        What it was fitted to; deep learners need it.
+    backbone : str, default=None
+        Id of what makes the learner's features of raw items; None when the bundle is
+        to take features. A learner with a backbone of its own needs one.
+
+    Raises
+    ------
+    ArgumentError
+        When labels or a backbone are missing or not known, X and y are not what the
+        learner was fitted to, or the backbone makes another number of features than it
+        takes.
+    NotFittedError
+        When the learner is not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners.deep import DeepHash
+    >>> y = np.repeat(["one", "two"], 40)
+    >>> X = np.random.default_rng(0).normal(size=(80, 8)) + (y == "two")[:, None]
+    >>> learner = DeepHash(n_bits=8, n_iter=5, random_state=0).fit(X, y)
+    >>> bundle = bundle_of(learner, X, y)
+    >>> len(bundle.codebook)
+    2
+    """
+    check_is_fitted(learner, "encoder_")
+    inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
+    _check_labels(inner, X, y)
+    own = getattr(inner, "backbone", None) is not None
+    if own and backbone is None:
+        raise ArgumentError(
+            "this learner has a backbone of its own: name what "
+            "fewbits.learners.deep.export_backbone has kept of it"
+        )
+    extractor = None if backbone is None else _suitable(learner, backbone)
+    features = inner.extract(X) if own else np.asarray(X)
+    method, given = method_of(inner), inner.get_params()
+    if given.get("loss") == method:
+        del given["loss"]
+    info = {"method": method, "parameters": plain(given)}
+    if inner is not learner:
+        info["kernel_map"] = learner.get_params()["kernel"]
+    return assembled(learner, features, y, extractor, info)
+
+
+def assembled(
+    learner: Learner,
+    features: Any,
+    labels: Any,
+    extractor: Backbone | None,
+    info: Mapping[str, Any],
+) -> Bundle:
+    """Return the bundle of a fitted learner, and of the features it was fitted to."""
+    found = classes_of(learner, features, labels)
+    return Bundle(
+        learner.encoder_,
+        backbone=None if extractor is None else extractor.id,
+        backbone_fingerprint=None if extractor is None else extractor.fingerprint,
+        info={**info, "trained_on": len(features), **found.info},
+        codebook=found.codebook,
+        calibration=found.calibration,
+    )
+
+
+def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a bundle tells of the parameters; a file of this fit is not."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in parameters.items()
+        if name not in ("checkpoint", *UNTYPED) and _is_plain(value)
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is short to tell: a scalar, or numbers such as lengths."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(each, int | float) for each in value)
+    return isinstance(value, bool | int | float | str | None)
+
+
+def _suitable(learner: Any, backbone: str) -> Backbone:
+    """Return a backbone that makes what a learner's encoder takes."""
+    extractor = backbones.load(backbone)
+    wanted, made = learner.encoder_.n_features, extractor.n_features
+    if made != wanted:
+        raise ArgumentError(
+            f"{backbone} makes {made} features, the learner takes {wanted}"
+        )
+    return extractor
+
+
+def _check_labels(learner: Any, X: Any, y: Any) -> None:
+    aside = getattr(learner, "held_out_", None)
+    if y is None:
+        if aside is not None or learner.needs_labels:
+            name = type(learner).__name__
+            raise ArgumentError(f"{name} was fitted to labels: give them, too")
+        return
+    n, n_labels = np.shape(X)[0], np.shape(y)[0]
+    if n_labels != n:
+        raise ArgumentError(f"{n} items have {n_labels} labels")
+    if aside is not None and len(aside) and aside.max() >= n:
+        raise ArgumentError(
+            f"the learner was fitted to more than {n} items: give all of them"
+        )

@@ -1,0 +1,88 @@
+"""A learner that was fitted by hand becomes the bundle that `fit_bundle` makes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+
+from fewbits.bundle import class_answers
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+from fewbits.learners import DBC, ITQ, KernelMapped
+from fewbits.training import DEEP_METHODS, METHODS, bundle_of, fit_bundle
+from fewbits.training._methods import make_learner, method_of
+
+X, y = load_digits(return_X_y=True)
+X, names = X[:400].astype(np.float32), y[:400].astype(str)
+
+
+@pytest.mark.parametrize("method", ["itq", "dbc", "csq", "llc"])
+def test_the_same_bundle(method):
+    if method in DEEP_METHODS:
+        pytest.importorskip("torch")
+    settings = {"n_iter": 3}
+    learner = make_learner(method, 16, 0, settings).fit(X, names)
+    options = {"method": method, "n_bits": 16, "parameters": settings}
+    expected = fit_bundle(Input("vectors", X, names, "digits"), **options)
+    found = bundle_of(learner, X, names)
+    assert found.summary() == expected.summary()
+    np.testing.assert_array_equal(found.encode(X), expected.encode(X))
+    if method in DEEP_METHODS:
+        one, other = (class_answers(each, X[:20], top=3) for each in (found, expected))
+        assert one == other
+
+
+def test_behind_a_kernel_map():
+    learner = KernelMapped(ITQ(n_bits=8, random_state=0), kernel="chi2").fit(X)
+    bundle = bundle_of(learner, X)
+    assert bundle.info["method"] == "itq"
+    assert bundle.info["kernel_map"] == "chi2"
+    np.testing.assert_array_equal(bundle.encode(X), learner.encode(X))
+
+
+def test_several_labels():
+    deep = pytest.importorskip("fewbits.learners.deep")
+    Y = np.stack([y[:400] % 2, y[:400] < 5], axis=1).astype(np.int64)
+    learner = deep.DeepHash(n_bits=16, n_iter=3, random_state=0).fit(X, Y)
+    assert len(bundle_of(learner, X, Y).codebook) == 2
+    assert len(bundle_of(learner, X, sp.csr_matrix(Y)).codebook) == 2
+
+
+def test_names_of_learners():
+    for name, kind in METHODS.items():
+        assert kind is type(make_learner(name, None, 0, {}))
+        assert method_of(make_learner(name, None, 0, {})) == name
+    pytest.importorskip("torch")
+    for name in DEEP_METHODS:
+        assert method_of(make_learner(name, 16, 0, {})) == name
+    for name, dotted in (("csq", "loss.centres"), ("dch", "loss.gamma")):
+        value = "balanced" if name == "csq" else 10.0
+        assert method_of(make_learner(name, 16, 0, {dotted: value})) == name
+
+
+@pytest.mark.parametrize(
+    ("n", "labels", "backbone", "message"),
+    [
+        (400, None, None, "DBC was fitted to labels: give them, too"),
+        (400, names[:9], None, "400 items have 9 labels"),
+        (400, names, "wordllama-256", "wordllama-256 makes 256 features, the learner"),
+        (400, names, "none", "no backbone 'none'"),
+    ],
+)
+def test_mistakes(n, labels, backbone, message):
+    learner = DBC(n_bits=8, n_iter=1, random_state=0).fit(X, names)
+    with pytest.raises(ArgumentError, match=message):
+        bundle_of(learner, X[:n], labels, backbone=backbone)
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        bundle_of(ITQ(), X)
+
+
+def test_other_items():
+    deep = pytest.importorskip("fewbits.learners.deep")
+    learner = deep.DeepHash(n_bits=8, n_iter=1, random_state=0).fit(X, names)
+    with pytest.raises(ArgumentError, match="fitted to more than 50 items"):
+        bundle_of(learner, X[:50], names[:50])
