@@ -226,8 +226,9 @@ def over_networks(margin: float) -> Gaps:
                 groups.setdefault(key, []).append(point)
         values: Values = {}
         for (bits, head, seed), points in groups.items():
-            if len(points) > 3:
-                rho = float(spearmanr(*zip(*points, strict=True)).statistic)
+            bounds, maps = zip(*points, strict=True)
+            if len(points) > 3 and min(len(set(bounds)), len(set(maps))) > 1:
+                rho = float(spearmanr(bounds, maps).statistic)
                 at = (("bits", bits), ("head", head))
                 values.setdefault(at, {})[seed] = rho - margin
         return values

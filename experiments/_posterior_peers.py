@@ -110,7 +110,11 @@ def measured_references(name: str) -> Iterator[list[str]]:
 
 
 def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
-    """Draw the mAP of networks against their bound ratio, and a line (figure 4)."""
+    """Draw the mAP of networks against their bound ratio, and a line (figure 4).
+
+    Not where all have the same, as where items have several labels: of so many, some
+    two without a common one share a code.
+    """
     groups: dict[str, list[tuple[float, float]]] = {}
     for cell in cells:
         if cell["cell"]["bits"] != BOUND_AT or not beside_losses(cell):
@@ -118,10 +122,13 @@ def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
         kind = "with D" if cell["cell"]["control"] == "D" else "without"
         found = cell["figures"]
         groups.setdefault(kind, []).append((found["bound"], found["map"]))
-    if groups:
+    points = [point for group in groups.values() for point in group]
+    bounds = {bound for bound, _ in points}
+    if len(bounds) == 1:
+        yield f"All networks of {BOUND_AT} bits have a bound ratio of {bounds.pop():g}."
+    elif points:
         image = picture(name, head, "_bound")
         title = f"{TITLES[name]}, {BOUND_AT} bits"
-        points = [point for group in groups.values() for point in group]
         line = bound_regression(*zip(*points, strict=True)) if len(points) > 2 else None
         axes = {"x": "min D_inter / max D_intra", "y": "mAP"}
         scatter_plot(image, groups, **axes, title=title, line=line)

@@ -121,6 +121,9 @@ def test_correlations_are_over_epochs_and_networks():
     measured = of(posterior_control=list(controls()))
     at = (("bits", 16), ("head", "linear"))
     assert over_networks(0.7)(measured)[at] == pytest.approx({0: 0.3})
+    for each in measured["posterior_control"]:  # as with several labels
+        each["figures"]["bound"] = 0.0
+    assert over_networks(0.7)(measured) == {}
     curves = {"map": [0.1, 0.3, 0.2], "bound": [0.5, 0.7, 0.6]}
     epochs = [
         cell("csq", 1000, curves, bits=16, control=control, head="linear")

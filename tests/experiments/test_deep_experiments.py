@@ -38,6 +38,22 @@ def images(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "IMAGES", tmp_path)
 
 
+def test_networks_are_drawn_against_a_bound_that_differs(tmp_path):
+    def networks(bounds):
+        made = {"bits": 32, "method": "csq", "control": ""}
+        figures = [{"bound": each, "map": 0.5 + each} for each in bounds]
+        return [{"cell": made, "figures": each} for each in figures]
+
+    def told(bounds):
+        name, head = "icd10-words", "linear"
+        return list(_posterior_peers.against_bound(networks(bounds), name, head))
+
+    assert told([0.0] * 3) == ["All networks of 32 bits have a bound ratio of 0."]
+    (drawn,) = told([0.1, 0.2, 0.4])
+    assert drawn.startswith("![mAP against the bound]")
+    assert told([]) == []
+
+
 def test_labels_are_the_common_long_words(monkeypatch):
     monkeypatch.setattr(_hash_problems, "N_WORDS", 2)
     texts = ["Fracture of femur, right", "fracture of tibia (right)", "burn of hand"]
