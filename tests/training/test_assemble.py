@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 from fewbits.bundle import class_answers
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs import Input
 from fewbits.learners import DBC, ITQ, KernelMapped
 from fewbits.training import DEEP_METHODS, METHODS, bundle_of, fit_bundle
@@ -66,6 +66,8 @@ def test_names_of_learners():
     [
         (400, None, None, "DBC was fitted to labels: give them, too"),
         (400, names[:9], None, "400 items have 9 labels"),
+        (400, "0", None, "400 items have 0 labels"),
+        (400, np.roll(names, 1)[:400] + "x", None, "of other classes than those"),
         (400, names, "wordllama-256", "wordllama-256 makes 256 features, the learner"),
         (400, names, "none", "no backbone 'none'"),
     ],
@@ -74,6 +76,19 @@ def test_mistakes(n, labels, backbone, message):
     learner = DBC(n_bits=8, n_iter=1, random_state=0).fit(X, names)
     with pytest.raises(ArgumentError, match=message):
         bundle_of(learner, X[:n], labels, backbone=backbone)
+
+
+def test_numbers_of_numpy_are_told():
+    learner = ITQ(np.int64(4), random_state=np.int64(0)).fit(X)
+    parameters = bundle_of(learner, X).info["parameters"]
+    assert (parameters["n_bits"], parameters["random_state"]) == (4, 0)
+    assert type(parameters["n_bits"]) is int
+
+
+@pytest.mark.parametrize("other", [X[:, :2], None, X[0]])
+def test_no_such_matrix(other):
+    with pytest.raises(FeatureError):
+        bundle_of(ITQ(4, random_state=0).fit(X), other)
 
 
 def test_not_fitted():

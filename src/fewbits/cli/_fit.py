@@ -155,10 +155,11 @@ def fit(
     place = _place(device, chosen.method)
     with telling_what_is_left(output, checkpoint):
         source = inputs.read(items, column=column, label_column=labels)
-        remember = chosen.search_info()
         if codebook is not None:
             chosen = _with_codebook(chosen, codebook, source)
-            remember["codebook"] = str(codebook)
+        options = chosen.options()
+        if codebook is not None:
+            options["remember"]["codebook"] = str(codebook)
         with (
             interruptions() as told,
             progress_bar("learning") as progress,
@@ -166,15 +167,7 @@ def fit(
             place,
         ):
             bundle = training.fit_bundle(
-                source,
-                method=chosen.method,
-                n_bits=chosen.n_bits,
-                backbone=chosen.backbone,
-                random_state=chosen.random_state,
-                parameters=chosen.parameters,
-                kernel_map=kernel_map,
-                remember=remember,
-                progress=progress,
+                source, **options, kernel_map=kernel_map, progress=progress
             )
         if told:
             stop_early(bundle, output, told[-1], checkpoint)

@@ -201,6 +201,8 @@ def _print(found: Any) -> None:
     if found.without_torch:
         names = ", ".join(found.without_torch)
         typer.echo(f"note: not tried: {names} need torch: pip install 'fewbits[deep]'")
+    for method, reason in found.refused.items():
+        typer.echo(f"note: some of {method} could not be learnt: {reason}")
     if found.n_untried:
         typer.echo(
             f"note: time was up before {found.n_untried:,} more were measured: call "
@@ -243,7 +245,7 @@ def _refuse_unreached(found: Any) -> None:
     best = found.best
     raise ArgumentError(
         f"nothing reaches {found.target.described()}: the best found is "
-        f"{best.configuration.described()} with a {found.target.quality} of "
+        f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
         f"{best.encode_us:.2f} microseconds"
     )

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewbits import backbones
 from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle
+from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.learners import KernelMapped, Learner
 from fewbits.training._classes import classes_of
@@ -44,9 +45,11 @@ def bundle_of(
     Raises
     ------
     ArgumentError
-        When labels or a backbone are missing or not known, X and y are not what the
-        learner was fitted to, or the backbone makes another number of features than it
-        takes.
+        When labels or a backbone are missing or not known, labels are not for each item
+        or of other classes than the learner was fitted to, or the backbone makes
+        another number of features than it takes.
+    FeatureError
+        When X is no matrix of as many features.
     NotFittedError
         When the learner is not fitted.
 
@@ -71,7 +74,7 @@ def bundle_of(
             "fewbits.learners.deep.export_backbone has kept of it"
         )
     extractor = None if backbone is None else _suitable(learner, backbone)
-    features = inner.extract(X) if own else np.asarray(X)
+    features = inner.extract(X) if own else as_features(X, learner.n_features_in_)
     method, given = method_of(inner), inner.get_params()
     if given.get("loss") == method:
         del given["loss"]
@@ -104,9 +107,14 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a bundle tells of the parameters; a file of this fit is not."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
+        for name, value in map(_builtin, parameters.items())
         if name not in ("checkpoint", *UNTYPED) and _is_plain(value)
     }
+
+
+def _builtin(item: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = item
+    return name, value.item() if isinstance(value, np.generic) else value
 
 
 def _is_plain(value: Any) -> bool:
@@ -134,9 +142,12 @@ def _check_labels(learner: Any, X: Any, y: Any) -> None:
             name = type(learner).__name__
             raise ArgumentError(f"{name} was fitted to labels: give them, too")
         return
-    n, n_labels = np.shape(X)[0], np.shape(y)[0]
+    n, n_labels = (each[0] if each else 0 for each in (np.shape(X), np.shape(y)))
     if n_labels != n:
         raise ArgumentError(f"{n} items have {n_labels} labels")
+    known = getattr(learner, "classes_", None)
+    if known is not None and np.ndim(y) == 1 and set(known) != set(np.asarray(y)):
+        raise ArgumentError("the labels are of other classes than those of the learner")
     if aside is not None and len(aside) and aside.max() >= n:
         raise ArgumentError(
             f"the learner was fitted to more than {n} items: give all of them"

@@ -10,6 +10,7 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.learners import on_progress
 from fewbits.training.tuning import Target, _race, _tune, tune
+from fewbits.training.tuning._journal import Journal
 
 X, y = load_digits(return_X_y=True)
 SOURCE = Input("vectors", X[:600].astype(np.float32), None, "digits")
@@ -236,3 +237,22 @@ def test_too_few_rows():
 def test_targets_out_of_range(options, message):
     with pytest.raises(ArgumentError, match=message):
         Target(**options)
+
+
+@pytest.mark.parametrize("content", ['{"precious": 1}', '{"a": 1}\n{"b": 2}', "words"])
+def test_a_file_of_something_else_stays_as_it_is(tmp_path, content):
+    path = tmp_path / "notes.jsonl"
+    path.write_text(content)
+    with pytest.raises(ArtefactError):
+        Journal(path, {"k": 10})
+    assert path.read_text() == content
+
+
+def test_a_first_line_that_was_cut_off_is_written_again(tmp_path):
+    path = tmp_path / "m.jsonl"
+    Journal(path, {"k": 10})
+    whole = path.read_bytes()
+    for n in (0, 5, len(whole) - 1):
+        path.write_bytes(whole[:n])
+        Journal(path, {"k": 10})
+        assert path.read_bytes() == whole

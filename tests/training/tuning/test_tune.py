@@ -10,7 +10,14 @@ from fewbits.index import FlatIndex
 from fewbits.inputs import Input
 from fewbits.learners import _axes
 from fewbits.training._methods import make_learner
-from fewbits.training.tuning import Target, _finals, _race, _trial, tune
+from fewbits.training.tuning import (
+    Configuration,
+    Target,
+    _finals,
+    _race,
+    _trial,
+    tune,
+)
 from fewbits.training.tuning._learning import learn
 
 X, y = load_digits(return_X_y=True)
@@ -235,3 +242,53 @@ def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(monkeypatch):
     found = tune(digits(), Target(max_bytes=4), **options)
     assert len({each.configuration.n_bits for each in found.measured}) == 1
     assert found.n_untried >= 1
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), np.linalg.LinAlgError("no"), ArgumentError("no")]
+)
+def test_what_fails_is_told_and_the_rest_goes_on(monkeypatch, error):
+    def failing(group, X, y):
+        if group[0].method == "pcah":
+            raise error
+        return learn(group, X, y)
+
+    monkeypatch.setattr(_race, "learn", failing)
+    found = tune(digits(), Target(max_bytes=4), **FEW)
+    assert found.refused == {"pcah": str(error) or "there is not enough memory"}
+    assert {each.configuration.method for each in found.measured} == {"lsh", "hadamard"}
+
+
+def test_few_encoders_are_kept(monkeypatch):
+    races = []
+    start = _race.Race.__init__
+    monkeypatch.setattr(
+        _race.Race, "__init__", lambda self, *a: races.append(self) or start(self, *a)
+    )
+    found = tune(digits(), Target(max_bytes=4), **FEW)
+    (race,) = races
+    assert len(race.encoders) <= 3 < len(found.measured)
+    assert found.configuration.learner.key in race.encoders
+
+
+def test_a_length_is_refused_where_the_method_decides_it():
+    with pytest.raises(ArgumentError, match="threshold decides the length itself"):
+        tune(digits(), Target(max_bytes=20), methods=["threshold"], n_bits=[32])
+
+
+def test_a_length_is_not_handed_to_a_method_that_decides_it():
+    chosen = Configuration("itq", 144)
+    assert chosen.changed(method="threshold").n_bits is None
+    assert chosen.changed(method="lsh").n_bits == 144
+    assert chosen.changed(method="threshold", n_bits=8).n_bits == 8
+
+
+def test_bits_of_few_features_are_those_of_spectral_hashing():
+    few = np.random.default_rng(5).uniform(size=(1500, 3)) * [3, 2, 1]
+    items = Input("vectors", few.astype(np.float32), None, "few")
+    found = tune(items, Target(max_bytes=2))
+    assert found.configuration.method == "sh"
+
+
+def test_accuracy_has_its_article():
+    assert Target("accuracy", 0.2).described() == "an accuracy of 0.2"

@@ -19,6 +19,7 @@ METHODS = (
     "hadamard",
     "lsh",
     "pcah",
+    "sh",
     "threshold",
     "bp",
     "cbe",

@@ -9,6 +9,7 @@ from typing import Any, Self
 from fewbits._files import atomic_write
 from fewbits.bundle import KEEP_VECTORS, SHORTLIST
 from fewbits.errors import ArtefactError
+from fewbits.training._methods import decides_length
 from fewbits.training.tuning._variants import in_words
 
 FORMAT = "fewbits-configuration-1"
@@ -85,6 +86,28 @@ class Configuration:
             parts.append(f"{self.shortlist} re-ranked by {self.rerank}")
         return ", ".join(parts)
 
+    def options(self) -> dict[str, Any]:
+        """Return what `fewbits.training.fit_bundle` takes beside the items.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.inputs import Input
+        >>> from fewbits.training import fit_bundle
+        >>> X = np.random.default_rng(0).normal(size=(100, 8)).astype(np.float32)
+        >>> chosen = Configuration("itq", 16, rerank="scores", shortlist=20)
+        >>> fit_bundle(Input("vectors", X, None, "X"), **chosen.options()).encoder
+        LinearEncoder(8 -> 16 bits)
+        """
+        return {
+            "method": self.method,
+            "n_bits": self.n_bits,
+            "backbone": self.backbone,
+            "random_state": self.random_state,
+            "parameters": dict(self.parameters),
+            "remember": self.search_info(),
+        }
+
     def search_info(self) -> dict[str, Any]:
         """Return what a bundle remembers of how it is searched."""
         wanted = {SHORTLIST: self.shortlist, KEEP_VECTORS: self.keep_vectors}
@@ -101,14 +124,16 @@ class Configuration:
     ) -> Self:
         """Return this with what is given in place of what it says.
 
-        With another method the length stays, its parameters do not.
+        With another method the length stays, where it has one to choose; parameters
+        do not.
         """
         same = method in (None, self.method)
         kept = self.parameters if same else {}
+        inherited = None if not same and decides_length(str(method)) else self.n_bits
         return replace(
             self,
             method=method or self.method,
-            n_bits=self.n_bits if n_bits is None else n_bits,
+            n_bits=inherited if n_bits is None else n_bits,
             parameters={**kept, **(parameters or {})},
             random_state=self.random_state if random_state is None else random_state,
             backbone=backbone or self.backbone,

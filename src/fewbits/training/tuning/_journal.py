@@ -37,10 +37,13 @@ class Journal:
         self.path = path
         self._known: dict[tuple[int, str, str], list[Measured]] = {}
         header = {"format": FORMAT, **about}
-        lines = [] if path is None else _whole_lines(path)
-        if lines:
-            self._read(lines, header)
-        else:
+        content = b"" if path is None or not path.exists() else path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if whole or not _line(header).encode().startswith(content):
+            self._read(whole.splitlines() or [content], header)
+        if path is not None and len(whole) < len(content):
+            path.write_bytes(whole)  # a crash cut off what follows
+        if not whole:
             self._append(header)
 
     def get(
@@ -64,7 +67,7 @@ class Journal:
     def _append(self, line: dict[str, Any]) -> None:
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+                file.write(_line(line))
 
     def _read(self, lines: list[bytes], header: dict[str, Any]) -> None:
         try:
@@ -87,15 +90,8 @@ class Journal:
             )
 
 
-def _whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file; the end of one that a crash cut off is removed."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        path.write_bytes(whole)
-    return whole.splitlines()
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps(content) + "\n"
 
 
 def digest(X: NDArray[Any], y: NDArray[Any] | None) -> str:

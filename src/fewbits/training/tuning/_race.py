@@ -22,6 +22,9 @@ Progress = Callable[[int, int], None]
 _LEAST_ROUND, _ROWS_PER_NEIGHBOUR = 2000, 20
 _KEPT = 1 / 3
 _HALVINGS = 3
+_KEPT_ENCODERS = 3  # long ones take gigabytes; what is asked for is learnt again
+#: What a method may say to some data, or to so many bits.
+_REFUSALS = (FewbitsError, MemoryError, np.linalg.LinAlgError)
 
 
 class Race:
@@ -42,7 +45,7 @@ class Race:
         self.progress = progress
         self.vectors = target.affords_vectors(parts.X.shape[1])
         self.encoders: dict[str, Encoder] = {}  # of the last round
-        self.reason: FewbitsError | None = None  # why something could not be learnt
+        self.refused: dict[str, str] = {}  # why a method could not learn something
         self.n_untried = 0  # for want of time
         self.pace: dict[str, float] = {}  # seconds to learn from a row, so far
 
@@ -58,7 +61,8 @@ class Race:
             until = self.start + self.seconds * i / len(planned)
             latest = self._round(trial, wanted, until, last) or latest
             if not latest:
-                raise ArgumentError(f"nothing tried suits the items: {self.reason}")
+                reason = next(iter(self.refused.values()), None)
+                raise ArgumentError(f"nothing tried suits the items: {reason}")
             self.pace = _pace(latest, alone=last)
             ranked = survivors(latest, self.target.screening, _KEPT)
             wanted = [each.configuration.learner for each in ranked]
@@ -79,6 +83,7 @@ class Race:
                 missing = self._missing(trial, group, last)
                 if not found or self._in_time(until, missing, len(trial.X)):
                     found += self._measured(trial, group, last)
+                    self._forget(found)
                 else:
                     self.n_untried += len(group)
                 done += len(group)
@@ -110,8 +115,9 @@ class Race:
     def _measure(self, trial: Trial, group: list[Configuration], last: bool) -> None:
         try:
             fitted = learn(group, trial.X, trial.y)
-        except FewbitsError as error:
-            self.reason = self.reason or error
+        except _REFUSALS as error:
+            reason = str(error) or "there is not enough memory"
+            self.refused.setdefault(group[0].method, reason)
             if shorter := _without_longest(group):
                 self._measure(trial, shorter, last)
             return
@@ -120,6 +126,13 @@ class Race:
                 self.encoders[each.key] = encoder
             figures = trial.measure(encoder, trial.searches(each), seconds)
             self.journal.put(len(trial.X), each, _kind(last, self.vectors), figures)
+
+    def _forget(self, found: list[Measured]) -> None:
+        """Let go of all encoders but those of the best."""
+        ranked = sorted(found, key=self.target.screening.rank)
+        keys = dict.fromkeys(each.configuration.learner.key for each in ranked)
+        kept = [key for key in keys if key in self.encoders][:_KEPT_ENCODERS]
+        self.encoders = {key: self.encoders[key] for key in kept}
 
     def _tell(self, done: int, total: int) -> None:
         if self.progress is not None:

@@ -82,6 +82,13 @@ class Target:
         return "encode time" if self.max_encode_us is None else "quality"
 
     @property
+    def named(self) -> str:
+        """The quality with its article."""
+        return (
+            f"an {self.quality}" if self.quality == "accuracy" else f"a {self.quality}"
+        )
+
+    @property
     def goes_by_time(self) -> bool:
         """Whether the time to encode decides on the choice."""
         return self.max_encode_us is not None or self.objective == "encode time"
@@ -135,7 +142,7 @@ class Target:
         """Return the bounds in words."""
         bounds = []
         if self.at_least is not None:
-            bounds.append(f"a {self.quality} of {self.at_least:g}")
+            bounds.append(f"{self.named} of {self.at_least:g}")
         if self.max_bytes is not None:
             bounds.append(f"{self.max_bytes} bytes per item")
         if self.max_encode_us is not None:

@@ -1,7 +1,7 @@
 """From items and a target to a configuration, and what it is worth."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,8 @@ class Tuning:
         Configurations that were left out since the time was up.
     without_torch : tuple of str
         Methods that were left out since torch is not installed.
+    refused : dict of str
+        By method, why some of it could not be learnt.
     """
 
     target: Target
@@ -75,10 +77,11 @@ class Tuning:
     too_long: tuple[int, ...] = ()
     n_untried: int = 0
     without_torch: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def configuration(self) -> Configuration:
-        """The choice: `fewbits.training.fit_bundle` and `fewbits fit` take it."""
+        """The choice: ``fit_bundle(items, **configuration.options())``."""
         return self.best.configuration
 
     @property
@@ -119,6 +122,7 @@ class Tuning:
             "too_long": self.too_long,
             "untried": self.n_untried,
             "without_torch": self.without_torch,
+            "refused": dict(self.refused),
             "best": self.best.as_dict(),
             "reported": self.reported.figures(),
             "frontier": [each.as_dict() for each in self.frontier],
@@ -237,6 +241,7 @@ def tune(
         too_long=too_long(target, n_bits or ()),
         n_untried=race.n_untried,
         without_torch=() if methods else without_torch(target),
+        refused=race.refused,
     )
     return _named(tuning, backbone)
 
@@ -279,7 +284,10 @@ def _candidates(
     for method in chosen:
         if method in SUPERVISED and y is None:
             raise ArgumentError(f"{method} learns from labels, and there are none")
-        if not decides_length(method):
+        if decides_length(method):
+            if n_bits:
+                raise ArgumentError(f"{method} decides the length itself")
+        else:
             for length in n_bits or ():
                 make_learner(method, length, seed, {})._check_parameters()
     made = candidates(chosen, lengths(target, n_features, n_bits), n_features, seed)
