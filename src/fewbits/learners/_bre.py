@@ -14,6 +14,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._bre_descent import descend, first_sweep, random_pairs
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_integer, check_n_bits, check_number
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import as_single, column_means
@@ -65,6 +66,8 @@ class BRE(ResumableLearner):
         rows, as a share of the largest. It never rises.
     n_iter_ : int
         Sweeps that were done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Raises
@@ -139,7 +142,9 @@ class BRE(ResumableLearner):
         W, *_ = self._resume(states, first_sweep(K, anchors, W, pairs), X)
         # sum_q W_pq k(anchor_q, x) is linear in x for k(a, x) = a'x.
         normals = _combine(W, anchors, Z).T
-        return LinearEncoder(normals, bias=-mean @ normals)
+        encoder = LinearEncoder(normals, bias=-mean @ normals)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
     def _draw_anchors(self, n: int, rng: RandomState) -> NDArray[np.intp]:
         count = min(self.n_anchors, n)

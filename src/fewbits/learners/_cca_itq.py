@@ -12,6 +12,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._device import product
 from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import check_flag, check_n_bits, check_number
@@ -70,6 +71,8 @@ class CCAITQ(ResumableLearner):
         iteration. It never rises.
     n_iter_ : int
         Iterations that were done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Notes
@@ -144,7 +147,9 @@ class CCAITQ(ResumableLearner):
         R = random_rotation(k, self.n_bits, rng)
         (R,) = self._resume(partial(rotations, V, energy), (R,), X, Y)
         W = product(E, R)
-        return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
     def _correlates(
         self, X: Array, Y: sp.csr_array, axes: PrincipalAxes

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._device import product
 from fewbits.learners._parameters import check_batch_size, check_n_bits
 from fewbits.learners._procrustes import random_rotation
@@ -52,6 +53,8 @@ class ITQ(ResumableLearner):
         iteration. It never rises.
     n_iter_ : int
         Iterations that were done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Notes
@@ -124,4 +127,6 @@ class ITQ(ResumableLearner):
         states = partial(rotations, V, energy, products=products)
         R, *_ = self._resume(states, (R,), X)
         W = product(P, R)
-        return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder

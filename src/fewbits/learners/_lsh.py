@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._base import Learner
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners._rows import column_means
 
@@ -31,6 +32,8 @@ class LSH(Learner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (0,)
         Empty: nothing is optimised.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Notes
@@ -66,4 +69,6 @@ class LSH(Learner):
         rng = check_random_state(self.random_state)
         W = rng.standard_normal((self.n_bits, X.shape[1])).T
         self.objective_ = np.empty(0)
-        return LinearEncoder(W, bias=-column_means(X) @ W, zero_bit=1)
+        encoder = LinearEncoder(W, bias=-column_means(X) @ W, zero_bit=1)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder

@@ -9,6 +9,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._base import Learner
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_n_bits
 
 _DEFAULT_BITS = 64
@@ -29,6 +30,8 @@ class PCAH(Learner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (1,)
         Share of the variance that lies outside the components that were kept.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Raises
@@ -70,7 +73,9 @@ class PCAH(Learner):
         W = axes.directions[:, : self._affordable_bits(axes, X.shape)]
         kept = axes.scatter[: W.shape[1]].sum() / axes.scatter.sum()
         self.objective_ = np.array([1 - kept])
-        return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
     def _affordable_bits(self, axes: PrincipalAxes, shape: tuple[int, ...]) -> int:
         if self.n_bits is None:

@@ -13,7 +13,12 @@ from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
-from fewbits.learners._dead_bits import NO_WEIGHTS, tell_dead_bits
+from fewbits.learners._dead_bits import (
+    NO_WEIGHTS,
+    ON_ROWS,
+    n_constant_bits,
+    tell_dead_bits,
+)
 from fewbits.learners._device import as_dtype, product
 from fewbits.learners._parameters import (
     check_batch_size,
@@ -96,7 +101,8 @@ class SparseProjections(ResumableLearner):
     n_iter_ : int
         Iterations that were done.
     n_dead_bits_ : int
-        Bits that kept no weight and are constant; a warning tells when there are any.
+        Bits that are the same for all rows, most often since they kept no weight; a
+        warning tells when there are any.
     n_features_in_ : int
 
     Warns
@@ -214,7 +220,7 @@ class SparseProjections(ResumableLearner):
             sparse_matrices, V, axes, sparsify, self.beta, products=products
         )
         _, R, *_ = self._resume(states, (Q,), X)
-        return self._deploy(R, axes.mean, m)
+        return self._deploy(R, axes.mean, m, X)
 
     def _count_to_keep(self, n_features: int) -> int:
         size = n_features * self.n_bits
@@ -243,9 +249,13 @@ class SparseProjections(ResumableLearner):
             from_previous=self.inner_start == "previous",
         )
 
-    def _deploy(self, R: FeatureArray, mean: NDArray[np.float64], m: int) -> Encoder:
+    def _deploy(
+        self, R: FeatureArray, mean: NDArray[np.float64], m: int, X: Array
+    ) -> Encoder:
         R = R.astype(np.float32, copy=False)
-        n_dead = int(np.sum(~R.any(axis=0)))
-        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, NO_WEIGHTS)
-        encoder = LinearEncoder if m == R.size else SparseEncoder.from_dense
-        return encoder(R, bias=-mean @ R, zero_bit=1)
+        make = LinearEncoder if m == R.size else SparseEncoder.from_dense
+        encoder: Encoder = make(R, bias=-mean @ R, zero_bit=1)
+        n_dead, n_empty = n_constant_bits(encoder, X), int(np.sum(~R.any(axis=0)))
+        why = NO_WEIGHTS if n_dead == n_empty else ON_ROWS
+        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, why)
+        return encoder

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import BilinearEncoder
 from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_flag, check_n_bits
 from fewbits.learners._procrustes import polar
 from fewbits.learners._resumable import ResumableLearner
@@ -57,6 +58,8 @@ class BilinearProjections(ResumableLearner):
         random matrices.
     n_iter_ : int
         Iterations that were done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Notes
@@ -128,7 +131,9 @@ class BilinearProjections(ResumableLearner):
             left, right = self._run(iter(()), start)
         zeros = np.zeros(self.n_bits)
         encoder = BilinearEncoder(left, right, zeros, X.shape[1], zero_bit=1)
-        return centred(encoder, mean)
+        encoder = centred(encoder, mean)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
 
 def near_square(n: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import CirculantEncoder
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_flag, check_n_bits, check_number
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
@@ -58,6 +59,8 @@ class CBE(ResumableLearner):
         for a random matrix.
     n_iter_ : int
         Iterations that were done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
 
     Notes
@@ -136,7 +139,9 @@ class CBE(ResumableLearner):
         else:
             self._run(iter(()), columns)
         encoder = CirculantEncoder(columns, signs, np.zeros(self.n_bits), zero_bit=1)
-        return centred(encoder, mean)
+        encoder = centred(encoder, mean)
+        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        return encoder
 
 
 def _random_columns(n_bits: int, d: int, rng: RandomState) -> NDArray[np.float64]:
