@@ -28,13 +28,15 @@ def tell_constant_bits(encoder: Encoder, X: Array) -> int:
 def n_constant_bits(encoder: Encoder, X: Array) -> int:
     """Return the number of bits that are the same for all rows.
 
-    All rows are looked at only where some of them do not settle it.
+    More rows are looked at only until they settle it, few at a time: a fit that just
+    has enough memory shall not end here.
     """
     first = encoder.encode(X[:1])
     changed = _changed(encoder, X[:: max(1, len(X) // _SOME)], first)
-    if np.bitwise_count(changed).sum() < encoder.n_bits:
-        for span in spans(len(X), max(X.shape[1], encoder.n_bits)):
-            changed |= _changed(encoder, X[span], first)
+    for span in spans(len(X), len(X), least=_SOME):
+        if np.bitwise_count(changed).sum() == encoder.n_bits:
+            break
+        changed |= _changed(encoder, X[span], first)
     return encoder.n_bits - int(np.bitwise_count(changed).sum())
 
 
