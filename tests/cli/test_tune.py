@@ -185,3 +185,14 @@ def test_a_time_that_is_missed_is_told(folder, monkeypatch, encode_us, missed):
 def test_rows_that_take_part_are_bounded(folder):
     given = ["tune", "x.npy", "--bytes", 4, "--rows", 200, "-o", "t.json", *FEW]
     assert json.loads(run(*given, "--json"))["reported"]["n_items"] == 200
+
+
+def test_on_a_device():
+    pytest.importorskip("torch")
+    asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16, "--bytes", 4]
+    assert "itq, 16 bits" in run(*asked, "--device", "cpu")
+    told = invoke(*asked, "--device", "tpu9")
+    assert (told.exit_code, told.stderr) == (
+        2,
+        "fewbits: error: no device 'tpu9': 'auto', 'cpu' or 'cuda'\n",
+    )

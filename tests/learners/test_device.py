@@ -106,6 +106,16 @@ def test_torch_does_the_products(monkeypatch):
     assert len(seen) == 2
 
 
+def test_deep_learners_train_where_the_block_says(monkeypatch):
+    from fewbits.learners.deep._torch import as_device
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert as_device("auto").type == "cuda"
+    with on_device("cpu"):
+        assert as_device("auto").type == "cpu"
+        assert as_device("cuda").type == "cuda"
+
+
 def test_unknown_device():
     with pytest.raises(ArgumentError, match="no device 'tpu9'"), on_device("tpu9"):
         pass

@@ -141,8 +141,6 @@ def fit(
     if checkpoint is not None:
         parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)
-    if device is not None and (method or made_by.method) in training.DEEP_METHODS:
-        parameters.setdefault("device", device)
     chosen = made_by.changed(
         method=method,
         n_bits=bits,
@@ -182,11 +180,11 @@ def fit(
 
 
 def _place(device: str | None, method: str) -> AbstractContextManager[None]:
-    """Return where linear algebra is done; deep methods have a device of their own."""
+    """Return where torch computes, if the method is one that has use for it."""
     from fewbits import learners
-    from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
+    from fewbits.training import DEVICE_METHODS, METHODS
 
-    if device is None or method in DEEP_METHODS:
+    if device is None:
         return nullcontext()
     if method in METHODS and method not in DEVICE_METHODS:
         known = ", ".join(DEVICE_METHODS)

@@ -1,5 +1,6 @@
 """``fewbits tune``."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,6 +93,13 @@ def tune(
     column: Column = None,
     labels: LabelColumn = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Where torch computes, for methods that use it: cuda, cpu, or auto "
+            "for a GPU if there is one."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find method, length and shortlist for a target by measuring on held-out queries.
@@ -103,7 +111,7 @@ def tune(
 
     Example: fewbits tune vectors.npy --bytes 32 --encode-us 100 -o tuned.json
     """
-    from fewbits import inputs
+    from fewbits import inputs, learners
     from fewbits.training import tuning
 
     kept = measurements or output.with_suffix(".measurements.jsonl")
@@ -111,9 +119,10 @@ def tune(
     least = {"recall": recall, "map": mean_precision, "accuracy": accuracy}
     name, at_least = _wanted(least, quality, labels is not None)
     target = tuning.Target(name, at_least, max_bytes, encode_us)
+    place = nullcontext() if device is None else learners.on_device(device)
     source = inputs.read(items, column=column, label_column=labels)
     try:
-        with progress_bar("tuning") as progress:
+        with place, progress_bar("tuning") as progress:
             found = tuning.tune(
                 source,
                 target,

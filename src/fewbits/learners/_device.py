@@ -112,8 +112,9 @@ def on_device(name: str) -> Iterator[None]:
     These are the passes over the rows, principal axes and polar factors: nearly all
     work of `PCAH`, `ITQ`, `CCAITQ` and `SparseProjections`, and what others with
     ``uses_device`` begin with. Results agree with those of NumPy within rounding, which
-    may flip bits of scores near zero. It is no parameter of the learners, so that what
-    was learned does not depend on where.
+    may flip bits of scores near zero. It is no parameter of these learners, so that
+    what was learned does not depend on where. Deep learners, too, train there, unless
+    their ``device`` says otherwise.
 
     Parameters
     ----------
@@ -146,6 +147,12 @@ def on_device(name: str) -> Iterator[None]:
 def here() -> Place:
     """Return where to do linear algebra."""
     return _HERE.get() or _NUMPY
+
+
+def device_around() -> str | None:
+    """Return the device of torch that `on_device` names around here, if any."""
+    place = here()
+    return str(place.device) if isinstance(place, _Torch) else None
 
 
 def product(A: FeatureArray, B: FeatureArray) -> FeatureArray:

@@ -53,6 +53,12 @@ def test_bytes_for_a_quality():
     assert found.configuration.n_bits not in (16, 64)
 
 
+def test_one_method_and_one_length():
+    found = tune(digits(), Target(max_bytes=4), methods="lsh", n_bits=16)
+    tried = {(e.configuration.method, e.configuration.n_bits) for e in found.measured}
+    assert tried == {("lsh", 16)}
+
+
 def test_what_takes_too_long_to_encode_is_no_answer():
     found = tune(digits(), Target(max_encode_us=1e-6), **FEW)
     assert not found.reached

@@ -88,7 +88,8 @@ class DeepHash(DeepLearner):
         kept aside, in the mean over nine epochs beside each other, whatever `tol` says.
         Where items are few, each counts; none is left to calibrate probabilities with.
     device : str, default="auto"
-        "cpu", "cuda", or "auto" for a GPU if there is one.
+        "cpu", "cuda", or "auto": that of `fewbits.learners.on_device`, or a GPU if
+        there is one.
     mixed_precision : bool, default=False
     checkpoint : path or None, default=None
         File that is renewed after every epoch. When it is there, `fit` goes on from it

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.learners._device import device_around
 
 #: What torch's allocators say when there is none left.
 _NO_MEMORY = ("out of memory", "allocate memory", "not enough memory")
@@ -37,9 +38,13 @@ def signs(scores: Tensor) -> Tensor:
 
 
 def as_device(name: str) -> torch.device:
-    """Return the device of this name; "auto" takes a GPU if there is one."""
+    """Return the device of this name.
+
+    "auto" takes that of the block, `on_device`, or else a GPU if there is one.
+    """
     if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
+        around = device_around()
+        name = around or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
         known = device.type in ("cpu", "cuda")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import __version__, _kernels
@@ -133,8 +134,8 @@ def tune(
     source: Input,
     target: Target,
     *,
-    methods: Sequence[str] | None = None,
-    n_bits: Sequence[int] | None = None,
+    methods: str | Sequence[str] | None = None,
+    n_bits: int | Sequence[int] | None = None,
     k: int = 10,
     backbone: str | None = None,
     random_state: int = 0,
@@ -157,11 +158,11 @@ def tune(
         What the codes will be made for; labels are what ``quality="map"`` and
         ``"accuracy"`` go by.
     target : Target
-    methods : sequence of str, default=None
+    methods : str or sequence of str, default=None
         Keys of `fewbits.training.METHODS` or names of ``DEEP_METHODS``; by default
         those that are worth it, and have the lengths that are asked for. Where labels
         count, some of them learn from labels, and of these some need torch.
-    n_bits : sequence of int, default=None
+    n_bits : int or sequence of int, default=None
         Lengths to try, but for those that take more bytes than allowed; by default
         powers of two up to what the bytes allow, and this. Without a bound on bytes
         they end at 1024 bits or four for each feature, and in any case at 16 for each:
@@ -204,6 +205,8 @@ def tune(
     >>> found.configuration.n_bits, found.reported.bytes_per_item
     (32, 4)
     """
+    methods = [methods] if isinstance(methods, str) else methods
+    n_bits = [n_bits] if isinstance(n_bits, int | np.integer) else n_bits
     _check(source, target, minutes)
     check_seed(random_state)
     max_rows = check_count(max_rows, "the number of rows")
