@@ -170,8 +170,9 @@ spectral hashing, BRE binary reconstructive embeddings, and NeighbourCodes our o
 Accuracies are means over seeds ± one standard error; a seed draws the 1,000 queries and
 the starting point. Of test images, which are 2,748 of Caltech-101, seeds draw in part
 the same queries, beside the same database: errors there are those of the queries and of
-the learner's seed only. Some of them are of seed 0, with which NeighbourCodes were
-made; [their page](neighbour_codes.md) has queries that were not in view.
+the learner's seed only. Seeds are 0 to 2, and 1 to 3 of neighbour codes, which were
+made with queries of seed 0 in view; [their page](neighbour_codes.md) has queries that
+are no other seed's.
 Times are the shortest of the seeds', taken on two shared cores: they compare methods
 and are no benchmark.
 

@@ -17,7 +17,7 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, one_line, wanted
-from experiments._projections import SEEDS, lineup
+from experiments._projections import SEEDS, lineup, seeds_of
 from experiments._ranking import (
     Fit,
     encoder_figures,
@@ -57,7 +57,9 @@ ADDED = "recall100"
 
 def main(
     data: Data,
-    seed: Annotated[list[int] | None, typer.Option(help="1 to 3 if not given.")] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option(help="Three of each method if not given.")
+    ] = None,
     bits: Bits = None,
     only: Only = None,
     complete: Annotated[
@@ -66,12 +68,13 @@ def main(
 ) -> None:
     """Measure every cell that is not measured yet."""
     for name in data:
-        for number in seed or SEEDS:
+        for number in seed or range(max(SEEDS) + 1):
             with one_line():
                 features = load_features(name, number)
             with shared_steps() as steps:
                 for cell, learner in lineup(name, features.database.shape[1], number):
-                    if wanted(cell, only, bits):
+                    usual = number in seeds_of(cell["method"])
+                    if wanted(cell, only, bits) and (seed or usual):
                         measure(cell, Fit(learner, features, steps), complete)
 
 

@@ -47,13 +47,34 @@ def test_what_takes_too_long_is_left_out_and_told():
     assert measured("icd10", "BRE", 512)
     assert not measured("icd10", "BRE", 1024)
     assert measured("caltech101-11520", "BP-opt", 11520)
-    assert measured("caltech101-11520", "SP 10%", 11520)
-    assert not measured("caltech101-11520", "SP 1%", 11520)
+    assert measured("caltech101-11520", "SP 1%", 2048)
+    assert not measured("caltech101-11520", "SP 10%", 5760)
+    assert not measured("caltech101-5120", "SP 30%", 5120)
     assert not measured("glove", "SP 10%, iterative, spectral", 256)
     table = left_out({"glove": "GloVe"})
     assert "| BRE | everywhere | above 512 bits |" in table
     assert "| GloVe | at any length |" in table
     assert set(LENGTHS) <= set(WIDTHS)
+
+
+def test_seeds_are_those_that_no_choice_saw(monkeypatch):
+    seen = []
+    monkeypatch.setattr(sparse_projections, "load_features", lambda *_: made_up())
+    monkeypatch.setattr(
+        sparse_projections, "measure", lambda cell, *_: seen.append(cell)
+    )
+    ask = {"bits": [64], "only": ["LSH", "NeighbourCodes"]}
+    sparse_projections.main(["digits"], None, **ask)
+    found = {(cell["method"], cell["seed"]) for cell in seen}
+    assert found == {("LSH", n) for n in (0, 1, 2)} | {
+        ("NeighbourCodes", n) for n in (1, 2, 3)
+    }
+    seen.clear()
+    sparse_projections.main(["digits"], [3], **ask)
+    assert {(c["method"], c["seed"]) for c in seen} == {
+        ("LSH", 3),
+        ("NeighbourCodes", 3),
+    }
 
 
 def test_older_cells_are_completed_once(results):
