@@ -16,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 from fewbits._typing import FeatureArray
 from fewbits.errors import MissingExtraError
+from fewbits.learners._signs import signs
 
 Matrix = Any  #: An array, or a tensor on a device.
 
@@ -41,8 +42,7 @@ class _NumPy:
 
     def signs(self, x: Matrix) -> Matrix:
         """Return -1 and 1, 1 for zeros."""
-        one = x.dtype.type(1)
-        return np.where(x >= 0, one, -one)
+        return signs(x)
 
     def eigh(self, gram: Matrix) -> tuple[Matrix, Matrix]:
         """Return rising eigenvalues and their vectors; a large `gram` is lost."""

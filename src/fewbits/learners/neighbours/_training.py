@@ -13,6 +13,7 @@ from fewbits.evaluation import exact_neighbours, neighbour_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._rows import parts
+from fewbits.learners._signs import signs
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
 from fewbits.learners.neighbours._maps import Map
@@ -121,7 +122,7 @@ class Training:
     def _step(self, batch: Batch) -> float:
         rows = self.split.rows[batch.rows]
         scores = self.map.scores(rows)
-        bits = np.where(scores >= 0, np.float32(1), np.float32(-1))
+        bits = signs(scores)
         targets = neighbour_probabilities(rows, batch)
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.

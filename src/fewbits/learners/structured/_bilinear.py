@@ -17,6 +17,7 @@ from fewbits.learners._parameters import check_flag, check_n_bits
 from fewbits.learners._procrustes import polar
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
+from fewbits.learners._signs import signs
 from fewbits.learners.structured._structured import centred, unit_rows
 
 Float64Array = NDArray[np.float64]
@@ -180,7 +181,7 @@ def _correlation(
         n, d = block.shape
         Z = np.pad(block, ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
         half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, b2)
-        B = np.where(left.T @ half >= 0, 1.0, -1.0)  # (n, b1, b2)
+        B = signs(left.T @ half)  # (n, b1, b2)
         if of_left:
             C += np.tensordot(half, B, axes=([0, 2], [0, 2]))
         else:

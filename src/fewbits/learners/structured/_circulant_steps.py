@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, rfft
 
 from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._signs import signs
 
 Float64Array = NDArray[np.float64]
 Spectra = NDArray[np.complex128]
@@ -58,7 +59,7 @@ def _correlations(rows: Blocks, spectra: Spectra, n_bits: int, d: int) -> Spectr
     for block in rows():
         X = rfft(block)
         for k, spectrum in enumerate(spectra):
-            B = np.where(irfft(X * spectrum, d) >= 0, 1.0, -1.0)
+            B = signs(irfft(X * spectrum, d))
             B[:, max(0, n_bits - k * d) :] = 0
             c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
     return c
