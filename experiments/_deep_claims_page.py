@@ -8,7 +8,13 @@ from experiments._claims import Measured
 from experiments._claims_page import of_data, tables
 from experiments._deep_claims import timed
 from experiments._pages import TITLES
-from experiments._stated_lbhash_claims import ACCURATE, LBHASH, TIME, TOY
+from experiments._stated_lbhash_claims import (
+    ACCURATE,
+    LBHASH,
+    RECOGNITION,
+    TIME,
+    TOY,
+)
 from experiments._stated_llc_claims import LITTLE, LLC, NEARLY, NOISE, POINTS
 from experiments._verdicts import RULE
 
@@ -68,8 +74,9 @@ def write() -> None:
 
 def section(measured: Measured, title: str) -> Iterator[str]:
     """Yield the claims of the papers that anything measured says something about."""
+    voted = any("accuracy" in c["figures"] for c in measured["posterior_control"])
     papers = {
-        paper: claims
+        paper: [claim for claim in claims if voted or claim not in RECOGNITION]
         for paper, claims in PAPERS.items()
         if any(claim.gaps(measured) for claim in claims)
     }

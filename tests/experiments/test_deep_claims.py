@@ -117,6 +117,17 @@ def test_controls_are_told_apart():
     assert gaps[at] == pytest.approx({0: 0.02})
 
 
+@pytest.mark.parametrize("more", [{}, {"accuracy": 0.5}])
+def test_votes_are_asked_for_where_items_have_one_label(more):
+    figures = {"map": 0.5, "bound": 1.0, **more}
+    cells = [
+        cell("csq", 0, figures, bits=16, head="linear", control=control)
+        for control in ("", "D")
+    ]
+    parts = _deep_claims_page.section(of(posterior_control=cells), "title")
+    assert ("100 votes" in "".join(parts)) == ("accuracy" in figures)
+
+
 def test_correlations_are_over_epochs_and_networks():
     measured = of(posterior_control=list(controls()))
     at = (("bits", 16), ("head", "linear"))
