@@ -187,6 +187,12 @@ def test_rows_that_take_part_are_bounded(folder):
     assert json.loads(run(*given, "--json"))["reported"]["n_items"] == 200
 
 
+def test_vectors_that_are_kept_are_told():
+    asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16]
+    assert "the codes save time, not room" in run(*asked, "--recall", 0.8)
+    assert "not room" not in run(*asked, "--bytes", 2)
+
+
 def test_on_a_device():
     pytest.importorskip("torch")
     asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16, "--bytes", 4]

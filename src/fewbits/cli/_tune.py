@@ -227,6 +227,11 @@ def _print(found: Any) -> None:
     )
     if found.reached:
         _print_unconfirmed(found)
+    if found.best.configuration.keep_vectors:
+        typer.echo(
+            "note: vectors are kept to re-rank by, as float16: the codes save time, "
+            "not room"
+        )
 
 
 def _print_unconfirmed(found: Any) -> None:
