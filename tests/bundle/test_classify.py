@@ -49,6 +49,7 @@ def bundle():
         ({"decoder": "soft"}, ["ant", "bee", "ant"]),
         ({"decoder": "ordered", "budget": 1}, ["ant", None, None]),
         ({"decoder": "ordered", "budget": 2}, ["ant", "bee", None]),
+        ({"decoder": "ordered", "order": "costs"}, ["ant", "bee", "ant"]),
     ],
 )
 def test_decoders(bundle, options, classes):

@@ -264,6 +264,8 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
         (["classify", "b", "-i", "q.npy", "--linear"], "--linear needs --labels"),
         (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
+        (["classify", "b", "-i", "q.npy", "--order", "ranks"], "--decoder ordered"),
+        (["classify", "b", "-i", "q.npy", "-d", "ordered", "--order", "x"], "order"),
         (
             ["fit", "t.parquet", "--column", "vector", "--labels", "label", *ON_TPU],
             "no device 'tpu9'",

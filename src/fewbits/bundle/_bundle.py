@@ -413,6 +413,7 @@ class Bundle:
         decoder: str = "soft",
         radius: int = 1,
         budget: int = 1000,
+        order: str = "ranks",
         foreign_rate: float | None = None,
     ) -> Decoded:
         """Return the class of each raw item, or that it is none of them.
@@ -430,6 +431,8 @@ class Bundle:
             to `budget` codes.
         radius : int, default=1
         budget : int, default=1000
+        order : {"ranks", "costs"}, default="ranks"
+            What "ordered" guesses go by, see `fewbits.decoding.decode_ordered`.
         foreign_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
             a class: so near that no more than this share of foreign items are. Known
@@ -459,6 +462,7 @@ class Bundle:
             decoder=decoder,
             radius=radius,
             budget=budget,
+            order=order,
             foreign_rate=foreign_rate,
         )
 

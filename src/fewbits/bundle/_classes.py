@@ -51,10 +51,11 @@ def decode(
     decoder: str = "soft",
     radius: int = 1,
     budget: int = 1000,
+    order: str = "ranks",
     foreign_rate: float | None = None,
 ) -> Decoded:
     """Return the classes of features by one of the decoders, and none for foreign."""
-    found = _decoded(bundle, features, decoder, radius, budget)
+    found = _decoded(bundle, features, decoder, radius, budget, order)
     if foreign_rate is None:
         return found
     region = known_by(bundle.classes, foreign_rate, bundle.calibration)
@@ -117,7 +118,12 @@ def _by_space(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
 
 
 def _decoded(
-    bundle: "Bundle", features: NDArray[Any], decoder: str, radius: int, budget: int
+    bundle: "Bundle",
+    features: NDArray[Any],
+    decoder: str,
+    radius: int,
+    budget: int,
+    order: str,
 ) -> Decoded:
     encoder, book, zero = bundle.encoder, bundle.classes, bundle.encoder.zero_bit
     by_codes: dict[str, Callable[[Any], Decoded]] = {
@@ -130,7 +136,9 @@ def _decoded(
         "soft": lambda scores: decode_soft(
             book, _log_odds(scores, bundle.calibration), zero_bit=zero
         ),
-        "ordered": lambda scores: decode_ordered(book, scores, budget, zero_bit=zero),
+        "ordered": lambda scores: decode_ordered(
+            book, scores, budget, order=order, zero_bit=zero
+        ),
     }
     if decoder in by_codes:
         return by_codes[decoder](encoder.encode(features))
@@ -158,8 +166,8 @@ def class_answers(
         calibrated, and none where it is not. Without calibration scores are taken for
         log-odds as they are, which makes most items look too sure.
     **options
-        `decoder`, `radius`, `budget` and `foreign_rate`, as in `Bundle.classify`. By
-        the default the class is also the most probable one.
+        `decoder`, `radius`, `budget`, `order` and `foreign_rate`, as in
+        `Bundle.classify`. By the default the class is also the most probable one.
 
     Returns
     -------

@@ -22,6 +22,8 @@ _MODELS = {
     "hidden classes": "classes that played foreign ones",
     "uniform": "the share of all codes; real foreign items may be several times that",
 }
+#: The decoder that an option is of.
+_NEEDED = {"--radius": "bounded", "--budget": "ordered", "--order": "ordered"}
 _HEADINGS = {
     "distance": "bits that differ",
     "classes": "most probable classes",
@@ -62,6 +64,14 @@ def classify(
         int | None,
         typer.Option(
             help="Guesses that the ordered decoder makes; 1000 when not given."
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            help="What the ordered decoder's guesses go by: ranks of the scores, the "
+            "same for all items, or costs, which finds what soft does and takes "
+            "longer; ranks when not given."
         ),
     ] = None,
     foreign_rate: Annotated[
@@ -140,13 +150,14 @@ def classify(
         "--decoder": decoder,
         "--radius": radius,
         "--budget": budget,
+        "--order": order,
     }
     if labels is not None:
         options |= {"--top": top or None, "--foreign-rate": foreign_rate}
         check_unused(options, "the codes of classes, --labels has votes")
     else:
         check_unused({"--linear": linear or None}, "--labels")
-    for option, needed in (("--radius", "bounded"), ("--budget", "ordered")):
+    for option, needed in _NEEDED.items():
         if decoder != needed:
             check_unused({option: options[option]}, f"--decoder {needed}")
     if foreign_rate is None:
