@@ -267,6 +267,10 @@ def test_foreign_rates_are_those_of_hidden_classes_where_they_are_known(bundle):
     assert calibrated.classify(X, foreign_rate=0.01).rows.tolist() == [0, -1, -1]
     with pytest.raises(ArgumentError, match="longer codes are needed"):
         calibrated.classify(X, foreign_rate=0.005)
+    with pytest.raises(
+        ArgumentError, match=r"4 items .* too few for the rate, .* 0.25"
+    ):
+        known_by(bundle.classes, 0.001, few)
     older = replace(bundle, calibration=Calibration(1.0, np.zeros(6)))
     for one in (bundle, older):
         region = known_by(one.classes, 0.2, one.calibration)

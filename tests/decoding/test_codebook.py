@@ -185,7 +185,7 @@ class TestMistakes:
                 "1 of 2 labels are beyond the codebook of 5 .*: cow is the",
             ),
             (["zebra"], "beyond the codebook"),
-            ([0], "labels are int64, the classes <U4"),
+            ([0], "labels are integers, the names of classes strings"),
             ("cat", r"labels must be a list, got shape \(\)"),
         ],
     )

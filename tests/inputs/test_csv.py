@@ -1,14 +1,17 @@
 """CSV files as spreadsheets and pandas write them, and what they get wrong."""
 
+import os
 import re
+from threading import Thread
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from fewbits import inputs
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs._csv import read_csv
 
 NUMBERS = "a,b,kind\n1,2.5,x\n3,-4,y\n"
 
@@ -36,6 +39,34 @@ def test_what_is_no_utf_8_text(path, content, message, column):
         inputs.read(path, column=column)
     assert str(caught.value).startswith(str(path))
     assert str(caught.value).isprintable()
+
+
+def test_no_thread_of_arrow_holds_a_python_file(path, monkeypatch):
+    # Where one did, Python was aborted at its end, after one in two short commands.
+    seen = []
+    monkeypatch.setattr(
+        csv,
+        "read_csv",
+        lambda file, read_options, **_: (
+            seen.append((isinstance(file, pa.OSFile), read_options.use_threads))
+            or pa.table({"a": [1.0]})
+        ),
+    )
+    path.write_text(NUMBERS)
+    pipe = path.with_name("pipe.csv")
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=[NUMBERS])
+    writer.start()
+    for each in (path, pipe):
+        read_csv(each)
+    writer.join()
+    assert seen == [(True, True), (False, False)]
+
+
+def test_names_of_other_bytes_than_text(path):
+    odd = path.with_name(os.fsdecode(b"odd\xff.csv"))
+    odd.write_text(NUMBERS)
+    assert len(inputs.read(odd)) == 2
 
 
 def test_a_parquet_file_of_another_name(path):

@@ -60,6 +60,14 @@ class TestRefused:
     def test_one_class_only(self, learner, y):
         assert type(learner).__name__ in refusal(learner, y)
 
+    @pytest.mark.parametrize(
+        "y",
+        [[["a", "b"], ["c"], ["a"]] * 20, [{"a"}, {"b", "c"}] * 30, [["a"], "b"] * 30],
+        ids=["lists", "sets", "a list among strings"],
+    )
+    def test_several_labels_in_a_list(self, learner, y):
+        assert "a matrix (n, n_labels) of 0 and 1" in refusal(learner, y)
+
     @pytest.mark.parametrize("y", [[], [0, 1], np.arange(61) % 3, 3])
     def test_another_length(self, learner, y):
         refusal(learner, y)

@@ -93,9 +93,15 @@ def known_by(
     hidden = None if calibration is None else calibration.hidden
     if hidden is not None and rate * hidden.n_items >= 1:
         return hidden.region(book.codes, book.n_bits, rate)
-    by_space = _by_space(book.codes.tobytes(), book.n_bits, rate)
     if hidden is None or hidden.n_items < 2:
-        return by_space
+        return _by_space(book.codes.tobytes(), book.n_bits, rate)
+    try:
+        by_space = _by_space(book.codes.tobytes(), book.n_bits, rate)
+    except ArgumentError as error:
+        raise ArgumentError(
+            f"{error}; {hidden.n_items} items that were kept aside are too few for the "
+            f"rate, they tell those from {1 / hidden.n_items:.2g} on"
+        ) from error
     finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
     by_classes = hidden.region(book.codes, book.n_bits, finest)
     return min(by_classes, by_space, key=lambda region: region.radius)

@@ -80,7 +80,8 @@ def classify(
             help="Reject an item as of no class unless its code is so near to that of "
             "a class that at most this share of foreign items would be accepted; 0.05 "
             "is a start. Estimated from items that 'fewbits fit' kept aside, whose "
-            "classes play foreign ones, or from the code space where there are none. "
+            "classes play foreign ones, or from the code space where there are none, "
+            "or too few for the rate. "
             "What is accepted is told below the table, and as 'accepted' with --json."
         ),
     ] = None,

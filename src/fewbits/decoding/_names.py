@@ -10,6 +10,7 @@ from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 
 _DTYPES = {"i": np.int64, "f": np.float64, "b": np.bool_}
+_KINDS = {"i": "integers", "f": "numbers", "b": "booleans", "U": "strings"}
 
 
 def as_names(names: ArrayLike, n_classes: int) -> Array:
@@ -91,7 +92,8 @@ def find_names(names: Array, labels: ArrayLike) -> IdArray:
     if not wanted.size:
         return np.empty(0, np.int64)
     if (wanted.dtype.kind == "U") != (names.dtype.kind == "U"):
-        raise ArgumentError(f"labels are {wanted.dtype}, the classes {names.dtype}")
+        kinds = (_KINDS[each.dtype.kind] for each in (wanted, names))
+        raise ArgumentError("labels are {}, the names of classes {}".format(*kinds))
     order = np.argsort(names, kind="stable")
     places = np.searchsorted(names, wanted, sorter=order)
     rows = order[np.minimum(places, len(names) - 1)]

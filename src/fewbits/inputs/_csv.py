@@ -3,7 +3,7 @@
 import codecs
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fewbits.errors import ArtefactError
 
@@ -16,15 +16,30 @@ def read_csv(path: Path) -> Any:
     """Return the Arrow table of a .csv or .tsv file."""
     from pyarrow import csv
 
-    # Opened once, because a pipe can be read only once.
+    # Opened once if it is a pipe, which can be read only once.
     with path.open("rb", buffering=_HEAD) as file:
         head: bytes = file.peek(_HEAD)  # type: ignore[attr-defined]
         _check_text(head, path)
         delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(head, path)
         options = csv.ParseOptions(delimiter=delimiter)
-        table = csv.read_csv(file, parse_options=options)
+        source, threads = _opened(path, file)
+        reading = csv.ReadOptions(use_threads=threads)
+        table = csv.read_csv(source, read_options=reading, parse_options=options)
     _check_columns(table, path)
     return table
+
+
+def _opened(path: Path, file: BinaryIO) -> tuple[Any, bool]:
+    """Return what Arrow shall read, and whether by several threads.
+
+    A thread of Arrow's that still holds a Python file when Python ends aborts it.
+    """
+    from pyarrow import OSFile
+
+    try:
+        return (OSFile(str(path)), True) if path.is_file() else (file, False)
+    except UnicodeEncodeError:  # a name of other bytes than text
+        return file, False
 
 
 def _check_text(head: bytes, path: Path) -> None:

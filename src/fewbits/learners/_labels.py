@@ -10,6 +10,12 @@ from sklearn.utils.validation import check_consistent_length
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 
+_COLLECTIONS = (list, tuple, set, frozenset, dict)
+_SEVERAL = (
+    "some rows have several labels: pass a matrix (n, n_labels) of 0 and 1, as "
+    "scikit-learn's MultiLabelBinarizer makes"
+)
+
 
 def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
     """Return the classes and one 0/1 column for each.
@@ -87,9 +93,14 @@ def _asarray(y: Any) -> Any:
     if sp.issparse(y):
         return _from_sparse(y)
     try:
-        return np.asarray(y)
-    except ValueError as error:
-        raise ArgumentError(f"labels are no array: {error}") from error
+        labels = np.asarray(y)
+    except ValueError:  # lists of different lengths
+        raise ArgumentError(_SEVERAL) from None
+    if labels.dtype.kind == "O" and any(
+        isinstance(each, _COLLECTIONS) for each in labels.flat
+    ):
+        raise ArgumentError(_SEVERAL)
+    return labels
 
 
 def _from_sparse(y: Any) -> Any:

@@ -96,6 +96,14 @@ def test_killed_training_resumes_to_the_same_result(loss, tmp_path, monkeypatch)
         np.testing.assert_array_equal(fitted.classifier_, whole.classifier_)
 
 
+def test_a_checkpoint_in_no_folder_is_told_at_once(tmp_path):
+    seen = []
+    model = learner(checkpoint=tmp_path / "none" / "c.pt", callbacks=[seen.append])
+    with pytest.raises(FileNotFoundError, match="none"):
+        model.fit(X, y)
+    assert not seen
+
+
 def test_both_phases_of_llc_resume(tmp_path):
     options = {"random_state": 0, "codebook_epochs": 4, "n_iter": 4, "device": "cpu"}
     whole = LLC(**options).fit(X, y)

@@ -1,8 +1,10 @@
 """Files from which an interrupted training goes on as if nothing had happened."""
 
 import json
+from errno import ENOENT
 from hashlib import sha256
 from io import BytesIO
+from os import strerror
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +42,13 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
     ------
     ArtefactError
         When the file is damaged, or belongs to another training; nothing in it is run.
+    FileNotFoundError
+        When there is no such folder.
     """
     path = Path(path)
     if not path.exists():
+        if not path.parent.is_dir():  # told before the first epoch, not after it
+            raise FileNotFoundError(ENOENT, strerror(ENOENT), str(path))
         return None
     whole = path.read_bytes()
     head, content = whole[:_HEAD], whole[_HEAD:]
