@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fewbits.errors import ArgumentError
 from fewbits.learners import LSH
 from fewbits.training.tuning import Configuration, _timing
 from fewbits.training.tuning._timing import seconds_alone
@@ -63,3 +64,12 @@ def test_encoders_take_turns(clock):
     assert seconds_alone(encoders, X[:3]) == [1.0, 2.0]
     first, second = (each.sizes for each in encoders)
     assert max(first[:3]) < min(second[:3]) < max(second[:3]) < min(first[3:6])
+
+
+def test_a_single_query_tells_nothing():
+    X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    encoder = LSH(8, random_state=0).fit(X).encoder_
+    asked = np.array([0, 100, 101])
+    trial = Trial(X, np.arange(20), X[:3], asked, "map", 1)
+    with pytest.raises(ArgumentError, match="1 of 3 queries have a label that any of"):
+        trial.measure(encoder, [Configuration("lsh", 8)], 0.0)

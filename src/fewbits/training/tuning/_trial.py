@@ -13,6 +13,7 @@ from fewbits._typing import CodeArray
 from fewbits.codes import Neighbours
 from fewbits.decoding import vote
 from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     exact_neighbours,
     mean_average_precision,
@@ -29,6 +30,8 @@ Values = NDArray[np.float64]
 _SHORTLISTS = (3, 10, 30, 100)
 #: Who ranks more than a tenth of the items again could leave out the codes.
 _LARGEST_SHARE = 10
+#: Values of which a mean has an error.
+_FEWEST = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +138,13 @@ class Trial:
         else:
             relevance = share_label(self.query_labels, self.y)  # type: ignore[arg-type]
             values = mean_average_precision(codes, items, relevance).per_query
-        return values[~np.isnan(values)]
+        values = values[~np.isnan(values)]
+        if len(values) < _FEWEST:
+            raise ArgumentError(
+                f"{len(values)} of {len(codes)} queries have a label that any of "
+                f"{len(items)} items has: too few to tell how good a search is"
+            )
+        return values
 
     @cached_property
     def _nearest(self) -> NDArray[np.int64]:
