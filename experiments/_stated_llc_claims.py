@@ -227,6 +227,22 @@ LLC = [
     *(
         Claim(
             "not in the paper",
+            f"a projection with a bias is as good, {what}",
+            f"{measured}, LLC with a bias less LLC",
+            between(experiment, "LLC with a bias", "LLC", key),
+            "bits that most classes share are not left to chance",
+            "it is one more number to learn for each bit",
+            -LITTLE,
+        )
+        for what, measured, experiment, key in (
+            ("nearest code", "accuracy", "llc", "nearest"),
+            ("exact", "accuracy", "llc", "exact"),
+            ("ranking", "mAP", "llc_retrieval", "map"),
+        )
+    ),
+    *(
+        Claim(
+            "not in the paper",
             f"LLC ranks above {name}",
             f"mAP, LLC less {peer}",
             between("llc_retrieval", "LLC", peer, "map"),

@@ -138,7 +138,7 @@ def learners(
     if method == PREDICTED:
         return {name: PredictedClass() for name in sides}
     options: dict[str, Any] = {"n_iter": N_ITER, "codebook_epochs": CODEBOOK_EPOCHS}
-    options["validation"] = 0
+    options |= {"validation": 0, "bias": False}
     if method == APART:
         return {
             name: LLC(bits, random_state=seed + 1000 * i, **options)
@@ -150,6 +150,7 @@ def learners(
         codebook=kind,
         codebook_epochs=CODEBOOK_EPOCHS,
         n_iter=1,
+        bias=False,
         random_state=seed,
     ).fit(sides[giver].learn, sides[giver].learn_labels)
     shared = {"codebook": first.codebook_, "random_state": seed}

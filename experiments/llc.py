@@ -52,7 +52,10 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
     "LLC, published rate": {"codebook": "learnt", "codebook_rate": 1e-3},
     "predictable": {"codebook": "predictable"},
+    "LLC with a bias": {"codebook": "learnt", "bias": True},
 }
+#: The projection of the paper has none; what has one is named so.
+PAPER: dict[str, Any] = {"bias": False}
 #: Learnt on a fifth of the items by a network of so many inputs, then given.
 CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
 #: Not of the paper: codes that were not made for classifying, and a code of each class
@@ -133,7 +136,7 @@ def options_of(
     problem: ClassProblem, bits: int, method: str, seed: int
 ) -> dict[str, Any]:
     """Return the settings of a method."""
-    options: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed}
+    options: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed, **PAPER}
     options["codebook_epochs"] = CODEBOOK_EPOCHS
     if method == CHEAP:
         return options | {"codebook": cheap_codebook(problem, bits, seed)}
@@ -151,7 +154,8 @@ def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
     part = problem.train[np.concatenate(kept)]
     n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
     X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
-    small = LLC(bits, codebook_epochs=CODEBOOK_EPOCHS, n_iter=1, random_state=seed)
+    options = {"codebook_epochs": CODEBOOK_EPOCHS, "n_iter": 1, **PAPER}
+    small = LLC(bits, random_state=seed, **options)
     codebook: NDArray[Any] = small.fit(X, problem.y[part]).codebook_
     return codebook
 

@@ -106,6 +106,7 @@ class Problem:
             n_bits,
             codebook_epochs=CODEBOOK_EPOCHS,
             n_iter=N_ITER,
+            bias=False,
             random_state=self.seed,
         ).fit(self.X[self.learn], self.y[self.learn])
         learnt, aside, known, foreign = (

@@ -27,7 +27,7 @@ from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, possible
+from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, PAPER, possible
 from experiments.posterior_control import (
     CHOSEN_BITS,
     CHOSEN_SEED,
@@ -44,7 +44,7 @@ from fewbits.learners.deep.losses import Loss, Setting
 from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
 
 LENGTHS = (8, 10, 16, 32, 48, 64)
-BOOKS = ("LLC", "LLC from SVD", "SVD", "random", "predictable")
+BOOKS = ("LLC", "LLC with a bias", "LLC from SVD", "SVD", "random", "predictable")
 LOSSES = {"HashNet": "hashnet", "GreedyHash": "greedyhash", "OrthoHash": "orthohash"}
 SHALLOW: dict[str, Callable[..., Learner]] = {
     "ITQ": ITQ,
@@ -217,7 +217,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
     if epochs:
         shared["validation"] = 0
     if method in BOOKS:
-        options = {"codebook_epochs": CODEBOOK_EPOCHS, **CODEBOOKS[method]}
+        options = {"codebook_epochs": CODEBOOK_EPOCHS, **PAPER, **CODEBOOKS[method]}
         return LLC(bits, learning_rate=value, **shared, **options)
     if method == REAL:
         return DeepHash(bits, loss=RealValued(), learning_rate=value, **shared)

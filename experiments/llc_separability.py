@@ -84,7 +84,8 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
     X = StandardScaler().fit(problem.X[problem.train]).transform(problem.X)
     problem = ClassProblem(X, problem.y, problem.train, problem.test)
     options = {"n_iter": N_ITER, "random_state": seed}
-    whole = learn(LLC(bits, backbone=network(X, seed), **fresh(), **options), problem)
+    code = {"bias": False, **options}  # as in the paper
+    whole = learn(LLC(bits, backbone=network(X, seed), **fresh(), **code), problem)
     book = whole.codebook_of_classes()
     plain = network(X, seed)
     classes = Classifier(
@@ -107,7 +108,7 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
             codebook=whole.codebook_,
             backbone=deepcopy(plain),
             trainable=n_layers,
-            **options,
+            **code,
         )
         found[name] = accuracies(learn(learner, problem), book, problem)
     return found
@@ -142,7 +143,11 @@ def phases(problem: ClassProblem, bits: int, seed: int) -> Cell:
             bits, loss=PhaseOneLoss(), n_iter=CODEBOOK_EPOCHS, random_state=seed
         ),
         "2": LLC(
-            bits, codebook_epochs=CODEBOOK_EPOCHS, n_iter=N_ITER, random_state=seed
+            bits,
+            codebook_epochs=CODEBOOK_EPOCHS,
+            n_iter=N_ITER,
+            bias=False,
+            random_state=seed,
         ),
     }
     for learner in both.values():

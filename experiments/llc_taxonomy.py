@@ -112,6 +112,7 @@ def codebook(problem: ClassProblem, bits: int, method: str, seed: int) -> Codebo
         bits,
         codebook_epochs=CODEBOOK_EPOCHS,
         n_iter=N_ITER,
+        bias=False,
         random_state=seed,
         **CODEBOOKS[method],
     ).fit(problem.X[problem.train], problem.y[problem.train])

@@ -30,7 +30,7 @@ from experiments._hash_problems import HashProblem
 from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._resnet import resnet
-from experiments.llc import CODEBOOKS, decoded, possible
+from experiments.llc import CODEBOOKS, PAPER, decoded, possible
 from experiments.llc_retrieval import REAL, RealValued
 from experiments.posterior_control import CONTROLS
 from fewbits import datasets
@@ -226,7 +226,7 @@ def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHas
     }
     if method in CODEBOOKS:
         options["codebook_epochs"] = size.codebook_epochs
-        return LLC(bits, **(options | codebook_of(method, size)))
+        return LLC(bits, **(options | PAPER | codebook_of(method, size)))
     loss = RealValued() if method == REAL else method
     beside = CONTROLS[control](weight=WEIGHT) if control else None
     return DeepHash(bits, loss=loss, control=beside, **options)

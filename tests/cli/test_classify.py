@@ -45,7 +45,7 @@ def test_classes_of_codes(folder):
     for each in answers:
         shares = [found["probability"] for found in each["classes"]]
         assert len(shares) == 3
-        assert 0.9 < sum(shares) <= 1
+        assert 0.9 < sum(shares) <= 1 + 1e-12  # rounded
     shown = run("classify", folder / "b", "-i", folder / "q.npy")
     assert "item 3" in shown
     assert "dog" in shown
@@ -57,6 +57,8 @@ def test_classes_of_codes(folder):
     assert re.search(r"none +│ +- ", run("classify", folder / "b", *exact))
 
 
+# Four classes do not need sixteen bits.
+@pytest.mark.filterwarnings("ignore:among the codes of training items, 2 of 16 bits")
 def test_foreign_items_are_of_no_class(tmp_path):
     table = {"vector": list(X), "label": NAMES[y].tolist()}
     pq.write_table(pa.table(table), tmp_path / "t.parquet")

@@ -464,7 +464,7 @@ def test_phase_one_is_that_of_both():
     options = {"n_iter": 5, "random_state": 0}
     loss = llc_separability.PhaseOneLoss()
     one = llc_separability.PhaseOne(5, loss=loss, **options).fit(X, y)
-    both = LLC(5, codebook_epochs=5, **options).fit(X, y)
+    both = LLC(5, codebook_epochs=5, bias=False, **options).fit(X, y)
     assert both.n_repaired_ > 0
     book = one.codebook_of_classes()
     assert (book.codes == both.codebook_of_classes().codes).all()

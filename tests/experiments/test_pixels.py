@@ -61,7 +61,7 @@ def test_official_split(images):
 def test_every_loss_is_measured_at_every_length():
     cells = list(pixels.lineup("cifar10-pixels", "full", 0))
     # Losses and their control, more controls of one, real numbers; codebooks of LLC.
-    assert len(cells) == 7 * 3 * 2 + 2 * 3 + 3 + 3 * 6 + 4 * 3
+    assert len(cells) == 7 * 3 * 2 + 2 * 3 + 3 + 4 * 6 + 4 * 3
     assert pixels.lengths_of("SVD") == (4, 6, 8)
 
 

@@ -40,6 +40,19 @@ def test_classes_get_codes_of_their_own_and_items_get_theirs(codebook):
     assert accuracy(fitted) > (0.6 if codebook == "random" else 0.9)
 
 
+def test_a_bit_that_all_classes_share_is_left_to_chance_without_a_bias():
+    book = separated_centres(L, 10, random_state=0)
+    book = np.hstack([np.ones((L, 1)), book])
+    sure, chance = (
+        np.mean(
+            learner(codebook=book, bias=bias).fit(X, y).encoder_.project(X)[:, 0] > 0
+        )
+        for bias in (True, False)
+    )
+    assert sure > 0.99
+    assert chance < 0.9
+
+
 def test_phase_one_turns_bits_and_lowers_its_loss():
     fitted = learner().fit(X, y)
     losses = [record["loss"] for record in fitted.codebook_history_]

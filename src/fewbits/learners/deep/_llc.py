@@ -16,6 +16,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
 from fewbits.learners._parameters import (
     check_choice,
+    check_flag,
     check_integer,
     check_integers,
     check_n_bits,
@@ -72,6 +73,8 @@ class LLC(DeepLearner):
         In phase 1.
     reg : float, default=1.0
         Of CCA, in units of the mean variance.
+    bias : bool, default=True
+        Whether the projection has one. False is the paper's form.
     n_iter : int, default=100
         Epochs of phase 2.
     validation : float, default=0.1
@@ -107,10 +110,13 @@ class LLC(DeepLearner):
 
     Notes
     -----
-    The codebook of the paper needs no bias and has none in the projection; features are
-    centred before it instead (`standardize`), those of a backbone only if it does so
-    itself. Phase 1 as published turns hardly any bit on small data, as its learning
-    rate is made for long training; `codebook_rate` is the codebook's own.
+    The projection of the paper has no bias. Its features, outputs of a ReLU, have a
+    direction in common that serves as one; features that are centred (`standardize`)
+    have not, and without a bias a bit that most classes share is a matter of chance.
+    Few classes share many: of ten, exact decoding finds several times as many items
+    with a bias; of a hundred it makes hardly a difference (``docs/results/llc.md``).
+    Phase 1 as published turns hardly any bit on small data, as its learning rate is
+    made for long training; `codebook_rate` is the codebook's own.
 
     References
     ----------
@@ -142,6 +148,7 @@ class LLC(DeepLearner):
         codebook_rate: float = 1e-2,
         label_smoothing: float = 0.1,
         reg: float = 1.0,
+        bias: bool = True,
         hidden: Sequence[int] = (),
         dropout: float = 0.0,
         backbone: Any = None,
@@ -170,6 +177,7 @@ class LLC(DeepLearner):
         self.codebook_rate = codebook_rate
         self.label_smoothing = label_smoothing
         self.reg = reg
+        self.bias = bias
         self.hidden = hidden
         self.dropout = dropout
         self.backbone = backbone
@@ -210,6 +218,7 @@ class LLC(DeepLearner):
         check_integers("lengths", self.lengths, self.n_bits or MAX_BITS)
         check_number("label_smoothing", self.label_smoothing, 0, 0.99)
         check_number("reg", self.reg, 0)
+        check_flag("bias", self.bias)
         if isinstance(self.codebook, str) and self.codebook not in CODEBOOKS:
             raise ArgumentError(
                 f"codebook must be an array or one of {', '.join(CODEBOOKS)}, got "
@@ -250,7 +259,7 @@ class LLC(DeepLearner):
             nested = self.lengths if self.codebook == "learnt" else ()
             for length in (self._n_bits, *nested):
                 check_sizes(n_classes, length)
-        network = self._network(problem, self._n_bits, bias=False)
+        network = self._network(problem, self._n_bits, bias=self.bias)
         if isinstance(self.codebook, str) and self.codebook == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
             codebooks.check_directions(self._n_bits, most, "classifier")
