@@ -12,13 +12,13 @@ INTRODUCTION = f"""# Images by texts and texts by images
 Made by `python -m experiments.pages` from `cross_modal.jsonl`, which
 `python -m experiments.cross_modal` writes. Two linear encoders, of EfficientNet-Lite0's
 features of images and of WordLlama's of texts, learn the same codes of classes, phase 2
-of LLC; what differs is where the codes come from. Texts name a class between a quality
-and a place, {N_LEARN} of each class to learn from and {N_TEST} to test by, which share
-the name and small words only; images are those that nobody trained on. All classes are
-known: this is about one code for two kinds of items, not about new classes. mAP over
-all test items of the other modality, expected ties; a query of an item's own modality
-finds the item itself first. Nothing is chosen, the last epoch is kept. Means over seeds
-± one standard error.
+of LLC without a bias; what differs is where the codes come from. Texts name a class
+between a quality and a place, {N_LEARN} of each class to learn from and {N_TEST} to
+test by, which share the name and small words only; images are those that nobody trained
+on. All classes are known: this is about one code for two kinds of items, not about new
+classes. mAP over all test items of the other modality, expected ties; a query of an
+item's own modality finds the item itself first. Nothing is chosen, the last epoch is
+kept. Means over seeds ± one standard error.
 
 With a codebook *for each*, nothing ties the modalities together: that is chance. The
 *predicted class* is one bit for each class, from a linear SVM in each modality."""

@@ -12,15 +12,15 @@ INTRODUCTION = """# Is this of any class at all?
 
 Made by `python -m experiments.pages` from `llc_foreign.jsonl`, which
 `python -m experiments.llc_foreign` writes. Section 4.3 of LLC (Kusupati et al., NeurIPS
-2021) on frozen features and a linear head: foreign are Caltech-101's background images,
-or a quarter of the classes, which nobody trained on. A rule accepts what lies near a
-class's code: within 0 bits (section 4.3 of the paper), within 1 (its introduction), or
-within a radius at which the share of foreign items is predicted, from the code space
-alone ("predicted") or from known classes that play foreign ones ("hidden classes").
-Beside them stands the largest logit of a logistic regression on the features, whose
-weight of errors classifies a fifth of the training items, kept aside, best; with a
-threshold of best F1 on 3,000 items of a mixture. Means over seeds ± one standard
-error."""
+2021) on frozen features and a linear head without a bias: foreign are Caltech-101's
+background images, or a quarter of the classes, which nobody trained on. A rule accepts
+what lies near a class's code: within 0 bits (section 4.3 of the paper), within 1 (its
+introduction), or within a radius at which the share of foreign items is predicted, from
+the code space alone ("predicted") or from known classes that play foreign ones ("hidden
+classes"). Beside them stands the largest logit of a logistic regression on the
+features, whose weight of errors classifies a fifth of the training items, kept aside,
+best; with a threshold of best F1 on 3,000 items of a mixture. Means over seeds ± one
+standard error."""
 
 F1, THRESHOLD = "F1 (foreign)", "max logit,"
 #: Those beside tuned thresholds: the paper's, and the two that expect some.

@@ -28,12 +28,14 @@ Made by `python -m experiments.pages` from `llc.jsonl`, which
 `python -m experiments.llc` writes. Tables 1 and 2 and the ablations of LLC (Kusupati et
 al., NeurIPS 2021) on frozen features and a linear head: {CODEBOOK_EPOCHS} epochs for
 the codebook, {N_ITER} for the items; the epoch that is kept is chosen on a tenth of the
-training items. *Exact* asks for the very code of the class, and counts classes that
-share one as wrong; *nearest* is the smallest Hamming distance, the first of equals;
-*soft* weighs bits by their scores. Where they are measured, OrthoHash stands beside
-LLC, with its centres as the codes of classes, and rotated principal components, with
-the signs of the mean of each class; a code of the class that a linear SVM predicts is
-right as often as that SVM. Means over seeds ± one standard error."""
+training items. The projection has no bias, as in the paper, but for *LLC with a bias*,
+the form that `fewbits.learners.deep.LLC` has by default. *Exact* asks for the very code
+of the class, and counts classes that share one as wrong; *nearest* is the smallest
+Hamming distance, the first of equals; *soft* weighs bits by their scores. Where they
+are measured, OrthoHash stands beside LLC, with its centres as the codes of classes, and
+rotated principal components, with the signs of the mean of each class; a code of the
+class that a linear SVM predicts is right as often as that SVM. Means over seeds ± one
+standard error."""
 
 TABLES = {
     "nearest": "Nearest code (MHD)",

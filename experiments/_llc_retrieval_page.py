@@ -11,7 +11,8 @@ INTRODUCTION = """# Retrieval by the codes of classes
 
 Made by `python -m experiments.pages` from `llc_retrieval.jsonl`, which
 `python -m experiments.llc_retrieval` writes. Tables 3 and 4 of LLC (Kusupati et al.,
-NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other codebooks,
+NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other codebooks
+(without a bias in the projection, as in the paper, but for *LLC with a bias*),
 losses made for retrieval, codes that no network learns, and real-valued vectors of as
 many numbers, which take 16 times the memory at 16 bits each. Rates, the regulariser of
 CCA-ITQ and numbers of epochs are chosen on items kept aside from training, at 32 bits,
