@@ -114,7 +114,7 @@ class LLC(DeepLearner):
     direction in common that serves as one; features that are centred (`standardize`)
     have not, and without a bias a bit that most classes share is a matter of chance.
     Few classes share many: of ten, exact decoding finds several times as many items
-    with a bias; of a hundred it makes hardly a difference (``docs/results/llc.md``).
+    with a bias; of a hundred it gives little (``docs/results/llc_retrieval.md``).
     Phase 1 as published turns hardly any bit on small data, as its learning rate is
     made for long training; `codebook_rate` is the codebook's own.
 
