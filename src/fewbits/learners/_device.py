@@ -42,7 +42,7 @@ class _NumPy:
 
     def signs(self, x: Matrix) -> Matrix:
         """Return -1 and 1, 1 for zeros."""
-        return signs(x)
+        return signs(x >= 0, x.dtype)
 
     def eigh(self, gram: Matrix) -> tuple[Matrix, Matrix]:
         """Return rising eigenvalues and their vectors; a large `gram` is lost."""

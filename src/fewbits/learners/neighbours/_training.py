@@ -122,7 +122,7 @@ class Training:
     def _step(self, batch: Batch) -> float:
         rows = self.split.rows[batch.rows]
         scores = self.map.scores(rows)
-        bits = signs(scores)
+        bits = signs(scores >= 0, np.float32)
         targets = neighbour_probabilities(rows, batch)
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.

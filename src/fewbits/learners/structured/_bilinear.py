@@ -175,15 +175,21 @@ def _correlation(
     rows: Rows, left: FeatureArray, right: FeatureArray, *, of_left: bool
 ) -> Float64Array:
     """Return the matrix whose dot product with a side is the sum to be raised."""
-    (d1, b1), (d2, b2) = left.shape, right.shape
-    C = np.zeros((d1, b1) if of_left else (d2, b2))
-    for block in unit_rows(rows):
-        n, d = block.shape
-        Z = np.pad(block, ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
-        half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, b2)
-        B = signs(left.T @ half)  # (n, b1, b2)
-        if of_left:
-            C += np.tensordot(half, B, axes=([0, 2], [0, 2]))
-        else:
-            C += np.tensordot(left.T @ Z, B, axes=([0, 1], [0, 1]))
+    C = np.zeros(left.shape if of_left else right.shape)
+    for block in unit_rows(rows):  # what it takes is gone when the next is made
+        C += _of_block(block, left, right, of_left=of_left)
     return C
+
+
+def _of_block(
+    block: FeatureArray, left: FeatureArray, right: FeatureArray, *, of_left: bool
+) -> Float64Array:
+    (n, d), (d1, d2) = block.shape, (len(left), len(right))
+    Z = np.pad(block, ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
+    half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, right.shape[1])
+    B = signs(left.T @ half >= 0)  # (n, b1, b2)
+    if of_left:
+        found = np.tensordot(half, B, axes=([0, 2], [0, 2]))
+    else:
+        found = np.tensordot(left.T @ Z, B, axes=([0, 1], [0, 1]))
+    return np.asarray(found, np.float64)

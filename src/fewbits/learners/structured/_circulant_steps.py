@@ -59,7 +59,7 @@ def _correlations(rows: Blocks, spectra: Spectra, n_bits: int, d: int) -> Spectr
     for block in rows():
         X = rfft(block)
         for k, spectrum in enumerate(spectra):
-            B = signs(irfft(X * spectrum, d))
+            B = signs(irfft(X * spectrum, d) >= 0)
             B[:, max(0, n_bits - k * d) :] = 0
             c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
     return c
