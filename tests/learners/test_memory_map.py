@@ -69,8 +69,7 @@ def test_fit_from_a_file_of_almost_three_times_the_memory(path):
         [sys.executable, "-c", FIT, str(path), str(ALLOWED)],
         capture_output=True,
         text=True,
-        # The stacks of threads count as address space.
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "FEWBITS_NUM_THREADS": "1"},
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.count("bits)") == 15

@@ -184,6 +184,7 @@ def _correlation(
 def _of_block(
     block: FeatureArray, left: FeatureArray, right: FeatureArray, *, of_left: bool
 ) -> Float64Array:
+    """Return what some rows add to it."""
     (n, d), (d1, d2) = block.shape, (len(left), len(right))
     Z = np.pad(block, ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
     half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, right.shape[1])
