@@ -75,6 +75,22 @@ def test_votes(bundle):
     assert found == [{"class": "ant", "share": 1.0}, {"class": "bee", "share": 1.0}]
 
 
+def test_votes_of_equally_near_items_are_shared():
+    X = np.repeat([[1.0, 2.0], [9.0, -9.0]], [9, 1], axis=0)
+    labels = ["first"] * 3 + ["many"] * 6 + ["other"]
+    several = [[each == name for name in ("first", "many")] for each in labels]
+    encoder = LinearEncoder(np.eye(2), np.zeros(2))
+    columns = {"label": labels, "labels": several}
+    plain = Bundle(encoder).with_items(X, columns=columns)
+    for bundle in plain, replace(plain, info={SHORTLIST: 10}):
+        (found,) = vote_answers(bundle, X[:1], "label", k=3)
+        assert found == {"class": "many", "share": pytest.approx(2 / 3)}
+        (found,) = vote_answers(bundle, X[:1], "labels", k=3)
+        assert found["labels"] == [1]
+        scores = [each["score"] for each in found["ranked"]]
+        assert scores == pytest.approx([2 / 3, 1 / 3])
+
+
 def test_linear_models_on_bits(bundle):
     found = linear_answers(bundle, X[:2], "label")
     assert [each["class"] for each in found] == ["ant", "bee"]
@@ -98,7 +114,8 @@ def test_votes_of_what_is_ranked_again_where_that_was_tuned(bundle):
     )
     tuned = replace(plain, info={SHORTLIST: 8})
     near = np.array([[8.0, 9.0]])
-    assert vote_answers(plain, near, "label", k=4)[0]["class"] == "far"
+    alike = vote_answers(plain, near, "label", k=4)[0]  # all are equally near
+    assert alike == {"class": "far", "share": 0.5}
     assert vote_answers(tuned, near, "label", k=4)[0]["class"] == "near"
     assert vote_answers(tuned, near, "label", k=100)[0]["share"] == 0.5
 

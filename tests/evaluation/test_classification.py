@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,17 +13,25 @@ from sklearn.svm import LinearSVC
 
 from fewbits import _hyperplanes
 from fewbits._hyperplanes import hyperplanes
-from fewbits.codes import hamming_topk, pack
+from fewbits.codes import hamming_distances, hamming_topk, pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
 from fewbits.evaluation._svm import learn_svm
 
 
-def vote(distances, labels):
-    """Return the class with most votes, nearest voters, first in order."""
-    counts, sums = Counter(labels), Counter()
-    for distance, label in zip(distances, labels, strict=True):
-        sums[label] += int(distance)
+def vote(distances, labels, k):
+    """Return the class with most votes, nearest voters, first in order.
+
+    The votes that nearer ones leave are shared by all as far away as the k-th.
+    """
+    last = np.sort(distances)[k - 1]
+    left = Fraction(k - int((distances < last).sum()), int((distances == last).sum()))
+    counts, sums = Counter(), Counter()
+    for distance, label in zip(distances.tolist(), labels, strict=True):
+        if distance <= last:
+            votes = left if distance == last else 1
+            counts[label] += votes
+            sums[label] += votes * distance
     return min(counts, key=lambda label: (-counts[label], sums[label], label))
 
 
@@ -32,16 +41,29 @@ def test_votes(seed, k):
     database = rng.integers(0, 8, (20, 1), dtype=np.uint8)
     queries = rng.integers(0, 8, (6, 1), dtype=np.uint8)
     labels = rng.choice(["b", "a", "c"], 20)
-    distances, rows = hamming_topk(queries, database, min(k, 20))
-    expected = [vote(d, labels[r]) for d, r in zip(distances, rows, strict=True)]
+    distances = hamming_distances(queries, database)
+    expected = [vote(row, labels, min(k, 20)) for row in distances]
     assert knn_predict(database, labels, queries, k=k).tolist() == expected
+    order = rng.permutation(20)
+    shuffled = knn_predict(database[order], labels[order], queries, k=k)
+    assert shuffled.tolist() == expected
+
+
+def test_rows_sorted_by_class_do_not_favour_the_first():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(10), 50)
+    codes = pack(rng.random((500, 3)) < 0.5)  # all classes alike, and 62 of each code
+    votes = knn_predict(codes, y, codes, k=20)
+    first = hamming_topk(codes, codes, 20).ids  # what the order of the rows would give
+    assert np.mean(y[first] == 0) > 0.3
+    assert np.mean(votes == 0) < 0.3
 
 
 def test_votes_do_not_depend_on_the_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     codes, labels = rng.integers(0, 256, (50, 2), dtype=np.uint8), np.arange(50) % 7
     whole = knn_predict(codes, labels, codes, k=5)
-    monkeypatch.setattr("fewbits.evaluation._classification._VOTES", 1)
+    monkeypatch.setattr("fewbits.decoding._vote._BLOCK", 1)
     np.testing.assert_array_equal(knn_predict(codes, labels, codes, k=5), whole)
 
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from fewbits._checks import check_count
 from fewbits.analysis import CodeBound, code_bound
-from fewbits.codes import Neighbours, hamming_topk, n_bytes
-from fewbits.codes._arguments import check_k
+from fewbits.codes import Neighbours, n_bytes
 from fewbits.decoding import (
     Calibration,
     Codebook,
@@ -24,11 +23,13 @@ from fewbits.decoding import (
     decode_soft,
     label_scores,
     learn_classes,
+    nearest_vote,
     predicted_region,
     top_classes,
     vote,
 )
 from fewbits.decoding._hidden_classes import check_rate
+from fewbits.decoding._vote import ballots_of, label_shares, nearest_ballots
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -257,7 +258,8 @@ def vote_answers(
 ) -> list[dict[str, Any]]:
     """Return the class that most of the nearest items of the collection have.
 
-    The nearest of a shortlist that is ranked again, where that was tuned.
+    The nearest of a shortlist that is ranked again, where that was tuned. Items as far
+    away as the k-th share the votes that are left.
 
     Parameters
     ----------
@@ -279,8 +281,13 @@ def vote_answers(
     """
     classes = bundle.collection.classes(labels)
     if classes.ndim > 1:
-        return _label_votes(_nearest(bundle, items, k), classes)
-    found = vote(_nearest(bundle, items, k), classes)
+        shares = _label_votes(bundle, items, classes, k)
+        return [_ranked_labels(each, _HALF) for each in shares]
+    if bundle.shortlist is None:
+        codes = bundle.collection.codes
+        found = nearest_vote(bundle.encode(items), codes, classes, k)
+    else:
+        found = vote(ranked_again(bundle, items, k), classes, k)
     return [
         {"class": name, "share": share}
         for name, share in zip(
@@ -289,10 +296,17 @@ def vote_answers(
     ]
 
 
-def _label_votes(found: Neighbours, labels: NDArray[Any]) -> list[dict[str, Any]]:
-    """Return the labels of items, numbered, that their neighbours have most often."""
-    shares = ((labels[rows[rows >= 0]] > 0).mean(axis=0) for rows in found.ids)
-    return [_ranked_labels(each, _HALF) for each in shares]
+def _label_votes(
+    bundle: "Bundle", items: Any, labels: NDArray[Any], k: int
+) -> NDArray[np.float64]:
+    """Return how large a share of the neighbours of every item has each label."""
+    if bundle.shortlist is not None:
+        found = ranked_again(bundle, items, k)
+        return label_shares(ballots_of(found, k), labels, len(found.ids))
+    blocks = nearest_ballots(bundle.encode(items), bundle.collection.codes, k)
+    return np.concatenate(
+        [label_shares(each, labels, span.stop - span.start) for span, each in blocks]
+    )
 
 
 def linear_answers(bundle: "Bundle", items: Any, labels: str) -> list[dict[str, Any]]:
@@ -338,12 +352,17 @@ def _names(book: Codebook, rows: NDArray[np.int64]) -> list[Any]:
     return [names[row] if row >= 0 else None for row in rows.tolist()]
 
 
-def _nearest(bundle: "Bundle", items: Any, k: int) -> Neighbours:
-    """Return the rows of the collection that vote, and their distances."""
+def ranked_again(bundle: "Bundle", items: Any, k: int) -> Neighbours:
+    """Return rows of the collection by the tuned search, and their distances.
+
+    By scores the whole shortlist, because items of one code are equally far away, and
+    share votes.
+    """
     collection = bundle.collection
-    if bundle.shortlist is None:
-        return hamming_topk(bundle.encode(items), collection.codes, k)
-    found = bundle.search_reranked(items, min(check_k(k), len(collection)))
+    wanted = check_count(k, "k")
+    if collection.vectors is None:
+        wanted = max(wanted, bundle.shortlist or 0)
+    found = bundle.search_reranked(items, min(wanted, len(collection)))
     rows = collection.rows(found.ids.ravel()).reshape(found.ids.shape)
     return Neighbours(found.distances, rows)  # type: ignore[arg-type]
 

@@ -29,7 +29,7 @@ from fewbits.decoding._probabilities import (
 )
 from fewbits.decoding._selection import select_bits
 from fewbits.decoding._soft import decode_soft
-from fewbits.decoding._vote import Votes, vote
+from fewbits.decoding._vote import Votes, nearest_vote, vote
 
 __all__ = [
     "Calibration",
@@ -65,6 +65,7 @@ __all__ = [
     "learn_classes",
     "load_calibration",
     "load_codebook",
+    "nearest_vote",
     "predicted_region",
     "select_bits",
     "top_classes",

@@ -1,14 +1,23 @@
-"""The class of an item by the votes of its neighbours."""
+"""The class of an item by the votes of its neighbours.
 
+Codes are often equally far away, and a collection is often sorted by class: if the rows
+that come first were to vote, their class would win. So those as far away as the k-th
+neighbour share the votes that are left, and the order of the rows does not matter.
+"""
+
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
-from fewbits._checks import as_classes
-from fewbits._typing import IdArray
-from fewbits.codes import Neighbours
+from fewbits._checks import as_classes, check_count
+from fewbits._typing import CodeArray, IdArray
+from fewbits.codes import Neighbours, as_codes, hamming_distances, hamming_topk
 from fewbits.errors import ArgumentError
+
+_BLOCK = 1 << 22  # distances, or counts of votes, at once
 
 
 class Votes(NamedTuple):
@@ -18,7 +27,20 @@ class Votes(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
+class Ballots(NamedTuple):
+    """Who votes for which query of a block, how far away, with how many votes.
+
+    Votes are whole numbers, so that equal counts are equal: where `t` rows share the
+    `r` votes left, each has `r` of them, and a nearer one has `t`.
+    """
+
+    query: IdArray
+    row: IdArray
+    distance: NDArray[Any]
+    votes: IdArray
+
+
+def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Votes:
     """Return the class that most neighbours have.
 
     Of classes with equally many votes the one whose voters are nearer in sum wins, and
@@ -30,6 +52,10 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
         Distances and rows of `labels`; entries of -1 do not vote.
     labels : array-like of shape (n,)
         The class of every item of the collection.
+    k : int or None, default=None
+        How many votes there are. Neighbours as far away as the k-th share those that
+        nearer ones leave, so give as many neighbours as may be equally near. None: each
+        neighbour has one vote.
 
     Returns
     -------
@@ -40,6 +66,10 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     ------
     ArgumentError
         When a query has no neighbour at all, or a neighbour has no label.
+
+    See Also
+    --------
+    nearest_vote : Finds the neighbours, with all that are equally near.
 
     Examples
     --------
@@ -52,19 +82,122 @@ def vote(neighbours: Neighbours, labels: ArrayLike) -> Votes:
     named = np.asarray(labels)
     _check_labels(named, neighbours.ids)
     classes, numbers = as_classes(named, len(named))
-    votes = neighbours.ids >= 0
-    if not votes.any(axis=1).all():
+    winners, shares = _winners(
+        ballots_of(neighbours, k), numbers, len(neighbours.ids), len(classes)
+    )
+    return Votes(classes[winners], shares)
+
+
+def nearest_vote(
+    queries: CodeArray, database: CodeArray, labels: ArrayLike, k: int = 1
+) -> Votes:
+    """Return the class that most of the `k` nearest codes have.
+
+    Codes as far away as the k-th share the votes that are left, so that the answer does
+    not depend on the order of the rows. Ties between classes are decided as by `vote`.
+
+    Parameters
+    ----------
+    queries, database : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes of the same width.
+    labels : array-like of shape (n_database,)
+        The class of every code.
+    k : int, default=1
+        How many votes there are; more than there are codes means all.
+
+    Returns
+    -------
+    Votes
+        ``labels`` of shape (n_queries,) and ``shares`` between 0 and 1.
+
+    Raises
+    ------
+    ArgumentError
+        When there are no codes, or not one label for each of them.
+
+    Examples
+    --------
+    Three codes are equally near, and two of them are of one class:
+
+    >>> import numpy as np
+    >>> codes = np.array([[1], [2], [4]], dtype=np.uint8)
+    >>> nearest_vote(np.array([[0]], np.uint8), codes, ["ant", "bee", "bee"], k=1)
+    Votes(labels=array(['bee'], dtype='<U3'), shares=array([0.66666667]))
+    """
+    queries, database = as_codes(queries), as_codes(database)
+    classes, numbers = as_classes(labels, len(database))
+    winners = np.empty(len(queries), np.int64)
+    shares = np.empty(len(queries))
+    for span, ballots in nearest_ballots(queries, database, k, len(classes)):
+        n = span.stop - span.start
+        winners[span], shares[span] = _winners(ballots, numbers, n, len(classes))
+    return Votes(classes[winners], shares)
+
+
+def nearest_ballots(
+    queries: CodeArray, database: CodeArray, k: int, n_classes: int = 1
+) -> Iterator[tuple[slice, Ballots]]:
+    """Yield, for blocks of queries, the votes of the `k` nearest codes."""
+    if not len(database):
+        raise ArgumentError("without codes there are no votes to count")
+    k = min(check_count(k, "k"), len(database))
+    step = max(1, _BLOCK // max(len(database), n_classes))
+    for start in range(0, max(1, len(queries)), step):
+        block = queries[start : start + step]
+        last = hamming_topk(block, database, k).distances[:, -1:]
+        distances = hamming_distances(block, database)
+        query, row = np.nonzero(distances <= last)
+        ballots = _shared(query, row, distances[query, row], last[:, 0], k)
+        yield slice(start, start + len(block)), ballots
+
+
+def label_shares(
+    ballots: Ballots, labels: NDArray[Any], n_queries: int
+) -> NDArray[np.float64]:
+    """Return the share of its votes that each of several labels got, for every query.
+
+    `labels` is 1 where an item has the label of a column.
+    """
+    cast = ballots.votes.astype(np.float64), (ballots.query, ballots.row)
+    votes = csr_array(cast, shape=(n_queries, len(labels)))
+    return np.asarray(votes @ (labels > 0)) / votes.sum(axis=1)[:, None]
+
+
+def ballots_of(neighbours: Neighbours, k: int | None) -> Ballots:
+    """Return the votes of neighbours that were found."""
+    there = neighbours.ids >= 0
+    if not there.any(axis=1).all():
         raise ArgumentError("a query without neighbours has no votes to count")
-    shape = len(neighbours.ids), len(classes)
-    query, place = np.nonzero(votes)
-    ballots = query * len(classes) + numbers[neighbours.ids[query, place]]
-    distances = neighbours.distances[query, place]
-    counts = np.bincount(ballots, minlength=shape[0] * shape[1]).reshape(shape)
-    spread = np.bincount(ballots, distances, shape[0] * shape[1]).reshape(shape)
-    most = counts == counts.max(axis=1, keepdims=True)
-    winner = np.where(most, spread, np.inf).argmin(axis=1)
-    shares = counts.max(axis=1) / votes.sum(axis=1)
-    return Votes(classes[winner], shares)
+    found = there.sum(axis=1)
+    k_of = found if k is None else np.minimum(found, check_count(k, "k"))
+    distances = np.where(there, neighbours.distances, np.inf)
+    last = np.take_along_axis(np.sort(distances), k_of[:, None] - 1, axis=1)
+    query, place = np.nonzero(there & (distances <= last))
+    row, distance = neighbours.ids[query, place], distances[query, place]
+    return _shared(query, row, distance, last[:, 0], k_of)
+
+
+def _shared(
+    query: IdArray, row: IdArray, distance: NDArray[Any], last: NDArray[Any], k: Any
+) -> Ballots:
+    """Share `k` votes among those within the distance `last` of every query."""
+    tied = distance == last[query]
+    n_tied = np.bincount(query, tied, len(last)).astype(np.int64)
+    left = k - np.bincount(query, ~tied, len(last)).astype(np.int64)
+    return Ballots(query, row, distance, np.where(tied, left[query], n_tied[query]))
+
+
+def _winners(
+    ballots: Ballots, numbers: IdArray, n_queries: int, n_classes: int
+) -> tuple[IdArray, NDArray[np.float64]]:
+    """Return the number of the class that won every query, and its share."""
+    box = ballots.query * n_classes + numbers[ballots.row]
+    shape, size = (n_queries, n_classes), n_queries * n_classes
+    counts = np.bincount(box, ballots.votes, size).reshape(shape)
+    spread = np.bincount(box, ballots.votes * ballots.distance, size).reshape(shape)
+    most = counts.max(axis=1, keepdims=True)
+    winners = np.where(counts == most, spread, np.inf).argmin(axis=1)
+    return winners, most[:, 0] / counts.sum(axis=1)
 
 
 def _check_labels(labels: NDArray[Any], rows: IdArray) -> None:

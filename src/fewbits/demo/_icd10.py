@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
 from fewbits.bundle import Bundle
-from fewbits.decoding import vote
+from fewbits.decoding import nearest_vote
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
@@ -131,7 +131,8 @@ def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:
     items, radius = bundle.collection, bundle.familiar_radius
     assert radius is not None
     texts, chapters = items.column("text"), items.column("chapter")
-    votes = vote(found, chapters.astype(str))
+    codes = bundle.encode(questions)
+    votes = nearest_vote(codes, items.codes, chapters.astype(str), k)
     return [
         Answer(
             question,

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
 from fewbits._typing import Array, CodeArray
-from fewbits.codes import as_codes, hamming_topk, unpack
-from fewbits.decoding import vote
+from fewbits.codes import as_codes, unpack
+from fewbits.decoding import nearest_vote
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import (
     as_features,
@@ -19,8 +19,6 @@ from fewbits.evaluation._checks import (
     check_not_empty,
 )
 from fewbits.evaluation._svm import learn_svm
-
-_VOTES = 1 << 22  # entries of a matrix of votes
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -111,7 +109,8 @@ def knn_predict(
     ndarray of shape (n,)
         Of several classes with the most votes, the one whose voters are nearest (the
         smallest sum of distances), then the one that sorts first. Codes as far away as
-        the k-th neighbour vote in the order of their rows until there are `k`.
+        the k-th neighbour share the votes that nearer ones leave, so the order of the
+        rows does not matter.
 
     Examples
     --------
@@ -124,14 +123,7 @@ def knn_predict(
     labels = as_labels(train_labels, "train labels")
     check_lengths(train_codes=train_codes, train_labels=labels)
     check_not_empty(labels, "train labels")
-    k = min(check_count(k, "k"), len(labels))
-    classes, numbers = np.unique(labels, return_inverse=True)
-    winners = np.empty(len(codes), np.int64)
-    step = max(1, _VOTES // max(len(classes), k))
-    for start in range(0, len(codes), step):
-        nearest = hamming_topk(codes[start : start + step], train_codes, k)
-        winners[start : start + step] = vote(nearest, numbers).labels
-    return classes[winners]
+    return nearest_vote(codes, train_codes, labels, k).labels
 
 
 def svm_accuracy(

@@ -105,7 +105,7 @@ def evaluate_bundle(
     if own is not None:
         rows.append(own.row)
         if accuracy is not None and bundle.shortlist is not None:
-            accuracy = own.vote_accuracy(database.labels, queries.labels)
+            accuracy = own.vote_accuracy(asked, queries.labels, database.labels, k)
     return Report(k, rows, label_map, accuracy, len(queries), len(database))
 
 

@@ -8,22 +8,23 @@ import numpy as np
 
 from fewbits._typing import FeatureArray, IdArray
 from fewbits.bundle import Bundle
-from fewbits.codes import Neighbours
+from fewbits.bundle._classes import ranked_again
 from fewbits.decoding import vote
 from fewbits.evaluation import Comparison, search_recall
-from fewbits.index import Ranked
 
 
 class Reranked(NamedTuple):
-    """What re-ranking finds, and how it compares."""
+    """How re-ranking compares, and the bundle of the items it was tried with."""
 
     row: Comparison
-    found: Ranked
+    bundle: Bundle
 
-    def vote_accuracy(self, labels: Any, truth: Any) -> float:
-        """Return how often the classes of what was found vote for the right one."""
-        neighbours = Neighbours(self.found.distances, self.found.ids)  # type: ignore[arg-type]
-        return float(np.mean(vote(neighbours, labels).labels == truth))
+    def vote_accuracy(
+        self, queries: FeatureArray, truth: Any, labels: Any, k: int
+    ) -> float:
+        """Return how often `k` votes of the items, of these labels, are right."""
+        found = ranked_again(self.bundle, queries, k)
+        return float(np.mean(vote(found, labels, k).labels == truth))
 
 
 def reranked(
@@ -49,7 +50,7 @@ def reranked(
     speed = len(queries) / (time.perf_counter() - start)
     recall = search_recall(found.ids, nearest).value
     size = _bytes_per_item(built)
-    return Reranked(Comparison(_described(built), size, recall, None, speed), found)
+    return Reranked(Comparison(_described(built), size, recall, None, speed), built)
 
 
 def _described(bundle: Bundle) -> str:

@@ -4,14 +4,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.codes import Neighbours
-from fewbits.decoding import vote
+from fewbits.decoding import nearest_vote, vote
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
@@ -32,6 +32,14 @@ _SHORTLISTS = (3, 10, 30, 100)
 _LARGEST_SHARE = 10
 #: Values of which a mean has an error.
 _FEWEST = 2
+
+
+class _Coded(NamedTuple):
+    """The items by their codes, and the queries by codes and scores."""
+
+    items: FlatIndex
+    codes: CodeArray
+    scores: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +94,13 @@ class Trial:
         """Return the figures of some ways to search with an encoder."""
         (encode,) = seconds_alone([encoder], self.queries)
         codes, index = encoder.encode(self.queries), self._index(encoder)
-        scores = encoder.project(self.queries)
+        coded = _Coded(index, codes, encoder.project(self.queries))
         found = []
         for each in searches:
             start = time.perf_counter()
-            answer = self._search(index, codes, scores, each)
+            answer = self._search(coded, each, self.k)
             seconds = (time.perf_counter() - start) / len(codes)
-            values = self._values(answer, codes, index.codes)
+            values = self._values(answer, coded, each)
             vectors = 2 * self.X.shape[1] if each.keep_vectors else 0
             found.append(
                 Measured(
@@ -111,40 +119,49 @@ class Trial:
     def _index(self, encoder: Encoder) -> FlatIndex:
         return FlatIndex(encoder.encode(self.X))
 
-    def _search(
-        self, index: FlatIndex, codes: CodeArray, scores: Any, how: Configuration
-    ) -> Any:
+    def _search(self, coded: _Coded, how: Configuration, k: int) -> Any:
         """Search as a bundle does."""
+        index, codes, scores = coded
         if how.rerank is None:
-            return index.search(codes, self.k)
+            return index.search(codes, k)
         vectors = self._kept if how.keep_vectors else None
         return index.search_reranked(
             codes,
-            self.k,
+            k,
             scores=scores,
             shortlist=how.shortlist,
             vectors=vectors,
             query_vectors=None if vectors is None else self.queries,
         )
 
-    def _values(self, answer: Any, codes: CodeArray, items: CodeArray) -> Values:
+    def _values(self, answer: Any, coded: _Coded, how: Configuration) -> Values:
         """Return the quality of the answer to each query, where it is defined."""
         if self.quality == "recall":
             values = search_recall(answer.ids, self._nearest).per_query
         elif self.quality == "accuracy":
-            assert self.y is not None
-            votes = vote(Neighbours(answer.distances, answer.ids), self.y)
-            values = (votes.labels == self.query_labels).astype(np.float64)
+            classes = self._classes(answer, coded, how)
+            values = (classes == self.query_labels).astype(np.float64)
         else:
             relevance = share_label(self.query_labels, self.y)  # type: ignore[arg-type]
-            values = mean_average_precision(codes, items, relevance).per_query
+            found = mean_average_precision(coded.codes, coded.items.codes, relevance)
+            values = found.per_query
         values = values[~np.isnan(values)]
         if len(values) < _FEWEST:
             raise ArgumentError(
-                f"{len(values)} of {len(codes)} queries have a label that any of "
-                f"{len(items)} items has: too few to tell how good a search is"
+                f"{len(values)} of {len(self.queries)} queries have a label that any "
+                f"of {len(self.X)} items has: too few to tell how good a search is"
             )
         return values
+
+    def _classes(self, answer: Any, coded: _Coded, how: Configuration) -> Any:
+        """Return the classes that won the votes, as `fewbits.bundle.vote_answers`."""
+        assert self.y is not None
+        if how.rerank is None:
+            return nearest_vote(coded.codes, coded.items.codes, self.y, self.k).labels
+        if how.rerank == "scores":  # items of one code are equally far away
+            answer = self._search(coded, how, how.shortlist or self.k)
+        found = Neighbours(answer.distances, answer.ids)
+        return vote(found, self.y, self.k).labels
 
     @cached_property
     def _nearest(self) -> NDArray[np.int64]:
