@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from experiments._cells import Cell
-from experiments._pages import IMAGES, TITLES, VOTES, write_page
+from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._public_code import CODES, pair
 from experiments._summary import (
@@ -43,7 +43,7 @@ TABLES = {
     "soft": "Soft",
     "linear on scores": "A linear SVM on the scores",
     "linear on bits": "A linear SVM on the bits",
-    "votes": f"{N_VOTES} nearest training items vote{VOTES}",
+    "votes": f"{N_VOTES} nearest training items vote",
     "repaired": "Classes whose code was another's, and was changed",
     "turned": "Share of the codebook's bits that phase 1 turned",
     "matching_bits": "Bits shared with the own class",

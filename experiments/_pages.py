@@ -24,13 +24,6 @@ TITLES = {
     "icd10-words": "ICD-10-CM with words as labels, WordLlama, 256-d",
 }
 
-#: Of 100 votes by CSQ on CIFAR-10, 16, 32 and 64 bits: .50, .67 and .76 in place of
-#: .74, .74 and .75 with rows in random order.
-VOTES = (
-    " (too low for short codes, and no ground for comparisons: of equally near rows "
-    "the first ones voted, and rows stood in the order of their classes)"
-)
-
 
 def write_page(
     experiment: str,

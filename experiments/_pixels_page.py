@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from experiments._cells import Cell
-from experiments._pages import VOTES, write_page
+from experiments._pages import write_page
 from experiments._posterior_page import added, cost, labelled
 from experiments._summary import by_method, figure, grid
 from experiments.pixels import DECAY, RATE, SIZES, WEIGHT
@@ -26,7 +26,7 @@ TABLES = {
     "map": "mAP",
     "predicted": "mAP by the predicted class",
     "rotated": "mAP by rotated principal components of the network's features",
-    "accuracy": "accuracy of the classifier of real numbers, else of 100 votes" + VOTES,
+    "accuracy": "accuracy of the classifier of real numbers, else of 100 votes",
     "exact": "the class whose code it is (ED)",
     "nearest": "the class with the nearest code (MHD)",
     "soft": "the class with the nearest code, bits weighed by their scores",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from experiments._cells import Cell, Cells
 from experiments._deep_claims import over_epochs, over_networks
-from experiments._pages import TITLES, VOTES, write_page
+from experiments._pages import TITLES, write_page
 from experiments._plots import line_plot
 from experiments._posterior_peers import (
     BOUND_AT,
@@ -67,7 +67,7 @@ differences paired by seed."""
 
 TABLES = {
     "map": "mAP",
-    "accuracy": f"accuracy of 100 votes{VOTES}",
+    "accuracy": "accuracy of 100 votes",
     "classifier": "accuracy of the loss's own classifier of codes",
 }
 #: Losses whose convergence is drawn.

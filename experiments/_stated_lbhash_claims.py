@@ -8,7 +8,6 @@ from experiments._deep_claims import (
     over_networks,
     spare_time,
 )
-from experiments._pages import VOTES
 
 #: What "linear" shall mean, and "accurate" and "far better" for the toy.
 LINEAR, ACCURATE, SHARE = 0.7, 0.02, 1 / 20
@@ -33,9 +32,7 @@ def lifts(loss: str, what: str, key: str) -> Claim:
 
 
 #: Of items with one label: there is no vote for several.
-RECOGNITION = [
-    lifts(loss, f"accuracy of 100 votes{VOTES}", "accuracy") for loss in LOSSES
-]
+RECOGNITION = [lifts(loss, "accuracy of 100 votes", "accuracy") for loss in LOSSES]
 LBHASH = [
     *(lifts(loss, "mAP", "map") for loss in LOSSES),
     *RECOGNITION,

@@ -81,7 +81,8 @@ def main(data: Data, seeds: Seeds = 5, bits: Bits = None, only: Only = None) -> 
             problem = load_classes(name, seed)
             for cell in lineup(name, seed, problem.n_classes):
                 if wanted(cell, only, bits):
-                    cells.measure(cell, partial(figures, problem, **cell))
+                    needed = "votes" if cell["method"] == "LLC" else None
+                    cells.measure(cell, partial(figures, problem, **cell), needed)
 
 
 def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:

@@ -95,7 +95,7 @@ def main(
             for seed in range(seeds):
                 for cell in lineup(name, size, seed):
                     if wanted(cell, only, bits):
-                        cells.measure(cell, partial(figures, **cell))
+                        cells.measure(cell, partial(figures, **cell), "accuracy")
 
 
 def lineup(name: str, size: str, seed: int) -> Iterator[Cell]:
