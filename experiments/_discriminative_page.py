@@ -54,7 +54,11 @@ is one-vs-rest with a cost from cross-validation. Classic descriptors are reduce
 [novel classes](novel_classes.md). Product quantization ("PQ") compares the features of
 a query with the centres of the codes; its linear SVMs, with at most {PQ_SVM_UP_TO}
 items per class as in the paper, see the centres. Precision counts as many of the
-highest scored test items as the class has. Accuracies are means over classes, then over
+highest scored test items as the class has. The nearest neighbour is the first of
+equally near items here; were they to share the vote, as in
+`fewbits.evaluation.knn_accuracy` since, one or two in a hundred more would be right
+with 32 bits and many items of each class, and hardly any with longer codes. Accuracies
+are means over classes, then over
 seeds ± one standard error; a seed draws the items and the starting points.
 
 [Claims of the paper](discriminative_claims.md) are checked on these numbers."""

@@ -72,7 +72,10 @@ def section(cells: list[Cell], name: str) -> list[str]:
     )
     parts = [f"![accuracy against bits](../images/{image.name})", controls(cells)]
     parts += ["**Linear SVM**", grid(accuracy, "{} bits")]
-    parts += ["**Nearest neighbour**", grid(nearest, "{} bits")]
+    parts += [
+        "**Nearest neighbour, the first of equally near items**",
+        grid(nearest, "{} bits"),
+    ]
     return [*parts, *idle_classes(codes)]
 
 
