@@ -108,6 +108,7 @@ def same_draw(name: str) -> bool:
     return name in _RESPLIT
 
 
+@lru_cache(maxsize=2)
 def load_image_features(
     name: str, backbone: str
 ) -> tuple[datasets.Dataset, NDArray[np.float32]]:

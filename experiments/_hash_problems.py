@@ -35,7 +35,7 @@ class HashProblem:
     at: int | None
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)  # of images, all share the features
 def load_problem(name: str, seed: int) -> HashProblem:
     """Return one of ``caltech101 cifar10 icd10 icd10-words wordnet``.
 
@@ -58,7 +58,7 @@ def load_problem(name: str, seed: int) -> HashProblem:
     return made[name](np.random.default_rng(seed), seed)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def choice_problem(name: str, seed: int, asked_by: int) -> HashProblem:
     """Return the problem of a seed without what is asked for the seeds below another.
 

@@ -116,9 +116,9 @@ def test_nothing_that_is_asked_is_chosen_on(monkeypatch):
 
 def test_every_loss_has_every_control():
     cells = list(posterior_control.lineup("caltech101", "linear", 0))
-    assert len(cells) == 7 * 3 * 4 + 10 * 3
+    assert len(cells) == 7 * 3 * 4 + 11 * 3
     last = list(posterior_control.lineup("caltech101", "linear", 4))
-    assert len(last) == 7 * 3 * 2 + 10 * 3
+    assert len(last) == 7 * 3 * 2 + 11 * 3
     mlp = list(posterior_control.lineup("caltech101", "mlp", 0))
     assert len(mlp) == len(last)
     alone = [cell for cell in last if cell["method"] == "D alone"]

@@ -111,7 +111,9 @@ class DeepLearner(IterativeLearner):
     learning_rate: float
     weight_decay: float
     validation: float
+    validation_base: str = "trained"  #: What those kept aside rank.
     patience: int | None
+    figures_every: int
     device: str
     mixed_precision: bool
     checkpoint: Any
@@ -183,6 +185,7 @@ class DeepLearner(IterativeLearner):
         check_number("validation", self.validation, 0, 0.9)
         if self.patience is not None:
             check_integer("patience", self.patience, 1)
+        check_integer("figures_every", self.figures_every, 0)
         if self.trainable is not None:
             check_integer("trainable", self.trainable, 0)
         check_flag("standardize", self.standardize)
@@ -206,6 +209,10 @@ class DeepLearner(IterativeLearner):
         if self.patience is not None and self.validation == 0:
             raise ArgumentError(
                 f"patience={self.patience} needs items kept aside, but validation=0"
+            )
+        if self.patience is not None and self.figures_every == 0:
+            raise ArgumentError(
+                f"patience={self.patience} needs figures, but figures_every=0"
             )
         if self.trainable is not None and self.backbone is None:
             raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
@@ -254,7 +261,7 @@ class DeepLearner(IterativeLearner):
         aside_share = self.validation if share is None else share
         train, aside = split_off(labels, aside_share, rng)
         self.held_out_ = aside
-        monitor = Monitor(labels, train, aside, rng)
+        monitor = Monitor(labels, train, aside, rng, self.validation_base)
         seed = int(rng.randint(2**31 - 1))
         items, n_features = self._items(X, train, seed)
         return Problem(
@@ -452,6 +459,7 @@ class DeepLearner(IterativeLearner):
             backbone_rate=self.backbone_rate,
             weight_decay=self.weight_decay,
             patience=self.patience,
+            figures_every=self.figures_every,
             device=as_device(self.device),
             mixed_precision=self.mixed_precision,
             seed=problem.seed,

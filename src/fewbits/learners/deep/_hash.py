@@ -11,7 +11,7 @@ from fewbits.codes import pack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_flag, check_n_bits
+from fewbits.learners._parameters import check_choice, check_flag, check_n_bits
 from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
 from fewbits.learners.deep._posterior import (
     CentreControl,
@@ -81,8 +81,17 @@ class DeepHash(DeepLearner):
         Share of every class that is kept aside; of all items where some have several
         labels, but one of each label is always trained on. Their mAP, as queries to the
         items trained on, decides which epoch is kept; 0 keeps the last.
+    validation_base : {"trained", "aside"}, default="trained"
+        What those items rank: the ones that are trained on, or one another, each half
+        the other half. The latter where most of what is searched will be new, and
+        enough is kept aside: what ranks trained items best is often trained too long to
+        rank others (``docs/results/posterior_control.md``, CIFAR-10).
     patience : int or None, default=None
         Epochs without a better mAP before training stops; needs items kept aside.
+    figures_every : int, default=1
+        Epochs from one look at the codes (the bound, and mAP of items kept aside) to
+        the next, which may take as long as an epoch of a small network; the last is
+        always looked at, and only those that are may be kept. 0 never looks.
     refit : bool, default=False
         Train anew on all items in the end, for as many epochs as were best with some
         kept aside, in the mean over nine epochs beside each other, whatever `tol` says.
@@ -162,7 +171,9 @@ class DeepHash(DeepLearner):
         learning_rate: float = 1e-3,
         weight_decay: float = 0.0,
         validation: float = 0.1,
+        validation_base: str = "trained",
         patience: int | None = None,
+        figures_every: int = 1,
         refit: bool = False,
         device: str = "auto",
         mixed_precision: bool = False,
@@ -186,7 +197,9 @@ class DeepHash(DeepLearner):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.validation = validation
+        self.validation_base = validation_base
         self.patience = patience
+        self.figures_every = figures_every
         self.refit = refit
         self.device = device
         self.mixed_precision = mixed_precision
@@ -213,8 +226,13 @@ class DeepHash(DeepLearner):
         check_n_bits(self.n_bits)
         self._check_training()
         check_flag("refit", self.refit)
+        check_choice("validation_base", self.validation_base, ("trained", "aside"))
         if self.refit and self.validation == 0:
             raise ArgumentError("refit=True needs items kept aside, but validation=0")
+        if self.validation_base == "aside" and self.validation == 0:
+            raise ArgumentError(
+                "validation_base='aside' needs items kept aside, but validation=0"
+            )
         as_loss(self.loss)
         as_control(self.control)
 

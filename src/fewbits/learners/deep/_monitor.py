@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._typing import CodeArray
 from fewbits.analysis import code_bound
 from fewbits.codes import pack
+from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, share_label
 
 _MOST_QUERIES, _MOST_ITEMS = 1000, 20_000
+_HALVES = slice(0, None, 2), slice(1, None, 2)
 
 Scores = NDArray[np.float32]
 
@@ -20,7 +23,8 @@ def split_off(
     """Return rows to train on, and rows kept aside: this share of every class.
 
     A class of one item is trained on. Items with several labels are drawn without
-    regard to them; one goes back for each label that would be left without any.
+    regard to which they have, but for those that have none, which tell nothing of a
+    ranking; one goes back for each label that would be left without any.
 
     Parameters
     ----------
@@ -31,7 +35,8 @@ def split_off(
     n = len(labels)
     order = rng.permutation(n)
     if labels.ndim == 2:
-        aside = order[: round(share * n)]
+        labelled = order[labels[order].any(axis=1)]
+        aside = labelled[: round(share * len(labelled))]
         aside = np.setdiff1d(aside, _missed(labels, aside))
     else:
         place = _place_in_class(labels[order])
@@ -56,6 +61,22 @@ def _place_in_class(labels: NDArray[Any]) -> NDArray[np.int64]:
     return place
 
 
+def _alternating(rows: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return rows in an order in which both halves, every other row, share classes."""
+    if labels.ndim == 1:
+        rows = rows[np.argsort(labels[rows], kind="stable")]
+        shared = bool((np.bincount(labels[rows]) > 1).any())
+    else:
+        one, other = (labels[rows[half]].any(axis=0) for half in _HALVES)
+        shared = bool((one & other).any())
+    if not shared:
+        raise ArgumentError(
+            f"validation_base='aside' lets items kept aside rank one another, but of "
+            f"{len(rows)} no two have the same label: raise validation"
+        )
+    return rows
+
+
 class Monitor:
     """Rank some training items for those kept aside.
 
@@ -67,6 +88,8 @@ class Monitor:
         Rows that are trained on, and rows kept aside; at most 20,000 and 1,000 drawn
         from them are looked at.
     rng : RandomState
+    base : {"trained", "aside"}, default="trained"
+        Whether the latter rank the former, or each half of them the other half.
 
     Attributes
     ----------
@@ -80,11 +103,14 @@ class Monitor:
         train: NDArray[np.int64],
         aside: NDArray[np.int64],
         rng: np.random.RandomState,
+        base: str = "trained",
     ) -> None:
+        self._base = base
         self.items = rng.permutation(train)[:_MOST_ITEMS]
         self.queries = rng.permutation(aside)[:_MOST_QUERIES]
+        if base == "aside" and len(aside):
+            self.queries = _alternating(self.queries, labels)
         self._labels, self._asked = labels[self.items], labels[self.queries]
-        self._relevant = share_label(self._asked, self._labels) if len(aside) else None
 
     def figures(
         self, items: Scores, queries: Scores, classes: Scores | None = None
@@ -97,12 +123,22 @@ class Monitor:
         codes = pack(items >= 0)
         bound = code_bound(codes, items.shape[1], self._labels)
         found = {"bound": float(bound.ratio)}
-        if self._relevant is not None:
-            ranking = pack(queries >= 0), codes, self._relevant
-            found["map"] = mean_average_precision(*ranking).value
+        if len(queries):
+            found["map"] = self._map(pack(queries >= 0), codes)
             if classes is not None:
                 found["accuracy"] = self._accuracy(classes)
         return found
+
+    def _map(self, queries: CodeArray, items: CodeArray) -> float:
+        if self._base == "trained":
+            relevant = share_label(self._asked, self._labels)
+            return mean_average_precision(queries, items, relevant).value
+        values = []
+        for asked, base in (_HALVES, _HALVES[::-1]):
+            relevant = share_label(self._asked[asked], self._asked[base])
+            found = mean_average_precision(queries[asked], queries[base], relevant)
+            values.append(found.value)
+        return float(np.mean(values))
 
     def _accuracy(self, classes: Scores) -> float:
         """Of classes that are equally good, each is taken as often."""

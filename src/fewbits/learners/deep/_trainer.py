@@ -50,6 +50,8 @@ class Plan:
     weight_decay : float
     patience : int or None
         Epochs without a better one on the items kept aside before it stops.
+    figures_every : int
+        Epochs from one look at the codes to the next; 0 never looks.
     device : torch.device
     mixed_precision : bool
     seed : int
@@ -65,6 +67,7 @@ class Plan:
     backbone_rate: float
     weight_decay: float
     patience: int | None
+    figures_every: int
     device: torch.device
     mixed_precision: bool
     seed: int
@@ -187,8 +190,11 @@ class Trainer:
     @property
     def n_best(self) -> int:
         """How many epochs are best on the items kept aside; all where none are."""
-        values = [r[self._criterion] for r in self.history if self._criterion in r]
-        return 1 + int(np.argmax(smooth(values))) if values else len(self.history)
+        found = [r for r in self.history if self._criterion in r]
+        if not found:
+            return len(self.history)
+        values = [record[self._criterion] for record in found]
+        return int(found[int(np.argmax(smooth(values)))]["epoch"])
 
     def restore_best(self) -> None:
         """Go back to the epoch that was best on the items kept aside.
@@ -240,11 +246,15 @@ class Trainer:
         if self.plan.phase:
             record["phase"] = self.plan.phase
         record["seconds"] = time.perf_counter() - start
-        if self.monitor is not None:
+        if self.monitor is not None and self._is_looked_at(epoch):
             start = time.perf_counter()
             record |= self._figures(self.monitor)
             record["seconds_of_figures"] = time.perf_counter() - start
         return record
+
+    def _is_looked_at(self, epoch: int) -> bool:
+        every, last = self.plan.figures_every, self.plan.n_epochs - 1
+        return every > 0 and ((epoch + 1) % every == 0 or epoch == last)
 
     def _figures(self, monitor: Monitor) -> Record:
         items, queries = self.score(monitor.items), self.score(monitor.queries)
