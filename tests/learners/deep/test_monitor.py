@@ -7,6 +7,7 @@ from numpy.random import RandomState
 from torch import nn
 
 from fewbits.codes import pack
+from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._monitor import Monitor, split_off
@@ -95,7 +96,76 @@ def test_every_label_is_trained_on(share):
     there = labels.any(axis=0)
     assert there.sum() > 25
     assert np.array_equal(labels[train].any(axis=0), there)
-    assert 0 <= round(share * 200) - len(aside) <= 29
+    labelled = labels.any(axis=1)
+    assert labelled[aside].all()  # others have no place in a ranking
+    assert 0 <= round(share * labelled.sum()) - len(aside) <= 29
+
+
+def test_most_items_may_have_no_label():
+    some = np.where(np.arange(120)[:, None] < 30, Y, 0)
+    some[:4] = np.eye(4)
+    fitted = fit(some, n_iter=1)
+    assert len(fitted.held_out_)
+    assert some[fitted.held_out_].any(axis=1).all()
+    assert np.isfinite(fitted.history_[0]["map"])
+
+
+@pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
+def test_items_kept_aside_rank_one_another(labels):
+    train, aside = split_off(labels, 0.4, RandomState(0))
+    monitor = Monitor(labels, train, aside, RandomState(1), "aside")
+    asked, base = monitor.queries[::2], monitor.queries[1::2]
+    assert np.array_equal(np.sort(monitor.queries), aside)
+    if labels is y:  # as many of each class in both halves
+        assert np.array_equal(np.bincount(y[asked]), np.bincount(y[base]))
+    scores = rng.normal(size=(120, 8)).astype(np.float32)
+    codes = pack(scores >= 0)
+    values = []
+    for one, other in ((asked, base), (base, asked)):
+        relevant = share_label(labels[one], labels[other])
+        found = mean_average_precision(codes[one], codes[other], relevant)
+        values.append(found.value)
+    found = monitor.figures(scores[monitor.items], scores[monitor.queries])
+    assert found["map"] == pytest.approx(np.mean(values))
+    fitted = fit(labels, validation=0.4, validation_base="aside")
+    assert fitted.history_[0]["map"] != fit(labels, validation=0.4).history_[0]["map"]
+
+
+def test_too_few_kept_aside_to_rank_one_another():
+    alone = np.arange(120) % 60  # two of each class, one of them kept aside
+    with pytest.raises(ArgumentError, match="of 60 no two have the same label"):
+        fit(alone, validation=0.5, validation_base="aside")
+    with pytest.raises(ArgumentError, match="needs items kept aside"):
+        fit(y, validation=0, validation_base="aside")
+    with pytest.raises(ArgumentError, match="validation_base must be"):
+        fit(y, validation_base="queries")
+
+
+def test_codes_are_looked_at_as_often_as_asked():
+    fitted = fit(y, n_iter=8, figures_every=3)
+    looked = [record["epoch"] for record in fitted.history_ if "map" in record]
+    assert looked == [3, 6, 8]
+    assert ["bound" in record for record in fitted.history_] == [
+        "map" in record for record in fitted.history_
+    ]
+    never = fit(y, n_iter=4, figures_every=0)
+    assert not any("map" in record for record in never.history_)
+    with pytest.raises(ArgumentError, match="patience=2 needs figures"):
+        fit(y, patience=2, figures_every=0)
+
+
+def test_looking_changes_no_step():
+    every, some = fit(y, n_iter=6), fit(y, n_iter=6, figures_every=2)
+    assert [r["loss"] for r in every.history_] == [r["loss"] for r in some.history_]
+    seen = {r["epoch"]: r["map"] for r in some.history_ if "map" in r}
+    assert seen == {r["epoch"]: r["map"] for r in every.history_ if r["epoch"] in seen}
+    best = max(seen, key=seen.get)  # is kept: the first of equals
+    codes = fit(y, n_iter=6, figures_every=2, tol=0).encode(X)
+    aside = some.held_out_
+    rest = np.setdiff1d(np.arange(120), aside)
+    relevant = share_label(y[aside], y[rest])
+    kept = mean_average_precision(codes[aside], codes[rest], relevant).value
+    assert kept == pytest.approx(seen[best], abs=1e-6)
 
 
 def test_only_what_a_label_needs_goes_back():
