@@ -4,7 +4,8 @@
 
 Both train a linear head on the same cached features with the same loss, optimiser and
 batches; they run in turn. *ratio* is ours over the peer, in seconds per epoch, without
-the look at codes after each (bound, and mAP on items kept aside), or with it. What the
+the look at codes after each (bound, and mAP on items kept aside; `figures_every` makes
+it rarer), or with it. What the
 posterior costs is measured behind a small convolutional backbone, too, trained along
 from pixels, where it also stands beside the paper's variants (table 1): in place of the
 loss, or binary cross-entropy with the centres, or a Cauchy likelihood. Memory is the
@@ -13,7 +14,6 @@ peak of a process that does one of them only.
 
 import argparse
 import json
-import resource
 import time
 from multiprocessing import get_context
 from pathlib import Path
@@ -142,7 +142,9 @@ def peak_bytes(name: str) -> int:
     """Train one way, and return this process's peak."""
     torch.set_num_threads(1)
     run(name, "csq", max(LENGTHS))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # What `getrusage` tells of a process began with its parent's peak.
+    status = Path("/proc/self/status").read_text("ascii")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
 
 def ours(

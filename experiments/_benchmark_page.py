@@ -54,9 +54,9 @@ TRAINING = """## Training deep codes
 
 Seconds per epoch, and their ratio: the trainer over the plainest loop with the same
 loss, without and with the look at codes after each epoch (bound, and mAP on items kept
-aside), and with the posterior control over without, for a linear head on cached
-features and for a small convolutional network trained from pixels. Here a ratio should
-be at most its target.
+aside; `figures_every` makes it rarer), and with the posterior control over without, for
+a linear head on cached features and for a small convolutional network trained from
+pixels. Here a ratio should be at most its target.
 
 """
 

@@ -32,7 +32,8 @@ by seed, mean ± standard error: its mean over all settings, and in the setting 
 claim fares worst. {RULE} What no chance is in, such as bytes, is judged as it is. Many
 settings have their worst one by chance, so the number of settings in which the mean is
 on the right side stands beside it. The reasons are our reading of how the methods work,
-given for the worst setting; no measurement proves them."""
+given for the mean over all settings, or the worst where no seed has all; no measurement
+proves them."""
 
 HEADER = [
     "",
@@ -88,15 +89,15 @@ def row(claim: Claim, measured: Measured) -> list[str]:
         return [*stated, "", NOT_MEASURED, "", ""]
     found, average = over_seeds(gaps), overall(gaps)
     at = min(found, key=lambda at: found[at][0])
-    verdict = judged(claim, found[at])
-    undecided = "one seed" if found[at][2] == 1 else "seeds differ by as much"
+    explained = average or found[at]
+    undecided = "one seed" if explained[2] == 1 else "seeds differ by as much"
     reasons = {"holds": claim.why, "not decided": undecided}
     return [
         *stated,
         f"{judged(claim, average)}: {signed(average)}" if average else "",
-        f"{verdict}: {signed(found[at])} at {named(at)}",
+        f"{judged(claim, found[at])}: {signed(found[at])} at {named(at)}",
         f"{sum(gap[0] >= claim.margin for gap in found.values())} of {len(found)}",
-        reasons.get(verdict, claim.why_not),
+        reasons.get(judged(claim, explained), claim.why_not),
     ]
 
 

@@ -1,6 +1,6 @@
 """What the papers on LLC and LBHash claim, as differences between measurements."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from scipy.stats import spearmanr
@@ -137,6 +137,17 @@ def separable(one: tuple[str, ...], other: tuple[str, ...]) -> Gaps:
     return gaps
 
 
+def regained(measured: Measured) -> Values:
+    """Return what the last layer adds to a projection, less half of what all add."""
+    whole = separable(("trained for codes", "exact"), ("projection", "exact"))(measured)
+    half = {
+        at: {seed: value / 2 for seed, value in each.items()}
+        for at, each in whole.items()
+    }
+    last = separable(("last layer", "exact"), ("projection", "exact"))(measured)
+    return minus(last, half)
+
+
 def linear_on_scores(measured: Measured) -> Values:
     """Return what a linear SVM on the scores has beyond the nearest code."""
     return minus(_llc(measured, "linear on scores"), _llc(measured, "nearest"))
@@ -174,13 +185,18 @@ def _balanced(found: Cell) -> float:
 
 
 def spare_codes(measured: Measured) -> Values:
-    """Return what the longest codes have of balanced accuracy beyond the shortest."""
+    """Return what the shortest codes lose of balanced accuracy to the next length."""
     found: Values = {}
     cells = measured["llc_foreign"]
     for kind in {_kind(cell) for cell in cells}:
         values = values_of(cells, kind, at_path("rules", "radius 1", "balanced"))
-        found |= tagged(ends(values, "bits"), foreign=kind)
+        found |= tagged(_first_step(values), foreign=kind)
     return found
+
+
+def _first_step(values: Values) -> Values:
+    found = steps(values, "bits")
+    return only(found, bits=min((dict(at)["bits"] for at in found), default=0))
 
 
 def controlled(
@@ -194,6 +210,29 @@ def controlled(
             without(only(values, control=control), "control"),
             without(only(values, control=other), "control"),
         )
+
+    return gaps
+
+
+def lifted(losses: Sequence[str], lengths: Sequence[int]) -> Gaps:
+    """Return how many of the losses have a higher mAP with D, over some lengths."""
+
+    def gaps(measured: Measured) -> Values:
+        counts: dict[int, list[bool]] = {}
+        for loss in losses:
+            by_seed: dict[int, list[float]] = {}
+            for at, each in controlled(loss)(measured).items():
+                if dict(at)["bits"] in lengths and dict(at)["head"] == "linear":
+                    for seed, gap in each.items():
+                        by_seed.setdefault(seed, []).append(gap)
+            for seed, found in by_seed.items():
+                counts.setdefault(seed, []).append(sum(found) > 0)
+        whole = {
+            seed: float(sum(found))
+            for seed, found in counts.items()
+            if len(found) == len(losses)
+        }
+        return {(("over", "all losses"),): whole} if whole else {}
 
     return gaps
 

@@ -105,12 +105,25 @@ def judged(gaps, margin=0.0):
     ],
 )
 def test_verdicts_and_their_reasons(values, verdict, why):
-    other = dict.fromkeys(range(3), 0.5)
-    gaps = {(("bits", 64),): dict(enumerate(values)), (("bits", 32),): other}
-    _, worst, count, reason = judged(gaps)
+    gaps = {(("bits", 64),): dict(enumerate(values))}
+    mean, worst, count, reason = judged(gaps)
+    assert mean == verdict
     assert worst == f"{verdict} at 64 bits"
-    assert count == ("2 of 2" if sum(values) > 0 else "1 of 2")
+    assert count == f"{int(sum(values) > 0)} of 1"
     assert reason == why
+    better = {(("bits", 32),): dict.fromkeys(range(len(values)), 0.5)}
+    _, worst, count, reason = judged(gaps | better)
+    assert worst == f"{verdict} at 64 bits"
+    assert count == f"{int(sum(values) > 0) + 1} of 2"
+    # Of the mean: it is told beside it.
+    assert reason == ("yes" if len(values) > 1 else "one seed")
+
+
+def test_reasons_are_of_the_worst_where_no_seed_has_all():
+    bad, good = dict.fromkeys(range(3), -0.1), dict.fromkeys(range(3, 6), 0.2)
+    found = judged({(("bits", 64),): bad, (("bits", 32),): good})
+    assert found[0] == ""
+    assert found[-1] == "no"
 
 
 def test_exact_claims_are_judged_by_their_sign():
