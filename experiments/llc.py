@@ -9,6 +9,7 @@ also tell which codebook suits which decoder.
 """
 
 import time
+import warnings
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -17,6 +18,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
 from experiments._llc_problems import ClassProblem, load_classes
@@ -38,7 +41,7 @@ from fewbits.evaluation import (
     svm_accuracy,
 )
 from fewbits.learners import ITQ
-from fewbits.learners.deep import LLC, DeepHash
+from fewbits.learners.deep import LLC, DeepHash, codebooks
 from fewbits.learners.deep.centres import separated_centres
 from fewbits.learners.deep.losses import OrthoHash
 
@@ -58,6 +61,9 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
 PAPER: dict[str, Any] = {"bias": False}
 #: Learnt on a fifth of the items by a network of so many inputs, then given.
 CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
+#: Codes that classes share stay as they are. SVD of a classifier that is smoother than
+#: ours: the smoother, the easier are its codes to predict, and the more are shared.
+AS_IS, SMOOTH = ("SVD, as it is", "CCA, as it is"), 1e-4
 #: Not of the paper: codes that were not made for classifying, and a code of each class
 #: to decode to: the centre of OrthoHash, or the signs of the mean of its scores.
 BESIDE = ("OrthoHash", "PCA, random rotation")
@@ -89,9 +95,10 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
     """Yield the cells of one seed."""
     usual = 2 * (n_classes - 1).bit_length()
     yield {"data": name, "bits": 0, "method": "float", "seed": seed}
-    for more in MORE_BITS:
-        length = usual + more
-        methods = [*CODEBOOKS, CHEAP, *BESIDE] if more in (-4, 0, 6) else ["LLC"]
+    lengths = {usual // 2, usual // 2 + 1, *(usual + more for more in MORE_BITS)}
+    for length in sorted(each for each in lengths if 2**each >= n_classes):
+        whole = length - usual in (-4, 0, 6)
+        methods = [*CODEBOOKS, *AS_IS, CHEAP, *BESIDE] if whole else ["LLC"]
         methods = [each for each in methods if possible(each, length, n_classes)]
         for method in methods:
             yield {"data": name, "bits": length, "method": method, "seed": seed}
@@ -101,7 +108,8 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
 
 def possible(method: str, bits: int, n_classes: int) -> bool:
     """Return whether there are as many directions between classes as bits."""
-    return bits < n_classes or not {"SVD", "CCA"} & set(method.split())
+    directions = {"SVD", "CCA"} & set(method.replace(",", "").split())
+    return bits < n_classes or not directions
 
 
 def figures(
@@ -115,7 +123,9 @@ def figures(
         return decoded(encoder, book, problem, bits)
     learner = LLC(bits, **options_of(problem, bits, method, seed))
     start = time.perf_counter()
-    learner.fit(problem.X[problem.train], problem.y[problem.train])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*have the code of another class")
+        learner.fit(problem.X[problem.train], problem.y[problem.train])
     found: Cell = {"fit_seconds": round(time.perf_counter() - start, 2)}
     found["repaired"] = learner.n_repaired_
     found["turned"] = learner.n_turned_ / learner.codebook_.size
@@ -141,6 +151,8 @@ def options_of(
     options["codebook_epochs"] = CODEBOOK_EPOCHS
     if method == CHEAP:
         return options | {"codebook": cheap_codebook(problem, bits, seed)}
+    if method in AS_IS:
+        return options | {"codebook": codebook_as_it_is(problem, bits, method)}
     if method == "LLC, nested":
         usual = 2 * (problem.n_classes - 1).bit_length()
         return options | {"lengths": [usual + more for more in MORE_BITS[:-1]]}
@@ -159,6 +171,22 @@ def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
     small = LLC(bits, random_state=seed, **options)
     codebook: NDArray[Any] = small.fit(X, problem.y[part]).codebook_
     return codebook
+
+
+def codebook_as_it_is(
+    problem: ClassProblem, bits: int, method: str
+) -> NDArray[np.int64]:
+    """Return the signs of what SVD or CCA know of the classes, equal ones with them."""
+    y = problem.y[problem.train]
+    F = StandardScaler().fit_transform(problem.X[problem.train].astype(np.float64))
+    if method.startswith("SVD"):
+        weights = LogisticRegression(C=SMOOTH, max_iter=1000).fit(F, y).coef_
+        C = codebooks.svd_codebook(weights, bits)
+    else:
+        means = np.array([F[y == c].mean(axis=0) for c in problem.classes])
+        counts = np.unique(y, return_counts=True)[1]
+        C = codebooks.cca_codebook(means, counts, np.cov(F, rowvar=False), bits)
+    return np.where(C >= 0, 1, -1)
 
 
 def beside(

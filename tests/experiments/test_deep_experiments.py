@@ -312,6 +312,22 @@ def test_codes_not_made_for_classifying_are_decoded(method, monkeypatch):
     assert found["nearest"] > 0.6
 
 
+@pytest.mark.parametrize("method", llc.AS_IS)
+def test_codes_that_classes_share_stay_as_they_are(method, monkeypatch):
+    monkeypatch.setattr(llc, "N_ITER", 5)
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abcdefgh"), 20)
+    X = (np.eye(8, 12)[np.repeat(range(8), 20)] + rng.normal(0, 0.3, (160, 12))) * 9
+    rows = np.arange(160)
+    problem = ClassProblem(X.astype("f4"), y, rows[rows % 3 > 0], rows[rows % 3 == 0])
+    book = llc.codebook_as_it_is(problem, 3, method)
+    assert book.shape == (8, 3)
+    assert len(np.unique(book, axis=0)) < 8
+    found = llc.figures(problem, "any", 3, method, 0)
+    assert found["unique"] == len(np.unique(book, axis=0))
+    assert found["repaired"] == 0
+
+
 def test_purity_is_of_the_level_with_the_most_groups():
     rng = np.random.default_rng(0)
     y = np.repeat(list("abcdef"), 6)
@@ -350,6 +366,8 @@ def test_page_of_codebooks(results, write_cells):
     page = (results / "llc.md").read_text("utf-8")
     assert "A linear SVM on the features: 0.900" in page
     assert "| 14 bits | SVD .500 (.036 of bits right, 0.5 apart) |" in page
+    assert "| 7 bits | 8 bits | 10 bits | 14 bits | 20 bits | 24 bits |" in page
+    assert "\n| 7 bits | LLC" not in page  # nothing to choose from
     assert "| LLC | .500 | .500 | .500 | .500 |" in page
     assert "| LLC | .601 / **.500** |" in page
     assert "| LLC from SVD | .484 / .500 |" in page
