@@ -26,6 +26,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
@@ -126,6 +127,7 @@ class Settings(NamedTuple):
     rate: float
 
 
+Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
 app = typer.Typer()
 Head = Annotated[list[str] | None, typer.Option(help=", ".join(HEADS))]
 Controls = Annotated[
@@ -306,16 +308,20 @@ def unseen(learner: DeepHash, problem: HashProblem) -> float:
 
     As most of a base, they were not trained on.
     """
-    rows = problem.train[learner.held_out_]
-    if problem.labels.ndim == 1:  # every other item of each class
-        rows = rows[np.argsort(problem.labels[rows], kind="stable")]
-    halves = rows[::2], rows[1::2]
     found = []
-    for asked, base in (halves, halves[::-1]):
+    for asked, base in halves_aside(learner, problem):
         codes = (learner.encode(problem.X[side]) for side in (asked, base))
         right = share_label(problem.labels[asked], problem.labels[base])
         found.append(mean_average_precision(*codes, right).value)
     return float(np.mean(found))
+
+
+def halves_aside(learner: Any, problem: HashProblem) -> tuple[Halves, Halves]:
+    """Return the rows of items kept aside, half and half, and the other way about."""
+    rows = problem.train[learner.held_out_]
+    if problem.labels.ndim == 1:  # every other item of each class
+        rows = rows[np.argsort(problem.labels[rows], kind="stable")]
+    return (rows[::2], rows[1::2]), (rows[1::2], rows[::2])
 
 
 def quality(learner: DeepHash, problem: HashProblem) -> Cell:
