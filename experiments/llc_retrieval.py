@@ -7,9 +7,10 @@ codes that no network learns, the code of the predicted class, and real-valued v
 the features themselves, and those of as many numbers as LLC has bits, learnt by
 classifying through them. Learning rates, the regulariser of CCA-ITQ and the number of
 epochs are chosen on items kept aside, at 32 bits; then all training items are trained
-on. Epochs are chosen by how well items kept aside rank those that are trained on, or one
-another where the base has none of these. Phase 1 of LLC always has as many epochs, and keeps the last of them where nothing
-is kept aside. Losses are those of `posterior_control`.
+on. Epochs are chosen by how well items kept aside rank those that are trained on, or
+one another where the base has none of these. Phase 1 of LLC always has as many epochs,
+and keeps the last of them where nothing is kept aside. Losses are those of
+`posterior_control`.
 """
 
 import time

@@ -171,7 +171,11 @@ def test_page_of_controls(results, write_cells):
     write_cells(results / "posterior_epochs.jsonl", followed)
     choice = {"data": "caltech101", "head": "linear", "method": "csq"}
     choice |= {"control": "D", "weight": 0.1, "rate": 0.003}
-    write_cells(results / "posterior_choices.jsonl", [(choice, {"map": 0.812})])
+    choices = [(choice, {"map": 0.812})]
+    choices += [({**choice, "weight": 0.03}, {"map": 0.79})]
+    choices += [({**choice, "control": "", "weight": None}, {"map": 0.7})]
+    choices += [({**choice, "weight": 0.01, "rate": 0.1}, {"map": 0.9})]  # left out
+    write_cells(results / "posterior_choices.jsonl", choices)
     made = {"data": "caltech101", "method": "hashnet", "control": "D"}
     placed = {"points": [[0.0, 1.0], [1.0, 2.0]], "labels": ["a", "b"], "bound": 0.52}
     write_cells(results / "posterior_map.jsonl", [(made, placed)])
@@ -184,15 +188,20 @@ def test_page_of_controls(results, write_cells):
     assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
     assert "D alone +" not in page
     assert "| csq + D |  | 0.003 | 0.1 | .812 |\n" in page
-    assert "| csq |  | 0.003 |  |  |\n" in page
+    assert "| csq |  | 0.003 |  | .700 |\n" in page
     assert "| hashnet | memory | 0.003 |  |  |\n" in page
-    assert "3.0 to 3.0 times" in page
+    each = "+0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |"
+    assert f"| D less nothing, mean over the losses | {each}" in page
+    assert f"| D less a surrogate as it was drawn | {each}" in page
+    assert "| in place of a loss: D less the targets | +0.000 ± .000 |" in page
+    assert "|  | 0 | 0.03 | 0.1 |" in page
+    assert "| csq + D | .700 | .790 | .812 |" in page
     assert "own classifier of codes" in page
     assert "| CCA-ITQ, here |  | .610 |  |" in page
     assert "1.00 ± .00 over the networks of 16 bits, with D and without" in page
     assert "1.00 ± .00 over the epochs of csq + D at 64 bits" in page
     assert "| csq | .562 / **.505 ± .005** |" in page
-    assert "| csq + D | .500 / .605 ± .005 |" in page
+    assert "| D alone | .500 / .505 ± .005 |" in page
     assert (results / "posterior_caltech101_linear_bound.svg").exists()
     assert "hashnet + D by t-SNE, bound .52" in page
     assert (results / "posterior_caltech101_linear.svg").exists()
