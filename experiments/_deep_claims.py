@@ -184,6 +184,23 @@ def _balanced(found: Cell) -> float:
     return float(found["balanced accuracy"])
 
 
+def as_predicted(rule: str) -> Gaps:
+    """Return how far the share of foreign items accepted stays below its prediction."""
+
+    def gaps(measured: Measured) -> Values:
+        found: Values = {}
+        cells = measured["llc_foreign"]
+        for kind in {_kind(cell) for cell in cells}:
+            told, real = (
+                values_of(cells, kind, at_path("rules", rule, key))
+                for key in ("predicted_rate", "foreign_accepted")
+            )
+            found |= tagged(minus(told, real), foreign=kind)
+        return found
+
+    return gaps
+
+
 def spare_codes(measured: Measured) -> Values:
     """Return what the shortest codes lose of balanced accuracy to the next length."""
     found: Values = {}

@@ -27,7 +27,7 @@ from experiments.llc import (
 
 INTRODUCTION = f"""# Codes for classes, and how to decode them
 
-Made by `python -m experiments.pages` from `llc.jsonl`, which
+Made by `python -m experiments.pages` from `llc-*.jsonl`, which
 `python -m experiments.llc` writes. Tables 1 and 2 and the ablations of LLC (Kusupati et
 al., NeurIPS 2021) on frozen features and a linear head: {CODEBOOK_EPOCHS} epochs for
 the codebook, {N_ITER} for the items; the epoch that is kept is chosen on a tenth of the

@@ -48,13 +48,13 @@ from fewbits.learners.deep._trainer import N_SMOOTHED
 
 INTRODUCTION = f"""# What is the posterior worth, and what are the centres?
 
-Made by `python -m experiments.pages` from `posterior_control.jsonl`, which `python -m
-experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4 and 5 of
-LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained by each loss
-alone, with the posterior control ("D"), with the targets of its
-centres but without the posterior ("centres"), and with a surrogate that stays as it
-was drawn ("frozen"; with D's weight and rate, and without dropout, which would make
-another one of it at each step).
+Made by `python -m experiments.pages` from `posterior_control-*.jsonl`, which
+`python -m experiments.posterior_control` writes. Tables 2 and 3 and figures 1, 2, 4
+and 5 of LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained by each
+loss alone, with the posterior control ("D"), with the targets of its centres but
+without the posterior ("centres"), and with a surrogate that stays as it was drawn
+("frozen"; with D's weight and rate, and without dropout, which would make another one
+of it at each step).
 The paper does not say whether the control is added to a loss or takes its place: "D
 alone" is the control in place of any, "centres alone" the targets in place of any, by
 binary cross-entropy or with a Cauchy likelihood: the variants that the paper replaces

@@ -2,6 +2,7 @@
 
 from experiments._claims import Claim
 from experiments._deep_claims import (
+    as_predicted,
     between,
     exact_against_nearest,
     last_step,
@@ -18,6 +19,8 @@ from experiments._deep_claims import (
 
 #: What "a few points", "nearly equal", "at most 1 %" and "as accurate" shall mean.
 POINTS, NEARLY, LITTLE, NOISE = 0.05, 0.05, 0.01, 0.02
+#: The share of foreign items that a rule is asked to accept at most.
+ASKED = 0.05
 #: What "cannot" shall mean.
 MUCH_WORSE = 0.1
 
@@ -164,6 +167,30 @@ LLC = [
             -NEARLY,
         )
         for rule in ("radius 0", "radius 1")
+    ),
+    *(
+        Claim(
+            "not in the paper",
+            f"no more foreign items are accepted than predicted from {source}",
+            f"predicted less accepted share, rule for {ASKED:g}",
+            as_predicted(f"{rule}, {ASKED:g}"),
+            why,
+            why_not,
+        )
+        for rule, source, why, why_not in (
+            (
+                "predicted",
+                "code space alone",
+                "foreign items are anywhere",
+                "foreign items are like known ones, and get codes near theirs",
+            ),
+            (
+                "hidden classes",
+                "classes that play foreign ones",
+                "foreign items are as far as classes nobody knows",
+                "foreign items are nearer than the classes that play them",
+            ),
+        )
     ),
     Claim(
         "L6",

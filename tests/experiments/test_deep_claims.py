@@ -6,16 +6,20 @@ import pytest
 
 from experiments import _claims_page, _deep_claims_page, llc
 from experiments._deep_claims import (
+    as_predicted,
     controlled,
     estimated,
     exact_against_nearest,
     last_step,
+    lifted,
     matching_falls,
     nested,
     over_epochs,
     over_networks,
+    regained,
     separable,
     shorter,
+    spare_codes,
     timed,
     untuned,
 )
@@ -100,6 +104,47 @@ def test_thresholds_that_were_tuned_on_the_right_share_are_left_out():
     gaps = untuned("radius 1")(of(llc_foreign=[cell("background", 0, found, bits=20)]))
     assert [each[0] for each in gaps.values()] == [pytest.approx(-0.1)]
     assert untuned("radius 0")(of(llc_foreign=[cell("any", 0, found, bits=9)])) == {}
+
+
+def test_rates_of_foreign_items_stand_beside_what_was_predicted():
+    rule = {"predicted_rate": 0.03, "foreign_accepted": 0.4}
+    found = {"rules": {"predicted, 0.05": rule}}
+    cells = [cell("background", 0, found, bits=64)]
+    (gap,) = as_predicted("predicted, 0.05")(of(llc_foreign=cells)).values()
+    assert gap == pytest.approx({0: -0.37})
+
+
+def test_radius_needs_codes_to_spare():
+    values = {10: 0.55, 14: 0.65, 20: 0.6}
+    cells = [
+        cell("background", 0, {"rules": {"radius 1": {"balanced": value}}}, bits=bits)
+        for bits, value in values.items()
+    ]
+    (gap,) = spare_codes(of(llc_foreign=cells)).values()
+    assert gap == pytest.approx({0: 0.1})
+
+
+def test_the_last_layer_has_to_give_back_half():
+    found = {
+        "projection": {"exact": 0.1},
+        "last layer": {"exact": 0.2},
+        "trained for codes": {"exact": 0.5},
+    }
+    cells = [cell("LLC", 0, found, bits=14)]
+    (gap,) = regained(of(llc_separability=cells)).values()
+    assert gap == pytest.approx({0: -0.1})
+
+
+def test_losses_that_are_lifted_are_counted():
+    cells = [*controls(), *controls(bits=32), *controls(seed=1)]
+    for each in cells:
+        if each["cell"]["method"] == "dch" and each["cell"]["seed"] == 1:
+            each["figures"]["map"] = 0.5
+    measured = of(posterior_control=cells)
+    assert lifted(["csq", "dch"], (16, 32))(measured) == {
+        (("over", "all losses"),): {0: 2.0, 1: 1.0}
+    }
+    assert lifted(["csq", "none"], (16, 32))(measured) == {}
 
 
 def controls(seed=0, bits=16):

@@ -408,11 +408,12 @@ def test_foreign_items_beside_a_classifier_that_was_chosen(monkeypatch):
 
 def test_page_of_foreign_items(results, write_cells):
     tuned = [
-        {"tuned_on": share, "met": met, "F1 (foreign)": 0.9}
+        {"tuned_on": share, "met": met, "F1 (foreign)": 0.9, "balanced accuracy": 0.6}
         for share in (0.1, 0.5)
         for met in (0.1, 0.5)
     ]
-    mixtures = [{"met": met, "F1 (foreign)": 0.8} for met in (0.1, 0.5)]
+    one = {"F1 (foreign)": 0.8, "balanced accuracy": 0.7}
+    mixtures = [{"met": met, **one} for met in (0.1, 0.5)]
     rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
     cells = [
         (
@@ -435,6 +436,9 @@ def test_page_of_foreign_items(results, write_cells):
     assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
     assert "| max logit, tuned on 50% | .900 ± .000 | .900 ± .000 |" in page
     assert "| radius 0, 20 bits | .800 ± .000 | .800 ± .000 |" in page
+    _, balanced = page.split("Balanced accuracy:", 1)
+    assert "| max logit, tuned on 50% | .600 ± .000 | .600 ± .000 |" in balanced
+    assert "| radius 0, 20 bits | .700 ± .000 | .700 ± .000 |" in balanced
 
 
 def test_page_of_taxonomies(results, write_cells):
