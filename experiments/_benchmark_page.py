@@ -43,7 +43,8 @@ DECODING = """## Finding the class beside a float classifier, one thread
 Random classes of 64 bits, one in twenty of an item's bits is wrong. The float
 classifier is a BLAS product of 1,280 features with a vector for each class. A ratio
 counts the encoding of the same features as well; *right* is the share of items whose
-class is found, which the float classifier is not asked for there. The leaves of ICD-10
+class is found, of 20 that come alone and of 200 in a batch, which the float classifier
+is not asked for there. The leaves of ICD-10
 are the real thing: a class's vector is the WordLlama embedding of its text (256-d), its
 code that vector's by ITQ, and items are texts of leaves without one of their words.
 Some leaves have the same words, so that nothing finds all.

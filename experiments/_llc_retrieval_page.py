@@ -18,8 +18,10 @@ many numbers, which take 16 times the memory at 16 bits each. Rates, the regular
 CCA-ITQ and numbers of epochs are chosen on items kept aside from training, at 32 bits,
 nothing on queries; in the end all training items are trained on. mAP with expected
 ties, divided by what can be found: over the first 1,000 of Caltech-101 and ICD-10, the
-first 5,000 of ICD-10's words, over all of CIFAR-10. Means over seeds ± one standard
-error.
+first 5,000 of ICD-10's words, over all of CIFAR-10, whose numbers of epochs are those
+that let items kept aside rank one another, as its base has none that is trained on. SVD
+has fewer directions than classes, and no codes that are longer. Means over seeds ± one
+standard error.
 
 A code of the predicted class, one bit for each class or the bits of its number, ranks
 the base as well as a classifier does and tells nothing else; codes of classes that were

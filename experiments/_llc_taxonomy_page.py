@@ -36,11 +36,11 @@ cosines; a shuffle of the classes says what chance gives; p-values are from
 one standard error."""
 
 TABLES = {
-    "cophenetic": "Cophenetic correlation with the known tree",
-    "distances": "Correlation of distances with the known tree",
+    "cophenetic": "Cophenetic correlation (Pearson) with the known tree",
+    "distances": "Correlation (Pearson) of distances with the known tree",
     "purity": "Dendrogram purity of the known groups",
-    "with class means": "Correlation with the distances of class means",
-    "with classifier rows": "Correlation with the distances of classifier rows",
+    "with class means": "Distances of class means, Spearman's correlation",
+    "with classifier rows": "Distances of classifier rows, Spearman's correlation",
 }
 #: As in the paper's figure.
 N_SHOWN = 50
