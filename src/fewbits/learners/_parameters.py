@@ -74,6 +74,8 @@ def check_path(name: str, value: Any) -> None:
     """Refuse what is neither the path of a file nor None."""
     if value is not None and not isinstance(value, str | os.PathLike):
         raise ArgumentError(f"{name} must be a path or None, got {value!r}")
+    if value is not None and os.path.isdir(value):
+        raise ArgumentError(f"{name} must be a file, {os.fspath(value)} is a folder")
 
 
 def check_seed(value: Any) -> None:

@@ -432,3 +432,30 @@ def test_pixels_stay_pixels():
     fitted = learner(backbone=backbone, n_iter=1).fit(images, y)
     with pytest.raises(FeatureError, match="items must be uint8"):
         fitted.encode(images.astype(np.float32))
+
+
+def test_checkpoint_is_no_folder(tmp_path):
+    y = np.repeat([0, 1, 2], 10)
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    learner = DeepHash(8, checkpoint=tmp_path, random_state=0)
+    with pytest.raises(ArgumentError, match="checkpoint must be a file"):
+        learner.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        lambda book: {"loss": CSQ(book)},
+        lambda book: {"control": PosteriorControl(book)},
+        lambda book: {"control": CentreControl(book)},
+    ],
+    ids=["loss", "posterior", "centres"],
+)
+def test_centres_that_classes_share_are_told(where):
+    y = np.repeat([0, 1, 2], 10)
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    book = np.ones((3, 8), int)
+    book[2, :4] = -1
+    learner = DeepHash(8, n_iter=1, random_state=0, **where(book))
+    with pytest.warns(UserWarning, match="1 of 3 classes have the centre of another"):
+        learner.fit(X, y)

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.codes import pack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
@@ -265,6 +267,9 @@ class DeepHash(DeepLearner):
         if problem.targets.classes is not None:
             check_sizes(problem.targets.n_classes, self.n_bits)
         loss, control = as_loss(self.loss), as_control(self.control)
+        if not phase:
+            shape = problem.targets.n_classes, self.n_bits
+            _tell_of_shared_centres(shape, loss, control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
         trainer = self._train(
             problem, network, loss, control, n_epochs=n_epochs, phase=phase
@@ -291,6 +296,22 @@ class DeepHash(DeepLearner):
         pulling = objective.loss if objective.has_loss else objective.control
         centres = getattr(pulling, "centres", None)
         self.centres_ = None if centres is None else centres.cpu().numpy().astype("i1")
+
+
+def _tell_of_shared_centres(
+    shape: tuple[int, int], *parts: Loss | Control | None
+) -> None:
+    """Warn of classes that have one centre in an array that was given and fits."""
+    for part in parts:
+        given = getattr(part, "kind", None)
+        if given is None or isinstance(given, str) or np.shape(given) != shape:
+            continue
+        n_shared = len(given) - len(np.unique(given, axis=0))
+        if n_shared:
+            warn_user(
+                f"{n_shared} of {len(given)} classes have the centre of another class: "
+                "codes cannot tell them apart"
+            )
 
 
 def as_loss(loss: Any) -> Loss:

@@ -29,7 +29,11 @@ from fewbits.learners.deep._targets import class_means
 from fewbits.learners.deep._torch import signs
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import Setting
-from fewbits.learners.deep.losses._centres import PREDICTABLE, make_centres
+from fewbits.learners.deep.losses._centres import (
+    PREDICTABLE,
+    given_codes,
+    make_centres,
+)
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
 
 CODEBOOKS = ("learnt", "predictable", "random", "svd", "cca")
@@ -333,8 +337,7 @@ class LLC(DeepLearner):
                 f"the codebook has {n_codes} codes, but the labels are of {n_classes} "
                 "classes; it needs one for each, in the order of the sorted labels"
             )
-        setting = Setting(self._n_bits, problem.targets, problem.seed)
-        return make_centres(self.codebook, setting).numpy().astype(np.int8)
+        return given_codes(self.codebook, n_classes, self._n_bits)
 
     def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""

@@ -60,17 +60,25 @@ def cauchy_centre_loss(
 
 def make_centres(kind: Any, setting: Setting) -> Tensor:
     """Return centres as float32, (n_classes, n_bits), from a name or an array."""
-    sizes = setting.n_classes, setting.n_bits
     if isinstance(kind, str):
-        found = _named(kind, setting)
-    else:
-        found = np.asarray(kind)
-        must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
-        if found.shape != sizes:
-            raise ArgumentError(f"{must}shape {found.shape}")
-        if not np.isin(found, (-1, 1)).all():
-            raise ArgumentError(f"{must}{found[~np.isin(found, (-1, 1))][0]}")
-    return torch.from_numpy(np.ascontiguousarray(found, np.float32))
+        return as_tensor(_named(kind, setting))
+    return as_tensor(given_codes(kind, setting.n_classes, setting.n_bits))
+
+
+def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
+    """Return codes that were given, once they are found to fit."""
+    found, sizes = np.asarray(codes), (n_classes, n_bits)
+    must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
+    if found.shape != sizes:
+        raise ArgumentError(f"{must}shape {found.shape}")
+    if not np.isin(found, (-1, 1)).all():
+        raise ArgumentError(f"{must}{found[~np.isin(found, (-1, 1))][0]}")
+    return found.astype(np.int8)
+
+
+def as_tensor(codes: NDArray[Any]) -> Tensor:
+    """Return codes as float32."""
+    return torch.from_numpy(np.ascontiguousarray(codes, np.float32))
 
 
 def _named(kind: str, setting: Setting) -> NDArray[np.int8]:

@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import signs, straight_through
 from fewbits.learners.deep.losses._base import Loss, Setting
-from fewbits.learners.deep.losses._centres import centre_loss, make_centres
+from fewbits.learners.deep.losses._centres import as_tensor, centre_loss, given_codes
 from fewbits.learners.deep.losses._greedy import class_loss
 
 
@@ -116,7 +116,8 @@ class CodeLoss(Loss):
         self.codebook = codebook
 
     def start(self, setting: Setting) -> None:
-        self.register_buffer("codes", make_centres(self.codebook, setting))
+        codes = given_codes(self.codebook, setting.n_classes, setting.n_bits)
+        self.register_buffer("codes", as_tensor(codes))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return centre_loss(scores, self.codes, batch)
