@@ -29,8 +29,11 @@ class Cells:
     def __iter__(self) -> Iterator[Cell]:
         """Yield each cell; of one that was measured again, the last measurement."""
         last: dict[str, Cell] = {}
-        files = [RESULTS / f"{self.name}.jsonl", *RESULTS.glob(f"{self.name}-*.jsonl")]
-        for path in sorted(path for path in files if path.exists()):
+        files = [
+            RESULTS / f"{self.name}.jsonl",
+            *sorted(RESULTS.glob(f"{self.name}-*.jsonl")),
+        ]
+        for path in (path for path in files if path.exists()):
             for line in path.read_text("utf-8").splitlines():
                 found = json.loads(line)
                 last[_key(found["cell"])] = found

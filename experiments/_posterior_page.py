@@ -214,6 +214,8 @@ def _mean_over_losses(
             by_length.setdefault(dict(at)["bits"], []).append(gaps)
     found = {}
     for bits, losses in by_length.items():
+        if len(losses) < len(LOSSES):
+            continue
         seeds = set.intersection(*(set(gaps) for gaps in losses))
         means = [sum(gaps[s] for gaps in losses) / len(losses) for s in sorted(seeds)]
         if means:

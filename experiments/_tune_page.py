@@ -32,7 +32,8 @@ Made by `python -m experiments.pages` from `tune.jsonl`, which
 `python -m experiments.tune` writes. Queries are held out before anything else; what is
 left is the collection, which methods learn from and which `fewbits tune` sees.
 Recall is the share of the {K} nearest vectors among the first {K} found, accuracy that
-of the votes of the {K} found first; means over seeds ± one standard error; a seed draws
+of the votes of the {K} found first (as measured here, of equally near ones the first;
+since then they share votes); means over seeds ± one standard error; a seed draws
 the queries and the starting points. Seed 0, whose queries were looked at when some
 methods were made, is not among them.
 {UNSEEN}

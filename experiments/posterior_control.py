@@ -258,7 +258,8 @@ def best_for_others(
 ) -> "Best":
     """Return how many epochs let items kept aside rank one another best.
 
-    The learning rate falls to 0 by the last of them, as it will with all items.
+    The learning rate falls to 0 by the last of them, as it will with all items; of
+    these epochs the one is kept that ranks trained items best, mostly one of the last.
     """
     cells = Cells("posterior_unseen")
 

@@ -1,6 +1,6 @@
 """The class of raw items, by the codebook of a bundle."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -259,7 +259,8 @@ def vote_answers(
     """Return the class that most of the nearest items of the collection have.
 
     The nearest of a shortlist that is ranked again, where that was tuned. Items as far
-    away as the k-th share the votes that are left.
+    away as the k-th share the votes that are left; of those equally far away at the end
+    of a shortlist it has the first.
 
     Parameters
     ----------
@@ -281,8 +282,8 @@ def vote_answers(
     """
     classes = bundle.collection.classes(labels)
     if classes.ndim > 1:
-        shares = _label_votes(bundle, items, classes, k)
-        return [_ranked_labels(each, _HALF) for each in shares]
+        blocks = _label_votes(bundle, items, classes, k)
+        return [_ranked_labels(each, _HALF) for shares in blocks for each in shares]
     if bundle.shortlist is None:
         codes = bundle.collection.codes
         found = nearest_vote(bundle.encode(items), codes, classes, k)
@@ -298,15 +299,15 @@ def vote_answers(
 
 def _label_votes(
     bundle: "Bundle", items: Any, labels: NDArray[Any], k: int
-) -> NDArray[np.float64]:
-    """Return how large a share of the neighbours of every item has each label."""
+) -> Iterator[NDArray[np.float64]]:
+    """Yield which share of the neighbours has each label, by blocks of items."""
     if bundle.shortlist is not None:
         found = ranked_again(bundle, items, k)
-        return label_shares(ballots_of(found, k), labels, len(found.ids))
-    blocks = nearest_ballots(bundle.encode(items), bundle.collection.codes, k)
-    return np.concatenate(
-        [label_shares(each, labels, span.stop - span.start) for span, each in blocks]
-    )
+        yield label_shares(ballots_of(found, k), labels, len(found.ids))
+        return
+    codes, n_labels = bundle.collection.codes, labels.shape[1]
+    for span, ballots in nearest_ballots(bundle.encode(items), codes, k, n_labels):
+        yield label_shares(ballots, labels, span.stop - span.start)
 
 
 def linear_answers(bundle: "Bundle", items: Any, labels: str) -> list[dict[str, Any]]:

@@ -158,9 +158,10 @@ def label_shares(
 
     `labels` is 1 where an item has the label of a column.
     """
-    cast = ballots.votes.astype(np.float64), (ballots.query, ballots.row)
-    votes = csr_array(cast, shape=(n_queries, len(labels)))
-    return np.asarray(votes @ (labels > 0)) / votes.sum(axis=1)[:, None]
+    rows, place = np.unique(ballots.row, return_inverse=True)
+    cast = ballots.votes.astype(np.float64), (ballots.query, place)
+    votes = csr_array(cast, shape=(n_queries, len(rows)))
+    return np.asarray(votes @ (labels[rows] > 0)) / votes.sum(axis=1)[:, None]
 
 
 def ballots_of(neighbours: Neighbours, k: int | None) -> Ballots:

@@ -133,8 +133,10 @@ def test_items_kept_aside_rank_one_another(labels):
 
 def test_too_few_kept_aside_to_rank_one_another():
     alone = np.arange(120) % 60  # two of each class, one of them kept aside
-    with pytest.raises(ArgumentError, match="of 60 no two have the same label"):
+    with pytest.raises(ArgumentError, match="two halves of 60 share no label"):
         fit(alone, validation=0.5, validation_base="aside")
+    with pytest.raises(ArgumentError, match="two halves of 0 share no label"):
+        fit(alone, validation=0.1, validation_base="aside")
     with pytest.raises(ArgumentError, match="needs items kept aside"):
         fit(y, validation=0, validation_base="aside")
     with pytest.raises(ArgumentError, match="validation_base must be"):
@@ -150,8 +152,23 @@ def test_codes_are_looked_at_as_often_as_asked():
     ]
     never = fit(y, n_iter=4, figures_every=0)
     assert not any("map" in record for record in never.history_)
-    with pytest.raises(ArgumentError, match="patience=2 needs figures"):
-        fit(y, patience=2, figures_every=0)
+    for every in (0, 3):
+        with pytest.raises(ArgumentError, match=f"need figures, but .*every={every}"):
+            fit(y, patience=2, figures_every=every)
+    for options in ({"refit": True}, {"validation_base": "aside"}):
+        with pytest.raises(ArgumentError, match="needs figures, but figures_every=0"):
+            fit(y, figures_every=0, **options)
+
+
+def test_refit_takes_the_number_of_an_epoch_that_was_looked_at():
+    chosen = fit(y, n_iter=12, figures_every=5)
+    again = fit(y, n_iter=12, figures_every=5, refit=True)
+    seen = {r["epoch"]: r["map"] for r in chosen.history_ if "map" in r}
+    assert list(seen) == [5, 10, 12]
+    best = int(max(seen, key=seen.get))  # one look is as wide as five epochs
+    alone = fit(y, n_iter=best, validation=0)
+    assert again.n_iter_ == 12
+    assert np.array_equal(again.encode(X), alone.encode(X))
 
 
 def test_looking_changes_no_step():

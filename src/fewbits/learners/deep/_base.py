@@ -210,9 +210,10 @@ class DeepLearner(IterativeLearner):
             raise ArgumentError(
                 f"patience={self.patience} needs items kept aside, but validation=0"
             )
-        if self.patience is not None and self.figures_every == 0:
+        if self.patience is not None and not 0 < self.figures_every <= self.patience:
             raise ArgumentError(
-                f"patience={self.patience} needs figures, but figures_every=0"
+                f"patience={self.patience} epochs need figures, but "
+                f"figures_every={self.figures_every}"
             )
         if self.trainable is not None and self.backbone is None:
             raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
@@ -261,7 +262,8 @@ class DeepLearner(IterativeLearner):
         aside_share = self.validation if share is None else share
         train, aside = split_off(labels, aside_share, rng)
         self.held_out_ = aside
-        monitor = Monitor(labels, train, aside, rng, self.validation_base)
+        base = self.validation_base if aside_share else "trained"
+        monitor = Monitor(labels, train, aside, rng, base)
         seed = int(rng.randint(2**31 - 1))
         items, n_features = self._items(X, train, seed)
         return Problem(

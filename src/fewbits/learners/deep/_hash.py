@@ -92,8 +92,8 @@ class DeepHash(DeepLearner):
         Epochs without a better mAP before training stops; needs items kept aside.
     figures_every : int, default=1
         Epochs from one look at the codes (the bound, and mAP of items kept aside) to
-        the next, which may take as long as an epoch of a small network; the last is
-        always looked at, and only those that are may be kept. 0 never looks.
+        the next, which may take as long as an epoch of a small network; the last of
+        `n_iter` is looked at, too, and only those that are may be kept. 0 never looks.
     refit : bool, default=False
         Train anew on all items in the end, for as many epochs as were best with some
         kept aside, in the mean over nine epochs beside each other, whatever `tol` says.
@@ -235,6 +235,9 @@ class DeepHash(DeepLearner):
             raise ArgumentError(
                 "validation_base='aside' needs items kept aside, but validation=0"
             )
+        if self.figures_every == 0 and (self.refit or self.validation_base == "aside"):
+            asked = "refit=True" if self.refit else "validation_base='aside'"
+            raise ArgumentError(f"{asked} needs figures, but figures_every=0")
         as_loss(self.loss)
         as_control(self.control)
 
@@ -269,7 +272,8 @@ class DeepHash(DeepLearner):
         loss, control = as_loss(self.loss), as_control(self.control)
         if not phase:
             shape = problem.targets.n_classes, self.n_bits
-            _tell_of_shared_centres(shape, loss, control)
+            replaced = control is not None and control.mode == "replace"
+            _tell_of_shared_centres(shape, *(() if replaced else (loss,)), control)
         network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
         trainer = self._train(
             problem, network, loss, control, n_epochs=n_epochs, phase=phase
@@ -312,6 +316,7 @@ def _tell_of_shared_centres(
                 f"{n_shared} of {len(given)} classes have the centre of another class: "
                 "codes cannot tell them apart"
             )
+            return  # the other part may have the same array
 
 
 def as_loss(loss: Any) -> Loss:

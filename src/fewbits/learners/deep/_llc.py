@@ -117,7 +117,7 @@ class LLC(DeepLearner):
     The projection of the paper has no bias. Its features, outputs of a ReLU, have a
     direction in common that serves as one; features that are centred (`standardize`)
     have not, and without a bias a bit that most classes share is a matter of chance.
-    Few classes share many: of ten, mAP at 64 bits is .56 with a bias and .32 without;
+    Few classes share many: of ten, mAP at 64 bits is .55 with a bias and .42 without;
     of a hundred it gives little (``docs/results/llc_retrieval.md``, ``llc.md``).
     Phase 1 as published turns hardly any bit on small data, as its learning rate is
     made for long training; `codebook_rate` is the codebook's own.

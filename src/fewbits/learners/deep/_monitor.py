@@ -71,8 +71,8 @@ def _alternating(rows: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.in
         shared = bool((one & other).any())
     if not shared:
         raise ArgumentError(
-            f"validation_base='aside' lets items kept aside rank one another, but of "
-            f"{len(rows)} no two have the same label: raise validation"
+            f"validation_base='aside' lets items kept aside rank one another, but the "
+            f"two halves of {len(rows)} share no label: raise validation"
         )
     return rows
 
@@ -108,7 +108,7 @@ class Monitor:
         self._base = base
         self.items = rng.permutation(train)[:_MOST_ITEMS]
         self.queries = rng.permutation(aside)[:_MOST_QUERIES]
-        if base == "aside" and len(aside):
+        if base == "aside":
             self.queries = _alternating(self.queries, labels)
         self._labels, self._asked = labels[self.items], labels[self.queries]
 

@@ -194,7 +194,8 @@ class Trainer:
         if not found:
             return len(self.history)
         values = [record[self._criterion] for record in found]
-        return int(found[int(np.argmax(smooth(values)))]["epoch"])
+        window = max(1, N_SMOOTHED // self.plan.figures_every)  # of looks, not epochs
+        return int(found[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
         """Go back to the epoch that was best on the items kept aside.
@@ -420,12 +421,12 @@ def set_random_state(state: dict[str, Any]) -> None:
         torch.cuda.set_rng_state_all(state["cuda"])
 
 
-def smooth(values: Sequence[float]) -> NDArray[np.float64]:
+def smooth(values: Sequence[float], n: int | None = None) -> NDArray[np.float64]:
     """Return means over neighbouring values, of fewer at both ends.
 
     The best epoch of all is partly luck; the middle of good ones is less so.
     """
-    near = np.ones(min(N_SMOOTHED, len(values)))
+    near = np.ones(min(n or N_SMOOTHED, len(values)))
     sums, counts = (
         np.convolve(each, near, "same") for each in (values, np.ones(len(values)))
     )
