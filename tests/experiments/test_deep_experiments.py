@@ -551,7 +551,7 @@ def test_public_code_stands_beside_ours_where_it_was_run(head):
     theirs, best = {"l": (".733", ".746"), "m": (".843", ".864")}[head[0]]
     assert f"{theirs} / .900" in parts[1]
     assert f"{best} / .900 (csq)" in parts[1]
-    assert not list(_posterior_peers.beside_public_code(cells, [], "icd10-words", head))
+    assert not list(_posterior_peers.beside_public_code(cells, [], "any", head))
 
 
 def test_the_best_is_what_ranks_unseen_items_best():
@@ -587,3 +587,43 @@ def test_unseen_items_rank_one_another():
     assert posterior_control.unseen(learner, problem) == pytest.approx(1)
     mixed = replace(problem, labels=np.concatenate([other, np.tile(np.arange(3), 8)]))
     assert posterior_control.unseen(learner, mixed) < 0.7
+
+
+def test_epochs_for_what_is_new_are_those_that_rank_it_best(results, monkeypatch):
+    chosen = posterior_control.Settings("", None, 1e-3)
+    monkeypatch.setattr(posterior_control, "settings", lambda *_: chosen)
+    asked = []
+
+    def measured(data, head, bits, method, control, epochs, seed):
+        asked.append((epochs, seed))
+        best = {5: 0.6, 10: 0.5, 20: 0.4}[epochs]
+        return {**chosen._asdict(), "unseen": best + 0.1 * (seed % 2)}
+
+    monkeypatch.setattr(posterior_control, "unseen_figures", measured)
+    found = posterior_control.best_epoch("cifar10", "linear", 16, "csq", "")
+    assert found == (5, pytest.approx(0.65))
+    assert sorted(asked) == [(n, seed) for n in (5, 10, 20) for seed in (1000, 1001)]
+    monkeypatch.setattr(llc_retrieval, "aside", lambda *_: 0.5)
+    values = {5: 0.1, 10: 0.2, 20: 0.3, 40: 0.2}
+    monkeypatch.setattr(
+        llc_retrieval,
+        "unseen_figures",
+        lambda data, method, rate, epochs, seed: {
+            "rate": rate,
+            "unseen": values[epochs],
+        },
+    )
+    assert llc_retrieval.settled("cifar10", "LLC")[1] == 20
+
+
+def test_items_kept_aside_rank_one_another_half_and_half(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 40)
+    X = (np.eye(4, 8)[y] * 4 + rng.normal(size=(160, 8))).astype(np.float32)
+    rows = np.arange(160)
+    problem = HashProblem(X, y, rows[::2], rows[1::2], rows[1::2], None)
+    monkeypatch.setattr(llc_retrieval, "choice_problem", lambda *_: problem)
+    for method in ("LLC", llc_retrieval.REAL):
+        found = llc_retrieval.unseen_figures("any", method, 1e-2, 2, 0)
+        assert found["rate"] == 1e-2
+        assert 0.5 < found["unseen"] <= 1

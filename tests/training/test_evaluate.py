@@ -6,6 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from fewbits.bundle import SHORTLIST, Bundle
+from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._comparison import _float_row
 from fewbits.inputs import Input
@@ -86,3 +88,15 @@ def test_features_that_are_not_finite_are_named(parts):
 def test_more_neighbours_than_items(parts):
     with pytest.raises(ArgumentError, match="80 items have no 81 nearest"):
         evaluate_bundle(*parts, k=81)
+
+
+@pytest.mark.parametrize("shortlist", [None, 40])
+def test_equally_near_items_share_votes(shortlist):
+    """The class of most, not that of the rows that come first."""
+    items = np.repeat([[1.0, 1.0], [-1.0, 1.0]], 20, axis=0).astype(np.float32)
+    y = np.repeat(["first", "most", "first", "most"], [6, 14, 7, 13])
+    info = {} if shortlist is None else {SHORTLIST: shortlist}
+    bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2)), info=info)
+    queries = Input("vectors", items[::20] * 2, np.array(["most", "most"]), "q")
+    report = evaluate_bundle(bundle, queries, Input("vectors", items, y, "d"), k=3)
+    assert report.knn_accuracy == 1

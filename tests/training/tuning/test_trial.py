@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners import LSH
 from fewbits.training.tuning import Configuration, _timing
@@ -73,3 +74,15 @@ def test_a_single_query_tells_nothing():
     trial = Trial(X, np.arange(20), X[:3], asked, "map", 1)
     with pytest.raises(ArgumentError, match="1 of 3 queries have a label that any of"):
         trial.measure(encoder, [Configuration("lsh", 8)], 0.0)
+
+
+@pytest.mark.parametrize("how", [{}, {"rerank": "scores", "shortlist": 40}])
+def test_equally_near_items_share_votes(how):
+    """The class of most, not that of the rows that come first."""
+    items = np.repeat([[1.0, 1.0], [-1.0, 1.0]], 20, axis=0).astype(np.float32)
+    y = np.repeat(["first", "most", "first", "most"], [6, 14, 7, 13])
+    encoder = LinearEncoder(np.eye(2), np.zeros(2))
+    queries, truth = items[::20] * 2, np.array(["most", "most"])
+    trial = Trial(items, y, queries, truth, "accuracy", 3)
+    (found,) = trial.measure(encoder, [Configuration("lsh", 2, **how)], 0.0)
+    assert found.quality == 1
