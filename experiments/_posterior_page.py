@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from experiments._cells import Cell, Cells
 from experiments._deep_claims import controlled, over_epochs, over_networks
 from experiments._pages import TITLES, write_page
@@ -109,6 +111,7 @@ PARTS_ALONE = (
         "D alone, frozen",
     ),
 )
+N_DRAWN = 50  #: Epochs of a curve.
 SHOWN = {"": "alone", "D": "+ D", "centres": "+ centres", "frozen": "+ frozen D"}
 
 
@@ -291,8 +294,8 @@ def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
     """Draw the mAP on items kept aside over the epochs, at 32 bits (figure 2)."""
     curves = {
         label(cell): [
-            (epoch + 1.0, value, 0.0)
-            for epoch, value in enumerate(cell["figures"]["map"])
+            (float(epoch), cell["figures"]["map"][epoch - 1], 0.0)
+            for epoch in drawn_epochs(len(cell["figures"]["map"]))
         ]
         for cell in sorted(cells, key=_order)
         if (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
@@ -304,6 +307,11 @@ def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
         y, title = "mAP on items kept aside", f"{TITLES[name]}, 32 bits"
         line_plot(image, curves, x="epoch", y=y, title=title)
         yield f"![mAP over the epochs](../images/{image.name})"
+
+
+def drawn_epochs(n: int) -> list[int]:
+    """Return some of n epochs, as many in each decade: the scale is logarithmic."""
+    return sorted({round(epoch) for epoch in np.geomspace(1, n, N_DRAWN).tolist()})
 
 
 def regression(cells: list[Cell], epochs: list[Cell]) -> str:
