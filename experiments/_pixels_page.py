@@ -13,7 +13,7 @@ INTRODUCTION = f"""# Codes from pixels
 Made by `python -m experiments.pages` from `pixels.jsonl`, which `python -m
 experiments.pixels` writes. Table 2 of LBHash (Zhu et al., NeurIPS 2022) end to end: a
 residual network learns CIFAR-10 from pixels, with random crops and mirrored images,
-by each loss alone and with the posterior control ("D", weight {WEIGHT}), and by LLC
+by losses alone and with the posterior control ("D", weight {WEIGHT}), and by LLC
 (Kusupati et al., NeurIPS 2021) with several codebooks, whose codes are decoded, too. It
 starts from nothing, where the paper's starts from ImageNet: values are not to be
 compared with the paper's, differences are. AdamW at {RATE} with a weight decay of
