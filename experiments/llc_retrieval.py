@@ -33,13 +33,11 @@ from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, PAPER, possible
 from experiments.posterior_control import (
     CHOSEN_BITS,
     CHOSEN_SEED,
-    EPOCHS,
-    MORE_EPOCHS,
     MORE_RATES,
-    N_ASKED,
     N_SEEDS,
     NEW_BASE,
     RATES,
+    best_number,
     best_of,
     halves_aside,
 )
@@ -198,11 +196,7 @@ def epochs_for_others(data: str, method: str, rate: float) -> int:
         value: float = cells.measure(this, by_cell, again=again)["unseen"]
         return value
 
-    def quality(epochs: float) -> float:
-        seeds = range(CHOSEN_SEED, CHOSEN_SEED + N_ASKED)
-        return float(np.mean([of_seed(int(epochs), seed) for seed in seeds]))
-
-    return int(best_of(EPOCHS, quality, MORE_EPOCHS).value)
+    return int(best_number(of_seed).value)
 
 
 def unseen_figures(data: str, method: str, rate: float, epochs: int, seed: int) -> Cell:

@@ -271,9 +271,15 @@ def best_for_others(
         value: float = measured["unseen"]
         return value
 
+    return best_number(of_seed)
+
+
+def best_number(unseen: Callable[[int, int], float]) -> "Best":
+    """Return the best number of epochs, by what is `unseen` with it and each seed."""
+
     def quality(n_epochs: float) -> float:
         seeds = range(CHOSEN_SEED, CHOSEN_SEED + N_ASKED)
-        return float(np.mean([of_seed(int(n_epochs), seed) for seed in seeds]))
+        return float(np.mean([unseen(int(n_epochs), seed) for seed in seeds]))
 
     return best_of(EPOCHS, quality, MORE_EPOCHS)
 

@@ -127,11 +127,11 @@ def made(folder: Path) -> bool:
 
 def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:
     """Answer typed questions: nearest diagnoses, their chapter, or a refusal."""
-    found = bundle.search(questions, k)
+    codes = bundle.encode(questions)
+    found = bundle.index.search(codes, k)
     items, radius = bundle.collection, bundle.familiar_radius
     assert radius is not None
     texts, chapters = items.column("text"), items.column("chapter")
-    codes = bundle.encode(questions)
     votes = nearest_vote(codes, items.codes, chapters.astype(str), k)
     return [
         Answer(

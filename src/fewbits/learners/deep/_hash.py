@@ -127,8 +127,9 @@ class DeepHash(DeepLearner):
     network_ : torch.nn.Module
         The trained network.
     history_ : list of dict
-        For each epoch: ``loss``, ``seconds`` of its steps, ``bound`` (min D_inter / max
-        D_intra), ``map`` on the items kept aside, and ``seconds_of_figures`` of these.
+        For each epoch: ``loss``, ``seconds`` of its steps, and where codes were looked
+        at ``bound`` (min D_inter / max D_intra), ``map`` on the items kept aside, and
+        ``seconds_of_figures`` of these.
         Of `refit` it tells nothing: it is how the number of epochs was chosen.
     classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
