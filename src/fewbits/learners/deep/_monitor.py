@@ -13,6 +13,7 @@ from fewbits.evaluation import mean_average_precision, share_label
 
 _MOST_QUERIES, _MOST_ITEMS = 1000, 20_000
 _HALVES = slice(0, None, 2), slice(1, None, 2)
+_BOTH_WAYS = _HALVES, _HALVES[::-1]
 
 Scores = NDArray[np.float32]
 
@@ -105,12 +106,19 @@ class Monitor:
         rng: np.random.RandomState,
         base: str = "trained",
     ) -> None:
-        self._base = base
         self.items = rng.permutation(train)[:_MOST_ITEMS]
         self.queries = rng.permutation(aside)[:_MOST_QUERIES]
         if base == "aside":
             self.queries = _alternating(self.queries, labels)
         self._labels, self._asked = labels[self.items], labels[self.queries]
+        self._of_halves = None
+        if base == "aside":
+            self._of_halves = [
+                share_label(self._asked[asked], self._asked[other])
+                for asked, other in _BOTH_WAYS
+            ]
+        elif len(aside):
+            self._relevant = share_label(self._asked, self._labels)
 
     def figures(
         self, items: Scores, queries: Scores, classes: Scores | None = None
@@ -130,14 +138,12 @@ class Monitor:
         return found
 
     def _map(self, queries: CodeArray, items: CodeArray) -> float:
-        if self._base == "trained":
-            relevant = share_label(self._asked, self._labels)
-            return mean_average_precision(queries, items, relevant).value
-        values = []
-        for asked, base in (_HALVES, _HALVES[::-1]):
-            relevant = share_label(self._asked[asked], self._asked[base])
-            found = mean_average_precision(queries[asked], queries[base], relevant)
-            values.append(found.value)
+        if self._of_halves is None:
+            return mean_average_precision(queries, items, self._relevant).value
+        values = [
+            mean_average_precision(queries[asked], queries[base], relevant).value
+            for (asked, base), relevant in zip(_BOTH_WAYS, self._of_halves, strict=True)
+        ]
         return float(np.mean(values))
 
     def _accuracy(self, classes: Scores) -> float:
