@@ -350,7 +350,9 @@ def cost(cells: list[Cell]) -> str:
     ]
     if not ratios:
         return ""
+    least, most = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
+    times = least if least == most else f"{least} to {most}"
     return (
-        f"An epoch with the control takes {min(ratios):.1f} to {max(ratios):.1f} times "
-        "as long as without, on a busy machine."
+        f"An epoch with the control takes {times} times as long as without, on a busy "
+        "machine."
     )
