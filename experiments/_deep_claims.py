@@ -18,6 +18,7 @@ from experiments._verdicts import (
     values_of,
     without,
 )
+from experiments.llc import MHD
 from experiments.posterior_control import beside_losses
 
 Gaps = Callable[[Measured], Values]
@@ -75,7 +76,7 @@ def matching_falls(measured: Measured) -> Values:
 
 def exact_against_nearest(measured: Measured) -> Values:
     """Return how much shorter the codes are that are best decoded exactly."""
-    exact, nearest = (_best_length(_llc(measured, k)) for k in ("exact", "nearest"))
+    exact, nearest = (_best_length(_llc(measured, k)) for k in ("exact", MHD))
     seeds = sorted(set(exact) & set(nearest))
     gaps = {seed: float(nearest[seed] - exact[seed]) for seed in seeds}
     return {(("over", "all lengths"),): gaps} if gaps else {}
@@ -110,8 +111,8 @@ def nested(measured: Measured) -> Values:
                 if name.startswith("at "):
                     at = (("bits", int(name.split()[1])),)
                     seed = cell["cell"]["seed"]
-                    found.setdefault(at, {})[seed] = decoded["nearest"]
-    return minus(found, _llc(measured, "nearest"))
+                    found.setdefault(at, {})[seed] = decoded[MHD]
+    return minus(found, _llc(measured, MHD))
 
 
 def shorter(n_bits: int, one: str, other_bits: int, other: str) -> Gaps:
@@ -150,7 +151,7 @@ def regained(measured: Measured) -> Values:
 
 def linear_on_scores(measured: Measured) -> Values:
     """Return what a linear SVM on the scores has beyond the nearest code."""
-    return minus(_llc(measured, "linear on scores"), _llc(measured, "nearest"))
+    return minus(_llc(measured, "linear on scores"), _llc(measured, MHD))
 
 
 def untuned(radius: str) -> Gaps:

@@ -80,7 +80,11 @@ aside rank one another best, in the mean of {N_ASKED} seeds. "MLP" is a hidden l
 epochs that of the training items; it is 0 where two classes have a centre or an item's
 code in common, as with short codes, and all such networks tie in correlations with it.
 mAP with expected ties, divided by what can be found; means over seeds ± one standard
-error, and differences paired by seed, over the seeds that both have."""
+error, and differences paired by seed, over the seeds that both have.
+
+What the posterior is worth is the row "D less the targets" of each table *What posterior
+and centres are worth*: where it is below 0, what the control adds comes from its centres
+and not from its surrogate."""
 
 TABLES = {
     "map": "mAP",

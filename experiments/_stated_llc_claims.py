@@ -16,6 +16,7 @@ from experiments._deep_claims import (
     spare_codes,
     untuned,
 )
+from experiments.llc import MHD
 
 #: What "a few points", "nearly equal", "at most 1 %" and "as accurate" shall mean.
 POINTS, NEARLY, LITTLE, NOISE = 0.05, 0.05, 0.01, 0.02
@@ -48,7 +49,7 @@ LLC = [
             between("llc", "LLC", book, key),
             *reasons,
         )
-        for way, key in (("nearest code", "nearest"), ("exact", "exact"))
+        for way, key in (("nearest code", MHD), ("exact", "exact"))
         for book, reasons in BOOKS.items()
     ),
     *(
@@ -60,7 +61,7 @@ LLC = [
             "who shares a code is never told apart",
             "few classes share one, and the others' codes are easier to predict",
         )
-        for way, key in (("nearest code", "nearest"), ("exact", "exact"))
+        for way, key in (("nearest code", MHD), ("exact", "exact"))
     ),
     Claim(
         "L1",
@@ -75,7 +76,7 @@ LLC = [
         "L2",
         "more bits are better for the nearest code",
         "accuracy of the nearest code, each length less the one before",
-        longer("nearest"),
+        longer(MHD),
         "more bits correct more errors",
         "there are bits enough",
     ),
@@ -247,7 +248,7 @@ LLC = [
             "L8",
             f"a start from {start} loses at most {LITTLE}",
             f"accuracy of the nearest code, LLC from {start} less LLC",
-            between("llc", f"LLC from {start}", "LLC", "nearest"),
+            between("llc", f"LLC from {start}", "LLC", MHD),
             "it starts where the classes differ",
             "it stays where it starts",
             -LITTLE,
@@ -258,7 +259,7 @@ LLC = [
         "L8",
         f"a cheap codebook loses at most {NOISE} (in the paper 2 %)",
         "accuracy of the nearest code, cheap less LLC",
-        between("llc", "LLC, cheap codebook", "LLC", "nearest"),
+        between("llc", "LLC, cheap codebook", "LLC", MHD),
         "few items tell which classes are alike",
         "few items make a codebook of chance",
         -NOISE,
@@ -283,7 +284,7 @@ LLC = [
             -LITTLE,
         )
         for what, measured, experiment, key in (
-            ("nearest code", "accuracy", "llc", "nearest"),
+            ("nearest code", "accuracy", "llc", MHD),
             ("exact", "accuracy", "llc", "exact"),
             ("ranking", "mAP", "llc_retrieval", "map"),
         )

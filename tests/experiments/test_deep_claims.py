@@ -25,6 +25,7 @@ from experiments._deep_claims import (
 )
 from experiments._stated_lbhash_claims import LBHASH, TIME, TOY
 from experiments._stated_llc_claims import LLC
+from experiments.llc import MHD
 
 NAMES = (*_deep_claims_page.EXPERIMENTS, "training")
 
@@ -63,7 +64,7 @@ def test_nothing_measured_says_nothing():
 
 
 def test_exact_decoding_is_best_with_fewer_bits():
-    measured = lengths(exact=[0.3, 0.5, 0.4], nearest=[0.5, 0.6, 0.7])
+    measured = lengths(exact=[0.3, 0.5, 0.4], **{MHD: [0.5, 0.6, 0.7]})
     assert next(iter(exact_against_nearest(measured).values())) == {0: 6.0}
     assert last_step("exact")(measured)[(("bits", 20),)] == pytest.approx({0: 0.1})
 
@@ -74,8 +75,8 @@ def test_a_share_of_bits_is_compared():
 
 
 def test_prefixes_stand_beside_codes_of_their_length():
-    found = {"at 10": {"nearest": 0.5}, "at 14": {"nearest": 0.7}}
-    measured = lengths(nearest=[0.6, 0.6, 0.6])
+    found = {"at 10": {MHD: 0.5}, "at 14": {MHD: 0.7}}
+    measured = lengths(**{MHD: [0.6, 0.6, 0.6]})
     measured["llc"].append(cell("LLC, nested", 0, found, bits=20))
     gaps = {dict(at)["bits"]: each[0] for at, each in nested(measured).items()}
     assert gaps == pytest.approx({10: -0.1, 14: 0.1})
@@ -202,7 +203,7 @@ def test_page_of_claims(results, write_cells, monkeypatch):
     for module in (_claims_page, _deep_claims_page):
         monkeypatch.setattr(module, "RESULTS", results)
     cells = [
-        (made, {"nearest": 0.5 + 0.1 * (made["method"] == "LLC") + 0.01 * seed})
+        (made, {MHD: 0.5 + 0.1 * (made["method"] == "LLC") + 0.01 * seed})
         for seed in range(2)
         for made in llc.lineup("caltech101", seed, 100)
         if "nested" not in made["method"]

@@ -357,7 +357,7 @@ def test_page_of_codebooks(results, write_cells):
         found[f"guesses by {order}"] = list(range(1, len(llc.BUDGETS) + 1))
     found["within"] = np.linspace(0.3, 0.6, len(llc.RADII)).tolist()
     found["within, look-ups"] = [1, 15, 106, 470, 1471]
-    nested = {f"at {m}": {"nearest": 0.4} for m in (10, 14, 20, 24)}
+    nested = {f"at {m}": {llc.MHD: 0.4} for m in (10, 14, 20, 24)}
     cells = [
         (
             cell,
