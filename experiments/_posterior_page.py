@@ -82,9 +82,9 @@ code in common, as with short codes, and all such networks tie in correlations w
 mAP with expected ties, divided by what can be found; means over seeds ± one standard
 error, and differences paired by seed, over the seeds that both have.
 
-What the posterior is worth is the row "D less the targets" of each table *What posterior
-and centres are worth*: where it is below 0, what the control adds comes from its centres
-and not from its surrogate."""
+What the posterior is worth is the row "D less the targets" of each table *What
+posterior and centres are worth*: where it is below 0, what the control adds comes from
+its centres and not from its surrogate."""
 
 TABLES = {
     "map": "mAP",
