@@ -85,8 +85,8 @@ FLAT = {
 PREFERRED = """**The best codebook for each decoder**. Exact decoding asks that all bits
 are right: it likes bits that are easy to tell, whatever the distance of codes. The
 nearest code forgives some wrong bits where codes are apart. The codebook is the best in
-the mean over seeds on the items kept aside; its accuracy is that on test items."""
-
+the mean over seeds on the items kept aside, where of equally near codes the first
+counts; its accuracy is that on test items."""
 #: What test items tell of that which items kept aside were asked.
 ON_TEST = {"exact": "exact", "nearest": MHD}
 

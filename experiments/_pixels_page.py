@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from experiments._cells import Cell
 from experiments._pages import write_page
-from experiments._posterior_page import added, cost, labelled
+from experiments._posterior_page import added, labelled
 from experiments._summary import by_method, figure, grid
 from experiments.pixels import DECAY, RATE, SIZES, WEIGHT
 
@@ -57,3 +57,23 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         yield "**What the control adds to the mAP**"
         yield added(chosen)
         yield cost(chosen)
+
+
+def cost(cells: list[Cell]) -> str:
+    """Say how long an epoch takes with the control, over one without."""
+    seconds = by_method(labelled(cells), figure("seconds_per_epoch"), "bits")
+    ratios = [
+        seconds[f"{method} + D"][bits][0] / found[bits][0]
+        for method, found in seconds.items()
+        if f"{method} + D" in seconds
+        for bits in found
+        if bits in seconds[f"{method} + D"]
+    ]
+    if not ratios:
+        return ""
+    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    times = least if least == most else f"{least} to {most}"
+    return (
+        f"An epoch with the control takes {times} times as long as without, on a busy "
+        "machine; the [benchmarks](benchmarks.md) take turns, with goals beside."
+    )

@@ -82,6 +82,9 @@ code in common, as with short codes, and all such networks tie in correlations w
 mAP with expected ties, divided by what can be found; means over seeds ± one standard
 error, and differences paired by seed, over the seeds that both have.
 
+Where losses stand alone at more lengths (ICD-10-CM), they were trained for the
+[comparison with LLC](llc_retrieval.md).
+
 What the posterior is worth is the row "D less the targets" of each table *What
 posterior and centres are worth*: where it is below 0, what the control adds comes from
 its centres and not from its surrogate."""
@@ -340,23 +343,3 @@ def _correlations(values: Values, over: str) -> Iterator[tuple[Setting, str]]:
     """Yield the mean of each length, of one correlation for each seed."""
     for at, (mean, error, n) in sorted(over_seeds(values).items()):
         yield at, f"{shown(mean, error if n > 1 else math.nan, 2)} over the {over}"
-
-
-def cost(cells: list[Cell]) -> str:
-    """Say how long an epoch takes with the control, over one without."""
-    seconds = by_method(labelled(cells), figure("seconds_per_epoch"), "bits")
-    ratios = [
-        seconds[f"{method} + D"][bits][0] / found[bits][0]
-        for method, found in seconds.items()
-        if f"{method} + D" in seconds
-        for bits in found
-        if bits in seconds[f"{method} + D"]
-    ]
-    if not ratios:
-        return ""
-    least, most = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
-    times = least if least == most else f"{least} to {most}"
-    return (
-        f"An epoch with the control takes {times} times as long as without, on a busy "
-        "machine."
-    )
