@@ -255,7 +255,7 @@ def lifted(losses: Sequence[str], lengths: Sequence[int]) -> Gaps:
     return gaps
 
 
-def over_epochs(method: str, margin: float) -> Gaps:
+def over_epochs(method: str, control: str, margin: float) -> Gaps:
     """Return how far Spearman's correlation of bound and mAP is above a margin."""
 
     def pick(found: Cell) -> float | None:
@@ -265,7 +265,7 @@ def over_epochs(method: str, margin: float) -> Gaps:
 
     def gaps(measured: Measured) -> Values:
         values = values_of(measured["posterior_epochs"], method, pick)
-        return without(only(values, control="D"), "control")
+        return without(only(values, control=control), "control")
 
     return gaps
 

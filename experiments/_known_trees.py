@@ -18,15 +18,23 @@ class KnownClasses(NamedTuple):
 
 
 def known_classes(name: str, classes: NDArray[Any]) -> KnownClasses:
-    """Return the tree over the classes of ``icd10``, ``caltech101`` or ``wordnet``.
+    """Return the tree over the classes of ``icd10 caltech101 cifar10 wordnet``.
 
-    Blocks of ICD-10 lie in chapters. Classes of Caltech-101 and kinds of nouns lie
-    where WordNet has them; what it calls their domain is their kind.
+    Blocks of ICD-10 lie in chapters. Classes of images and kinds of nouns lie where
+    WordNet has them; what it calls their domain is their kind.
     """
     names = [str(each) for each in classes]
     if name == "icd10":
         return _blocks(names)
-    return _senses(names, synsets_of(names) if name == "caltech101" else names)
+    return _senses(names, _SYNSETS_OF[name](names) if name in _SYNSETS_OF else names)
+
+
+def _cifar10_synsets(classes: Iterable[str]) -> list[str]:
+    """Return the sense of each class: the first of its name, cars among them."""
+    return [f"{'car' if name == 'automobile' else name}.n.01" for name in classes]
+
+
+_SYNSETS_OF = {"caltech101": synsets_of, "cifar10": _cifar10_synsets}
 
 
 def _blocks(blocks: list[str]) -> KnownClasses:

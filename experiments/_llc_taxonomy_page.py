@@ -24,10 +24,11 @@ Made by `python -m experiments.pages` from `llc_taxonomy.jsonl`, which
 `python -m experiments.llc_taxonomy` writes. Section 3.2 and figures 1 and 2 of LLC
 (Kusupati et al., NeurIPS 2021), which show a tree and no number: classes are clustered
 by the Hamming distances of their codes (average linkage), and the tree is set beside a
-known one. That of ICD-10's blocks are its chapters; that of Caltech-101's classes, and
+known one. That of ICD-10's blocks are its chapters; that of the classes of images, and
 of kinds of nouns six steps below the root, is WordNet's (the first hypernym of each
 sense; the senses of Caltech's classes are given by hand, in
-`experiments/_caltech_synsets.py`). *Cophenetic* is the correlation of the heights at
+`experiments/_caltech_synsets.py`, CIFAR-10's are the first of their names). Ten classes
+make few pairs, and say little. *Cophenetic* is the correlation of the heights at
 which two classes meet in both trees, *distances* that of the codes' distances with the
 known heights, *purity* the dendrogram purity (Heller and Ghahramani, 2005) of the level
 with the most groups of two classes or more. Real-valued vectors are clustered by their

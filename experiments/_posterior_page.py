@@ -70,15 +70,16 @@ Variants, learning rates and weights were chosen at 32 bits on a tenth of the tr
 items of another seed, among which is no query of those that are reported (of ICD-10
 that leaves 11 to 60 of a block's items instead of 60). There, with {N_ITER} epochs at
 each length, it also shows after how many they rank best, in the mean over {N_SMOOTHED}
-epochs beside each other (of csq + D and hashnet + D in the median of three seeds); so
-many are then done with all training items, and the learning rate falling to 0 by the
-last. That counts the rank of items that are trained on, of which half the base of
-Caltech-101 consists, and a twelfth of that of ICD-10's words. CIFAR-10's base has none
-of them, and there as many epochs are done, of 5, 10, 20, 40 or 80, as let items kept
-aside rank one another best, in the mean of {N_ASKED} seeds. "MLP" is a hidden layer of
-1,024, as in public code. The bound is that of the codes that are ranked, over the
-epochs that of the training items; it is 0 where two classes have a centre or an item's
-code in common, as with short codes, and all such networks tie in correlations with it.
+epochs beside each other (of D alone, csq + D and hashnet + D with a linear head in the
+median of three seeds); so many are then done with all training items, and the learning
+rate falling to 0 by the last. That counts the rank of items that are trained on, of
+which half the base of Caltech-101 consists, and a twelfth of that of ICD-10's words.
+CIFAR-10's base has none of them, and there as many epochs are done, of 5, 10, 20, 40 or
+80, as let items kept aside rank one another best, in the mean of {N_ASKED} seeds. "MLP"
+is a hidden layer of 1,024, as in public code. The bound is that of the codes that are
+ranked, over the epochs that of the training items; it is 0 where two classes have a
+centre or an item's code in common, as with short codes, and all such networks tie in
+correlations with it.
 mAP with expected ties, divided by what can be found; means over seeds ± one standard
 error, and differences paired by seed, over the seeds that both have.
 
@@ -328,10 +329,11 @@ def regression(cells: list[Cell], epochs: list[Cell]) -> str:
         f"{text} of {dict(at)['bits']} bits, with D and without"
         for at, text in _correlations(over_networks(0.0)(measured), "networks")
     ]
-    for method, _ in FOLLOWED:
-        found = over_epochs(method, 0.0)(measured)
+    for method, control in FOLLOWED:
+        found = over_epochs(method, control, 0.0)(measured)
         parts += [
-            f"{text} of {method} + D at {dict(at)['bits']} bits"
+            f"{text} of {method} {SHOWN[control] * bool(control)}".rstrip()
+            + f" at {dict(at)['bits']} bits"
             for at, text in _correlations(found, "epochs")
         ]
     if not parts:

@@ -12,15 +12,25 @@ from experiments.llc_retrieval import SHALLOW
 from experiments.llc_retrieval import WHOLE as WITHOUT_LENGTH
 from experiments.posterior_control import (
     CHOSEN_SEED,
+    FOLLOWED,
     LENGTHS,
+    N_ITER,
     NEW_BASE,
     PUBLIC_HEADS,
     beside_losses,
 )
+from experiments.posterior_map import MOST_CLASSES, N_BITS, N_ITEMS
 from fewbits.analysis import bound_regression
 
 #: The length at which mAP is drawn against the bound: others have other ratios.
 BOUND_AT = 32
+
+#: Figure 5.
+MAPS = f"""**Codes on a plane (figure 5)**: {N_ITEMS:,} items of the base, of up to
+{MOST_CLASSES} classes, by t-SNE of their Hamming distances; {N_BITS} bits, a linear
+head, the settings above and the epoch of {N_ITER} that ranks a tenth of the training
+items, kept aside, best; one seed. Beside each name stands the bound ratio of the codes
+that are shown."""
 
 Table = dict[str, dict[int, tuple[float, float, int]]]
 
@@ -141,7 +151,7 @@ def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
 def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
     """Draw the mAP of every epoch against its bound (figure 1)."""
     groups = {
-        f"{cell['cell']['method']} + D": list(
+        _with_d(cell): list(
             zip(
                 cell["figures"]["bound"],
                 cell["figures"]["map"],
@@ -149,7 +159,7 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
             )
         )
         for cell in cells
-        if cell["cell"]["control"] == "D"
+        if _with_d(cell)
         and (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
     }
     if groups:
@@ -159,11 +169,20 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
         yield f"![mAP of every epoch against the bound](../images/{image.name})"
 
 
+def _with_d(cell: Cell) -> str:
+    """Return what is trained with the control, and nothing of other networks."""
+    method, control = cell["cell"]["method"], cell["cell"]["control"]
+    if control == "D":
+        return f"{method} + D"
+    return method if (method, control) in FOLLOWED else ""
+
+
 def maps(name: str) -> Iterator[str]:
     """Draw codes on a plane (figure 5)."""
-    for cell in Cells("posterior_map"):
-        if cell["cell"]["data"] != name:
-            continue
+    cells = [cell for cell in Cells("posterior_map") if cell["cell"]["data"] == name]
+    if cells:
+        yield MAPS
+    for cell in cells:
         found, made = cell["figures"], cell["cell"]
         groups: dict[str, list[tuple[float, float]]] = {}
         for label, point in zip(found["labels"], found["points"], strict=True):

@@ -5,12 +5,12 @@
 LLC with learnt, SVD and random codebooks, beside losses that were made for retrieval,
 codes that no network learns, the code of the predicted class, and real-valued vectors:
 the features themselves, and those of as many numbers as LLC has bits, learnt by
-classifying through them. Learning rates, the regulariser of CCA-ITQ and the number of
-epochs are chosen on items kept aside, at 32 bits; then all training items are trained
-on. Epochs are chosen by how well items kept aside rank those that are trained on, or
-one another where the base has none of these. Phase 1 of LLC always has as many epochs,
-and keeps the last of them where nothing is kept aside. Losses are those of
-`posterior_control`.
+classifying through them. Learning rates and the regulariser of CCA-ITQ are chosen on
+items kept aside, at 32 bits, and the number of epochs at each length; then all
+training items are trained on. Epochs are chosen by how well items kept aside rank those
+that are trained on, or one another where the base has none of these. Phase 1 of LLC
+always has as many epochs, and keeps the last of them where nothing is kept aside.
+Losses are those of `posterior_control`.
 """
 
 import time
@@ -101,7 +101,8 @@ def superseded(cell: Cell, known: Cell | None) -> bool:
         return bool(known["map"] != loss_figures(**cell)["map"])
     if method not in (*TRAINED, "CCA-ITQ"):
         return False
-    return settled(name, method) != (known.get("rate"), known.get("epochs"))
+    made = known.get("rate"), known.get("epochs")
+    return settled(name, method, cell["bits"]) != made
 
 
 def n_classes_of(problem: HashProblem) -> int:
@@ -126,7 +127,7 @@ def figures(data: str, bits: int, method: str, seed: int) -> Cell:
     """Learn codes, and rank the base for the queries."""
     if method in LOSSES:
         return loss_figures(data, bits, method, seed)
-    rate, epochs = settled(data, method)
+    rate, epochs = settled(data, method, bits)
     problem = load_problem(data, seed)
     learner = make(method, bits, seed, rate, epochs)
     start = time.perf_counter()
@@ -168,10 +169,10 @@ def label_ranking(learner: Any, problem: HashProblem) -> float:
     return float(label_ranking_average_precision_score(Y, scores))
 
 
-def settled(data: str, method: str) -> tuple[float, int]:
+def settled(data: str, method: str, bits: int) -> tuple[float, int]:
     """Return the rate, or the regulariser, that ranks items kept aside best.
 
-    With it the number of epochs that does, of what is trained in epochs.
+    With it the number of epochs that does at this length, of what is trained in epochs.
     """
     if method == "CCA-ITQ":
         return best_of(REGULARISERS, partial(aside, data, method)).value, 0
@@ -179,30 +180,33 @@ def settled(data: str, method: str) -> tuple[float, int]:
         return 0.0, 0
     rate = best_of(RATES, partial(aside, data, method), MORE_RATES).value
     if data in NEW_BASE:
-        return rate, epochs_for_others(data, method, rate)
-    return rate, tried(data, method, rate)["epochs"]
+        return rate, epochs_for_others(data, method, rate, bits)
+    return rate, tried(data, method, rate, bits)["epochs"]
 
 
-def epochs_for_others(data: str, method: str, rate: float) -> int:
+def epochs_for_others(data: str, method: str, rate: float, bits: int) -> int:
     """Return how many epochs let items kept aside rank one another best."""
     cells = Cells("posterior_unseen")
     cell = {"data": data, "head": "linear", "method": method, "control": ""}
+    cell |= length_of(data, method, bits)
 
     def of_seed(epochs: int, seed: int) -> float:
         this = {**cell, "epochs": epochs, "seed": seed}
         known = cells.get(this)
         again = known is not None and known["rate"] != rate
-        by_cell = partial(unseen_figures, data, method, rate, epochs, seed)
+        by_cell = partial(unseen_figures, data, method, rate, bits, epochs, seed)
         value: float = cells.measure(this, by_cell, again=again)["unseen"]
         return value
 
     return int(best_number(of_seed).value)
 
 
-def unseen_figures(data: str, method: str, rate: float, epochs: int, seed: int) -> Cell:
+def unseen_figures(
+    data: str, method: str, rate: float, bits: int, epochs: int, seed: int
+) -> Cell:
     """Train for a number of epochs, and let items kept aside rank one another."""
     problem = choice_problem(data, seed, N_SEEDS[""])
-    learner = make(method, bits_to_choose_at(method, problem), seed, rate, epochs)
+    learner = make(method, bits, seed, rate, epochs)
     learner.set_params(validation=0.1)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     values = [
@@ -212,26 +216,31 @@ def unseen_figures(data: str, method: str, rate: float, epochs: int, seed: int) 
     return {"rate": rate, "unseen": float(np.mean(values))}
 
 
-def bits_to_choose_at(method: str, problem: HashProblem) -> int:
+def length_of(data: str, method: str, bits: int) -> Cell:
+    """Return how a choice is told from that at the length where rates are chosen."""
+    return {} if bits == bits_to_choose_at(data, method) else {"bits": bits}
+
+
+def bits_to_choose_at(data: str, method: str) -> int:
     """Return the usual length, or the shortest: few classes have few directions."""
+    problem = choice_problem(data, CHOSEN_SEED, N_SEEDS[""])
     fits = possible(method, CHOSEN_BITS, n_classes_of(problem))
     return CHOSEN_BITS if fits else LENGTHS[0]
 
 
 def aside(data: str, method: str, value: float) -> float:
     """Return the mAP on items kept aside of training."""
-    best: float = tried(data, method, value)["map"]
+    best: float = tried(data, method, value, bits_to_choose_at(data, method))["map"]
     return best
 
 
-def tried(data: str, method: str, value: float) -> Cell:
+def tried(data: str, method: str, value: float, bits: int) -> Cell:
     """Return it with the number of epochs that was best; measured once."""
     cell = {"data": data, "head": "linear", "method": method, "control": ""}
-    cell |= {"weight": None, "rate": value}
+    cell |= {"weight": None, "rate": value, **length_of(data, method, bits)}
 
     def train() -> Cell:
         problem = choice_problem(data, CHOSEN_SEED, N_SEEDS[""])
-        bits = bits_to_choose_at(method, problem)
         learner = make(method, bits, CHOSEN_SEED, value)
         if method in SHALLOW:
             rows = np.random.default_rng(CHOSEN_SEED).permutation(problem.train)

@@ -3,10 +3,10 @@
     python -m experiments.llc_taxonomy --data icd10
 
 Codes of classes are clustered by their Hamming distances, and the tree is compared with
-a known one: the blocks of ICD-10 with its chapters, the classes of Caltech-101 and
-kinds of nouns with WordNet. How do distances agree, and are the members of a group one
-subtree? Beside it stand other codebooks, and trees of real-valued vectors: rows of a
-linear classifier, and means of features.
+a known one: the blocks of ICD-10 with its chapters, the classes of Caltech-101 and of
+CIFAR-10 and kinds of nouns with WordNet. How do distances agree, and are the members of
+a group one subtree? Beside it stand other codebooks, and trees of real-valued vectors:
+rows of a linear classifier, and means of features.
 """
 
 from functools import lru_cache, partial
@@ -22,6 +22,7 @@ from experiments._cells import Cell, Cells
 from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments.llc import possible
 from fewbits.analysis import (
     Taxonomy,
     taxonomy,
@@ -56,11 +57,18 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
             problem = load_classes(name, seed)
             known = known_classes(name, problem.classes)
             for length in (0, *LENGTHS):
-                for method in CODEBOOKS if length else REAL:
+                for method in codebooks_of(length, problem.n_classes):
                     cell = {"data": name, "bits": length, "method": method}
                     cell["seed"] = seed
                     if wanted(cell, only, bits):
                         cells.measure(cell, partial(figures, problem, known, **cell))
+
+
+def codebooks_of(bits: int, n_classes: int) -> list[str]:
+    """Return what is clustered: few classes have few directions between them."""
+    if not bits:
+        return [*REAL]
+    return [book for book in CODEBOOKS if possible(book, bits, n_classes)]
 
 
 def figures(

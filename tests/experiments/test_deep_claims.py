@@ -186,8 +186,9 @@ def test_correlations_are_over_epochs_and_networks():
         cell("csq", 1000, curves, bits=16, control=control, head="linear")
         for control in ("", "D")
     ]
-    found = over_epochs("csq", 0.7)(of(posterior_epochs=epochs))
+    found = over_epochs("csq", "D", 0.7)(of(posterior_epochs=epochs))
     assert found[at] == pytest.approx({1000: 0.3})
+    assert over_epochs("D alone", "", 0.7)(of(posterior_epochs=epochs)) == {}
 
 
 def test_divergences_are_those_of_whole_blocks():

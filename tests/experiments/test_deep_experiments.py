@@ -305,6 +305,17 @@ def test_every_class_of_caltech_has_a_sense():
     assert "feline.n.01" in above["wild_cat"]
     assert "rodent.n.01" in above["beaver"]
     assert kinds.count("animal") == 42
+    animals = ["bird", "cat", "deer", "dog", "frog", "horse"]
+    cifar10 = np.array(["airplane", "automobile", *animals, "ship", "truck"])
+    paths, kinds = _known_trees.known_classes("cifar10", cifar10)
+    assert paths[0][-2:] == ("airplane.n.01", "airplane")
+    assert kinds == ["artifact"] * 2 + ["animal"] * 6 + ["artifact"] * 2
+
+
+def test_few_classes_have_few_directions_to_cluster():
+    assert "SVD" in llc_taxonomy.codebooks_of(14, 100)
+    assert not {"SVD", "CCA"} & {*llc_taxonomy.codebooks_of(14, 10)}
+    assert llc_taxonomy.codebooks_of(0, 10) == [*llc_taxonomy.REAL]
 
 
 @pytest.mark.parametrize("method", llc.BESIDE)
@@ -610,12 +621,16 @@ def test_epochs_for_what_is_new_are_those_that_rank_it_best(results, monkeypatch
     monkeypatch.setattr(
         llc_retrieval,
         "unseen_figures",
-        lambda data, method, rate, epochs, seed: {
+        lambda data, method, rate, bits, epochs, seed: {
             "rate": rate,
             "unseen": values[epochs],
         },
     )
-    assert llc_retrieval.settled("cifar10", "LLC")[1] == 20
+    monkeypatch.setattr(llc_retrieval, "bits_to_choose_at", lambda *_: 32)
+    assert llc_retrieval.settled("cifar10", "LLC", 32)[1] == 20
+    values |= {10: 0.5}
+    assert llc_retrieval.settled("cifar10", "LLC", 16)[1] == 10  # a length of its own
+    assert llc_retrieval.settled("cifar10", "LLC", 32)[1] == 20
 
 
 def test_items_kept_aside_rank_one_another_half_and_half(monkeypatch):
@@ -626,6 +641,6 @@ def test_items_kept_aside_rank_one_another_half_and_half(monkeypatch):
     problem = HashProblem(X, y, rows[::2], rows[1::2], rows[1::2], None)
     monkeypatch.setattr(llc_retrieval, "choice_problem", lambda *_: problem)
     for method in ("LLC", llc_retrieval.REAL):
-        found = llc_retrieval.unseen_figures("any", method, 1e-2, 2, 0)
+        found = llc_retrieval.unseen_figures("any", method, 1e-2, 32, 2, 0)
         assert found["rate"] == 1e-2
         assert 0.5 < found["unseen"] <= 1

@@ -96,9 +96,13 @@ def test_what_is_best_aside_is_taken(short, results, write_cells, monkeypatch):
         for method, rates in (("CCA-ITQ", (0.1, 1, 10)), ("LLC", (1e-3, 3e-3, 1e-2)))
         for i, rate in enumerate(rates)
     ]
-    write_cells(results / "posterior_choices.jsonl", cells)
-    assert llc_retrieval.settled("any", "CCA-ITQ") == (1, 0)
-    assert llc_retrieval.settled("any", "LLC") == (3e-3, 8)
+    longer = {**common, "method": "LLC", "rate": 3e-3, "bits": 64}
+    write_cells(
+        results / "posterior_choices.jsonl", [*cells, (longer, {"map": 0, "epochs": 5})]
+    )
+    assert llc_retrieval.settled("any", "CCA-ITQ", 64) == (1, 0)
+    assert llc_retrieval.settled("any", "LLC", llc_retrieval.CHOSEN_BITS) == (3e-3, 8)
+    assert llc_retrieval.settled("any", "LLC", 64) == (3e-3, 5)
 
 
 def test_all_items_are_trained_on_in_the_end():
