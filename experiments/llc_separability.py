@@ -166,12 +166,17 @@ def scores_of(learner: Any, problem: ClassProblem) -> NDArray[np.float32]:
 
 
 def accuracies(learner: Any, book: Codebook, problem: ClassProblem) -> Cell:
-    """Return how often codes are those of the class, exactly and nearest."""
+    """Return how often codes are those of the class: exactly, or nearest to it.
+
+    Of classes that are equally near, each has its share.
+    """
     codes = pack(scores_of(learner, problem) >= 0)
     truth = problem.y[problem.test]
+    exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
+    near = decoding_accuracy(book, nearest, truth, codes=codes, credit="expected")
     return {
-        name: float(decoding_accuracy(book, decode(book, codes), truth).value)
-        for name, decode in (("exact", decode_exact), ("nearest", decode_nearest))
+        "exact": float(decoding_accuracy(book, exact, truth).value),
+        "nearest": float(near.value),
     }
 
 

@@ -81,10 +81,24 @@ class TestHadamard:
         assert (distances(centres) == 16).sum() == 16
         assert {row.tobytes() for row in centres} == {row.tobytes() for row in -centres}
 
-    @pytest.mark.parametrize(("n_classes", "n_bits"), [(33, 16), (10, 7), (10, 52)])
+    @pytest.mark.parametrize(
+        ("n_classes", "n_bits"), [(65, 16), (17, 8), (10, 7), (10, 52)]
+    )
     def test_elsewhere_separated(self, n_classes, n_bits):
         sizes = {"n_classes": n_classes, "n_bits": n_bits, "random_state": 5}
         assert np.array_equal(hadamard_centres(**sizes), separated_centres(**sizes))
+
+    @pytest.mark.parametrize(("n_classes", "n_bits"), [(33, 16), (64, 16), (100, 32)])
+    def test_more_rows_are_balanced(self, n_classes, n_bits):
+        centres = hadamard_centres(n_classes, n_bits, random_state=1).astype(int)
+        products = centres @ centres.T
+        near = np.isin(products, (0, n_bits, -n_bits)).sum(axis=1)
+        assert (near >= 2 * n_bits).sum() >= 2 * n_bits  # the matrix and its negative
+        assert distances(centres).min() >= n_bits // 8
+        random = balanced_centres(n_classes, n_bits, random_state=1)
+        assert distances(centres).mean() >= distances(random).mean()
+        again = hadamard_centres(n_classes, n_bits, random_state=1)
+        assert np.array_equal(centres, again)
 
     def test_orders(self):
         reached = set()

@@ -33,6 +33,7 @@ N, B, K, C = 30, 8, 6, 4
 BOOK = np.array([[1, 1, -1, -1, 1, -1], [-1] * 6, [1] * 6, [1, -1, 1, -1, 1, -1]])
 ALL = {
     **LOSSES,
+    "dch of scores": lambda: DCH(bounded=False),
     "codebook": lambda: CodebookLoss(nested=(2, 4)),
     "code": lambda: CodeLoss(BOOK),
     "class": ClassLoss,
@@ -115,7 +116,8 @@ def dch(loss, u, Y, everything):
     def distance(x, z):
         return K / 2 * (1 - x @ z / np.sqrt(x @ x * (z @ z)))
 
-    w, h, gamma = weights(everything), np.tanh(u), 20.0
+    h = np.tanh(u) if loss.bounded else u
+    w, gamma = weights(everything), 20.0
     total = 0.0
     for i, j, s, _ in pairs(Y, B):
         d = distance(h[i], h[j])
@@ -204,6 +206,7 @@ LITERAL = {
     "dbdh": dbdh,
     "dsdh": dsdh,
     "dch": dch,
+    "dch of scores": dch,
     "greedyhash": greedyhash,
     "csq": csq,
     "orthohash": orthohash,

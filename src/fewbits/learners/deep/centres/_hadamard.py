@@ -3,8 +3,12 @@
 from typing import Any
 
 import numpy as np
+from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
+from fewbits.codes import pack
+from fewbits.decoding._separation import smallest_distance
+from fewbits.learners.deep.centres._balanced import balanced_centres
 from fewbits.learners.deep.centres._checks import (
     Centres,
     all_live,
@@ -14,6 +18,9 @@ from fewbits.learners.deep.centres._checks import (
 from fewbits.learners.deep.centres._separated import separated_centres
 
 _TRIES = 100
+#: Draws of further rows, of which those are taken that are farthest apart; of fewer
+#: bits some row would be drawn twice.
+_DRAWS, _FEWEST_BITS = 20, 16
 
 
 def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
@@ -22,9 +29,12 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
     Any two differ in half of their bits, or in all. Rows get signs at random, which
     changes no such distance: as they are, the first column of Sylvester's matrix is
     constant, and its bit would tell nothing. For a few classes no signs help, and the
-    last gets the opposite of the first. Where no matrix of this order is known or there
-    are more than ``2 * n_bits`` classes, `separated_centres` takes its place; CSQ draws
-    those at random.
+    last gets the opposite of the first.
+
+    Of 16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and
+    balanced ones that are drawn, of 20 draws those whose smallest distance is the
+    largest. Beyond, and where no matrix of this order is known, `separated_centres`
+    takes their place; CSQ draws those at random.
 
     Parameters
     ----------
@@ -54,9 +64,12 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
     """
     check_sizes(n_classes, n_bits)
     H = hadamard_matrix(n_bits)
-    if H is None or n_classes > 2 * n_bits:
+    most = 4 * n_bits if n_bits >= _FEWEST_BITS else 2 * n_bits
+    if H is None or n_classes > most:
         return separated_centres(n_classes, n_bits, random_state=random_state)
     rng = check_random_state(random_state)
+    if n_classes > 2 * n_bits:
+        return _with_balanced_rows(H, n_classes, rng)
     rows = np.concatenate([rng.permutation(n_bits), rng.permutation(n_bits)])
     chosen = H[rows[:n_classes]]
     for _ in range(_TRIES):
@@ -66,6 +79,20 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
         if all_live(centres):
             return centres
     return opposed(centres)
+
+
+def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres:
+    """Return all rows of a matrix and of its negative, and balanced ones."""
+    rows, n_bits = np.concatenate([H, -H]), H.shape[1]
+    draws = []
+    for _ in range(_DRAWS):
+        more = balanced_centres(n_classes - len(rows), n_bits, random_state=rng)
+        draws.append(np.concatenate([rows, more]))
+    farthest = max(draws, key=lambda centres: smallest_distance(pack(centres > 0)))
+    # Signs of columns change no distance; without them the first row is all ones.
+    signs = rng.choice([-1, 1], n_bits).astype(np.int8)
+    centres: Centres = (farthest * signs)[rng.permutation(n_classes)]
+    return centres
 
 
 def hadamard_matrix(order: int) -> Centres | None:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from fewbits.learners._parameters import check_number
+from fewbits.learners._parameters import check_flag, check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._pairs import (
@@ -33,6 +33,10 @@ class DCH(Loss):
         Scale ``g`` of the Cauchy distribution, in bits.
     quantization : float, default=0.1
         Weight ``q`` of the second term.
+    bounded : bool, default=True
+        Whether ``h = tanh(u)``, as in the paper. False takes the scores themselves, as
+        DeepHash-pytorch does: behind a hidden layer tanh saturates at large learning
+        rates, and hardly any gradient is left.
 
     Notes
     -----
@@ -46,17 +50,20 @@ class DCH(Loss):
     CVPR 2018.
     """
 
-    def __init__(self, gamma: float = 20.0, quantization: float = 0.1) -> None:
+    def __init__(
+        self, gamma: float = 20.0, quantization: float = 0.1, bounded: bool = True
+    ) -> None:
         super().__init__()
         check_number("gamma", gamma, 0, above=True)
         check_number("quantization", quantization, 0)
-        self.gamma, self.quantization = gamma, quantization
+        check_flag("bounded", bounded)
+        self.gamma, self.quantization, self.bounded = gamma, quantization, bounded
 
     def start(self, setting: Setting) -> None:
         self._share = share_of_similar(setting.targets, setting.generator())
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        h = torch.tanh(scores)
+        h = torch.tanh(scores) if self.bounded else scores
         g, s = self.gamma, batch.similar()
         unit = normalize(h, eps=SHORTEST)
         distances = hamming_of(unit @ unit.T, scores.shape[1])
