@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -271,19 +272,21 @@ def test_bundle_without_classes(bundle, tmp_path):
         bundle.classify(X, decoder="best")
 
 
-def test_foreign_rates_are_those_of_hidden_classes_where_they_are_known(bundle):
+def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
     rates = HiddenRates(np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300)
     calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
     few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
     assert known_by(bundle.classes, 0.2, few).model != "hidden classes"
-    for rate, radius in ((0.01, 0), (0.1, 1), (0.99, 3)):
+    by_space = partial(known_by, bundle.classes, calibration=None)
+    for rate, radius in ((0.05, 1), (0.1, 1), (0.5, 2), (0.99, 3)):
         region = known_by(bundle.classes, rate, calibrated.calibration)
-        assert (region.radius, region.model) == (radius, "hidden classes")
-    near = calibrated.classify(X, foreign_rate=0.1).rows
-    assert near.tolist() == [0, 1, -1]
-    assert calibrated.classify(X, foreign_rate=0.01).rows.tolist() == [0, -1, -1]
-    with pytest.raises(ArgumentError, match="longer codes are needed"):
-        calibrated.classify(X, foreign_rate=0.005)
+        assert region.radius == min(radius, by_space(rate).radius)
+        of_classes = radius <= by_space(rate).radius
+        assert (region.model == "hidden classes") == of_classes
+    assert calibrated.classify(X, foreign_rate=0.1).rows.tolist() == [0, -1, -1]
+    assert calibrated.classify(X, foreign_rate=0.5).rows.tolist() == [0, 1, -1]
+    with pytest.raises(ArgumentError, match="bits are needed"):
+        calibrated.classify(X, foreign_rate=0.005)  # however far apart the classes are
     with pytest.raises(
         ArgumentError, match=r"4 items .* too few for the rate, .* 0.25"
     ):

@@ -101,3 +101,33 @@ def test_other_items():
     learner = deep.DeepHash(n_bits=8, n_iter=1, random_state=0).fit(X, names)
     with pytest.raises(ArgumentError, match="fitted to more than 50 items"):
         bundle_of(learner, X[:50], names[:50])
+
+
+def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path))
+    pytest.importorskip("onnxscript")
+    nn = pytest.importorskip("torch.nn")
+    from fewbits.learners.deep import DeepHash, export_backbone
+
+    def fitted(images):
+        network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten())
+        learner = DeepHash(16, backbone=network, n_iter=1, random_state=0)
+        return learner.fit(images, names)
+
+    images = np.repeat(15 * X.reshape(-1, 1, 8, 8), 3, axis=1).astype(np.uint8)
+    learner, other = fitted(images), fitted(images[:, ::-1])
+    name = export_backbone(learner.backbone, size=8)
+    assert bundle_of(learner, images, names, backbone=name).backbone == name
+    wrong = export_backbone(other.backbone, size=8)
+    with pytest.raises(ArgumentError, match="makes other features of these images"):
+        bundle_of(learner, images, names, backbone=wrong)
+    unscaled = images.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
+    learner = fitted(unscaled)
+    name = export_backbone(learner.backbone, size=8)
+    with pytest.raises(ArgumentError, match="the scale, that its images have"):
+        bundle_of(learner, unscaled, names, backbone=name)
+    name = export_backbone(learner.backbone, std=[1 / 255] * 3, size=8)
+    assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
+    learner = fitted(unscaled / 255)
+    name = export_backbone(learner.backbone, size=8)
+    assert bundle_of(learner, unscaled / 255, names, backbone=name).backbone == name

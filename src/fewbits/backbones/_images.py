@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import FeatureError
+from fewbits.errors import FeatureError, MissingExtraError
 
 
 def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
@@ -48,7 +48,12 @@ def _resized(
     item: Any, size: Callable[[int, int], tuple[int, int]]
 ) -> NDArray[np.uint8]:
     """Return the image with the (width, height) that `size` makes of its own."""
-    from PIL import Image, UnidentifiedImageError
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise MissingExtraError(
+            "images need Pillow: pip install 'fewbits[vision]'"
+        ) from None
 
     # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
     unreadable = (

@@ -435,13 +435,12 @@ class Bundle:
             What "ordered" guesses go by, see `fewbits.decoding.decode_ordered`.
         foreign_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
-            a class: so near that no more than this share of foreign items are. Known
-            classes that play foreign ones tell how near, where `calibration` has them,
-            see `fewbits.decoding.hidden_class_rates`; else it is a share of all
-            possible codes, see `fewbits.decoding.predicted_region`, and real foreign
-            items are accepted several times as often. A rate finer than one of the
-            items that played foreign ones takes the smaller radius of both, as
-            `fewbits.bundle.known_by` tells. None accepts all.
+            a class: so near that no more than this share of foreign items is expected
+            to be. It is a share of all possible codes, see
+            `fewbits.decoding.predicted_region`, and of items of known classes that play
+            foreign ones, where `calibration` has them, see
+            `fewbits.decoding.hidden_class_rates`: the smaller radius counts. Real
+            foreign items are often accepted several times as often. None accepts all.
 
         Returns
         -------

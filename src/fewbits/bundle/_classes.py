@@ -68,10 +68,11 @@ def known_by(
 ) -> KnownRegion:
     """Return what is near enough to a class that few foreign items are.
 
-    As items of classes that played foreign ones tell, or, where there are none, as the
-    space of codes does. A rate finer than one such item has the smaller of the radius
-    by the space and that of the finest rate which they can tell: a stricter rate never
-    accepts more.
+    As items of classes that played foreign ones tell and as the space of codes does:
+    the smaller radius of the two. The former were trained to be apart, and look more
+    foreign than others; where codes are short or few of their bits tell anything, the
+    latter knows. A rate finer than one such item has the radius of the finest rate that
+    they can tell: a stricter rate never accepts more.
 
     Parameters
     ----------
@@ -92,19 +93,20 @@ def known_by(
     """
     check_rate(rate, "foreign_rate")
     hidden = None if calibration is None else calibration.hidden
-    if hidden is not None and rate * hidden.n_items >= 1:
-        return hidden.region(book.codes, book.n_bits, rate)
     if hidden is None or hidden.n_items < 2:
         return _by_space(book.codes.tobytes(), book.n_bits, rate)
+    fine = rate * hidden.n_items < 1
     try:
         by_space = _by_space(book.codes.tobytes(), book.n_bits, rate)
     except ArgumentError as error:
+        if not fine:
+            raise
         raise ArgumentError(
             f"{error}; {hidden.n_items} items that were kept aside are too few for the "
             f"rate, they tell those from {1 / hidden.n_items:.2g} on"
         ) from error
     finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
-    by_classes = hidden.region(book.codes, book.n_bits, finest)
+    by_classes = hidden.region(book.codes, book.n_bits, max(rate, finest))
     return min(by_classes, by_space, key=lambda region: region.radius)
 
 

@@ -163,9 +163,10 @@ class Items:
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
         """Return a user column, or some of its rows, as an array of objects."""
         if name not in self.columns:
+            hint = " (build keeps labels as 'label')" if "label" in self.columns else ""
             raise ArgumentError(
                 f"the items have no column {name!r}; they have "
-                f"{', '.join(self.columns) or 'none'}"
+                f"{', '.join(self.columns) or 'none'}{hint}"
             )
         column = self.table[name] if rows is None else self.table[name].take(rows)
         values = column.to_pylist()  # may be lists: an array of these has one axis

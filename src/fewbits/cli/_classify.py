@@ -1,5 +1,6 @@
 """``fewbits classify``."""
 
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -19,9 +20,16 @@ from fewbits.errors import ArgumentError
 
 #: How `KnownRegion.model` reads in a sentence.
 _MODELS = {
-    "hidden classes": "classes that played foreign ones",
-    "uniform": "the share of all codes; real foreign items may be several times that",
+    "hidden classes": "known classes that played foreign ones; others may be nearer",
+    "uniform": "the share of all codes",
 }
+#: How far from a class decoders look that may find none, and how much of all codes that
+#: may be before it is told.
+_RADIUS: dict[str, Callable[[dict[str, Any]], int]] = {
+    "exact": lambda options: 0,
+    "bounded": lambda options: options["--radius"] or 1,
+}
+_LARGE_SHARE = 0.05
 #: The decoder that an option is of.
 _NEEDED = {"--radius": "bounded", "--budget": "ordered", "--order": "ordered"}
 _HEADINGS = {
@@ -78,10 +86,11 @@ def classify(
         float | None,
         typer.Option(
             help="Reject an item as of no class unless its code is so near to that of "
-            "a class that at most this share of foreign items would be accepted; 0.05 "
-            "is a start. Estimated from items that 'fewbits fit' kept aside, whose "
-            "classes play foreign ones, or from the code space where there are none, "
-            "or too few for the rate. "
+            "a class that at most this share of foreign items is expected there; 0.05 "
+            "is a start. Estimated from the code space, and from items that 'fewbits "
+            "fit' kept aside, whose classes play foreign ones: the more careful of the "
+            "two counts. Real foreign items are often accepted several times as often; "
+            "try some of yours. "
             "What is accepted is told below the table, and as 'accepted' with --json."
         ),
     ] = None,
@@ -196,19 +205,48 @@ def classify(
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
-    if region:
-        typer.echo(
-            f"note: accepted is what differs in at most {region['radius']} bits from a "
-            f"class; {region['predicted_rate']:.3g} of foreign items are expected to, "
-            f"by {_MODELS[region['model']]}"
-        )
-        if region["predicted_rate"] > (foreign_rate or 0):
-            typer.echo(
-                f"note: --foreign-rate {foreign_rate:g} is finer than the items that "
-                "were kept aside can tell; expect the share above"
-            )
+    for note in _notes(loaded, options, foreign_rate, region):
+        typer.echo(f"note: {note}")
     if top and loaded.calibration is None and not several:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
+
+
+def _notes(
+    bundle: Any,
+    options: dict[str, Any],
+    foreign_rate: float | None,
+    region: dict[str, Any] | None,
+) -> Iterator[str]:
+    """Yield what has to be known of what is accepted as one of the classes."""
+    if region:
+        # Of few that played foreign ones, none accepted does not say that none will be.
+        share, model = region["predicted_rate"], _MODELS[region["model"]]
+        shown = f"{share:.3g}" if share else f"less than {_finest(bundle):.2g}"
+        yield (
+            f"accepted is what differs in at most {region['radius']} bits from a "
+            f"class; {shown} of foreign items are expected to, by {model}; real ones "
+            "are often accepted several times as often, so try some"
+        )
+        if share > (foreign_rate or 0):
+            yield (
+                f"--foreign-rate {foreign_rate:g} is finer than the items that were "
+                "kept aside can tell; expect the share above"
+            )
+    elif options.get("--decoder") in _RADIUS:
+        from fewbits.decoding import known_region
+
+        radius = _RADIUS[options["--decoder"]](options)
+        book = bundle.classes
+        share = known_region(book.codes, book.n_bits, radius).predicted_rate
+        if share > _LARGE_SHARE:
+            yield (
+                f"{share:.0%} of all codes differ in at most {radius} bits from a "
+                "class, and foreign items more often; longer codes leave more room"
+            )
+
+
+def _finest(bundle: Any) -> float:
+    return 1 / float(bundle.calibration.hidden.n_items)
 
 
 def _region_of(bundle: Any, rate: float | None) -> dict[str, Any] | None:

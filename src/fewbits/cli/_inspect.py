@@ -16,6 +16,11 @@ from fewbits.cli._options import (
 )
 from fewbits.errors import ArgumentError
 
+_BOUND = """note: inter is the distance of two classes' centres, intra that of an item
+to its own, in bits. The larger the ratio, the better items of a class rank for each
+other; a strict ratio above 4 ranks them perfectly. Low and high leave out the extreme
+0.1 %."""
+
 
 def register(app: typer.Typer) -> None:
     app.command("inspect")(inspect)
@@ -146,6 +151,7 @@ def inspect(
             typer.echo(f"note: {warning}")
     if distances is not None:
         _print_values("bound", distances)
+        typer.echo(_BOUND)
     if taxonomy is not None:
         typer.echo(f"how the classes are related: {taxonomy}")
     if attributes is not None:

@@ -15,6 +15,10 @@ from fewbits.learners import KernelMapped, Learner
 from fewbits.training._classes import classes_of
 from fewbits.training._methods import UNTYPED, method_of
 
+#: Images that two networks are compared by, and how far their features may differ, in
+#: parts of the largest: images of 0 to 1 were rounded.
+_N_COMPARED, _ALIKE = 8, 0.02
+
 
 def bundle_of(
     learner: Learner,
@@ -47,7 +51,7 @@ def bundle_of(
     ArgumentError
         When labels or a backbone are missing or not known, labels are not for each item
         or of other classes than the learner was fitted to, or the backbone makes
-        another number of features than it takes.
+        another number of features than it takes, or others of the first images.
     FeatureError
         When X is no matrix of as many features.
     NotFittedError
@@ -75,6 +79,8 @@ def bundle_of(
         )
     extractor = None if backbone is None else _suitable(learner, backbone)
     features = inner.extract(X) if own else as_features(X, learner.n_features_in_)
+    if own and extractor is not None:
+        _check_same_features(extractor, X, features)
     method, given = method_of(inner), inner.get_params()
     if given.get("loss") == method:
         del given["loss"]
@@ -133,6 +139,26 @@ def _suitable(learner: Any, backbone: str) -> Backbone:
             f"{backbone} makes {made} features, the learner takes {wanted}"
         )
     return extractor
+
+
+def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
+    """Refuse a backbone that is not the learner's, or sees images in another way.
+
+    Asked for a few images, where X holds their pixels: of 0 to 255, or of 0 to 1.
+    """
+    some = np.asarray(X[:_N_COMPARED])
+    if some.ndim != 4 or some.shape[1] != 3 or some.min() < 0 or some.max() > 255:
+        return
+    scale = 255 if some.dtype.kind == "f" and some.max() <= 1 else 1
+    pixels = np.rint(scale * some)
+    images = [image.transpose(1, 2, 0) for image in pixels.astype(np.uint8)]
+    made, expected = extractor.extract(images), features[:_N_COMPARED]
+    if np.abs(made - expected).max() > _ALIKE * np.abs(expected).max():
+        raise ArgumentError(
+            f"{extractor.id} makes other features of these images than the network of "
+            "this learner: export that one, with the mean and std, or the scale, that "
+            "its images have"
+        )
 
 
 def _check_labels(learner: Any, X: Any, y: Any) -> None:
