@@ -270,6 +270,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "--labels", "label", "-d", "x"], "--decoder"),
         (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
         (["classify", "b", "-i", "q.npy", "--linear"], "--linear needs --labels"),
+        (["classify", "b", "-i", "q.npy", "-k", 3], "-k needs --labels"),
         (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
         (["classify", "b", "-i", "q.npy", "--order", "ranks"], "--decoder ordered"),
         (["classify", "b", "-i", "q.npy", "-d", "ordered", "--order", "x"], "order"),

@@ -30,6 +30,7 @@ _RADIUS: dict[str, Callable[[dict[str, Any]], int]] = {
     "bounded": lambda options: options["--radius"] or 1,
 }
 _LARGE_SHARE = 0.05
+_N_VOTES = 10
 #: The decoder that an option is of.
 _NEEDED = {"--radius": "bounded", "--budget": "ordered", "--order": "ordered"}
 _HEADINGS = {
@@ -117,7 +118,9 @@ def classify(
             "the collection with their classes."
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Items that vote.")] = 10,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Items that vote; 10 when not given.")
+    ] = None,
     linear: Annotated[
         bool,
         typer.Option(
@@ -166,7 +169,7 @@ def classify(
         options |= {"--top": top or None, "--foreign-rate": foreign_rate}
         check_unused(options, "the codes of classes, --labels has votes")
     else:
-        check_unused({"--linear": linear or None}, "--labels")
+        check_unused({"--linear": linear or None, "-k": k}, "--labels")
     for option, needed in _NEEDED.items():
         if decoder != needed:
             check_unused({option: options[option]}, f"--decoder {needed}")
@@ -189,7 +192,7 @@ def classify(
         if linear:
             answers = linear_answers(loaded, asked, labels)
         else:
-            answers = vote_answers(loaded, asked, labels, k)
+            answers = vote_answers(loaded, asked, labels, _N_VOTES if k is None else k)
     elif several:
         ranked = {} if top is None else {"top": top}
         answers = label_answers(loaded, asked, **ranked)
