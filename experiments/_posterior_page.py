@@ -83,8 +83,10 @@ correlations with it.
 mAP with expected ties, divided by what can be found; means over seeds ± one standard
 error, and differences paired by seed, over the seeds that both have.
 
-Where losses stand alone at more lengths (ICD-10-CM), they were trained for the
-[comparison with LLC](llc_retrieval.md).
+Where losses stand alone at more lengths (ICD-10-CM, WordNet), they were trained for the
+[comparison with LLC](llc_retrieval.md). Of Caltech-101, weights of controls beside
+losses other than CSQ and OrthoHash, and rates with them, were chosen when the centres
+at 32 bits were *separated* ones, as at 16 bits.
 
 What the posterior is worth is the row "D less the targets" of each table *What
 posterior and centres are worth*: where it is below 0, what the control adds comes from
