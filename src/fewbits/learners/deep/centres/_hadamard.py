@@ -84,11 +84,13 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
 def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres:
     """Return all rows of a matrix and of its negative, and balanced ones."""
     rows, n_bits = np.concatenate([H, -H]), H.shape[1]
-    draws = []
+    farthest, apart = rows, -1
     for _ in range(_DRAWS):
         more = balanced_centres(n_classes - len(rows), n_bits, random_state=rng)
-        draws.append(np.concatenate([rows, more]))
-    farthest = max(draws, key=lambda centres: smallest_distance(pack(centres > 0)))
+        drawn = np.concatenate([rows, more])
+        distance = smallest_distance(pack(drawn > 0))
+        if distance > apart:
+            farthest, apart = drawn, distance
     # Signs of columns change no distance; without them the first row is all ones.
     signs = rng.choice([-1, 1], n_bits).astype(np.int8)
     centres: Centres = (farthest * signs)[rng.permutation(n_classes)]
