@@ -30,7 +30,7 @@ def known_classes(name: str, classes: NDArray[Any]) -> KnownClasses:
 
 
 def _cifar10_synsets(classes: Iterable[str]) -> list[str]:
-    """Return the sense of each class: the first of its name, cars among them."""
+    """Return the first noun of each class's name; of automobiles that of car."""
     return [f"{'car' if name == 'automobile' else name}.n.01" for name in classes]
 
 

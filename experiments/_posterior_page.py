@@ -70,9 +70,9 @@ Variants, learning rates and weights were chosen at 32 bits on a tenth of the tr
 items of another seed, among which is no query of those that are reported (of ICD-10
 that leaves 11 to 60 of a block's items instead of 60). There, with {N_ITER} epochs at
 each length, it also shows after how many they rank best, in the mean over {N_SMOOTHED}
-epochs beside each other (of D alone, csq + D and hashnet + D with a linear head in the
-median of three seeds); so many are then done with all training items, and the learning
-rate falling to 0 by the last. That counts the rank of items that are trained on, of
+epochs beside each other (of heads that are not of public code in the median of three
+seeds); so many are then done with all training items, and the learning rate falling to
+0 by the last. That counts the rank of items that are trained on, of
 which half the base of Caltech-101 consists, and a twelfth of that of ICD-10's words.
 CIFAR-10's base has none of them, and there as many epochs are done, of 5, 10, 20, 40 or
 80, as let items kept aside rank one another best, in the mean of {N_ASKED} seeds. "MLP"

@@ -151,7 +151,7 @@ def against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
 def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[str]:
     """Draw the mAP of every epoch against its bound (figure 1)."""
     groups = {
-        _with_d(cell): list(
+        _followed_name(cell): list(
             zip(
                 cell["figures"]["bound"],
                 cell["figures"]["map"],
@@ -159,7 +159,7 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
             )
         )
         for cell in cells
-        if _with_d(cell)
+        if _followed_name(cell)
         and (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
     }
     if groups:
@@ -169,8 +169,8 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
         yield f"![mAP of every epoch against the bound](../images/{image.name})"
 
 
-def _with_d(cell: Cell) -> str:
-    """Return what is trained with the control, and nothing of other networks."""
+def _followed_name(cell: Cell) -> str:
+    """Return the name of what has the control, beside a loss or alone, else none."""
     method, control = cell["cell"]["method"], cell["cell"]["control"]
     if control == "D":
         return f"{method} + D"

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -277,12 +276,18 @@ def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
     calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
     few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
     assert known_by(bundle.classes, 0.2, few).model != "hidden classes"
-    by_space = partial(known_by, bundle.classes, calibration=None)
-    for rate, radius in ((0.05, 1), (0.1, 1), (0.5, 2), (0.99, 3)):
+    # Of 64 codes 3 are of classes, 21 within a bit of these: the space is stricter.
+    for rate, radius, told in ((0.05, 0, 3 / 64), (0.1, 0, 3 / 64), (0.5, 1, 21 / 64)):
         region = known_by(bundle.classes, rate, calibrated.calibration)
-        assert region.radius == min(radius, by_space(rate).radius)
-        of_classes = radius <= by_space(rate).radius
-        assert (region.model == "hidden classes") == of_classes
+        assert (region.radius, region.model) == (radius, "uniform")
+        assert region.predicted_rate == pytest.approx(told)
+    near = HiddenRates(np.array([0.09, 0.4, 0.6, 1, 1, 1, 1]), np.zeros(7), 300)
+    for rate, radius, told in ((0.1, 0, 0.09), (0.5, 1, 0.4)):  # and now the classes
+        region = known_by(
+            bundle.classes, rate, Calibration(1.0, np.zeros(6), 0.0, near)
+        )
+        assert (region.radius, region.model) == (radius, "hidden classes")
+        assert region.predicted_rate == pytest.approx(told)
     assert calibrated.classify(X, foreign_rate=0.1).rows.tolist() == [0, -1, -1]
     assert calibrated.classify(X, foreign_rate=0.5).rows.tolist() == [0, 1, -1]
     with pytest.raises(ArgumentError, match="bits are needed"):
@@ -312,7 +317,9 @@ def test_a_stricter_rate_never_accepts_more():
     assert radii[4] == 9  # the code space alone has 19
     assert regions[4].model == "hidden classes"
     assert known_by(book, 0.02, None).radius == 19
-    assert regions[0].model == "uniform"
+    # The space has the smaller radius, the classes expect more within it.
+    assert radii[0] == known_by(book, wanted[0], None).radius
+    assert regions[0].predicted_rate == rates.rates[radii[0]] > wanted[0]
     with pytest.raises(ArgumentError, match="longer codes are needed"):
         known_by(book, 0.01, Calibration(1.0, np.zeros(64), 0.0, none))
     single = Calibration(1.0, np.zeros(64), 0.0, rates._replace(n_items=1))

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.codes import hamming_distances
+from fewbits.decoding import known_region
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 rng = np.random.default_rng(0)
@@ -92,6 +93,7 @@ def test_votes(folder):
     options = ["-i", folder / "q.npy", "--labels", "label", "-k", 5, "--json"]
     answers = map(json.loads, run("classify", folder / "b", *options).splitlines())
     assert [each["class"] for each in answers] == NAMES.tolist()
+    options = [each for each in options if each not in ("-k", 5)]
     linear = run("classify", folder / "b", *options, "--linear").splitlines()
     assert [json.loads(each)["class"] for each in linear] == NAMES.tolist()
     assert {"class", "score"} < json.loads(linear[0]).keys()
@@ -143,8 +145,14 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
         answers = run(*question, *options, "--json").splitlines()
         assert [json.loads(each)["class"] for each in answers] == NAMES.tolist()
     accepted = json.loads(answers[0])["accepted"]
-    assert accepted["model"] in ("hidden classes", "uniform")  # what is more careful
     assert accepted["predicted_rate"] <= 0.2
+    bundle = Bundle.load(tmp_path / "b")
+    codes, radius = bundle.classes.codes, accepted["radius"]
+    both = {  # the more careful is told
+        "hidden classes": bundle.calibration.hidden.rates[radius],
+        "uniform": known_region(codes, 16, radius).predicted_rate,
+    }
+    assert accepted["predicted_rate"] == max(both.values()) == both[accepted["model"]]
     shown = " ".join(run(*question, "--foreign-rate", 0.2).split())
     assert f"at most {accepted['radius']} bits from a class" in shown
     by_space = ["--foreign-rate", 0.2, "--code-space", "--json"]
@@ -155,6 +163,21 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     wide = ["--decoder", "bounded", "--radius", 8]
     assert "% of all codes differ" in " ".join(run(*question, *wide).split())
     assert "of all codes" not in run(*question, "--decoder", "exact")
+
+
+def test_codes_that_leave_no_room_are_told(folder):
+    question = ["classify", folder / "b", "-i", folder / "q.npy"]  # 4 codes of 4 bits
+    exact = ["--decoder", "exact"]
+    for options, radius in (
+        (exact, 0),
+        (["--decoder", "bounded", "--radius", 0], 0),
+        (["--decoder", "bounded"], 1),
+    ):
+        told = " ".join(run(*question, *options).split())
+        assert f"of all codes differ in at most {radius} bits" in told
+        assert ("25% of all" in told) == (radius == 0)
+    for options in ([], ["--decoder", "nearest"], [*exact, "--json"]):
+        assert "of all codes" not in run(*question, *options)
 
 
 def test_a_bundle_without_codes_of_classes(folder, tmp_path):
@@ -271,6 +294,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
         (["classify", "b", "-i", "q.npy", "--linear"], "--linear needs --labels"),
         (["classify", "b", "-i", "q.npy", "-k", 3], "-k needs --labels"),
+        (
+            ["classify", "b", "-i", "q.npy", "--labels", "label", "--linear", "-k", 3],
+            "-k needs votes",
+        ),
         (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
         (["classify", "b", "-i", "q.npy", "--order", "ranks"], "--decoder ordered"),
         (["classify", "b", "-i", "q.npy", "-d", "ordered", "--order", "x"], "order"),

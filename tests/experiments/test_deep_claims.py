@@ -188,7 +188,12 @@ def test_correlations_are_over_epochs_and_networks():
     ]
     found = over_epochs("csq", "D", 0.7)(of(posterior_epochs=epochs))
     assert found[at] == pytest.approx({1000: 0.3})
-    assert over_epochs("D alone", "", 0.7)(of(posterior_epochs=epochs)) == {}
+    epochs += [
+        cell("D alone", 1000, {**curves, "bound": [3, 1, 2]}, bits=16, control=control)
+        for control in ("", "D")
+    ]
+    found = over_epochs("D alone", "", 0.7)(of(posterior_epochs=epochs))
+    assert found == {(("bits", 16),): {1000: pytest.approx(-1.7)}}
 
 
 def test_divergences_are_those_of_whole_blocks():

@@ -217,8 +217,11 @@ def test_what_is_kept_aside_is_the_same_for_all(monkeypatch):
         return {"map": [0.1] * 10 + [0.9] * 20 if late else [0.5] * 10 + [0.2] * 20}
 
     monkeypatch.setattr(_cells.Cells, "measure", measured)
-    assert posterior_control.best_epoch("any", "linear", 8, "dch", "D") == (1, 0.5)
-    found = posterior_control.best_epoch("any", "linear", 8, "csq", "D")
+    for loss in ("dch", "csq"):  # of csq more seeds are looked at, and do not count
+        assert posterior_control.best_epoch("any", "linear", 8, loss, "D") == (1, 0.5)
+    assert len(posterior_control.curves("any", "linear", 8, "csq", "D")) == 3
+    assert len(posterior_control.curves("any", "mlp", 8, "csq", "D")) == 1
+    found = posterior_control.best_epoch("any", "linear with decay", 8, "csq", "")
     assert found == (15, pytest.approx(0.5))  # the first of nine good ones in a row
 
 

@@ -254,7 +254,10 @@ def test_several_labels_stay_numbers(tmp_path, dtype):
     [
         (VECTORS + 0.5, r"shape \(4, 3\) and hold 0.5; .* must hold 0 and 1 only"),
         (VECTORS * np.nan, "hold nan; a matrix of labels must hold 0 and 1 only"),
-        (VECTORS.astype(str), "are 3 texts for each item; a matrix of labels must"),
+        (
+            VECTORS.astype(str),
+            "dtype <U32; a matrix of labels must hold 0 and 1 only, one",
+        ),
         (VECTORS[None], r"shape \(1, 4, 3\); labels need \(n,\) or \(n, n_classes\)"),
         (np.array(3), r"shape \(\); labels need"),
         (np.array([1, np.nan, 2, 2]), "missing in row 1, got nan"),

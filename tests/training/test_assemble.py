@@ -124,10 +124,17 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
     unscaled = images.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
     learner = fitted(unscaled)
     name = export_backbone(learner.backbone, size=8)
-    with pytest.raises(ArgumentError, match="the scale, that its images have"):
+    with pytest.raises(ArgumentError, match="or the scale, that they have"):
         bundle_of(learner, unscaled, names, backbone=name)
     name = export_backbone(learner.backbone, std=[1 / 255] * 3, size=8)
     assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
     learner = fitted(unscaled / 255)
     name = export_backbone(learner.backbone, size=8)
     assert bundle_of(learner, unscaled / 255, names, backbone=name).backbone == name
+    dark = images.copy()
+    dark[:8] = 0  # what the first images are does not tell the scale
+    for given in (dark, dark.astype(np.float32)):
+        learner = fitted(given)
+        std = {} if given is dark else {"std": [1 / 255] * 3}
+        name = export_backbone(learner.backbone, size=8, **std)
+        assert bundle_of(learner, given, names, backbone=name).backbone == name

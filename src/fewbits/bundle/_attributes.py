@@ -25,6 +25,7 @@ from fewbits.analysis import (
 )
 from fewbits.analysis._checks import check_bits
 from fewbits.bundle._hand_files import read_by_hand
+from fewbits.bundle._items import LABEL_COLUMN
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 #: The column in which ``fewbits build`` keeps raw items, by their kind.
 RAW_COLUMNS = {"texts": "text", "images": "path"}
-#: And labels.
-LABEL_COLUMN = "label"
 
 #: Classes of which the page tells what sets them apart.
 PROFILES = 30

@@ -439,8 +439,9 @@ class Bundle:
             to be. It is a share of all possible codes, see
             `fewbits.decoding.predicted_region`, and of items of known classes that play
             foreign ones, where `calibration` has them, see
-            `fewbits.decoding.hidden_class_rates`: the smaller radius counts. Real
-            foreign items are often accepted several times as often. None accepts all.
+            `fewbits.decoding.hidden_class_rates`: the smaller radius counts. A rate
+            finer than one of these items is that of one. Real foreign items are often
+            accepted several times as often. None accepts all.
 
         Returns
         -------

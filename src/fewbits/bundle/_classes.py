@@ -21,6 +21,7 @@ from fewbits.decoding import (
     decode_nearest,
     decode_ordered,
     decode_soft,
+    known_region,
     label_scores,
     learn_classes,
     nearest_vote,
@@ -69,10 +70,10 @@ def known_by(
     """Return what is near enough to a class that few foreign items are.
 
     As items of classes that played foreign ones tell and as the space of codes does:
-    the smaller radius of the two. The former were trained to be apart, and look more
-    foreign than others; where codes are short or few of their bits tell anything, the
-    latter knows. A rate finer than one such item has the radius of the finest rate that
-    they can tell: a stricter rate never accepts more.
+    the smaller radius of the two, and the larger of the rates that they predict within
+    it. The former were trained to be apart, and look more foreign than others; where
+    codes are short, the latter knows. A rate finer than one such item has the radius of
+    the finest rate that they can tell: a stricter rate never accepts more.
 
     Parameters
     ----------
@@ -107,7 +108,12 @@ def known_by(
         ) from error
     finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
     by_classes = hidden.region(book.codes, book.n_bits, max(rate, finest))
-    return min(by_classes, by_space, key=lambda region: region.radius)
+    radius = min(by_classes.radius, by_space.radius)
+    within = (
+        hidden.within(book.codes, book.n_bits, radius),
+        known_region(book.codes, book.n_bits, radius),
+    )
+    return max(within, key=lambda region: region.predicted_rate)
 
 
 def by_code_space(bundle: "Bundle") -> "Bundle":

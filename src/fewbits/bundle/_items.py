@@ -13,6 +13,8 @@ from fewbits.codes import as_codes, prefix
 from fewbits.errors import ArgumentError, ArtefactError
 
 RESERVED = ("id", "code", "vector")
+#: Where ``fewbits build`` keeps labels.
+LABEL_COLUMN = "label"
 
 
 class Items:
@@ -163,10 +165,9 @@ class Items:
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
         """Return a user column, or some of its rows, as an array of objects."""
         if name not in self.columns:
-            hint = " (build keeps labels as 'label')" if "label" in self.columns else ""
             raise ArgumentError(
                 f"the items have no column {name!r}; they have "
-                f"{', '.join(self.columns) or 'none'}{hint}"
+                f"{', '.join(self.columns) or 'none'}"
             )
         column = self.table[name] if rows is None else self.table[name].take(rows)
         values = column.to_pylist()  # may be lists: an array of these has one axis
@@ -180,6 +181,11 @@ class Items:
         ArgumentError
             When there is no such column, or it holds lists of several lengths.
         """
+        if name not in self.columns and LABEL_COLUMN in self.columns:
+            raise ArgumentError(
+                f"the items have no column {name!r}: fewbits build keeps labels as "
+                f"{LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
+            )
         values = self.column(name).tolist()
         try:
             return np.asarray(values)

@@ -1,6 +1,6 @@
 """``fewbits classify``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -20,15 +20,10 @@ from fewbits.errors import ArgumentError
 
 #: How `KnownRegion.model` reads in a sentence.
 _MODELS = {
-    "hidden classes": "known classes that played foreign ones; others may be nearer",
+    "hidden classes": "known classes that played foreign ones",
     "uniform": "the share of all codes",
 }
-#: How far from a class decoders look that may find none, and how much of all codes that
-#: may be before it is told.
-_RADIUS: dict[str, Callable[[dict[str, Any]], int]] = {
-    "exact": lambda options: 0,
-    "bounded": lambda options: options["--radius"] or 1,
-}
+#: How much of all codes may be near some class before it is told.
 _LARGE_SHARE = 0.05
 _N_VOTES = 10
 #: The decoder that an option is of.
@@ -168,6 +163,8 @@ def classify(
     if labels is not None:
         options |= {"--top": top or None, "--foreign-rate": foreign_rate}
         check_unused(options, "the codes of classes, --labels has votes")
+        if linear:
+            check_unused({"-k": k}, "votes, not --linear")
     else:
         check_unused({"--linear": linear or None, "-k": k}, "--labels")
     for option, needed in _NEEDED.items():
@@ -197,7 +194,11 @@ def classify(
         ranked = {} if top is None else {"top": top}
         answers = label_answers(loaded, asked, **ranked)
     else:
-        given = {k.lstrip("-"): v for k, v in options.items() if v is not None}
+        given = {
+            name.lstrip("-"): value
+            for name, value in options.items()
+            if value is not None
+        }
         answers = class_answers(
             loaded, asked, **given, foreign_rate=foreign_rate, top=top
         )
@@ -222,34 +223,42 @@ def _notes(
 ) -> Iterator[str]:
     """Yield what has to be known of what is accepted as one of the classes."""
     if region:
-        # Of few that played foreign ones, none accepted does not say that none will be.
-        share, model = region["predicted_rate"], _MODELS[region["model"]]
-        shown = f"{share:.3g}" if share else f"less than {_finest(bundle):.2g}"
         yield (
             f"accepted is what differs in at most {region['radius']} bits from a "
-            f"class; {shown} of foreign items are expected to, by {model}; real ones "
-            "are often accepted several times as often, so try some"
+            f"class, as {region['predicted_rate']:.2g} of foreign items are expected "
+            f"to by {_MODELS[region['model']]}; real ones often do several times as "
+            "often, so try some"
         )
-        if share > (foreign_rate or 0):
+        if foreign_rate is not None and _is_too_fine(foreign_rate, bundle.calibration):
             yield (
                 f"--foreign-rate {foreign_rate:g} is finer than the items that were "
-                "kept aside can tell; expect the share above"
+                "kept aside can tell; expect no less than one of them"
             )
-    elif options.get("--decoder") in _RADIUS:
+    elif (radius := _radius_of(options)) is not None:
         from fewbits.decoding import known_region
 
-        radius = _RADIUS[options["--decoder"]](options)
         book = bundle.classes
         share = known_region(book.codes, book.n_bits, radius).predicted_rate
         if share > _LARGE_SHARE:
             yield (
                 f"{share:.0%} of all codes differ in at most {radius} bits from a "
-                "class, and foreign items more often; longer codes leave more room"
+                "class, and foreign items do more often; longer codes leave more room"
             )
 
 
-def _finest(bundle: Any) -> float:
-    return 1 / float(bundle.calibration.hidden.n_items)
+def _radius_of(options: dict[str, Any]) -> int | None:
+    """Return how far from a class a decoder looks, None for one that finds always."""
+    if options["--decoder"] == "exact":
+        return 0
+    if options["--decoder"] == "bounded":
+        return 1 if options["--radius"] is None else int(options["--radius"])
+    return None
+
+
+def _is_too_fine(rate: float, calibration: Any) -> bool:
+    """Tell whether a rate is less than one of the items that played foreign ones."""
+    hidden = None if calibration is None else calibration.hidden
+    return hidden is not None and rate * hidden.n_items < 1
 
 
 def _region_of(bundle: Any, rate: float | None) -> dict[str, Any] | None:

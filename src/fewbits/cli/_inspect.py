@@ -17,9 +17,9 @@ from fewbits.cli._options import (
 from fewbits.errors import ArgumentError
 
 _BOUND = """note: inter is the distance of two classes' centres, intra that of an item
-to its own, in bits. The larger the ratio, the better items of a class rank for each
-other; a strict ratio above 4 ranks them perfectly. Low and high leave out the extreme
-0.1 %."""
+to its own, in bits. The larger the ratio, the better items of a class tend to rank for
+each other; a strict ratio above 4 ranks them perfectly. Low and high leave out the
+extreme 0.1 %."""
 
 
 def register(app: typer.Typer) -> None:

@@ -67,6 +67,10 @@ class HiddenRates(NamedTuple):
                 f"{self.rates[0]:.3g} of the items have the code of another class, "
                 f"more than the rate {rate:.3g}: longer codes are needed"
             )
+        return self.within(class_codes, n_bits, radius)
+
+    def within(self, class_codes: CodeArray, n_bits: int, radius: int) -> KnownRegion:
+        """Accept within a radius, whatever the rate."""
         return KnownRegion(
             distinct_codes(class_codes, n_bits),
             n_bits,

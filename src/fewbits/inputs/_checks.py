@@ -114,8 +114,8 @@ def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:
     needed = "a matrix of labels must hold 0 and 1 only"
     if array.dtype.kind not in "biuf":
         raise ArgumentError(
-            f"{what} are {array.shape[1]} texts for each item; {needed}, one column "
-            "for each class (as in a .npy file of their own)"
+            f"{what} have shape {array.shape} and dtype {array.dtype}; {needed}, one "
+            "column for each class (as in a .npy file of their own)"
         )
     wrong = ~np.isin(array, (0, 1))
     if wrong.any():

@@ -16,8 +16,8 @@ from fewbits.training._classes import classes_of
 from fewbits.training._methods import UNTYPED, method_of
 
 #: Images that two networks are compared by, and how far their features may differ, in
-#: parts of the largest: images of 0 to 1 were rounded.
-_N_COMPARED, _ALIKE = 8, 0.02
+#: parts of the largest: those of bytes, and of floats, which are rounded to bytes.
+_N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 
 def bundle_of(
@@ -51,7 +51,8 @@ def bundle_of(
     ArgumentError
         When labels or a backbone are missing or not known, labels are not for each item
         or of other classes than the learner was fitted to, or the backbone makes
-        another number of features than it takes, or others of the first images.
+        another number of features than it takes, or others of the first images (of 0
+        to 255, or of 0 to 1: normalised ones are not compared).
     FeatureError
         When X is no matrix of as many features.
     NotFittedError
@@ -144,20 +145,22 @@ def _suitable(learner: Any, backbone: str) -> Backbone:
 def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
     """Refuse a backbone that is not the learner's, or sees images in another way.
 
-    Asked for a few images, where X holds their pixels: of 0 to 255, or of 0 to 1.
+    Asked for a few images, where X holds their pixels: of 0 to 255, or of 0 to 1. What
+    images normalised ones were made of is not known, and they are not compared.
     """
-    some = np.asarray(X[:_N_COMPARED])
-    if some.ndim != 4 or some.shape[1] != 3 or some.min() < 0 or some.max() > 255:
+    if np.ndim(X) != 4 or np.shape(X)[1] != 3 or np.min(X) < 0 or np.max(X) > 255:
         return
-    scale = 255 if some.dtype.kind == "f" and some.max() <= 1 else 1
-    pixels = np.rint(scale * some)
-    images = [image.transpose(1, 2, 0) for image in pixels.astype(np.uint8)]
-    made, expected = extractor.extract(images), features[:_N_COMPARED]
-    if np.abs(made - expected).max() > _ALIKE * np.abs(expected).max():
+    some, are_bytes = np.asarray(X[:_N_COMPARED]), np.asarray(X).dtype.kind in "iu"
+    scale = 1 if are_bytes or np.max(X) > 1 else 255
+    pixels = np.rint(scale * some).astype(np.uint8)
+    made = extractor.extract([image.transpose(1, 2, 0) for image in pixels])
+    expected = features[:_N_COMPARED]
+    most = (_OF_BYTES if are_bytes else _OF_FLOATS) * np.abs(expected).max()
+    if not np.abs(made - expected).max() <= most:  # nor are NaN alike
         raise ArgumentError(
             f"{extractor.id} makes other features of these images than the network of "
-            "this learner: export that one, with the mean and std, or the scale, that "
-            "its images have"
+            "this learner: export that one, for images of this size, and with the mean "
+            "and std, or the scale, that they have"
         )
 
 

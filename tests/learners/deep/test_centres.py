@@ -88,15 +88,24 @@ class TestHadamard:
         sizes = {"n_classes": n_classes, "n_bits": n_bits, "random_state": 5}
         assert np.array_equal(hadamard_centres(**sizes), separated_centres(**sizes))
 
-    @pytest.mark.parametrize(("n_classes", "n_bits"), [(33, 16), (64, 16), (100, 32)])
-    def test_more_rows_are_balanced(self, n_classes, n_bits):
-        centres = hadamard_centres(n_classes, n_bits, random_state=1).astype(int)
-        products = centres @ centres.T
-        near = np.isin(products, (0, n_bits, -n_bits)).sum(axis=1)
-        assert (near >= 2 * n_bits).sum() >= 2 * n_bits  # the matrix and its negative
-        assert distances(centres).min() >= n_bits // 8
-        random = balanced_centres(n_classes, n_bits, random_state=1)
-        assert distances(centres).mean() >= distances(random).mean()
+    @pytest.mark.parametrize(
+        ("n_classes", "n_bits"), [(33, 16), (64, 16), (80, 20), (100, 32)]
+    )
+    def test_more_rows_are_the_farthest_of_balanced_draws(self, n_classes, n_bits):
+        centres = hadamard_centres(n_classes, n_bits, random_state=1)
+        products = centres.astype(int) @ centres.T
+        from_each = np.isin(products, (0, n_bits, -n_bits))
+        # Rows are half of the bits from each other, others from the signs of columns.
+        assert (from_each.sum(axis=1) >= 2 * n_bits).sum() >= 2 * n_bits
+        assert from_each.all(axis=1).any()
+        rng = np.random.RandomState(1)
+        H = hadamard_matrix(n_bits)
+        left = n_classes - 2 * n_bits
+        draws = [balanced_centres(left, n_bits, random_state=rng) for _ in range(20)]
+        draws = [np.concatenate([H, -H, drawn]) for drawn in draws]
+        nearest = [distances(drawn).min() for drawn in draws]
+        assert distances(centres).min() == max(nearest)
+        assert (max(nearest) > min(nearest)) == (n_bits > 16)
         again = hadamard_centres(n_classes, n_bits, random_state=1)
         assert np.array_equal(centres, again)
 

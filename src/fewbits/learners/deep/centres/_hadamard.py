@@ -18,23 +18,24 @@ from fewbits.learners.deep.centres._checks import (
 from fewbits.learners.deep.centres._separated import separated_centres
 
 _TRIES = 100
-#: Draws of further rows, of which those are taken that are farthest apart; of fewer
-#: bits some row would be drawn twice.
+#: Draws of further rows, of which those are taken that are farthest apart; of 8 bits
+#: some row would nearly always be drawn twice.
 _DRAWS, _FEWEST_BITS = 20, 16
 
 
 def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
     """Return rows of a Hadamard matrix, and of its negative, as CSQ does.
 
-    Any two differ in half of their bits, or in all. Rows get signs at random, which
-    changes no such distance: as they are, the first column of Sylvester's matrix is
-    constant, and its bit would tell nothing. For a few classes no signs help, and the
-    last gets the opposite of the first.
+    Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all.
+    Rows get signs at random, which changes no such distance: as they are, the first
+    column of Sylvester's matrix is constant, and its bit would tell nothing. For a few
+    classes no signs help, and the last gets the opposite of the first.
 
-    Of 16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and
-    balanced ones that are drawn, of 20 draws those whose smallest distance is the
-    largest. Beyond, and where no matrix of this order is known, `separated_centres`
-    takes their place; CSQ draws those at random.
+    Of 16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and others
+    that are drawn: each differs in half of its bits from one code, the same for all. Of
+    20 draws those are taken whose smallest distance is the largest. Beyond, and where
+    no matrix of this order is known, `separated_centres` takes their place; CSQ draws
+    those at random.
 
     Parameters
     ----------
@@ -82,7 +83,10 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
 
 
 def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres:
-    """Return all rows of a matrix and of its negative, and balanced ones."""
+    """Return all rows of a matrix and of its negative, and balanced ones.
+
+    Columns get signs, which change no distance, as rows do of fewer classes.
+    """
     rows, n_bits = np.concatenate([H, -H]), H.shape[1]
     farthest, apart = rows, -1
     for _ in range(_DRAWS):
@@ -91,7 +95,6 @@ def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres
         distance = smallest_distance(pack(drawn > 0))
         if distance > apart:
             farthest, apart = drawn, distance
-    # Signs of columns change no distance; without them the first row is all ones.
     signs = rng.choice([-1, 1], n_bits).astype(np.int8)
     centres: Centres = (farthest * signs)[rng.permutation(n_classes)]
     return centres
