@@ -225,6 +225,17 @@ def test_what_is_kept_aside_is_the_same_for_all(monkeypatch):
     assert found == (15, pytest.approx(0.5))  # the first of nine good ones in a row
 
 
+@pytest.mark.parametrize("experiment", ["posterior_control", "llc_retrieval"])
+def test_seeds_of_a_mean_have_the_same_settings(experiment):
+    chosen = ("variant", "weight", "rate", "epochs")
+    known = {}
+    for measured in _cells.Cells(experiment):
+        cell = {k: v for k, v in measured["cell"].items() if k != "seed"}
+        made = [measured["figures"].get(name) for name in chosen]
+        assert known.setdefault(str(sorted(cell.items())), made) == made, cell
+    assert known
+
+
 def test_retrieval_follows_what_is_chosen_and_measured(monkeypatch):
     cell = {"data": "any", "bits": 16, "method": "LLC", "seed": 0}
     monkeypatch.setattr(llc_retrieval, "settled", lambda *_: (1e-3, 40))
