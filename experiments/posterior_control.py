@@ -61,6 +61,7 @@ WEIGHTS, MORE_WEIGHTS = (0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way. In a batch of many
 #: classes hardly any pair is similar; with a memory each item meets all of its class.
 #: Behind a hidden layer tanh saturates, and distances of the scores themselves do not.
+#: Pairs of an item with itself take half of the weight of similar ones from the others.
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "hashnet": {
         "": {},
@@ -73,7 +74,12 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "memory": {"memory": 5000},
         "clamped, memory": {"discrete": False, "memory": 5000},
     },
-    "dch": {"": {}, "of scores": {"bounded": False}},
+    "dch": {
+        "": {},
+        "of scores": {"bounded": False},
+        "with itself": {"with_itself": True},
+        "of scores, with itself": {"bounded": False, "with_itself": True},
+    },
     "dsdh": {"": {}, "eta 1": {"eta": 1.0}, "eta 0": {"eta": 0.0}},
 }
 N_ITER, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32

@@ -34,6 +34,7 @@ BOOK = np.array([[1, 1, -1, -1, 1, -1], [-1] * 6, [1] * 6, [1, -1, 1, -1, 1, -1]
 ALL = {
     **LOSSES,
     "dch of scores": lambda: DCH(bounded=False),
+    "dch with itself": lambda: DCH(with_itself=True),
     "codebook": lambda: CodebookLoss(nested=(2, 4)),
     "code": lambda: CodeLoss(BOOK),
     "class": ClassLoss,
@@ -117,13 +118,18 @@ def dch(loss, u, Y, everything):
         return K / 2 * (1 - x @ z / np.sqrt(x @ x * (z @ z)))
 
     h = np.tanh(u) if loss.bounded else u
-    w, gamma = weights(everything), 20.0
+    w, gamma, n_pairs = weights(everything), 20.0, B * (B - 1)
+    if loss.with_itself:  # more pairs, at distance 0, of those who have a label
+        more = sum(1 for y in Y if y.any())
+        similar = n_pairs / w[1] + more
+        n_pairs += more
+        w = (n_pairs / (n_pairs - similar), n_pairs / similar)
     total = 0.0
     for i, j, s, _ in pairs(Y, B):
         d = distance(h[i], h[j])
         total += w[s] * (s * log(d / gamma) + log(1 + gamma / d))
     quantized = sum(log(1 + distance(np.abs(x), np.ones(K)) / gamma) for x in h)
-    return total / (B * (B - 1)) + 0.1 * quantized / B
+    return total / n_pairs + 0.1 * quantized / B
 
 
 def greedyhash(loss, u, Y, everything):
@@ -207,6 +213,7 @@ LITERAL = {
     "dsdh": dsdh,
     "dch": dch,
     "dch of scores": dch,
+    "dch with itself": dch,
     "greedyhash": greedyhash,
     "csq": csq,
     "orthohash": orthohash,

@@ -37,12 +37,16 @@ class DCH(Loss):
         Whether ``h = tanh(u)``, as in the paper. False takes the scores themselves, as
         DeepHash-pytorch does: behind a hidden layer tanh saturates at large learning
         rates, and hardly any gradient is left.
+    with_itself : bool, default=False
+        Whether the pair of an item with itself counts as a similar one, as in
+        DeepHash-pytorch. It has no gradient, but its share of the weight of similar
+        pairs: in a batch of 64 items of 100 classes the others weigh half as much.
 
     Notes
     -----
     For ``s = 1`` the two logarithms add up to ``log(1 + d / g)``, which is safe at
-    ``d = 0``. Pairs of an item with itself are left out. The authors' code takes other
-    distances (squared Euclidean) and no quantization term; this is the paper.
+    ``d = 0``. The authors' code takes other distances (squared Euclidean) and no
+    quantization term; this is the paper.
 
     References
     ----------
@@ -51,13 +55,19 @@ class DCH(Loss):
     """
 
     def __init__(
-        self, gamma: float = 20.0, quantization: float = 0.1, bounded: bool = True
+        self,
+        gamma: float = 20.0,
+        quantization: float = 0.1,
+        bounded: bool = True,
+        with_itself: bool = False,
     ) -> None:
         super().__init__()
         check_number("gamma", gamma, 0, above=True)
         check_number("quantization", quantization, 0)
         check_flag("bounded", bounded)
-        self.gamma, self.quantization, self.bounded = gamma, quantization, bounded
+        check_flag("with_itself", with_itself)
+        self.gamma, self.quantization = gamma, quantization
+        self.bounded, self.with_itself = bounded, with_itself
 
     def start(self, setting: Setting) -> None:
         self._share = share_of_similar(setting.targets, setting.generator())
@@ -69,13 +79,24 @@ class DCH(Loss):
         distances = hamming_of(unit @ unit.T, scores.shape[1])
         likely = torch.log1p(distances / g)
         unlikely = torch.log1p(g / distances.clamp(min=_NEAREST))
-        weights = balancing_weights(s, self._share)
-        pairs = weights * torch.where(s > 0, likely, unlikely)
+        counted, share = self._counted(s)
+        pairs = balancing_weights(s, share) * torch.where(s > 0, likely, unlikely)
         corner = normalize(torch.ones_like(h))
         quantized = hamming_of(
             (normalize(h.abs(), eps=SHORTEST) * corner).sum(dim=1), scores.shape[1]
         )
         return (
-            mean_over(pairs, off_diagonal(len(h), h.device))
+            mean_over(pairs, counted)
             + self.quantization * torch.log1p(quantized / g).mean()
         )
+
+    def _counted(self, similar: Tensor) -> tuple[Tensor, Tensor | float]:
+        """Return which pairs of a batch count, and which share of them is similar."""
+        n = len(similar)
+        others = off_diagonal(n, similar.device)
+        if not self.with_itself:
+            return others, self._share
+        itself = torch.diag(similar > 0)  # False for items without any label
+        n_others, n_itself = n * (n - 1), itself.sum()
+        share = (n_others * self._share + n_itself) / (n_others + n_itself).clamp(min=1)
+        return others | itself.diag_embed(), share

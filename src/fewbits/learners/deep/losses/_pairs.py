@@ -42,7 +42,7 @@ def share_of_similar(targets: Targets, generator: torch.Generator) -> float:
     return min(max(pairs, 1.0), total - 1.0) / total
 
 
-def balancing_weights(similar: Tensor, share: float) -> Tensor:
+def balancing_weights(similar: Tensor, share: Tensor | float) -> Tensor:
     """Return ``|S| / |S1|`` for similar pairs and ``|S| / |S0|`` for others.
 
     S being all pairs of training items, both kinds weigh the same in sum.
