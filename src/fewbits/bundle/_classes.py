@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,22 +9,21 @@ from numpy.typing import NDArray
 
 from fewbits._checks import check_count
 from fewbits.analysis import CodeBound, code_bound
-from fewbits.codes import Neighbours, n_bytes
+from fewbits.codes import Neighbours
 from fewbits.decoding import (
     Calibration,
     Codebook,
     Decoded,
     KnownRegion,
+    careful_region,
     decode_bounded,
     decode_exact,
     decode_nearest,
     decode_ordered,
     decode_soft,
-    known_region,
     label_scores,
     learn_classes,
     nearest_vote,
-    predicted_region,
     top_classes,
     vote,
 )
@@ -69,11 +67,8 @@ def known_by(
 ) -> KnownRegion:
     """Return what is near enough to a class that few foreign items are.
 
-    As items of classes that played foreign ones tell and as the space of codes does:
-    the smaller radius of the two, and the larger of the rates that they predict within
-    it. The former were trained to be apart, and look more foreign than others; where
-    codes are short, the latter knows. A rate finer than one such item has the radius of
-    the finest rate that they can tell: a stricter rate never accepts more.
+    By `fewbits.decoding.careful_region`: as items of classes that played foreign ones
+    tell and as the space of codes does.
 
     Parameters
     ----------
@@ -94,26 +89,7 @@ def known_by(
     """
     check_rate(rate, "foreign_rate")
     hidden = None if calibration is None else calibration.hidden
-    if hidden is None or hidden.n_items < 2:
-        return _by_space(book.codes.tobytes(), book.n_bits, rate)
-    fine = rate * hidden.n_items < 1
-    try:
-        by_space = _by_space(book.codes.tobytes(), book.n_bits, rate)
-    except ArgumentError as error:
-        if not fine:
-            raise
-        raise ArgumentError(
-            f"{error}; {hidden.n_items} items that were kept aside are too few for the "
-            f"rate, they tell those from {1 / hidden.n_items:.2g} on"
-        ) from error
-    finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
-    by_classes = hidden.region(book.codes, book.n_bits, max(rate, finest))
-    radius = min(by_classes.radius, by_space.radius)
-    within = (
-        hidden.within(book.codes, book.n_bits, radius),
-        known_region(book.codes, book.n_bits, radius),
-    )
-    return max(within, key=lambda region: region.predicted_rate)
+    return careful_region(book.codes, book.n_bits, rate, hidden)
 
 
 def by_code_space(bundle: "Bundle") -> "Bundle":
@@ -124,12 +100,6 @@ def by_code_space(bundle: "Bundle") -> "Bundle":
     if bundle.calibration is None:
         return bundle
     return replace(bundle, calibration=replace(bundle.calibration, hidden=None))
-
-
-@lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
-def _by_space(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
-    rows = np.frombuffer(codes, np.uint8).reshape(-1, n_bytes(n_bits))
-    return predicted_region(rows, n_bits, rate)
 
 
 def _decoded(

@@ -3,6 +3,7 @@
 from fewbits.decoding._bounded import decode_bounded
 from fewbits.decoding._calibration import Calibration, calibrate
 from fewbits.decoding._calibration_files import calibration_bytes, load_calibration
+from fewbits.decoding._careful_region import careful_region
 from fewbits.decoding._class_codes import bits_needed, check_capacity
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._codebook_files import load_codebook
@@ -47,6 +48,7 @@ __all__ = [
     "bits_needed",
     "calibrate",
     "calibration_bytes",
+    "careful_region",
     "check_capacity",
     "class_probabilities",
     "covered_share",

@@ -1,0 +1,92 @@
+"""The more careful of two predictions of how many foreign items are accepted."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray
+from fewbits.codes import n_bytes
+from fewbits.decoding._hidden_classes import HiddenRates, check_rate
+from fewbits.decoding._known_region import KnownRegion
+from fewbits.decoding._out_of_distribution import known_region, predicted_region
+from fewbits.errors import ArgumentError
+
+
+def careful_region(
+    class_codes: CodeArray, n_bits: int, rate: float, hidden: HiddenRates | None
+) -> KnownRegion:
+    """Accept what is so near to a class code that few foreign items are, by two models.
+
+    As items of classes that played foreign ones tell and as the space of codes does:
+    the smaller radius of the two, and the larger of the rates that they predict within
+    it. The former were trained to be apart, and look more foreign than others; where
+    codes are short, the latter knows.
+
+    Parameters
+    ----------
+    class_codes : ndarray of shape (n_classes, n_bytes), dtype uint8
+        Packed.
+    n_bits : int
+        Length of the codes.
+    rate : float
+        Share of foreign items that may be accepted, between 0 and 1. One finer than one
+        hidden item has the radius of the finest rate that they can tell: a stricter
+        rate never accepts more.
+    hidden : HiddenRates or None
+        Of the class codes, see `hidden_class_rates`. None, or rates of fewer than two
+        items, leave the space of codes alone.
+
+    Returns
+    -------
+    KnownRegion
+
+    Raises
+    ------
+    CodeError
+        As in `predicted_region`.
+    ArgumentError
+        When the rate is out of range, or codes are too short for it by either model.
+
+    Examples
+    --------
+    >>> class_codes = np.array([[0b00000000], [0b11111111]], np.uint8)
+    >>> rates = np.array([0.1] * 4 + [1.0] * 5)
+    >>> hidden = HiddenRates(rates, np.full(9, np.nan), 20)
+    >>> region = careful_region(class_codes, 8, 0.2, hidden)
+    >>> region.radius, round(region.predicted_rate, 2)
+    (1, 0.1)
+    """
+    check_rate(rate)
+    if hidden is None or hidden.n_items < 2:
+        return _by_space(class_codes, n_bits, rate)
+    try:
+        by_space = _by_space(class_codes, n_bits, rate)
+    except ArgumentError as error:
+        if rate * hidden.n_items >= 1:
+            raise
+        raise ArgumentError(
+            f"{error}; {hidden.n_items} items that were kept aside are too few for the "
+            f"rate, they tell those from {1 / hidden.n_items:.2g} on"
+        ) from error
+    finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
+    by_classes = hidden.region(class_codes, n_bits, max(rate, finest))
+    radius = min(by_classes.radius, by_space.radius)
+    within = (
+        hidden.within(class_codes, n_bits, radius),
+        known_region(class_codes, n_bits, radius),
+    )
+    return max(within, key=lambda region: region.predicted_rate)
+
+
+def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
+    """Return the region of the code space; of packed codes it is made once."""
+    if class_codes.dtype == np.uint8 and class_codes.shape[1:] == (n_bytes(n_bits),):
+        return _made_once(class_codes.tobytes(), n_bits, rate)
+    return predicted_region(class_codes, n_bits, rate)  # which refuses them
+
+
+@lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
+def _made_once(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
+    rows: NDArray[np.uint8] = np.frombuffer(codes, np.uint8)
+    return predicted_region(rows.reshape(-1, n_bytes(n_bits)), n_bits, rate)

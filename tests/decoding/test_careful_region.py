@@ -1,0 +1,70 @@
+"""The more careful of two predictions of how many foreign items are accepted."""
+
+import numpy as np
+import pytest
+
+from fewbits.decoding import (
+    HiddenRates,
+    careful_region,
+    hidden_class_rates,
+    known_region,
+    predicted_region,
+)
+from fewbits.errors import ArgumentError, CodeError
+
+N_BITS = 16
+BOOK = np.array([[0, 0], [255, 255], [255, 0]], np.uint8)
+
+
+def hidden(rates, n_items=100):
+    rates = np.asarray([*rates, *[1.0] * (N_BITS + 1 - len(rates))])
+    return HiddenRates(rates, np.full(N_BITS + 1, np.nan), n_items)
+
+
+def test_radius_is_the_smaller_and_rate_the_larger():
+    by_space = predicted_region(BOOK, N_BITS, 0.05)
+    strict = careful_region(BOOK, N_BITS, 0.05, hidden([0.01, 0.04, 0.2]))
+    assert strict.radius == 1 < by_space.radius
+    assert strict.predicted_rate == 0.04
+    loose = careful_region(BOOK, N_BITS, 0.05, hidden([0.0] * N_BITS))
+    assert loose.radius == by_space.radius
+    assert loose.predicted_rate == by_space.predicted_rate
+
+
+def test_is_never_less_careful_than_either_model():
+    rng = np.random.default_rng(0)
+    own = rng.integers(len(BOOK), size=200)
+    items = BOOK[own] ^ (rng.random((200, 2)) < 0.5) * np.uint8(1)
+    rates = hidden_class_rates(BOOK, N_BITS, items, own)
+    for rate in (0.01, 0.05, 0.3):
+        both = (predicted_region(BOOK, N_BITS, rate), rates.region(BOOK, N_BITS, rate))
+        found = careful_region(BOOK, N_BITS, rate, rates)
+        assert found.radius == min(each.radius for each in both)
+        told = known_region(BOOK, N_BITS, found.radius).predicted_rate
+        assert found.predicted_rate == max(told, rates.rates[found.radius])
+
+
+@pytest.mark.parametrize("none", [None, hidden([0.5], n_items=1)])
+def test_few_items_leave_the_code_space(none):
+    found = careful_region(BOOK, N_BITS, 0.05, none)
+    assert found.radius == predicted_region(BOOK, N_BITS, 0.05).radius
+
+
+def test_rate_finer_than_an_item_has_the_finest_that_they_can_tell():
+    rates = hidden([0.0, 0.005, 0.03], n_items=100)
+    finest = careful_region(BOOK, N_BITS, 0.0101, rates)
+    finer = careful_region(BOOK, N_BITS, 0.001, rates)
+    assert finest.radius == finer.radius == 1
+
+
+def test_short_codes_are_refused_with_what_is_lacking():
+    with pytest.raises(ArgumentError, match="bits"):
+        careful_region(BOOK, N_BITS, 1e-5, None)
+    with pytest.raises(ArgumentError, match=r"100 items that were kept aside are too"):
+        careful_region(BOOK, N_BITS, 1e-5, hidden([0.0]))
+    with pytest.raises(ArgumentError, match="longer codes are needed"):
+        careful_region(BOOK, N_BITS, 0.05, hidden([0.5]))
+    with pytest.raises(ArgumentError, match="rate must lie between"):
+        careful_region(BOOK, N_BITS, 1.0, None)
+    with pytest.raises(CodeError):
+        careful_region(BOOK, 20, 0.05, hidden([0.0]))
