@@ -19,9 +19,12 @@ from experiments._verdicts import (
     without,
 )
 from experiments.llc import MHD
+from experiments.llc_foreign import MEASURES
 from experiments.posterior_control import beside_losses
 
 Gaps = Callable[[Measured], Values]
+
+BALANCED, F1 = MEASURES
 
 
 def at_path(*path: str) -> Pick:
@@ -154,35 +157,34 @@ def linear_on_scores(measured: Measured) -> Values:
     return minus(_llc(measured, "linear on scores"), _llc(measured, MHD))
 
 
-def untuned(radius: str) -> Gaps:
-    """Return a rule's balanced accuracy less that of a threshold tuned elsewhere.
+def untuned(radius: str, key: str) -> Gaps:
+    """Return a figure of a rule less that of a threshold tuned elsewhere.
 
-    The threshold is tuned where foreign items are another share than in use.
+    The threshold is tuned where foreign items are another share than in use. Balanced
+    accuracy is the same whatever the share in use, and counts once.
     """
 
     def gaps(measured: Measured) -> Values:
         found: Values = {}
         for cell in measured["llc_foreign"]:
             rule = cell["figures"]["rules"].get(radius, {"mixtures": []})
-            by_rule = {each["met"]: _balanced(each) for each in rule["mixtures"]}
+            by_rule = {each["met"]: each[key] for each in rule["mixtures"]}
             for each in cell["figures"]["tuned"]:
                 if each["tuned_on"] != each["met"] in by_rule:
                     at = {"bits": cell["cell"]["bits"], "foreign": _kind(cell)}
-                    at |= {"met": f"{each['tuned_on']:g} to {each['met']:g}"}
-                    gap = by_rule[each["met"]] - _balanced(each)
-                    key = tuple(sorted(at.items()))
-                    found.setdefault(key, {})[cell["cell"]["seed"]] = gap
-        return found
+                    at["tuned"] = f"{each['tuned_on']:g}"
+                    if key != BALANCED:
+                        at["met"] = f"{each['met']:g}"
+                    gap = by_rule[each["met"]] - each[key]
+                    setting = tuple(sorted(at.items()))
+                    found.setdefault(setting, {})[cell["cell"]["seed"]] = gap
+        return of_all_seeds(found)
 
     return gaps
 
 
 def _kind(cell: Cell) -> str:
     return str(cell["cell"]["method"])
-
-
-def _balanced(found: Cell) -> float:
-    return float(found["balanced accuracy"])
 
 
 def as_predicted(rule: str) -> Gaps:
@@ -197,9 +199,15 @@ def as_predicted(rule: str) -> Gaps:
                 for key in ("predicted_rate", "foreign_accepted")
             )
             found |= tagged(minus(told, real), foreign=kind)
-        return found
+        return of_all_seeds(found)
 
     return gaps
+
+
+def of_all_seeds(values: Values) -> Values:
+    """Return what every seed has: a rule may be refused where codes are short."""
+    most = max(map(len, values.values()), default=0)
+    return {at: each for at, each in values.items() if len(each) == most}
 
 
 def spare_codes(measured: Measured) -> Values:
@@ -230,6 +238,32 @@ def controlled(
         )
 
     return gaps
+
+
+def beyond_targets(method: str) -> Gaps:
+    """Return what D adds to a loss beyond its targets, or beyond nothing if better.
+
+    Where both harm, the one with less weight would seem to give more.
+    """
+
+    def gaps(measured: Measured) -> Values:
+        found: Values = {}
+        over_targets, over_nothing = (
+            controlled(method, other)(measured) for other in ("centres", "")
+        )
+        for at in over_targets.keys() & over_nothing.keys():
+            sides = over_targets[at], over_nothing[at]
+            seeds = sorted(set(sides[0]) & set(sides[1]))
+            least = min(sides, key=lambda each: sum(each[seed] for seed in seeds))
+            found[at] = {seed: least[seed] for seed in seeds}
+        return found
+
+    return gaps
+
+
+def with_head(head: str, gaps: Gaps) -> Gaps:
+    """Return the differences of one head."""
+    return lambda measured: only(gaps(measured), head=head)
 
 
 def lifted(losses: Sequence[str], lengths: Sequence[int]) -> Gaps:

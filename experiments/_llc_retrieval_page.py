@@ -16,11 +16,13 @@ NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other cod
 losses made for retrieval, codes that no network learns, and real-valued vectors of as
 many numbers, which take 16 times the memory at 16 bits each. Rates and the regulariser
 of CCA-ITQ are chosen on items kept aside from training, at 32 bits, numbers of epochs
-at each length, nothing on queries. In the end all training items are trained on. mAP
-with expected ties, divided by what can be found: over the first 1,000 of Caltech-101,
-ICD-10 and WordNet, the first 5,000 of ICD-10's words, over all of CIFAR-10, whose
-numbers of epochs are those that let items kept aside rank one another, as its base has
-none that is trained on. SVD has fewer directions than classes, and no codes that are
+at each length, nothing on queries: by how well those items rank the others by what the
+method ranks by, real numbers by cosines, or, on CIFAR-10, whose base has no item that
+is trained on, one another. In the end all training items are trained on. Settings are
+chosen once and are the same for all seeds: standard errors tell nothing of what others
+would have done. mAP with expected ties, divided by what can be found: over the first
+1,000 of Caltech-101, ICD-10 and WordNet, the first 5,000 of ICD-10's words, over all of
+CIFAR-10. SVD has fewer directions than classes, and no codes that are
 longer. Means over seeds ± one standard error.
 
 A code of the predicted class, one bit for each class or the bits of its number, ranks

@@ -17,7 +17,7 @@ from experiments._posterior_peers import (
     maps,
     picture,
 )
-from experiments._stated_lbhash_claims import LOSSES
+from experiments._stated_lbhash_claims import LEAST, LOSSES
 from experiments._summary import (
     by_method,
     decimal,
@@ -43,6 +43,7 @@ from experiments.posterior_control import (
     LENGTHS,
     N_ASKED,
     N_ITER,
+    USUAL_EPOCHS,
     Settings,
     choice_of,
 )
@@ -55,38 +56,42 @@ Made by `python -m experiments.pages` from `posterior_control-*.jsonl`, which
 and 5 of LBHash (Zhu et al., NeurIPS 2022) on frozen features: a head is trained by each
 loss alone, with the posterior control ("D"), with the targets of its centres but
 without the posterior ("centres"), and with a surrogate that stays as it was drawn
-("frozen"; with D's weight and rate, and without dropout, which would make another one
-of it at each step).
+("frozen"; with D's weight, rate and epochs, and without dropout, which would make
+another one of it at each step).
 The paper does not say whether the control is added to a loss or takes its place: "D
 alone" is the control in place of any, "centres alone" the targets in place of any, by
 binary cross-entropy or with a Cauchy likelihood: the variants that the paper replaces
 its surrogate with. Where nothing else is said, centres are CSQ's, which know nothing
-of the classes; "semantic" ones are near each other where the means of their classes
-are, "learnt" ones come from phase 1 of LLC, and "predictable" ones are learnt on what
-features foretell of each item by the others. Losses on pairs come in variants: pairs of
-a batch, as in the papers, or of a batch with up to 5,000 items and their scores as they
-were last seen ("memory"), as in public code, and other weights than their authors'.
-Variants, learning rates and weights were chosen at 32 bits on a tenth of the training
-items of another seed, among which is no query of those that are reported (of ICD-10
-that leaves 11 to 60 of a block's items instead of 60). There, with {N_ITER} epochs at
-each length, it also shows after how many they rank best, in the mean over {N_SMOOTHED}
-epochs beside each other (of heads that are not of public code in the median of three
-seeds); so many are then done with all training items, and the learning rate falling to
-0 by the last. That counts the rank of items that are trained on, of
-which half the base of Caltech-101 consists, and a twelfth of that of ICD-10's words.
-CIFAR-10's base has none of them, and there as many epochs are done, of 5, 10, 20, 40 or
-80, as let items kept aside rank one another best, in the mean of {N_ASKED} seeds. "MLP"
-is a hidden layer of 1,024, as in public code. The bound is that of the codes that are
-ranked, over the epochs that of the training items; it is 0 where two classes have a
-centre or an item's code in common, as with short codes, and all such networks tie in
-correlations with it.
-mAP with expected ties, divided by what can be found; means over seeds ± one standard
-error, and differences paired by seed, over the seeds that both have.
+of the classes: rows of a Hadamard matrix and balanced ones, but for Caltech-101 at 16
+bits, whose classes are too many for that, and have *separated* ones; "semantic" ones
+are near each other where the means of their classes are, "learnt" ones come from phase
+1 of LLC, and "predictable" ones are learnt on what features foretell of each item by
+the others. Losses on pairs come in variants: pairs of a batch, as in the papers, or of
+a batch with up to 5,000 items and their scores as they were last seen ("memory"), as in
+public code, other weights than their authors', and for DCH distances of the scores
+themselves and pairs of items with themselves, as in public code; the latter two are
+tried since a look at queries had shown that ours was below it. Variants, learning rates
+and weights were chosen at 32 bits on a tenth of the training items of another seed,
+among which is no query of those that are reported (of ICD-10 that leaves 11 to 60 of a
+block's items instead of 60). There, with {N_ITER} epochs at each length, it also shows
+after how many they rank best, in the mean over {N_SMOOTHED} epochs beside each other
+(of heads that are not of public code in the median of three seeds); so many are then
+done with all training items, and the learning rate falling to 0 by the last. That
+counts the rank of items that are trained on, of which half the base of Caltech-101
+consists, and a twelfth of that of ICD-10's words. CIFAR-10's base has none of them, and
+there all is chosen by how well items kept aside rank one another: variants, rates and
+weights after {USUAL_EPOCHS} epochs, then as many epochs, of 5, 10, 20, 40 or 80, as do
+best in the mean of {N_ASKED} seeds. Settings are chosen once and are the same for all
+seeds, so standard errors tell nothing of what others would have done, and differences
+below {LEAST} are not made much of. "MLP" is a hidden layer of 1,024, as in public code.
+The bound is that of the codes that are ranked, over the epochs that of the training
+items; it is 0 where two classes have a centre or an item's code in common, as with
+short codes, and all such networks tie in correlations with it. mAP with expected ties,
+divided by what can be found; means over seeds ± one standard error, and differences
+paired by seed, over the seeds that both have.
 
 Where losses stand alone at more lengths (ICD-10-CM, WordNet), they were trained for the
-[comparison with LLC](llc_retrieval.md). Of Caltech-101, weights of controls beside
-losses other than CSQ and OrthoHash, and rates with them, were chosen when the centres
-at 32 bits were *separated* ones, as at 16 bits.
+[comparison with LLC](llc_retrieval.md).
 
 What the posterior is worth is the row "D less the targets" of each table *What
 posterior and centres are worth*: where it is below 0, what the control adds comes from
@@ -327,8 +332,10 @@ def drawn_epochs(n: int) -> list[int]:
 def regression(cells: list[Cell], epochs: list[Cell]) -> str:
     """Say how mAP and bound go together, over epochs and methods (figures 1, 4)."""
     measured = {"posterior_control": cells, "posterior_epochs": epochs}
+    controls = {cell["cell"]["control"] for cell in cells}
+    of_both = ", with D and without" if "D" in controls else ""
     parts = [
-        f"{text} of {dict(at)['bits']} bits, with D and without"
+        f"{text} of {dict(at)['bits']} bits{of_both}"
         for at, text in _correlations(over_networks(0.0)(measured), "networks")
     ]
     for method, control in FOLLOWED:

@@ -3,12 +3,14 @@
 from experiments._claims import Claim
 from experiments._deep_claims import (
     between,
+    beyond_targets,
     controlled,
     estimated,
     lifted,
     over_epochs,
     over_networks,
     spare_time,
+    with_head,
 )
 
 #: What "linear" shall mean, and "accurate" and "far better" for the toy.
@@ -21,6 +23,10 @@ MOST_LOSSES = 5
 LOSSES = ("hashnet", "dbdh", "dsdh", "dch", "greedyhash", "csq")
 TARGETS_HELP = "targets that are far apart are what the loss lacks"
 TARGETS_HARM = "the loss ranks as well or better without; any of their weight costs"
+BLOCKS_HELP = "the surrogate sees blocks of bits, csq sees bits"
+#: What a difference must be to count: settings are chosen once for all seeds, and what
+#: another choice would have done is in no standard error.
+LEAST = 0.005
 
 
 def lifts(loss: str, what: str, key: str) -> Claim:
@@ -28,10 +34,11 @@ def lifts(loss: str, what: str, key: str) -> Claim:
     return Claim(
         "B2",
         f"the control lifts {loss}",
-        f"{what}, with D less without",
+        f"{what}, with D less without, at least {LEAST}",
         controlled(loss, key=key),
-        TARGETS_HELP,
+        BLOCKS_HELP if loss == "csq" else TARGETS_HELP,
         TARGETS_HARM,
+        LEAST,
     )
 
 
@@ -44,7 +51,7 @@ LBHASH = [
         "the control in place of csq lifts it, as in public code",
         "mAP, D alone less csq, both at the same centres",
         between("posterior_control", "D alone", "csq", "map"),
-        "the surrogate sees blocks of bits, csq sees bits",
+        BLOCKS_HELP,
         "the same targets, by way of a network that has to be trained, too",
     ),
     Claim(
@@ -71,8 +78,8 @@ LBHASH = [
     Claim(
         "B3",
         "mAP follows the bound over methods",
-        f"Spearman's correlation over networks, less {LINEAR}",
-        over_networks(LINEAR),
+        f"Spearman's correlation over networks with a linear head, less {LINEAR}",
+        with_head("linear", over_networks(LINEAR)),
         "codes that are apart rank well",
         "the bound is that of the worst items, the mAP that of all",
     ),
@@ -80,10 +87,12 @@ LBHASH = [
         Claim(
             "not in the paper",
             f"the posterior gives {loss} more than its targets do",
-            "mAP, with D less with targets at the same centres",
-            controlled(loss, other="centres"),
+            "mAP, with D less with targets at the same centres, or less without either "
+            f"where that is better, at least {LEAST}",
+            beyond_targets(loss),
             "the surrogate sees blocks of bits, targets see bits",
-            "what the control adds are its centres",
+            "what the control adds are its centres, or nothing",
+            LEAST,
         )
         for loss in LOSSES
     ),
@@ -91,10 +100,11 @@ LBHASH = [
         Claim(
             "not in the paper",
             f"the surrogate beside {loss} must be trained",
-            "mAP, with D less with a surrogate as it was drawn",
+            f"mAP, with D less with a surrogate as it was drawn, at least {LEAST}",
             controlled(loss, other="frozen"),
             "what is not trained tells nothing about bits",
             "the weight is so small that the loss decides",
+            LEAST,
         )
         for loss in LOSSES
     ),

@@ -2,6 +2,8 @@
 
 from experiments._claims import Claim
 from experiments._deep_claims import (
+    BALANCED,
+    F1,
     as_predicted,
     between,
     exact_against_nearest,
@@ -17,6 +19,7 @@ from experiments._deep_claims import (
     untuned,
 )
 from experiments.llc import MHD
+from experiments.llc_foreign import CAREFUL
 
 #: What "a few points", "nearly equal", "at most 1 %" and "as accurate" shall mean.
 POINTS, NEARLY, LITTLE, NOISE = 0.05, 0.05, 0.01, 0.02
@@ -161,13 +164,14 @@ LLC = [
         Claim(
             "L6",
             f"{rule} is as good as a tuned threshold where foreign shares change",
-            f"balanced accuracy, {rule} less the largest logit, tuned elsewhere",
-            untuned(rule),
+            f"{key}, {rule} less the largest logit, tuned elsewhere",
+            untuned(rule, key),
             "a rule that was not tuned cannot be tuned wrong",
             "the logits tell foreign items better than the codes",
             -NEARLY,
         )
         for rule in ("radius 0", "radius 1")
+        for key in (BALANCED, F1)
     ),
     *(
         Claim(
@@ -190,6 +194,12 @@ LLC = [
                 "classes that play foreign ones",
                 "foreign items are as far as classes nobody knows",
                 "foreign items are nearer than the classes that play them",
+            ),
+            (
+                CAREFUL,
+                "the more careful of both",
+                "foreign items are as far as the more careful model has them",
+                "foreign items are nearer than both models have them",
             ),
         )
     ),

@@ -29,7 +29,8 @@ LABELS = {
     "known": "{} known classes",
     "block": "blocks of {}",
     "samples": "{:,} samples",
-    "met": "tuned and met at {}",
+    "tuned": "tuned at {}",
+    "met": "met at {}",
 }
 
 

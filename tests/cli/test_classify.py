@@ -76,7 +76,7 @@ def test_foreign_items_are_of_no_class(tmp_path):
     assert found[1].count(None) >= 3
     assert "more than the rate 1e-05" in run(*question, "--foreign-rate", 1e-5, code=2)
     told = run(*question, "--foreign-rate", 2, code=2)
-    assert "foreign_rate must lie between 0 and 1" in told
+    assert "foreign_rate must be a number between 0 and 1" in told
     assert "top must be at least 0" in run(*question, "--top", -1, code=2)
 
 

@@ -64,7 +64,21 @@ def test_short_codes_are_refused_with_what_is_lacking():
         careful_region(BOOK, N_BITS, 1e-5, hidden([0.0]))
     with pytest.raises(ArgumentError, match="longer codes are needed"):
         careful_region(BOOK, N_BITS, 0.05, hidden([0.5]))
-    with pytest.raises(ArgumentError, match="rate must lie between"):
-        careful_region(BOOK, N_BITS, 1.0, None)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0, float("nan"), "x", None])
+def test_no_rate(rate):
+    with pytest.raises(ArgumentError, match="rate must be a number between 0 and 1"):
+        careful_region(BOOK, N_BITS, rate, None)
+
+
+@pytest.mark.parametrize("codes", [BOOK.astype(int), BOOK.tolist(), BOOK[:, :1], None])
+def test_no_codes(codes):
     with pytest.raises(CodeError):
-        careful_region(BOOK, 20, 0.05, hidden([0.0]))
+        careful_region(codes, N_BITS, 0.05, hidden([0.0]))
+
+
+def test_what_is_written_to_a_region_is_its_own():
+    careful_region(BOOK, N_BITS, 0.05, None).class_codes[:] = 7
+    again = careful_region(BOOK, N_BITS, 0.05, None).class_codes
+    assert {tuple(row) for row in again} == {tuple(row) for row in BOOK}

@@ -100,7 +100,9 @@ def test_mistakes():
         hidden_class_rates(class_codes[:1], 16, codes[:3], own[:3])
     with pytest.raises(CodeError, match="at least one class code"):
         hidden_class_rates(class_codes[:0], 16, codes, own)
-    with pytest.raises(ArgumentError, match="rate must lie between 0 and 1, got 2"):
+    with pytest.raises(
+        ArgumentError, match="rate must be a number between 0 and 1, got 2"
+    ):
         hidden_class_region(class_codes, 16, 2, codes, own)
     same = np.repeat(class_codes[:1], 4, axis=0)
     with pytest.raises(ArgumentError, match="have the code of another class"):

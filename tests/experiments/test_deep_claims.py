@@ -6,7 +6,10 @@ import pytest
 
 from experiments import _claims_page, _deep_claims_page, llc
 from experiments._deep_claims import (
+    BALANCED,
+    F1,
     as_predicted,
+    beyond_targets,
     controlled,
     estimated,
     exact_against_nearest,
@@ -97,14 +100,39 @@ def test_figures_inside_of_figures_are_compared():
 
 
 def test_thresholds_that_were_tuned_on_the_right_share_are_left_out():
-    tuned = [
-        {"tuned_on": 0.1, "met": met, "balanced accuracy": 0.8} for met in (0.1, 0.5)
-    ]
-    by_rule = [{"met": met, "balanced accuracy": 0.7} for met in (0.1, 0.5)]
+    met = (0.1, 0.5, 0.9)
+    tuned = [{"tuned_on": 0.1, "met": at, BALANCED: 0.8, F1: at} for at in met]
+    by_rule = [{"met": at, BALANCED: 0.7, F1: at + 0.1} for at in met]
     found = {"rules": {"radius 1": {"mixtures": by_rule}}, "tuned": tuned}
-    gaps = untuned("radius 1")(of(llc_foreign=[cell("background", 0, found, bits=20)]))
+    measured = of(llc_foreign=[cell("background", 0, found, bits=20)])
+    gaps = untuned("radius 1", BALANCED)(measured)  # the same at both other shares
     assert [each[0] for each in gaps.values()] == [pytest.approx(-0.1)]
-    assert untuned("radius 0")(of(llc_foreign=[cell("any", 0, found, bits=9)])) == {}
+    gaps = untuned("radius 1", F1)(measured)
+    assert [each[0] for each in gaps.values()] == [pytest.approx(0.1)] * 2
+    assert untuned("radius 0", F1)(measured) == {}
+
+
+def test_a_length_where_a_rule_is_refused_with_some_seed_is_left_out():
+    rule = {"predicted_rate": 0.03, "foreign_accepted": 0.4}
+    found = [{"rules": {"any, 0.05": rule}}, {"rules": {}}]
+    cells = [cell("x", seed, found[seed], bits=10) for seed in (0, 1)]
+    cells += [cell("x", seed, found[0], bits=20) for seed in (0, 1)]
+    (at,) = as_predicted("any, 0.05")(of(llc_foreign=cells))
+    assert dict(at)["bits"] == 20
+
+
+def test_a_control_must_give_more_than_its_targets_and_than_nothing():
+    def values(bits, alone, targets, with_d):
+        found = {"": alone, "centres": targets, "D": with_d}
+        return [
+            cell("dch", 0, {"map": value}, bits=bits, control=name)
+            for name, value in found.items()
+        ]
+
+    cells = values(16, 0.7, 0.6, 0.69) + values(32, 0.5, 0.6, 0.62)
+    gaps = beyond_targets("dch")(of(posterior_control=cells))
+    found = {dict(at)["bits"]: each[0] for at, each in gaps.items()}
+    assert found == {16: pytest.approx(-0.01), 32: pytest.approx(0.02)}
 
 
 def test_rates_of_foreign_items_stand_beside_what_was_predicted():

@@ -17,11 +17,21 @@ X, y = load_digits(return_X_y=True)
 X, names = X[:400].astype(np.float32), y[:400].astype(str)
 
 
-@pytest.mark.parametrize("method", ["itq", "dbc", "csq", "llc"])
-def test_the_same_bundle(method):
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("itq", {}),
+        ("dbc", {}),
+        ("csq", {}),
+        ("llc", {}),
+        ("dch", {"loss.gamma": 30.0, "loss.with_itself": True}),
+        ("csq", {"control": "posterior", "control.weight": 0.1}),
+    ],
+)
+def test_the_same_bundle(method, more):
     if method in DEEP_METHODS:
         pytest.importorskip("torch")
-    settings = {"n_iter": 3}
+    settings = {"n_iter": 3, **more}
     learner = make_learner(method, 16, 0, settings).fit(X, names)
     options = {"method": method, "n_bits": 16, "parameters": settings}
     expected = fit_bundle(Input("vectors", X, names, "digits"), **options)

@@ -1,12 +1,13 @@
 """The more careful of two predictions of how many foreign items are accepted."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fewbits._checks import whole_number
 from fewbits._typing import CodeArray
-from fewbits.codes import n_bytes
+from fewbits.codes import as_codes, n_bytes
 from fewbits.decoding._hidden_classes import HiddenRates, check_rate
 from fewbits.decoding._known_region import KnownRegion
 from fewbits.decoding._out_of_distribution import known_region, predicted_region
@@ -80,13 +81,13 @@ def careful_region(
 
 
 def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
-    """Return the region of the code space; of packed codes it is made once."""
-    if class_codes.dtype == np.uint8 and class_codes.shape[1:] == (n_bytes(n_bits),):
-        return _made_once(class_codes.tobytes(), n_bits, rate)
-    return predicted_region(class_codes, n_bits, rate)  # which refuses them
+    """Return the region of the code space, with codes of its own."""
+    rows = as_codes(class_codes, n_bits=whole_number(n_bits, "n_bits"))
+    found = _made_once(rows.tobytes(), n_bits, rate)
+    return replace(found, class_codes=found.class_codes.copy())
 
 
 @lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
 def _made_once(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
-    rows: NDArray[np.uint8] = np.frombuffer(codes, np.uint8)
-    return predicted_region(rows.reshape(-1, n_bytes(n_bits)), n_bits, rate)
+    rows = np.frombuffer(codes, np.uint8).reshape(-1, n_bytes(n_bits))
+    return predicted_region(rows, n_bits, rate)

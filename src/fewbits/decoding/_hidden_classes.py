@@ -1,5 +1,6 @@
 """Known classes play foreign ones, to see how often those would be accepted."""
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -180,8 +181,8 @@ def hidden_class_region(
 
 def check_rate(rate: float, name: str = "rate") -> None:
     """Refuse a share that is not between 0 and 1."""
-    if not 0 < rate < 1:
-        raise ArgumentError(f"{name} must lie between 0 and 1, got {rate}")
+    if not isinstance(rate, Real) or not 0 < rate < 1:
+        raise ArgumentError(f"{name} must be a number between 0 and 1, got {rate!r}")
 
 
 def _nearest_other(

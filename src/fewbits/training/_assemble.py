@@ -13,7 +13,7 @@ from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.learners import KernelMapped, Learner
 from fewbits.training._classes import classes_of
-from fewbits.training._methods import UNTYPED, method_of
+from fewbits.training._methods import UNTYPED, decomposed, method_of
 
 #: Images that two networks are compared by, and how far their features may differ, in
 #: parts of the largest: those of bytes, and of floats, which are rounded to bytes.
@@ -82,9 +82,8 @@ def bundle_of(
     features = inner.extract(X) if own else as_features(X, learner.n_features_in_)
     if own and extractor is not None:
         _check_same_features(extractor, X, features)
-    method, given = method_of(inner), inner.get_params()
-    if given.get("loss") == method:
-        del given["loss"]
+    method = method_of(inner)
+    given = decomposed(method, inner.get_params(deep=False))
     info = {"method": method, "parameters": plain(given)}
     if inner is not learner:
         info["kernel_map"] = learner.get_params()["kernel"]

@@ -20,11 +20,7 @@ from fewbits.training._alarms import (
     warn_of_codes,
 )
 from fewbits.training._assemble import assembled, plain
-from fewbits.training._methods import (
-    SUPERVISED,
-    make_learner,
-    parameters_of,
-)
+from fewbits.training._methods import SUPERVISED, decomposed, make_learner
 
 Progress = Callable[[int, int], None]
 
@@ -109,11 +105,8 @@ def fit_bundle(
         )
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
-    # Also those of parts, but not what the method is named after.
-    known = parameters_of(method)
-    given = {**learner.get_params(), **(parameters or {})}
-    told = {name: value for name, value in given.items() if name in known}
-    info = {"method": method, "parameters": plain(told)}
+    told = plain(decomposed(method, learner.get_params(deep=False)))
+    info = {"method": method, "parameters": told}
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
         info["kernel_map"] = kernel_map

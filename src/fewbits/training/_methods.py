@@ -118,6 +118,31 @@ def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
+def decomposed(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with a loss and a control told as they are typed.
+
+    The loss a method is named after goes without saying, and so do defaults.
+    """
+    told = dict(parameters)
+    for part, kinds in _parts(method).items():
+        made = told.get(part)
+        if part == "loss" and made == method:
+            del told[part]
+        for name, make in kinds.items():
+            if type(made) is make:
+                told |= {part: name, **_spelled(part, made)}
+                if part == "loss":
+                    del told[part]
+    return told
+
+
+def _spelled(part: str, made: Any) -> dict[str, Any]:
+    """Return the options of a part that are not the default, as ``loss.gamma``."""
+    from fewbits.learners.deep.losses import changed_options
+
+    return {f"{part}.{name}": v for name, v in changed_options(made).items()}
+
+
 def _parts(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
     """Return what a method is composed of: by names, what may be chosen."""
     if method == "llc" or method not in DEEP_METHODS:

@@ -22,7 +22,7 @@ from fewbits.learners.deep import (
     PosteriorControl,
     _base,
 )
-from fewbits.learners.deep.losses import CSQ, LOSSES, OrthoHash
+from fewbits.learners.deep.losses import CSQ, DSDH, LOSSES, OrthoHash
 
 y = np.repeat(np.arange(6), 30)
 rng = np.random.default_rng(0)
@@ -80,6 +80,20 @@ def test_every_loss_learns_classes(loss, control):
     if book is not None:
         found = book.labels(decode_nearest(book, codes).rows)
         assert (found == y).mean() > 0.7
+
+
+def test_of_a_loss_that_is_replaced_nothing_is_left():
+    """No batch normalisation of OrthoHash, no descent of DSDH."""
+
+    class Watched(DSDH):
+        def start_epoch(self, epoch, score_all):
+            raise AssertionError
+
+    control = CentreControl(mode="replace")
+    expected = learner(loss="csq", control=control, n_iter=2).fit(X, y).encode(X)
+    for loss in ("orthohash", Watched()):
+        found = learner(loss=loss, control=control, n_iter=2).fit(X, y).encode(X)
+        assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -322,39 +322,39 @@ class TestBeside:
             torch.testing.assert_close(found, expected)
 
     @every_kind
-    def test_plain_targets(self, several):
-        """Cross-entropy of each bit with the mean of the item's centres, summed."""
+    @pytest.mark.parametrize("reduction", ["sum", "mean"])
+    def test_plain_targets(self, several, reduction):
+        """Cross-entropy of each bit with the item's centres, summed over bits."""
         batch = batch_of(several)
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
-        control = CentreControl(codes)
+        control = CentreControl(codes, reduction=reduction)
         control.start(Setting(6, Targets(torch.arange(C), None, C), 0))
         u = torch.randn(B, 6)
         expected = 0.0
         for i in range(B):
-            own = [codes[c] for c in range(C) if batch.labels[i, c]]
-            if own:
-                target = (np.mean(own, axis=0) + 1) / 2
-                p = (np.tanh(u[i].numpy()) + 1) / 2
-                expected -= (
-                    np.sum(target * np.log(p) + (1 - target) * np.log(1 - p)) / B
-                )
+            own = (codes[batch.labels[i].numpy() > 0] + 1) / 2
+            p = (np.tanh(u[i].numpy()) + 1) / 2
+            each = -np.sum(own * np.log(p) + (1 - own) * np.log(1 - p), axis=1)
+            expected += getattr(each, reduction)() / B if len(own) else 0.0
         terms = control(u, batch)
         assert terms.codes.item() == pytest.approx(expected, rel=1e-5)
         assert terms.own == 0
 
     @every_kind
-    def test_distance_to_the_centre(self, several):
+    @pytest.mark.parametrize("reduction", ["sum", "mean"])
+    def test_distance_to_the_centre(self, several, reduction):
         """``log(1 + d / gamma)``, as the cosine of the code with its centre has it."""
         batch = batch_of(several)
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
-        control = CentreControl(codes, likelihood="cauchy", gamma=3.0)
+        options = {"likelihood": "cauchy", "gamma": 3.0, "reduction": reduction}
+        control = CentreControl(codes, **options)
         control.start(Setting(6, Targets(torch.arange(C), None, C), 0))
         u, expected = torch.randn(B, 6), 0.0
         for i in range(B):
             h = np.tanh(u[i].numpy())
             cosines = codes @ h / np.linalg.norm(h) / 6**0.5
             own = np.log1p(3 * (1 - cosines) / 3.0)[batch.labels[i].numpy() > 0]
-            expected += own.mean() / B if len(own) else 0.0
+            expected += getattr(own, reduction)() / B if len(own) else 0.0
         assert control(u, batch).codes.item() == pytest.approx(expected, rel=1e-5)
 
     @pytest.mark.parametrize("several", [False, True])
@@ -411,6 +411,16 @@ class TestBeside:
     def test_bad_options(self, options, message):
         with pytest.raises(ArgumentError, match=message):
             PosteriorControl(**options)
+
+    def test_bad_options_of_targets(self):
+        with pytest.raises(ArgumentError, match="reduction must be one of 'sum'"):
+            CentreControl(reduction="max")
+
+    def test_options_are_shown(self):
+        assert repr(CentreControl()) == "CentreControl()"
+        control = PosteriorControl(np.ones((2, 8)), weight=0.1, mode="replace")
+        shown = "PosteriorControl(centres=array, weight=0.1, mode='replace')"
+        assert repr(control) == shown
 
     def test_more_flips_than_bits(self):
         setting = Setting(8, Targets(torch.arange(3), None, 3), 0)

@@ -20,7 +20,7 @@ from fewbits.learners.deep._posterior import (
     Control,
     PosteriorControl,
 )
-from fewbits.learners.deep._trainer import Trainer, copy_of
+from fewbits.learners.deep._trainer import Objective, Trainer, copy_of
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
@@ -271,11 +271,12 @@ class DeepHash(DeepLearner):
         if problem.targets.classes is not None:
             check_sizes(problem.targets.n_classes, self.n_bits)
         loss, control = as_loss(self.loss), as_control(self.control)
+        counts = Objective(loss, control).has_loss
         if not phase:
             shape = problem.targets.n_classes, self.n_bits
-            replaced = control is not None and control.mode == "replace"
-            _tell_of_shared_centres(shape, *(() if replaced else (loss,)), control)
-        network = self._network(problem, self.n_bits, batch_norm=loss.batch_norm)
+            _tell_of_shared_centres(shape, *((loss,) if counts else ()), control)
+        batch_norm = counts and loss.batch_norm
+        network = self._network(problem, self.n_bits, batch_norm=batch_norm)
         trainer = self._train(
             problem, network, loss, control, n_epochs=n_epochs, phase=phase
         )

@@ -22,12 +22,15 @@ from fewbits.learners._parameters import (
 )
 from fewbits.learners.deep._surrogate import Picks, Surrogate
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Setting
+from fewbits.learners.deep.losses._base import Setting, shown_options
 from fewbits.learners.deep.losses._centres import (
     cauchy_centre_loss,
     centre_loss,
     make_centres,
 )
+
+#: Over the labels of an item.
+REDUCTIONS = ("sum", "mean")
 
 
 class Terms(NamedTuple):
@@ -66,6 +69,9 @@ class Control(nn.Module, ABC):
     def start_epoch(self, epoch: int) -> None:
         """Do what is done once an epoch, counted from 0."""
 
+    def extra_repr(self) -> str:
+        return shown_options(self)
+
     @abstractmethod
     def forward(self, scores: Tensor, batch: Batch) -> Terms:
         """Return the terms of a batch; `own` reaches no score."""
@@ -79,8 +85,7 @@ class CentreControl(Control):
     centre, as if the bits of a block were independent; like there, the term is a sum,
     so that a weight means the same in both. "cauchy" is ``log(1 + d / gamma)`` of DCH,
     with the distance to the centre. In place of a loss they are the variants that the
-    paper compares its surrogate with. Of several labels both take the mean, where
-    `PosteriorControl` has a `reduction`.
+    paper compares its surrogate with.
 
     Parameters
     ----------
@@ -91,6 +96,8 @@ class CentreControl(Control):
     likelihood : {"bits", "cauchy"}, default="bits"
     gamma : float, default=20.0
         Scale of the Cauchy distribution, in bits.
+    reduction : {"sum", "mean"}, default="sum"
+        Over the centres of an item with several labels, as for `PosteriorControl`.
     """
 
     def __init__(
@@ -101,17 +108,24 @@ class CentreControl(Control):
         *,
         likelihood: str = "bits",
         gamma: float = 20.0,
+        reduction: str = "sum",
     ) -> None:
         super().__init__(centres, weight, mode)
         check_choice("likelihood", likelihood, ("bits", "cauchy"))
+        check_choice("reduction", reduction, REDUCTIONS)
         check_number("gamma", gamma, 0, above=True)
         self.likelihood, self.gamma = likelihood, gamma
+        self.reduction = reduction
 
     def forward(self, scores: Tensor, batch: Batch) -> Terms:
         if self.likelihood == "cauchy":
-            codes = cauchy_centre_loss(scores, self.centres, batch, self.gamma)
+            codes = cauchy_centre_loss(
+                scores, self.centres, batch, self.gamma, self.reduction
+            )
         else:
-            codes = scores.shape[1] * centre_loss(2 * scores, self.centres, batch)
+            codes = scores.shape[1] * centre_loss(
+                2 * scores, self.centres, batch, self.reduction
+            )
         return Terms(codes, torch.zeros_like(codes))
 
 
@@ -186,7 +200,7 @@ class PosteriorControl(Control):
         reduction: str = "sum",
     ) -> None:
         super().__init__(centres, weight, mode)
-        check_choice("reduction", reduction, ("sum", "mean"))
+        check_choice("reduction", reduction, REDUCTIONS)
         check_integer("n_hidden", n_hidden, 1)
         check_integer("block", block, 1, 12)
         check_integer("n_flips", n_flips, 0)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +232,9 @@ class Trainer:
         start = time.perf_counter()
         self.network.train()
         self.objective.train()
-        self.objective.loss.start_epoch(epoch, lambda: self.score(self.train.numpy()))
+        if self.objective.has_loss:
+            score_all = partial(self.score, self.train.numpy())
+            self.objective.loss.start_epoch(epoch, score_all)
         if self.objective.control is not None:
             self.objective.control.start_epoch(epoch)
         batches = self._batches(epoch)

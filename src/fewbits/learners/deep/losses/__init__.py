@@ -1,6 +1,6 @@
 """What deep codes are trained by: each loss as its paper has it."""
 
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Loss, Setting, changed_options
 from fewbits.learners.deep.losses._csq import CSQ
 from fewbits.learners.deep.losses._dbdh import DBDH
 from fewbits.learners.deep.losses._dch import DCH
@@ -31,4 +31,5 @@ __all__ = [
     "Loss",
     "OrthoHash",
     "Setting",
+    "changed_options",
 ]

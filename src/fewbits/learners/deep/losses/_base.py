@@ -1,5 +1,6 @@
 """The contract between a loss and the trainer."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,11 +41,34 @@ class Setting:
 
     @property
     def n_classes(self) -> int:
+        """How many classes the targets have."""
         return self.targets.n_classes
 
     def generator(self) -> torch.Generator:
         """Return a generator of random numbers for what a loss starts with."""
         return torch.Generator().manual_seed(self.seed)
+
+
+def changed_options(part: nn.Module) -> dict[str, Any]:
+    """Return what a loss or a control was made with that is not the default.
+
+    By the names it was given by; what others keep under another name is left out.
+    """
+    found = {}
+    for name, given in inspect.signature(type(part)).parameters.items():
+        value = getattr(part, "kind" if name == "centres" else name, given.default)
+        plain = value is None or isinstance(value, str | int | float)
+        if not plain or value != given.default:
+            found[name] = value
+    return found
+
+
+def shown_options(part: nn.Module) -> str:
+    """Return the options that are not the default, as they are written."""
+    return ", ".join(
+        f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
+        for name, value in changed_options(part).items()
+    )
 
 
 class Loss(nn.Module, ABC):
@@ -83,6 +107,9 @@ class Loss(nn.Module, ABC):
         """Return the parameters of the loss itself for the optimiser."""
         parameters = [p for p in self.parameters() if p.requires_grad]
         return [{"params": parameters, "lr": learning_rate}] if parameters else []
+
+    def extra_repr(self) -> str:
+        return shown_options(self)
 
     @property
     def classifier(self) -> Tensor | None:

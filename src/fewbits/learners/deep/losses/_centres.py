@@ -29,32 +29,42 @@ GENERATORS = {
 SEMANTIC, LEARNT, PREDICTABLE = "semantic", "learnt", "predictable"
 
 
-def centre_loss(logits: Tensor, centres: Tensor, batch: Batch) -> Tensor:
+def centre_loss(
+    logits: Tensor, centres: Tensor, batch: Batch, reduction: str = "mean"
+) -> Tensor:
     """Return the mean binary cross-entropy with the bits of the centres of classes.
 
-    The target of an item of several labels is the mean of their bits; one without a
-    label counts nothing.
+    Of an item of several labels it is their mean, or their sum; one without a label
+    counts nothing.
     """
     bits = (centres + 1) / 2
     if batch.classes is not None:
         return binary_cross_entropy_with_logits(logits, bits[batch.classes])
     labels = batch.labels.to(bits.dtype)
-    target = labels @ bits / labels.sum(dim=1, keepdim=True).clamp(min=1)
-    return binary_cross_entropy_with_logits(logits, target, weight=batch.labelled)
+    n_labels = labels.sum(dim=1, keepdim=True)
+    target = labels @ bits / n_labels.clamp(min=1)  # linear in it, so is their mean
+    weight = n_labels if reduction == "sum" else batch.labelled
+    return binary_cross_entropy_with_logits(logits, target, weight=weight)
 
 
 def cauchy_centre_loss(
-    scores: Tensor, centres: Tensor, batch: Batch, gamma: float
+    scores: Tensor,
+    centres: Tensor,
+    batch: Batch,
+    gamma: float,
+    reduction: str = "mean",
 ) -> Tensor:
     """Return the mean of ``log(1 + d / gamma)``, d being how far the centre is.
 
     That is DCH's term for a similar pair, of an item and its class's centre; of several
-    labels the mean.
+    labels the mean, or the sum.
     """
     unit = normalize(torch.tanh(scores), eps=SHORTEST)
     n_bits = scores.shape[1]
     distances = hamming_of(unit @ centres.T / n_bits**0.5, n_bits)
-    labels = batch.labels / batch.labels.sum(dim=1, keepdim=True).clamp(min=1)
+    labels = batch.labels
+    if reduction == "mean":
+        labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
     return (torch.log1p(distances / gamma) * labels).sum(dim=1).mean()
 
 

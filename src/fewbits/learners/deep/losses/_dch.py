@@ -40,7 +40,7 @@ class DCH(Loss):
     with_itself : bool, default=False
         Whether the pair of an item with itself counts as a similar one, as in
         DeepHash-pytorch. It has no gradient, but its share of the weight of similar
-        pairs: in a batch of 64 items of 100 classes the others weigh half as much.
+        pairs: in a batch of 64 items of 100 classes the others weigh .4 times as much.
 
     Notes
     -----
