@@ -46,9 +46,10 @@ Codebooks: *LLC* is learnt with a rate of its own; *published rate* with that of
 network, as in the paper's repository, though by AdamW; *from SVD*, *from CCA* start
 there and take 15 epochs; *cheap* is learnt on a fifth of the items, by a linear map of
 their {CHEAP_INPUTS} first principal components, and given; *predictable* is learnt on
-what the features foretell of each item by the others (not of the paper). Of *SVD* and
-*CCA* codes that classes share are changed; *as it is* leaves them, with the SVD of a
-logistic regression (C = {SMOOTH:g}) that is smoother than the classifier of *SVD*."""
+what the features foretell of each item by the others (not of the paper); that of the
+*known tree* looks at no item, only at where classes are in ICD-10 or WordNet. Of *SVD*
+and *CCA* codes that classes share are changed; *as it is* leaves them, with the SVD of
+a logistic regression (C = {SMOOTH:g}) that is smoother than the classifier of *SVD*."""
 
 TABLES = {
     MHD: "Nearest code (MHD)",

@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
+from experiments._known_trees import known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from fewbits.codes import pack
@@ -42,7 +43,11 @@ from fewbits.evaluation import (
 )
 from fewbits.learners import ITQ
 from fewbits.learners.deep import LLC, DeepHash, codebooks
-from fewbits.learners.deep.centres import separated_centres
+from fewbits.learners.deep.centres import (
+    hierarchy_vectors,
+    semantic_centres,
+    separated_centres,
+)
 from fewbits.learners.deep.losses import OrthoHash
 
 #: Codebooks of table 1, and ways to get one for less.
@@ -64,6 +69,8 @@ CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
 #: Codes that classes share stay as they are. SVD of a classifier that is smoother than
 #: ours: the smoother, the easier are its codes to predict, and the more are shared.
 AS_IS, SMOOTH = ("SVD, as it is", "CCA, as it is"), 1e-4
+#: Codes of classes that are near each other in a known tree; no item is looked at.
+TREE = "known tree"
 #: Not of the paper: codes that were not made for classifying, and a code of each class
 #: to decode to: the centre of OrthoHash, or the signs of the mean of its scores.
 BESIDE = ("OrthoHash", "PCA, random rotation")
@@ -101,7 +108,7 @@ def lineup(name: str, seed: int, n_classes: int) -> Iterator[Cell]:
     lengths = {usual // 2, usual // 2 + 1, *(usual + more for more in MORE_BITS)}
     for length in sorted(each for each in lengths if 2**each >= n_classes):
         whole = length - usual in (-4, 0, 6)
-        methods = [*CODEBOOKS, *AS_IS, CHEAP, *BESIDE] if whole else ["LLC"]
+        methods = [*CODEBOOKS, *AS_IS, CHEAP, TREE, *BESIDE] if whole else ["LLC"]
         methods = [each for each in methods if possible(each, length, n_classes)]
         for method in methods:
             yield {"data": name, "bits": length, "method": method, "seed": seed}
@@ -124,7 +131,7 @@ def figures(
     if method in BESIDE:
         encoder, book = beside(problem, method, bits, seed)
         return decoded(encoder, book, problem, bits)
-    learner = LLC(bits, **options_of(problem, bits, method, seed))
+    learner = LLC(bits, **options_of(data, problem, bits, method, seed))
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*have the code of another class")
@@ -147,13 +154,15 @@ def figures(
 
 
 def options_of(
-    problem: ClassProblem, bits: int, method: str, seed: int
+    data: str, problem: ClassProblem, bits: int, method: str, seed: int
 ) -> dict[str, Any]:
     """Return the settings of a method."""
     options: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed, **PAPER}
     options["codebook_epochs"] = CODEBOOK_EPOCHS
     if method == CHEAP:
         return options | {"codebook": cheap_codebook(problem, bits, seed)}
+    if method == TREE:
+        return options | {"codebook": codebook_of_tree(data, problem, bits, seed)}
     if method in AS_IS:
         return options | {"codebook": codebook_as_it_is(problem, bits, method)}
     if method == "LLC, nested":
@@ -174,6 +183,14 @@ def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
     small = LLC(bits, random_state=seed, **options)
     codebook: NDArray[Any] = small.fit(X, problem.y[part]).codebook_
     return codebook
+
+
+def codebook_of_tree(
+    data: str, problem: ClassProblem, bits: int, seed: int
+) -> NDArray[np.int8]:
+    """Return codes by where each class is in a known tree."""
+    vectors = hierarchy_vectors(known_classes(data, problem.classes).paths)
+    return semantic_centres(vectors, bits, random_state=seed)
 
 
 def codebook_as_it_is(
