@@ -66,6 +66,24 @@ def test_interrupt_keeps_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_interrupt_when_the_file_has_its_name(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def late(*names):
+        replace(*names)
+        raise KeyboardInterrupt
+
+    def interrupted():
+        with atomic_write(tmp_path / "file") as file:
+            file.write(b"new")
+
+    monkeypatch.setattr(_files.os, "replace", late)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
 def test_a_symbolic_link_stays_one(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")

@@ -1,5 +1,6 @@
 """Writing files so that a crash leaves the old version or the new one, never a mix."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,7 +55,9 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
             os.chmod(file.name, 0o666 & ~_umask())
             os.replace(file.name, path)
         except BaseException:
-            os.unlink(file.name)
+            # An interrupt may come when the file has its name already.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(file.name)
             raise
     sync_folder(path.parent)
 

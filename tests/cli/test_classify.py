@@ -39,6 +39,32 @@ def folder(tmp_path_factory):
     return folder
 
 
+def test_columns_are_taken_by_name(tmp_path):
+    """In any order, with a column of labels beside them or without."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["ant", "bee"], 20)
+    X = rng.normal(size=(40, 3)) + 4 * (y == "bee")[:, None] * [1, -1, 2]
+    rows = [",".join(map(str, (*x, label))) for x, label in zip(X, y, strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,c,label", *rows]))
+    turned = [",".join(map(str, (*x[::-1], k))) for k, x in zip(y, X, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["c,b,a,label", *turned]))
+    (tmp_path / "less.csv").write_text("a,b\n1,2\n")
+    folder = tmp_path / "b"
+    options = ["--labels", "label", "-m", "itq", "-b", 3]
+    run("fit", tmp_path / "x.csv", "-o", folder, *options)
+    assert "feature_names" not in run("inspect", folder)
+    codes = []
+    for name in ("x", "t"):
+        out = tmp_path / f"{name}.npy"
+        run("encode", folder, tmp_path / f"{name}.csv", "-o", out)
+        codes.append(np.load(out))
+    assert np.array_equal(*codes)
+    said = run(
+        "encode", folder, tmp_path / "less.csv", "-o", tmp_path / "n.npy", code=2
+    )
+    assert "no column 'c', of 3 columns of numbers that are needed by name" in said
+
+
 def test_classes_of_codes(folder):
     lines = run("classify", folder / "b", "-i", folder / "q.npy", "--json")
     answers = [json.loads(line) for line in lines.splitlines()]

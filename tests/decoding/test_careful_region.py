@@ -78,6 +78,14 @@ def test_no_codes(codes):
         careful_region(codes, N_BITS, 0.05, hidden([0.0]))
 
 
+def test_rates_of_codes_of_another_length():
+    rates = hidden([0.0])
+    with pytest.raises(ArgumentError, match="rates of codes of 16 bits, not 8"):
+        careful_region(BOOK[:, :1], 8, 0.3, rates)
+    with pytest.raises(ArgumentError, match="rates of codes of 16 bits, not 8"):
+        rates.within(BOOK[:, :1], 8, 1)
+
+
 def test_what_is_written_to_a_region_is_its_own():
     careful_region(BOOK, N_BITS, 0.05, None).class_codes[:] = 7
     again = careful_region(BOOK, N_BITS, 0.05, None).class_codes

@@ -112,6 +112,58 @@ def test_texts_go_before_numbers(path):
     assert inputs.read(path).values == ["x", "y"]
 
 
+def test_one_text_among_numbers_is_told(path):
+    names = "abcdef"
+    path.write_text(f"{','.join(names)}\n1,2,3,4,5,6\n1,2,?,4,5,6\n")
+    said = "column 'c' is taken, and 5 columns of numbers beside it are not"
+    with pytest.warns(UserWarning, match=said):
+        found = inputs.read(path)
+    assert found.values == ["3", "?"]
+
+
+def test_numbers_are_taken_by_name(path):
+    path.write_text("extra,b,kind,a\n1,2,x,3\n4,5,y,6\n")
+    found = inputs.read(path, label_column="kind", names=("a", "b"))
+    np.testing.assert_array_equal(found.values, [[3, 2], [6, 5]])
+    assert found.names == ("a", "b")
+    with pytest.raises(ArgumentError, match="no column 'c' and 1 more, of 3 columns"):
+        inputs.read(path, names=("a", "c", "d"))
+    with pytest.raises(ArgumentError, match=r"'kind' of .* holds string, not num"):
+        inputs.read(path, names=("a", "kind"))
+    assert inputs.read(path, column="kind", names=("a",)).values == ["x", "y"]
+    assert inputs.read(path, names=("other",)).values == ["x", "y"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_count_of_rows_under_another_name_is_told(path, first):
+    rows = "".join(f"{first + i},{i % 3},{i % 4}\n" for i in range(12))
+    path.write_text(f"sample,a,b\n{rows}")
+    with pytest.warns(UserWarning, match="column 'sample' counts the rows"):
+        assert inputs.read(path).values.shape == (12, 3)
+
+
+@pytest.mark.parametrize(
+    ("written", "labels"),
+    [
+        (["01234", "1234"], ["01234", "1234"]),
+        ([str(2**63), str(2**63 + 1)], [str(2**63), str(2**63 + 1)]),
+        (["1.0", "1.00"], ["1.0", "1.00"]),
+        ([" 1", "2 "], ["1", "2"]),
+        (["true", "12:00"], ["true", "12:00"]),
+        (["NA", "no"], ["NA", "no"]),  # Namibia and Norway
+    ],
+)
+def test_labels_are_as_they_are_written(path, written, labels):
+    path.write_text("a,b,kind\n" + "".join(f"1,2,{each}\n" for each in written))
+    assert inputs.read(path, label_column="kind").labels.tolist() == labels
+
+
+def test_what_is_no_number_among_numbers_is_no_label(path):
+    path.write_text("a,b,kind\n1,2,7\n1,2,NA\n1,2,8\n")
+    with pytest.raises(ArgumentError, match="1 of 3 rows"):
+        inputs.read(path, label_column="kind")
+
+
 def test_numbers_in_the_place_of_names(path):
     np.savetxt(path, np.arange(12.0).reshape(4, 3), delimiter=",")
     with pytest.raises(ArgumentError, match="add a first line of names"):

@@ -4,6 +4,7 @@ from fewbits.bundle._attributes import read_names, report_of, write_attributes
 from fewbits.bundle._bundle import KEEP_VECTORS, SHORTLIST, Bundle
 from fewbits.bundle._classes import (
     DECODERS,
+    FEATURE_NAMES,
     LABEL_THRESHOLD,
     REPAIRED,
     SEVERAL_LABELS,
@@ -21,6 +22,7 @@ from fewbits.bundle._taxonomy import read_tree, write_taxonomy
 
 __all__ = [
     "DECODERS",
+    "FEATURE_NAMES",
     "KEEP_VECTORS",
     "LABEL_THRESHOLD",
     "N_RANDOM",

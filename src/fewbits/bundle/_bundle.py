@@ -20,7 +20,7 @@ from fewbits.bundle._class_files import (
     class_files,
     read_classes,
 )
-from fewbits.bundle._classes import LABEL_THRESHOLD, decode
+from fewbits.bundle._classes import FEATURE_NAMES, LABEL_THRESHOLD, decode
 from fewbits.bundle._examples import (
     N_RANDOM,
     ClassMembers,
@@ -581,7 +581,8 @@ class Bundle:
             facts["bytes_per_code"] = self.items.codes.shape[1]
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
-        return {**self.info, **facts}
+        known = {k: v for k, v in self.info.items() if k != FEATURE_NAMES}
+        return {**known, **facts}
 
     def save(self, folder: str | Path) -> None:
         """Write the bundle; a crash leaves what was there before, or all of it.

@@ -9,8 +9,10 @@ manifest carries its own.
 import contextlib
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Mapping
+from errno import EACCES, ENOTDIR
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,6 +63,7 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     if folder.exists() and not folder.is_dir():
         raise ArtefactError(f"{folder} is a file; choose another folder")
     if not folder.is_dir():
+        _check_parents(folder)
         return
     if (folder / MANIFEST).exists():
         _check_manifest(folder, overwrite)
@@ -74,6 +77,15 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
             f"{folder} holds {whole[0]} of a bundle, but no {MANIFEST}: put that back, "
             "choose another folder, or lose it by 'fewbits fit --overwrite'"
         )
+
+
+def _check_parents(folder: Path) -> None:
+    """Refuse a folder that nobody can make."""
+    above = next(each for each in folder.absolute().parents if each.exists())
+    if not above.is_dir():
+        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(folder))
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES), str(above))
 
 
 def _check_manifest(folder: Path, overwrite: bool) -> None:

@@ -138,6 +138,8 @@ def fit(
 
     Bundle.check_target(output, overwrite=overwrite)
     parameters = parse_settings(settings or [])
+    if seed is not None and "random_state" in parameters:
+        raise ArgumentError(f"two seeds: {seed} and {parameters['random_state']}")
     if checkpoint is not None:
         parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)

@@ -60,10 +60,15 @@ AsJson: TypeAlias = Annotated[
 def read_for(
     bundle: Any, path: str, column: str | None = None, labels: str | None = None
 ) -> Any:
-    """Read items and check that they are of the kind that the bundle takes."""
-    from fewbits import inputs
+    """Read items and check that they are of the kind that the bundle takes.
 
-    source = inputs.read(path, column=column, label_column=labels)
+    Of a table whose numbers lie side by side those columns that it was fitted to.
+    """
+    from fewbits import inputs
+    from fewbits.bundle import FEATURE_NAMES
+
+    names = bundle.info.get(FEATURE_NAMES, ())
+    source = inputs.read(path, column=column, label_column=labels, names=names)
     if source.kind != bundle.item_kind:
         raise ArgumentError(
             f"{source.source} holds {source.kind}, but this bundle takes "

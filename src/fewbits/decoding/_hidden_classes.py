@@ -54,9 +54,11 @@ class HiddenRates(NamedTuple):
         ------
         ArgumentError
             When `rate` is out of range, finer than one item of all, or more items than
-            that have the very code of another class.
+            that have the very code of another class; when the rates are of codes of
+            another length.
         """
         check_rate(rate)
+        self._check_length(n_bits)
         if rate * self.n_items < 1:
             raise ArgumentError(
                 f"{self.n_items} items cannot tell the rate {rate:.3g}: it must be "
@@ -72,6 +74,7 @@ class HiddenRates(NamedTuple):
 
     def within(self, class_codes: CodeArray, n_bits: int, radius: int) -> KnownRegion:
         """Accept within a radius, whatever the rate."""
+        self._check_length(n_bits)
         return KnownRegion(
             distinct_codes(class_codes, n_bits),
             n_bits,
@@ -80,6 +83,12 @@ class HiddenRates(NamedTuple):
             float(self.standard_errors[radius]),
             "hidden classes",
         )
+
+    def _check_length(self, n_bits: int) -> None:
+        if len(self.rates) != n_bits + 1:
+            raise ArgumentError(
+                f"these are rates of codes of {len(self.rates) - 1} bits, not {n_bits}"
+            )
 
 
 def hidden_class_rates(

@@ -28,7 +28,12 @@ def item_scores(scores: ArrayLike, codebook: Codebook) -> NDArray[np.float64]:
         array = np.asarray(scores)
     except ValueError as error:
         raise FeatureError(f"scores are no matrix: {error}") from None
-    if array.dtype.kind not in "fiub" or array.ndim != 2:
+    if array.dtype.kind in "ub":  # of a bit, 0 would be no opinion
+        raise FeatureError(
+            f"scores are real numbers, positive for a 1, got dtype {array.dtype}: "
+            "decode bits by decode_nearest, or give 2.0 * bits - 1"
+        )
+    if array.dtype.kind not in "fi" or array.ndim != 2:
         raise FeatureError(
             "scores must be a matrix of real numbers (n, n_bits), got dtype "
             f"{array.dtype} and shape {array.shape}"

@@ -5,12 +5,17 @@ from typing import Any
 
 from fewbits.errors import ArgumentError
 
+_MANY = 30  # names that are told
+
 
 def column_of(table: Any, name: str, path: Path) -> Any:
     """Return the column of this name."""
     if name not in table.column_names:
+        known = table.column_names[:_MANY]
+        more = len(table.column_names) - len(known)
         raise ArgumentError(
-            f"{path} has no column {name!r}; it has {', '.join(table.column_names)}"
+            f"{path} has no column {name!r}; it has {', '.join(known)}"
+            + f" and {more} more" * (more > 0)
         )
     if table.column_names.count(name) > 1:
         raise ArgumentError(f"{path} has several columns called {name!r}; rename them")
@@ -41,8 +46,15 @@ def is_list(kind: Any) -> bool:
     )
 
 
+def is_integer(kind: Any) -> bool:
+    """Tell whole numbers."""
+    import pyarrow.types as types
+
+    return bool(types.is_integer(kind))
+
+
 def is_number(kind: Any) -> bool:
     """Tell plain numbers; truth values are none."""
     import pyarrow.types as types
 
-    return bool(types.is_integer(kind) or types.is_floating(kind))
+    return bool(is_integer(kind) or types.is_floating(kind))

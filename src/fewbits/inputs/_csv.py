@@ -12,8 +12,12 @@ _DELIMITERS = (",", ";", "\t")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_csv(path: Path) -> Any:
-    """Return the Arrow table of a .csv or .tsv file."""
+def read_csv(path: Path, label_column: str | None = None) -> Any:
+    """Return the Arrow table of a .csv or .tsv file, labels as they are written.
+
+    As numbers ``01`` and ``1`` would be the same class, and so would long ids.
+    """
+    import pyarrow as pa
     from pyarrow import csv
 
     # Opened once if it is a pipe, which can be read only once.
@@ -24,9 +28,37 @@ def read_csv(path: Path) -> Any:
         options = csv.ParseOptions(delimiter=delimiter)
         source, threads = _opened(path, file)
         reading = csv.ReadOptions(use_threads=threads)
-        table = csv.read_csv(source, read_options=reading, parse_options=options)
+        types = {} if label_column is None else {label_column: pa.string()}
+        table = csv.read_csv(
+            source,
+            read_options=reading,
+            parse_options=options,
+            convert_options=csv.ConvertOptions(column_types=types),
+        )
     _check_columns(table, path)
+    if table.column_names.count(label_column) == 1:
+        place = table.column_names.index(label_column)
+        labels = pa.array(_without_gaps(table.column(place).to_pylist()), pa.string())
+        table = table.set_column(place, label_column, labels)
     return table
+
+
+def _without_gaps(labels: list[str]) -> list[str | None]:
+    """Return labels with None for gaps: what is no number among numbers, as ``NA``."""
+    from pyarrow import csv
+
+    gaps = {*csv.ConvertOptions().null_values, ""}
+    if all(label in gaps or _is_number(label) for label in labels):
+        return [None if label in gaps else label.strip() for label in labels]
+    return list(labels)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _opened(path: Path, file: BinaryIO) -> tuple[Any, bool]:

@@ -23,12 +23,15 @@ class Input:
         have several labels.
     source : str
         Where the items came from, for messages.
+    names : tuple of str, default=()
+        Of the columns that vectors lie in side by side, in their order.
     """
 
     kind: Kind
     values: Any
     labels: NDArray[Any] | None
     source: str
+    names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)

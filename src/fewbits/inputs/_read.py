@@ -1,6 +1,7 @@
 """One function that reads whatever people keep their data in."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +16,15 @@ from fewbits.inputs._tables import TABLES, read_table
 
 IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
-_WITH_COLUMNS = dict.fromkeys(TABLES, read_table) | {".npz": read_npz}
 _PLAIN = {".npy": read_npy, ".txt": read_lines}
 
 
 def read(
-    path: str | Path, *, column: str | None = None, label_column: str | None = None
+    path: str | Path,
+    *,
+    column: str | None = None,
+    label_column: str | None = None,
+    names: Sequence[str] = (),
 ) -> Input:
     """Read items from a file, a folder of images, or standard input.
 
@@ -37,6 +41,9 @@ def read(
         be in another file of these kinds. Without `column`, the only one
         that fits is taken, or the numbers of each row where all other columns hold
         numbers.
+    names : sequence of str, default=()
+        Of a table whose numbers lie side by side, the columns to take, in this order;
+        all others are left out. A table that has none of them is read as without.
 
     Returns
     -------
@@ -57,7 +64,7 @@ def read(
         numbers that are not finite; when `column` is missing or ambiguous, or named for
         a file without columns.
     """
-    found = _read(path, column, label_column)
+    found = _read(path, column, label_column, names)
     if len(found) == 0:
         raise ArgumentError(f"{found.source} holds no items")
     if found.labels is not None and len(found.labels) != len(found):
@@ -67,25 +74,34 @@ def read(
     return found
 
 
-def _read(path: str | Path, column: str | None, label_column: str | None) -> Input:
+def _read(
+    path: str | Path,
+    column: str | None,
+    label_column: str | None,
+    names: Sequence[str],
+) -> Input:
     if str(path) == "-":
         _refuse_columns("standard input", column, label_column)
         return read_standard_input()
     path = Path(path)
     suffix = path.suffix.lower()
     _check_readable(path)
-    if not path.is_dir() and suffix in _WITH_COLUMNS:
-        return _WITH_COLUMNS[suffix](path, column, label_column)
+    if not path.is_dir() and suffix in TABLES:
+        return read_table(path, column, label_column, names)
+    if not path.is_dir() and suffix == ".npz":
+        return read_npz(path, column, label_column)
     reader = _read_folder if path.is_dir() else _PLAIN.get(suffix)
     if reader is None:
         raise ArgumentError(
             f"cannot tell what {path} holds; known are a folder of images and "
-            f"{', '.join(sorted({*_PLAIN, *_WITH_COLUMNS}))}"
+            f"{', '.join(sorted({*_PLAIN, *TABLES, '.npz'}))}"
         )
     if path.is_dir():
         _refuse_columns(str(path), column, label_column, _FOLDER_HINT)
         return reader(path)
     labels = None if label_column is None else Path(label_column)
+    if labels is not None and labels.suffix in SUFFIXES and not labels.exists():
+        raise FileNotFoundError(f"there is no {labels}")
     if labels is None or not labels.is_file():
         hint = f"; labels may lie in a file of their own, {' or '.join(SUFFIXES)}"
         _refuse_columns(str(path), column, label_column, hint)

@@ -1,11 +1,13 @@
 """Columns of vectors, texts or numbers in Parquet, Arrow, Feather and CSV files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._checks import (
     as_labels,
@@ -13,25 +15,39 @@ from fewbits.inputs._checks import (
     check_texts,
     checked_vectors,
 )
-from fewbits.inputs._columns import check_full, column_of, is_list, is_text
+from fewbits.inputs._columns import (
+    check_full,
+    column_of,
+    is_list,
+    is_number,
+    is_text,
+)
 from fewbits.inputs._csv import read_csv
 from fewbits.inputs._input import Input
 from fewbits.inputs._numbers import number_columns, side_by_side
 
 TABLES = {".parquet", ".arrow", ".feather", ".csv", ".tsv"}
-_REASON = 200  # characters
+_REASON, _MANY = 200, 10  # characters, and columns, that are told
+_TABLE = 5  # columns of numbers from which these may be what is meant
 
 
-def read_table(path: Path, column: str | None, label_column: str | None) -> Input:
+def read_table(
+    path: Path,
+    column: str | None,
+    label_column: str | None,
+    names: Sequence[str] = (),
+) -> Input:
     """Read a column of vectors or texts, or columns of numbers; and one of labels."""
-    table = _open(path)
+    table = _open(path, label_column)
     if not table.num_rows:
         raise ArgumentError(f"{path} holds no items")
     # Before the items, so that a wrong name is said even where their column is not.
     labels = _labels(table, label_column, path) if label_column else None
-    numbers = [] if column else number_columns(table, label_column, path)
+    numbers = [] if column else number_columns(table, label_column, path, names)
     if numbers:
-        return Input("vectors", side_by_side(table, numbers, path), labels, str(path))
+        X = side_by_side(table, numbers, path)
+        found = tuple(table.column_names[i] for i in numbers)
+        return Input("vectors", X, labels, str(path), found)
     name = column or _only_candidate(table, label_column, path)
     values = column_of(table, name, path)
     if not is_text(values.type):
@@ -41,7 +57,7 @@ def read_table(path: Path, column: str | None, label_column: str | None) -> Inpu
     return Input("texts", texts, labels, str(path))
 
 
-def _open(path: Path) -> Any:
+def _open(path: Path, label_column: str | None) -> Any:
     import pyarrow as pa
     from pyarrow import feather, parquet
 
@@ -50,7 +66,7 @@ def _open(path: Path) -> Any:
         if suffix == ".parquet":
             return parquet.read_table(path)
         if suffix in {".csv", ".tsv"}:
-            return read_csv(path)
+            return read_csv(path, label_column)
         return feather.read_table(path, memory_map=True)
     except (PermissionError, ArtefactError):
         raise
@@ -83,7 +99,9 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
     others = [field for field in table.schema if field.name != label_column]
     fits = [f.name for f in others if is_text(f.type) or is_list(f.type)]
     if not fits:
-        found = ", ".join(f"{f.name} ({f.type})" for f in others) or "none"
+        wrong = [f for f in others if not is_number(f.type)] or others
+        found = ", ".join(f"{f.name} ({f.type})" for f in wrong[:_MANY]) or "none"
+        found += f" and {len(wrong) - _MANY} more" * (len(wrong) > _MANY)
         raise ArgumentError(
             f"{path} needs a column of texts, a column of vectors (a list of numbers "
             f"per row), or nothing but columns of numbers, got {found}"
@@ -92,6 +110,13 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
         raise ArgumentError(
             f"{path} has {len(fits)} columns of texts or vectors "
             f"({', '.join(fits)}); name one (on the command line by --column)"
+        )
+    n_numbers = sum(is_number(f.type) for f in others)
+    if n_numbers >= _TABLE:
+        warn_user(
+            f"{path}: column {fits[0]!r} is taken, and {n_numbers} columns of numbers "
+            "beside it are not; if they are meant, leave it out, or mend what is no "
+            "number there"
         )
     return str(fits[0])
 

@@ -58,9 +58,13 @@ def check_number(
         lower = f"above {low:g}" if above else f"at least {low:g}"
         upper = "" if high == np.inf else f" and at most {high:g}"
         raise ArgumentError(f"{name} must be a number {lower}{upper}, got {value!r}")
-    if not np.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer
+        number = np.inf
+    if not np.isfinite(number):
         raise ArgumentError(f"{name} must be finite, got {value!r}")
-    return float(value)
+    return number
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits import backbones
 from fewbits.backbones import Backbone
-from fewbits.bundle import Bundle
+from fewbits.bundle import FEATURE_NAMES, Bundle
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.learners import KernelMapped, Learner
@@ -85,6 +85,8 @@ def bundle_of(
     method = method_of(inner)
     given = decomposed(method, inner.get_params(deep=False))
     info = {"method": method, "parameters": plain(given)}
+    if hasattr(learner, "feature_names_in_"):
+        info[FEATURE_NAMES] = learner.feature_names_in_.tolist()
     if inner is not learner:
         info["kernel_map"] = learner.get_params()["kernel"]
     return assembled(learner, features, y, extractor, info)

@@ -8,7 +8,7 @@ import numpy as np
 from fewbits import backbones, learners
 from fewbits._warnings import warn_user
 from fewbits.backbones import Backbone
-from fewbits.bundle import Bundle
+from fewbits.bundle import FEATURE_NAMES, Bundle
 from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input
@@ -106,7 +106,9 @@ def fit_bundle(
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     told = plain(decomposed(method, learner.get_params(deep=False)))
-    info = {"method": method, "parameters": told}
+    info: dict[str, Any] = {"method": method, "parameters": told}
+    if source.names:
+        info[FEATURE_NAMES] = list(source.names)
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
         info["kernel_map"] = kernel_map

@@ -310,7 +310,7 @@ def _tell_of_shared_centres(
     """Warn of classes that have one centre in an array that was given and fits."""
     for part in parts:
         given = getattr(part, "kind", None)
-        if given is None or isinstance(given, str) or np.shape(given) != shape:
+        if given is None or isinstance(given, str) or _shape(given) != shape:
             continue
         n_shared = len(given) - len(np.unique(given, axis=0))
         if n_shared:
@@ -319,6 +319,15 @@ def _tell_of_shared_centres(
                 "codes cannot tell them apart"
             )
             return  # the other part may have the same array
+
+
+def _shape(codes: Any) -> tuple[int, ...] | None:
+    """Return the shape; None for rows of different lengths, which are refused later."""
+    try:
+        shape: tuple[int, ...] = np.shape(codes)
+    except ValueError:
+        return None
+    return shape
 
 
 def as_loss(loss: Any) -> Loss:
@@ -336,7 +345,7 @@ def as_control(control: Any) -> Control | None:
     """Return a control that training may change."""
     if control is None or isinstance(control, Control):
         return deepcopy(control)
-    name, *weight = control.split() if isinstance(control, str) else ("",)
+    name, *weight = (control.split() if isinstance(control, str) else ()) or ("",)
     if name not in CONTROLS or len(weight) > 1:
         names = ", ".join(f"'{each}'" for each in CONTROLS)
         raise ArgumentError(

@@ -77,8 +77,12 @@ def make_centres(kind: Any, setting: Setting) -> Tensor:
 
 def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
     """Return codes that were given, once they are found to fit."""
-    found, sizes = np.asarray(codes), (n_classes, n_bits)
+    sizes = (n_classes, n_bits)
     must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
+    try:
+        found = np.asarray(codes)
+    except ValueError:
+        raise ArgumentError(f"{must}rows of different lengths") from None
     if found.shape != sizes:
         raise ArgumentError(f"{must}shape {found.shape}")
     if not np.isin(found, (-1, 1)).all():
