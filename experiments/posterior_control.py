@@ -55,9 +55,10 @@ FIXED_RATE = {"linear with decay": 1e-3}
 #: Tried first, and what else is tried where the best of them is the last.
 RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
 #: So small a weight at first that the loss is all but alone: mAP need not rise with the
-#: weight before it falls, and a control may harm with every larger one. Half a decade
-#: beside the best of them is tried after.
-WEIGHTS, MORE_WEIGHTS = (0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
+#: weight before it falls, and a control may harm with every larger one: beside DCH
+#: with pairs of items with themselves D decides from .001 on. Half a decade beside the
+#: best of them is tried after.
+WEIGHTS, MORE_WEIGHTS = (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way. In a batch of many
 #: classes hardly any pair is similar; with a memory each item meets all of its class.
 #: Behind a hidden layer tanh saturates, and distances of the scores themselves do not.
