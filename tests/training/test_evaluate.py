@@ -48,6 +48,13 @@ def test_without_labels(parts):
         evaluate_bundle(bundle, plain[0], database)
 
 
+def test_labels_that_are_written_otherwise(parts):
+    bundle, queries, database = parts
+    other = Input("vectors", queries.values, np.array([f"{x}.0" for x in "abc"]), "q")
+    with pytest.raises(ArgumentError, match=r"no label of q is .* such as a\.0 and a"):
+        evaluate_bundle(bundle, other, database)
+
+
 def test_several_labels_per_item(parts):
     bundle, queries, database = parts
     y = (X[:, :3] > 0).astype(np.uint8)

@@ -117,5 +117,6 @@ def _warn_of_labels(names: list[str], label_column: str | None, path: Path) -> N
         if name.lower() in _LABELS:
             warn_user(
                 f"{path}: column {name!r} is taken for a feature; if it holds labels, "
-                f"name them (on the command line by --labels {name})"
+                f"name it where labels are asked for (fit --labels {name}), or leave "
+                "it out"
             )

@@ -119,6 +119,11 @@ def _check_labels(queries: Input, database: Input) -> None:
             f"labels must have the same form, got shape {queries.labels.shape} in "
             f"{queries.source} and {database.labels.shape} in {database.source}"
         )
+    if queries.labels.ndim == 1 and not np.isin(queries.labels, database.labels).any():
+        raise ArgumentError(
+            f"no label of {queries.source} is one of {database.source}, such as "
+            f"{queries.labels[0]!s} and {database.labels[0]!s}"
+        )
 
 
 def _label_figures(
