@@ -181,7 +181,7 @@ def test_an_index_of_pandas_is_no_feature(tmp_path):
 
 def test_a_column_that_may_hold_labels(path):
     path.write_text("a,b,Label\n1,2,0\n3,4,1\n")
-    with pytest.warns(UserWarning, match="if it holds labels, name them"):
+    with pytest.warns(UserWarning, match="if it holds labels, name it"):
         assert inputs.read(path).values.shape == (2, 3)
     assert inputs.read(path, label_column="Label").values.shape == (2, 2)
 
