@@ -102,6 +102,11 @@ TABLES = {
     "accuracy": "accuracy of 100 votes",
     "classifier": "accuracy of the loss's own classifier of codes",
 }
+#: How settings were chosen before, where some of them are left.
+FORMERLY = {
+    "caltech101": "when the centres at 32 bits were *separated* ones",
+    "cifar10": "by how items kept aside rank those that are trained on",
+}
 #: Losses whose convergence is drawn.
 DRAWN = (
     "hashnet",
@@ -158,6 +163,7 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
             yield added(chosen)
         yield "**Variants, learning rates, and weights of controls, as chosen**"
         yield settings_of(chosen)
+        yield from chosen_before(chosen, name)
         yield from convergence(epochs, name, head)
         yield regression(chosen, epochs)
         yield from epochs_against_bound(epochs, name, head)
@@ -303,6 +309,28 @@ def settings_of(cells: list[Cell]) -> str:
         weight = "" if chosen.weight is None else f"{chosen.weight:g}"
         rows.append([name, chosen.variant, f"{chosen.rate:g}", weight, aside])
     return markdown(["", "variant", "learning rate", "weight", "mAP aside"], rows)
+
+
+def chosen_before(cells: list[Cell], name: str) -> Iterator[str]:
+    """Name those whose settings were chosen in a way that is no more, if there are any.
+
+    Their choices are not kept.
+    """
+    choices = Cells("posterior_choices")
+    found: dict[str, bool] = {}
+    for cell in sorted(cells, key=_order):
+        chosen = Settings(*(cell["figures"][key] for key in Settings._fields))
+        data, head, method, control = (
+            cell["cell"][key] for key in ("data", "head", "method", "control")
+        )
+        asked = "D" if control == "frozen" else control
+        if choices.get(choice_of(data, head, method, asked, chosen)) is None:
+            found[label(cell)] = True
+    if found:
+        yield (
+            f"The settings of these were chosen {FORMERLY.get(name, 'otherwise')}, and "
+            f"they wait to be measured again: {'; '.join(found)}."
+        )
 
 
 def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
