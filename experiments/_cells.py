@@ -72,6 +72,17 @@ class Cells:
         return figures
 
 
+def compact(path: Path) -> None:
+    """Drop what was measured again from a file, unless it grows meanwhile."""
+    content = path.read_text("utf-8")
+    last: dict[str, str] = {}
+    for line in content.splitlines(keepends=True):
+        last[_key(json.loads(line)["cell"])] = line
+    kept = "".join(last.values())
+    if kept != content and path.stat().st_size == len(content.encode()):
+        path.write_text(kept, "utf-8")
+
+
 def rounded(value: Any, digits: int = 7) -> Any:
     """Return figures with seven significant digits, and those of curves with five.
 

@@ -19,12 +19,10 @@ from experiments._verdicts import (
     without,
 )
 from experiments.llc import MHD
-from experiments.llc_foreign import MEASURES
+from experiments.llc_foreign import BALANCED
 from experiments.posterior_control import beside_losses
 
 Gaps = Callable[[Measured], Values]
-
-BALANCED, F1 = MEASURES
 
 
 def at_path(*path: str) -> Pick:

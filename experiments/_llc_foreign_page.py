@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from experiments._cells import Cell
-from experiments._deep_claims import BALANCED, F1
 from experiments._pages import write_page
 from experiments._summary import by_method, grid, markdown, mean_and_error, shown
-from experiments.llc_foreign import CAREFUL, FOREIGN, MET
+from experiments.llc_foreign import BALANCED, CAREFUL, F1, FOREIGN, MET
 
 INTRODUCTION = """# Is this of any class at all?
 

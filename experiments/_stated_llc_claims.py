@@ -2,8 +2,6 @@
 
 from experiments._claims import Claim
 from experiments._deep_claims import (
-    BALANCED,
-    F1,
     as_predicted,
     between,
     exact_against_nearest,
@@ -19,7 +17,7 @@ from experiments._deep_claims import (
     untuned,
 )
 from experiments.llc import MHD
-from experiments.llc_foreign import CAREFUL
+from experiments.llc_foreign import BALANCED, CAREFUL, F1
 
 #: What "a few points", "nearly equal", "at most 1 %" and "as accurate" shall mean.
 POINTS, NEARLY, LITTLE, NOISE = 0.05, 0.05, 0.01, 0.02

@@ -58,7 +58,7 @@ COSTS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 TUNED_ON, MET = (0.1, 0.5, 0.9), (0.1, 0.5, 0.9)
 #: Of two predictions, as `fewbits classify --foreign-rate` has it.
 CAREFUL = "the more careful"
-MEASURES = ("balanced accuracy", "F1 (foreign)")
+MEASURES = BALANCED, F1 = "balanced accuracy", "F1 (foreign)"
 
 
 def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
@@ -72,18 +72,12 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
                     cell = {"data": name, "bits": n_bits, "method": method}
                     cell["seed"] = seed
                     if wanted(cell, only, bits):
-                        made = partial(problem.figures, n_bits)
-                        cells.measure(cell, made, again=lacks_rule(cells.get(cell)))
+                        cells.measure(cell, partial(problem.figures, n_bits))
 
 
 def foreign_of(name: str) -> tuple[str, ...]:
     """Return what is foreign: only Caltech-101 has images of no class."""
     return FOREIGN if name == "caltech101" else FOREIGN[1:]
-
-
-def lacks_rule(known: Cell | None) -> bool:
-    """Whether a cell was measured before both predictions were taken together."""
-    return known is not None and not any(CAREFUL in name for name in known["rules"])
 
 
 class Problem:

@@ -24,10 +24,13 @@ from experiments import (
     _training_cost_page,
     _tune_page,
 )
+from experiments._cells import RESULTS, compact
 
 
 def main() -> None:
-    """Write every page whose measurements are there."""
+    """Write every page whose measurements are there, and drop superseded ones."""
+    for path in RESULTS.glob("*.jsonl"):
+        compact(path)
     _sparse_page.write()
     _neighbour_page.write()
     _choices_page.write()

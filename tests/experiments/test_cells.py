@@ -2,7 +2,7 @@
 
 import json
 
-from experiments._cells import BY_DATA, Cells
+from experiments._cells import BY_DATA, RESULTS, Cells, compact
 
 
 def test_figures_are_kept_with_seven_digits_and_curves_with_five(results):
@@ -26,3 +26,24 @@ def test_large_experiments_have_a_file_for_each_set_of_data(results):
     ]
     assert [each["cell"] for each in Cells(name)] == cells
     assert [Cells(name).get(cell) for cell in cells] == [{"map": 0}, {"map": 1}]
+
+
+def test_what_was_measured_again_is_dropped(results):
+    cells = Cells("any")
+    for value in (1, 2):
+        for seed in (0, 1):
+            found = {"x": value + seed}
+            cells.measure({"seed": seed}, lambda found=found: found, again=True)
+    path = results / "any.jsonl"
+    assert len(path.read_text().splitlines()) == 4
+    before = list(Cells("any"))
+    compact(path)
+    assert len(path.read_text().splitlines()) == 2
+    assert list(Cells("any")) == before
+
+
+def test_no_file_of_results_is_large():
+    """Else `experiments.pages` has to compact it, or `BY_DATA` to split it."""
+    sizes = {path.name: path.stat().st_size for path in RESULTS.glob("*.jsonl")}
+    assert sizes
+    assert max(sizes.values()) < 500_000, sizes

@@ -6,8 +6,6 @@ import pytest
 
 from experiments import _claims_page, _deep_claims_page, llc
 from experiments._deep_claims import (
-    BALANCED,
-    F1,
     as_predicted,
     beyond_targets,
     controlled,
@@ -29,6 +27,7 @@ from experiments._deep_claims import (
 from experiments._stated_lbhash_claims import LBHASH, TIME, TOY
 from experiments._stated_llc_claims import LLC
 from experiments.llc import MHD
+from experiments.llc_foreign import BALANCED, F1
 
 NAMES = (*_deep_claims_page.EXPERIMENTS, "training")
 

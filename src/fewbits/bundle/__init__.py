@@ -1,10 +1,14 @@
 """A working system on disk: one folder <-> one object."""
 
 from fewbits.bundle._attributes import read_names, report_of, write_attributes
-from fewbits.bundle._bundle import KEEP_VECTORS, SHORTLIST, Bundle
+from fewbits.bundle._bundle import (
+    FEATURE_NAMES,
+    KEEP_VECTORS,
+    SHORTLIST,
+    Bundle,
+)
 from fewbits.bundle._classes import (
     DECODERS,
-    FEATURE_NAMES,
     LABEL_THRESHOLD,
     REPAIRED,
     SEVERAL_LABELS,

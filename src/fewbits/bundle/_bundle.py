@@ -20,7 +20,7 @@ from fewbits.bundle._class_files import (
     class_files,
     read_classes,
 )
-from fewbits.bundle._classes import FEATURE_NAMES, LABEL_THRESHOLD, decode
+from fewbits.bundle._classes import LABEL_THRESHOLD, decode
 from fewbits.bundle._examples import (
     N_RANDOM,
     ClassMembers,
@@ -47,6 +47,8 @@ from fewbits.inputs import check_several
 Progress = Callable[[int, int], None]
 #: Name in `info` of the distance beyond which a query is foreign to the collection.
 RADIUS = "familiar_radius"
+#: Name in `info` of the columns that vectors lay in side by side.
+FEATURE_NAMES = "feature_names"
 #: Names in `info` of how `fewbits tune` found that the collection is best searched.
 SHORTLIST, KEEP_VECTORS = "shortlist", "keep_vectors"
 #: Names of what holds for codes of one length only.

@@ -39,8 +39,6 @@ _LABELS = 5  # shown where items have several
 _HALF = 0.5  # of the voters
 #: Names in `info` of whether items have several labels, and of the least score of one.
 SEVERAL_LABELS, LABEL_THRESHOLD = "several_labels", "label_threshold"
-#: Name in `info` of the columns that vectors lay in side by side.
-FEATURE_NAMES = "feature_names"
 #: Name in `info` of the number of classes whose code was another's and was changed.
 REPAIRED = "repaired_classes"
 DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")

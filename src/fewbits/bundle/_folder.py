@@ -59,6 +59,8 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     ArtefactError
         When the folder is a file, or holds files but no manifest of ours; without
         `overwrite` also when it holds a bundle, or what is left of one.
+    OSError
+        When it is not there and cannot be made.
     """
     if folder.exists() and not folder.is_dir():
         raise ArtefactError(f"{folder} is a file; choose another folder")

@@ -35,6 +35,15 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
+def reads_as_number(text: str) -> bool:
+    """Tell a number that is written as a text."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def is_list(kind: Any) -> bool:
     """Tell lists, which may be vectors."""
     import pyarrow.types as types

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fewbits.errors import ArtefactError
+from fewbits.inputs._columns import reads_as_number
 
 _HEAD = 1 << 16  # bytes that tell what a file is
 _DELIMITERS = (",", ";", "\t")
@@ -48,17 +49,9 @@ def _without_gaps(labels: list[str]) -> list[str | None]:
     from pyarrow import csv
 
     gaps = {*csv.ConvertOptions().null_values, ""}
-    if all(label in gaps or _is_number(label) for label in labels):
+    if all(label in gaps or reads_as_number(label) for label in labels):
         return [None if label in gaps else label.strip() for label in labels]
     return list(labels)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _opened(path: Path, file: BinaryIO) -> tuple[Any, bool]:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._columns import check_full, is_integer, is_number, is_text
+from fewbits.inputs._columns import (
+    check_full,
+    is_integer,
+    is_number,
+    is_text,
+    reads_as_number,
+)
 
 #: Columns that number the rows: by name, without one, or as pandas writes an index.
 _ROW_NUMBERS = re.compile(r"|id|index|unnamed: 0|__index_level_\d+__", re.IGNORECASE)
@@ -27,7 +33,7 @@ def number_columns(
 
     A column of texts goes before numbers beside it, but for columns of `names`.
     """
-    if any(name in names for name in table.column_names):
+    if not set(names).isdisjoint(table.column_names):
         return _named(table, names, path)
     others = [(i, f) for i, f in enumerate(table.schema) if f.name != label_column]
     numbers = [(i, field.name) for i, field in others if is_number(field.type)]
@@ -44,7 +50,8 @@ def number_columns(
 
 def _named(table: Any, names: Sequence[str], path: Path) -> list[int]:
     """Return the places of columns that are wanted by name."""
-    _check_names([name for name in table.column_names if name in set(names)], path)
+    wanted = set(names)
+    _check_names([name for name in table.column_names if name in wanted], path)
     places = {name: i for i, name in enumerate(table.column_names)}
     missing = [name for name in names if name not in places]
     if missing:
@@ -72,7 +79,7 @@ def side_by_side(table: Any, places: list[int], path: Path) -> NDArray[np.float6
 
 def _check_names(names: list[str], path: Path) -> None:
     """Refuse a first row of numbers in the place of names, and names given twice."""
-    if all(_is_float(name) for name in names):
+    if all(reads_as_number(name) for name in names):
         raise ArgumentError(
             f"{path} has numbers where the names of its columns should be: add a first "
             "line of names"
@@ -80,14 +87,6 @@ def _check_names(names: list[str], path: Path) -> None:
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
         raise ArgumentError(f"{path} has several columns called {name!r}; rename them")
-
-
-def _is_float(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _warn_of_row_numbers(names: list[str], path: Path) -> None:

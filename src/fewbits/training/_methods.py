@@ -126,13 +126,11 @@ def decomposed(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     told = dict(parameters)
     for part, kinds in _parts(method).items():
         made = told.get(part)
-        if part == "loss" and made == method:
+        name = next((name for name, make in kinds.items() if type(made) is make), None)
+        if name is not None:
+            told |= {part: name, **_spelled(part, made)}
+        if part == "loss" and told.get(part) == method:
             del told[part]
-        for name, make in kinds.items():
-            if type(made) is make:
-                told |= {part: name, **_spelled(part, made)}
-                if part == "loss":
-                    del told[part]
     return told
 
 
