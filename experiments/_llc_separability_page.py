@@ -14,14 +14,15 @@ Made by `python -m experiments.pages` from `llc_separability.jsonl`, which
 `python -m experiments.llc_separability` writes. The ablations of section 4.4 of LLC
 (Kusupati et al., NeurIPS 2021), with hidden layers of {WIDTHS[0]} and {WIDTHS[1]} on
 frozen features in the place of its ResNet50, no bias in the projection:
-{CODEBOOK_EPOCHS} epochs for the codebook, {N_ITER} for items or classes. Of each the
-epoch is kept that classifies a tenth of the items, kept aside, best: by real scores in
-phase 1 and of the classifier itself, by the nearest code elsewhere. *Nearest* counts
-one of k classes that are equally near as 1 / k. Phase 1 alone is that of LLC: network,
-codebook and all. The paper has 75.5 % for a linear classifier on features that were
-trained for codes (their nearest codes 74.6 %, an ordinary network 77 %), and for codes
-on top of an ordinary network 21 % exact with the projection alone, 68 % with the last
-three layers. Means over seeds ± one standard error."""
+{CODEBOOK_EPOCHS} epochs for the codebook, {N_ITER} for items or classes. What is
+trained of a network has the learning rate of the head. Of each the epoch is kept that
+classifies a tenth of the items, kept aside, best: by real scores in phase 1 and of the
+classifier itself, by the nearest code elsewhere. *Nearest* counts one of k classes that
+are equally near as 1 / k. Phase 1 alone is that of LLC: network, codebook and all. The
+paper has 75.5 % for a linear classifier on features that were trained for codes (their
+nearest codes 74.6 %, an ordinary network 77 %), and for codes on top of an ordinary
+network 21 % exact with the projection alone, 68 % with the last three layers. Means
+over seeds ± one standard error."""
 
 
 def write() -> None:

@@ -39,6 +39,8 @@ from experiments._verdicts import (
 from experiments.posterior_control import (
     CHOSEN_SEED,
     CONTROLS,
+    DRAWN,
+    DRAWN_WITH,
     FOLLOWED,
     LENGTHS,
     N_ASKED,
@@ -107,15 +109,6 @@ FORMERLY = {
     "caltech101": "when the centres at 32 bits were *separated* ones",
     "cifar10": "by how items kept aside rank those that are trained on",
 }
-#: Losses whose convergence is drawn.
-DRAWN = (
-    "hashnet",
-    "csq",
-    "D alone",
-    "centres alone",
-    "centres alone, Cauchy",
-    "centres alone, predictable",
-)
 #: What is compared, beside a loss and in place of one.
 PARTS = (
     ("D less nothing, mean over the losses", "D", ""),
@@ -164,7 +157,7 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         yield "**Variants, learning rates, and weights of controls, as chosen**"
         yield settings_of(chosen)
         yield from chosen_before(chosen, name)
-        yield from convergence(epochs, name, head)
+        yield from convergence(chosen, epochs, name, head)
         yield regression(chosen, epochs)
         yield from epochs_against_bound(epochs, name, head)
         yield from against_bound(chosen, name, head)
@@ -300,7 +293,7 @@ def settings_of(cells: list[Cell]) -> str:
     """Return what was chosen for each loss and control, and how good it was."""
     choices, rows = Cells("posterior_choices"), []
     for name, cell in {label(each): each for each in sorted(cells, key=_order)}.items():
-        chosen = Settings(*(cell["figures"][key] for key in Settings._fields))
+        chosen = _settings(cell)
         data, head, method, control = (
             cell["cell"][key] for key in ("data", "head", "method", "control")
         )
@@ -333,17 +326,28 @@ def chosen_before(cells: list[Cell], name: str) -> Iterator[str]:
         )
 
 
-def convergence(cells: list[Cell], name: str, head: str) -> Iterator[str]:
-    """Draw the mAP on items kept aside over the epochs, at 32 bits (figure 2)."""
+def _settings(cell: Cell) -> Settings:
+    return Settings(*(cell["figures"][key] for key in Settings._fields))
+
+
+def convergence(
+    cells: list[Cell], epochs: list[Cell], name: str, head: str
+) -> Iterator[str]:
+    """Draw the mAP on items kept aside over the epochs, at 32 bits (figure 2).
+
+    Of those that were made with the settings of the tables.
+    """
+    made = {(label(cell), _settings(cell)) for cell in cells}
     curves = {
         label(cell): [
             (float(epoch), cell["figures"]["map"][epoch - 1], 0.0)
             for epoch in drawn_epochs(len(cell["figures"]["map"]))
         ]
-        for cell in sorted(cells, key=_order)
+        for cell in sorted(epochs, key=_order)
         if (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
         and cell["cell"]["method"] in DRAWN
-        and cell["cell"]["control"] in ("", "D", "centres")
+        and cell["cell"]["control"] in DRAWN_WITH
+        and (label(cell), _settings(cell)) in made
     }
     if curves:
         image = picture(name, head)

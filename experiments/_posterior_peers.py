@@ -14,7 +14,6 @@ from experiments.posterior_control import (
     CHOSEN_SEED,
     FOLLOWED,
     LENGTHS,
-    N_ITER,
     NEW_BASE,
     PUBLIC_HEADS,
     beside_losses,
@@ -28,9 +27,8 @@ BOUND_AT = 32
 #: Figure 5.
 MAPS = f"""**Codes on a plane (figure 5)**: {N_ITEMS:,} items of the base, of up to
 {MOST_CLASSES} classes, by t-SNE of their Hamming distances; {N_BITS} bits, a linear
-head, the settings above and the epoch of {N_ITER} that ranks a tenth of the training
-items, kept aside, best; one seed. Beside each name stands the bound ratio of the codes
-that are shown."""
+head, with the settings and epochs above; one seed. Beside each name stands the bound
+ratio of the codes that are shown."""
 
 Table = dict[str, dict[int, tuple[float, float, int]]]
 

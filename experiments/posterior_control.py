@@ -118,6 +118,16 @@ ALONE: dict[str, Any] = {
     "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
 }
 METHODS = (*LOSSES, *ALONE)
+#: Whose convergence figure 2 draws, at the length of `CHOSEN_BITS`.
+DRAWN = (
+    "hashnet",
+    "csq",
+    "D alone",
+    "centres alone",
+    "centres alone, Cauchy",
+    "centres alone, predictable",
+)
+DRAWN_WITH = ("", "D", "centres")
 #: Seeds of each: five for the tables, three for what is beside them.
 N_SEEDS = {"": 5, "D": 5, "centres": 3, "frozen": 3}
 #: What tells posterior and centres apart is asked of the linear head.
@@ -176,7 +186,7 @@ def measure(
                 for cell in lineup(name, kind, seed):
                     asked = asked_for(cell["control"], control)
                     if asked and wanted(cell, only, bits):
-                        if seed == 0 and followed(cell):
+                        if seed == 0 and (followed(cell) or drawn(cell)):
                             curves(**{k: v for k, v in cell.items() if k != "seed"})
                         again = superseded(cell, cells.get(cell))
                         needed = None if name in SEVERAL else "accuracy"
@@ -273,6 +283,13 @@ def followed(cell: Cell) -> bool:
     """Whether figure 1 follows the epochs of a cell."""
     named = (cell["method"], cell["control"])
     return cell["head"] == "linear" and named in FOLLOWED
+
+
+def drawn(cell: Cell) -> bool:
+    """Whether figure 2 draws the epochs of a cell."""
+    if (cell["head"], cell["bits"]) != ("linear", CHOSEN_BITS):
+        return False
+    return cell["method"] in DRAWN and cell["control"] in DRAWN_WITH
 
 
 def curves(data: str, head: str, bits: int, method: str, control: str) -> list[Cell]:

@@ -15,7 +15,7 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import load_problem
 from experiments._options import Data
-from experiments.posterior_control import make, settings
+from experiments.posterior_control import best_epoch, make, settings
 from fewbits.analysis import code_bound, map_codes
 
 METHODS, CONTROLS = ("hashnet", "dbdh"), ("", "D")
@@ -31,14 +31,34 @@ def main(data: Data) -> None:
         for method in METHODS:
             for control in CONTROLS:
                 cell = {"data": name, "method": method, "control": control}
-                cells.measure(cell, partial(figures, **cell))
+                known = cells.get(cell)
+                by_cell = partial(figures, **cell)
+                cells.measure(cell, by_cell, again=superseded(known, **cell))
+
+
+def superseded(known: Cell | None, data: str, method: str, control: str) -> bool:
+    """Whether settings or the number of epochs have changed since."""
+    return known is not None and any(
+        known.get(key) != value for key, value in made(data, method, control).items()
+    )
+
+
+def made(data: str, method: str, control: str) -> Cell:
+    """Return what a network is trained with, as in `posterior_control`."""
+    chosen = settings(data, "linear", method, control)
+    epochs, _ = best_epoch(data, "linear", N_BITS, method, control)
+    return {**chosen._asdict(), "epochs": epochs}
 
 
 def figures(data: str, method: str, control: str) -> Cell:
     """Train, and place items of up to ten classes."""
-    chosen = settings(data, "linear", method, control)
+    chosen, trained = (
+        settings(data, "linear", method, control),
+        made(data, method, control),
+    )
     problem = load_problem(data, SEED)
     learner = make(method, control, chosen, "linear", N_BITS, SEED)
+    learner.set_params(n_iter=trained["epochs"], validation=0)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     classes = np.unique(problem.labels[problem.train])[:MOST_CLASSES]
     base = problem.base[np.isin(problem.labels[problem.base], classes)]
@@ -50,6 +70,7 @@ def figures(data: str, method: str, control: str) -> Cell:
         "points": placed.coordinates.round(1).tolist(),
         "labels": labels[placed.rows].tolist(),
         "bound": float(bound.ratio),
+        **trained,
     }
 
 

@@ -137,6 +137,13 @@ def test_inspect(folder):
     assert "how the classes are related" in run("inspect", folder / "b", *options)
 
 
+def test_inspect_leaves_no_page_of_a_request_it_refuses(folder, tmp_path):
+    page = tmp_path / "tree.html"
+    options = ["--taxonomy", page, "--bound", "--labels", "nothing"]
+    run("inspect", folder / "b", *options, code=2)
+    assert not page.exists()
+
+
 def test_inspect_beside_a_known_tree(folder, tmp_path):
     tree = {str(name): ["even" if i % 2 else "odd"] for i, name in enumerate(NAMES)}
     options = ["--taxonomy", tmp_path / "tree.html", "--tree", tmp_path / "t.json"]

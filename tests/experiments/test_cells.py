@@ -47,3 +47,13 @@ def test_no_file_of_results_is_large():
     sizes = {path.name: path.stat().st_size for path in RESULTS.glob("*.jsonl")}
     assert sizes
     assert max(sizes.values()) < 500_000, sizes
+
+
+def test_every_picture_is_on_a_page():
+    """What no page shows any more is to be removed."""
+    root = RESULTS.parent.parent
+    pages = [root / "README.md", *RESULTS.parent.rglob("*.md")]
+    text = "".join(page.read_text("utf-8") for page in pages)
+    pictures = {path.name for path in (RESULTS.parent / "images").iterdir()}
+    assert pictures
+    assert not {name for name in pictures if name not in text}

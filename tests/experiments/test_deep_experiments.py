@@ -164,9 +164,9 @@ def test_page_of_controls(results, write_cells):
     write_cells(results / "posterior_control.jsonl", cells)
     curves = {"map": [0.1, 0.5], "bound": [0.2, 0.4]}
     followed = [
-        ({**cell, "seed": 1000 + seed}, curves)
+        ({**cell, "seed": 1000 + seed}, {**found, **curves})
         for seed in range(2)
-        for cell, _ in cells[: len(cells) // 2]
+        for cell, found in cells[: len(cells) // 2]
     ]
     write_cells(results / "posterior_epochs.jsonl", followed)
     choice = {"data": "caltech101", "head": "linear", "method": "csq"}
@@ -545,6 +545,25 @@ def test_page_of_what_must_be_trained(results, write_cells):
     assert row in page
 
 
+def test_curves_of_other_settings_are_not_drawn(monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(
+        _posterior_page, "line_plot", lambda _, curves, **__: drawn.update(curves)
+    )
+    settings = {"variant": "", "weight": None, "rate": 0.003}
+    cell = {"data": "caltech101", "head": "linear", "bits": 32, "control": ""}
+    made = {"cell": {**cell, "method": "csq", "seed": 0}, "figures": settings}
+    other = {"cell": {**made["cell"], "method": "hashnet"}, "figures": settings}
+    curves = {**settings, "map": [0.1, 0.5]}
+    epochs = [
+        {"cell": {**made["cell"], "seed": 1000}, "figures": curves},
+        {"cell": {**other["cell"], "seed": 1000}, "figures": {**curves, "rate": 0.1}},
+    ]
+    cells, epochs = map(_posterior_page.labelled, ([made, other], epochs))
+    list(_posterior_page.convergence(cells, epochs, "caltech101", "linear"))
+    assert set(drawn) == {"csq"}
+
+
 def test_codes_are_placed_on_a_plane(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(12), 10)
@@ -555,8 +574,12 @@ def test_codes_are_placed_on_a_plane(monkeypatch):
     monkeypatch.setattr(
         posterior_map, "settings", lambda *_: posterior_control.Settings("", 0.3, 1e-3)
     )
-    monkeypatch.setattr(posterior_control, "N_ITER", 2)
-    found = posterior_map.figures("any", "hashnet", "")
+    monkeypatch.setattr(posterior_map, "best_epoch", lambda *_: (2, 0.5))
+    asked = {"data": "any", "method": "hashnet", "control": ""}
+    found = posterior_map.figures(**asked)
+    assert found["epochs"] == 2
+    assert not posterior_map.superseded(found, **asked)
+    assert posterior_map.superseded({**found, "rate": 1e-2}, **asked)
     assert set(found["labels"]) == set(range(10))
     assert np.shape(found["points"]) == (50, 2)
 

@@ -119,6 +119,7 @@ def inspect(
     by_hand = None if names is None else read_names(names)
     summary = loaded.summary()
     report = report_of(loaded, labels) if bits else None
+    distances = _bound_of(loaded, labels) if bound else None
     if attributes is not None:
         with progress_bar("extracting") as progress:
             write_attributes(
@@ -134,7 +135,6 @@ def inspect(
     related = None
     if taxonomy is not None:
         related = write_taxonomy(loaded, taxonomy, known).summary()
-    distances = _bound_of(loaded, labels) if bound else None
     if as_json:
         bit_figures = None if report is None else report.summary()
         asked = {"bits": bit_figures, "bound": distances, "taxonomy": related}

@@ -368,6 +368,55 @@ def test_backbone_whose_width_changes():
         learner(backbone=Fickle(0, 0)).fit(X, y)
 
 
+class Repeating(nn.Module):
+    """Gives each row twice after a first look."""
+
+    def __init__(self):
+        super().__init__()
+        self.looks = 0
+
+    def forward(self, features):
+        self.looks += 1
+        return features if self.looks == 1 else features.repeat(2, 1)
+
+
+class Squeezing(nn.Module):
+    """Gives a single item no row of its own."""
+
+    def forward(self, features):
+        return features.squeeze()
+
+
+@pytest.mark.parametrize("trainable", [0, None])
+def test_backbone_that_gives_another_number_of_rows(trainable):
+    wanted = "must give each item a row of features, but gave"
+    with pytest.raises(FeatureError, match=wanted):
+        learner(backbone=Repeating(), trainable=trainable).fit(X, y)
+    fitted = learner(backbone=Squeezing(), trainable=trainable, n_iter=1).fit(X, y)
+    with pytest.raises(FeatureError, match=rf"{wanted} \(10,\) for 1 items"):
+        fitted.extract(X[:1])
+
+
+def test_replaced_loss_learns_no_centres():
+    control = PosteriorControl(mode="replace")
+    phases = []
+    learner(
+        loss=CSQ("learnt"),
+        control=control,
+        callbacks=[lambda record: phases.append(record.get("phase", ""))],
+        n_iter=2,
+    ).fit(X, y)
+    assert len(phases) == 2
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_more_labels_than_codes(loss):
+    Y = np.eye(5, dtype=int)[np.arange(len(X)) % 5]
+    Y[:20, 0] = 1
+    with pytest.raises(ArgumentError, match="5 classes need at least 3 bits"):
+        learner(loss=loss, n_bits=2).fit(X, Y)
+
+
 def test_items_of_another_shape():
     fitted = learner(backbone=backbone(), n_iter=1).fit(images, y)
     with pytest.raises(FeatureError, match=r"items have shape \(3, 4, 8\)"):

@@ -347,13 +347,14 @@ class DeepLearner(IterativeLearner):
             partial(self._class_features, problem),
             cache(partial(self._learnt_centres, problem, n_outputs, phase)),
         )
-        for part in (loss, control):
+        objective = Objective(loss, control)
+        for part in (loss if objective.has_loss else None, control):
             if part is not None:
                 part.start(setting)
         trained, items = self._at_work(problem, network)
         trainer = Trainer(
             trained,
-            Objective(loss, control),
+            objective,
             items,
             problem.targets,
             problem.train,

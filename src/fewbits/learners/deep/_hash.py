@@ -268,8 +268,7 @@ class DeepHash(DeepLearner):
     def _trained(
         self, problem: Problem, n_epochs: int | None = None, phase: str = ""
     ) -> tuple[Encoder, Trainer]:
-        if problem.targets.classes is not None:
-            check_sizes(problem.targets.n_classes, self.n_bits)
+        check_sizes(problem.targets.n_classes, self.n_bits)
         loss, control = as_loss(self.loss), as_control(self.control)
         counts = Objective(loss, control).has_loss
         if not phase:

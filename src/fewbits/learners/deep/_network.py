@@ -142,7 +142,13 @@ class HashNetwork(nn.Module):
         """Return what the head is given."""
         if self.backbone is None:
             return X
-        features: Tensor = self.backbone(X).flatten(start_dim=1).float()
+        made: Tensor = self.backbone(X)
+        if made.ndim < 2 or len(made) != len(X):
+            raise FeatureError(
+                f"the backbone must give each item a row of features, but gave "
+                f"{tuple(made.shape)} for {len(X)} items"
+            )
+        features = made.flatten(start_dim=1).float()
         if features.shape[1] != self.head.n_inputs:
             raise FeatureError(
                 f"the backbone gives {features.shape[1]} features, but gave "
