@@ -10,7 +10,6 @@ from experiments._deep_claims import controlled, over_epochs, over_networks
 from experiments._pages import TITLES, write_page
 from experiments._plots import line_plot
 from experiments._posterior_peers import (
-    BOUND_AT,
     against_bound,
     beside_public_code,
     epochs_against_bound,
@@ -39,8 +38,6 @@ from experiments._verdicts import (
 from experiments.posterior_control import (
     CHOSEN_SEED,
     CONTROLS,
-    DRAWN,
-    DRAWN_WITH,
     FOLLOWED,
     LENGTHS,
     N_ASKED,
@@ -48,6 +45,7 @@ from experiments.posterior_control import (
     USUAL_EPOCHS,
     Settings,
     choice_of,
+    drawn,
 )
 from fewbits.learners.deep._trainer import N_SMOOTHED
 
@@ -293,7 +291,7 @@ def settings_of(cells: list[Cell]) -> str:
     """Return what was chosen for each loss and control, and how good it was."""
     choices, rows = Cells("posterior_choices"), []
     for name, cell in {label(each): each for each in sorted(cells, key=_order)}.items():
-        chosen = _settings(cell)
+        chosen = Settings.of(cell["figures"])
         data, head, method, control = (
             cell["cell"][key] for key in ("data", "head", "method", "control")
         )
@@ -326,10 +324,6 @@ def chosen_before(cells: list[Cell], name: str) -> Iterator[str]:
         )
 
 
-def _settings(cell: Cell) -> Settings:
-    return Settings(*(cell["figures"][key] for key in Settings._fields))
-
-
 def convergence(
     cells: list[Cell], epochs: list[Cell], name: str, head: str
 ) -> Iterator[str]:
@@ -337,17 +331,16 @@ def convergence(
 
     Of those that were made with the settings of the tables.
     """
-    made = {(label(cell), _settings(cell)) for cell in cells}
+    made = {(label(cell), Settings.of(cell["figures"])) for cell in cells}
     curves = {
         label(cell): [
             (float(epoch), cell["figures"]["map"][epoch - 1], 0.0)
             for epoch in drawn_epochs(len(cell["figures"]["map"]))
         ]
         for cell in sorted(epochs, key=_order)
-        if (cell["cell"]["bits"], cell["cell"]["seed"]) == (BOUND_AT, CHOSEN_SEED)
-        and cell["cell"]["method"] in DRAWN
-        and cell["cell"]["control"] in DRAWN_WITH
-        and (label(cell), _settings(cell)) in made
+        if drawn(cell["cell"])
+        and cell["cell"]["seed"] == CHOSEN_SEED
+        and (label(cell), Settings.of(cell["figures"])) in made
     }
     if curves:
         image = picture(name, head)

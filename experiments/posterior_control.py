@@ -118,7 +118,7 @@ ALONE: dict[str, Any] = {
     "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
 }
 METHODS = (*LOSSES, *ALONE)
-#: Whose convergence figure 2 draws, at the length of `CHOSEN_BITS`.
+#: Whose convergence figure 2 draws, see `drawn`.
 DRAWN = (
     "hashnet",
     "csq",
@@ -127,7 +127,6 @@ DRAWN = (
     "centres alone, Cauchy",
     "centres alone, predictable",
 )
-DRAWN_WITH = ("", "D", "centres")
 #: Seeds of each: five for the tables, three for what is beside them.
 N_SEEDS = {"": 5, "D": 5, "centres": 3, "frozen": 3}
 #: What tells posterior and centres apart is asked of the linear head.
@@ -146,6 +145,11 @@ class Settings(NamedTuple):
     variant: str
     weight: float | None
     rate: float
+
+    @classmethod
+    def of(cls, figures: Cell) -> "Settings":
+        """Return those that a cell was measured with."""
+        return cls(*(figures[key] for key in cls._fields))
 
 
 Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -204,7 +208,7 @@ def outdated(cell: Cell, known: Cell | None) -> bool:
     if known is None:
         return False
     asked = (cell[key] for key in ("data", "head", "method", "control"))
-    return settings(*asked) != Settings(*(known[key] for key in Settings._fields))
+    return settings(*asked) != Settings.of(known)
 
 
 def superseded(cell: Cell, known: Cell | None) -> bool:
@@ -287,9 +291,9 @@ def followed(cell: Cell) -> bool:
 
 def drawn(cell: Cell) -> bool:
     """Whether figure 2 draws the epochs of a cell."""
-    if (cell["head"], cell["bits"]) != ("linear", CHOSEN_BITS):
+    if cell["bits"] != CHOSEN_BITS or cell["method"] not in DRAWN:
         return False
-    return cell["method"] in DRAWN and cell["control"] in DRAWN_WITH
+    return cell["control"] in ("", "D", "centres")
 
 
 def curves(data: str, head: str, bits: int, method: str, control: str) -> list[Cell]:

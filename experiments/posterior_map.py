@@ -15,7 +15,7 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import load_problem
 from experiments._options import Data
-from experiments.posterior_control import best_epoch, make, settings
+from experiments.posterior_control import Settings, best_epoch, make, settings
 from fewbits.analysis import code_bound, map_codes
 
 METHODS, CONTROLS = ("hashnet", "dbdh"), ("", "D")
@@ -52,11 +52,9 @@ def made(data: str, method: str, control: str) -> Cell:
 
 def figures(data: str, method: str, control: str) -> Cell:
     """Train, and place items of up to ten classes."""
-    chosen, trained = (
-        settings(data, "linear", method, control),
-        made(data, method, control),
-    )
+    trained = made(data, method, control)
     problem = load_problem(data, SEED)
+    chosen = Settings.of(trained)
     learner = make(method, control, chosen, "linear", N_BITS, SEED)
     learner.set_params(n_iter=trained["epochs"], validation=0)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])

@@ -141,7 +141,11 @@ def test_inspect_leaves_no_page_of_a_request_it_refuses(folder, tmp_path):
     page = tmp_path / "tree.html"
     options = ["--taxonomy", page, "--bound", "--labels", "nothing"]
     run("inspect", folder / "b", *options, code=2)
-    assert not page.exists()
+    (tmp_path / "t.json").write_text('{"ant": ["even"]}', "utf-8")
+    options = ["--taxonomy", page, "--tree", tmp_path / "t.json"]
+    options += ["--attributes", tmp_path / "bits.html"]
+    assert "the tree lacks" in run("inspect", folder / "b", *options, code=2)
+    assert not list(tmp_path.glob("*.html"))
 
 
 def test_inspect_beside_a_known_tree(folder, tmp_path):

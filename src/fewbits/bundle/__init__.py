@@ -22,7 +22,7 @@ from fewbits.bundle._classes import (
 )
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
 from fewbits.bundle._items import Items
-from fewbits.bundle._taxonomy import read_tree, write_taxonomy
+from fewbits.bundle._taxonomy import check_taxonomy, read_tree, write_taxonomy
 
 __all__ = [
     "DECODERS",
@@ -38,6 +38,7 @@ __all__ = [
     "Items",
     "bound_of",
     "by_code_space",
+    "check_taxonomy",
     "class_answers",
     "known_by",
     "label_answers",

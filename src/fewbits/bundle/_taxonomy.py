@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewbits.analysis import TaxonomyFigures, write_taxonomy_page
 from fewbits.bundle._hand_files import read_by_hand
+from fewbits.decoding import Codebook
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -53,6 +54,25 @@ def paths_of(
     return [known[name] for name in names]
 
 
+def check_taxonomy(
+    bundle: "Bundle", known: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Refuse a bundle or a tree that `write_taxonomy` makes no page of.
+
+    Raises
+    ------
+    ArgumentError
+        When the bundle has no codebook, or the tree lacks a class.
+    """
+    if bundle.codebook is None:
+        raise ArgumentError(
+            "this bundle has no codes of classes, which --taxonomy relates: learn them "
+            "from labels by 'fewbits fit --method llc' or another deep method"
+        )
+    if known is not None:
+        paths_of(known, _class_names(bundle.codebook))
+
+
 def write_taxonomy(
     bundle: "Bundle",
     path: str | Path,
@@ -78,12 +98,13 @@ def write_taxonomy(
     ArgumentError
         When the bundle has no codebook, or the tree lacks a class.
     """
-    if bundle.codebook is None:
-        raise ArgumentError(
-            "this bundle has no codes of classes, which --taxonomy relates: learn them "
-            "from labels by 'fewbits fit --method llc' or another deep method"
-        )
+    check_taxonomy(bundle, known)
     book = bundle.codebook
-    names = [str(name) for name in book.names]
+    assert book is not None
+    names = _class_names(book)
     paths = None if known is None else paths_of(known, names)
     return write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)
+
+
+def _class_names(book: Codebook) -> list[str]:
+    return [str(name) for name in book.names]

@@ -94,6 +94,7 @@ def inspect(
     """
     from fewbits.bundle import (
         Bundle,
+        check_taxonomy,
         read_names,
         read_tree,
         report_of,
@@ -120,6 +121,8 @@ def inspect(
     summary = loaded.summary()
     report = report_of(loaded, labels) if bits else None
     distances = _bound_of(loaded, labels) if bound else None
+    if taxonomy is not None:
+        check_taxonomy(loaded, known)
     if attributes is not None:
         with progress_bar("extracting") as progress:
             write_attributes(

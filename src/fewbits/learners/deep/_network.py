@@ -145,7 +145,7 @@ class HashNetwork(nn.Module):
         made: Tensor = self.backbone(X)
         if made.ndim < 2 or len(made) != len(X):
             raise FeatureError(
-                f"the backbone must give each item a row of features, but gave "
+                "the backbone must give each item a row of features, but gave "
                 f"{tuple(made.shape)} for {len(X)} items"
             )
         features = made.flatten(start_dim=1).float()
