@@ -18,9 +18,9 @@ by losses alone and with the posterior control ("D", weight {WEIGHT}), and by LL
 starts from nothing, where the paper's starts from ImageNet: values are not to be
 compared with the paper's, differences are. AdamW at {RATE} with a weight decay of
 {DECAY}, none of them chosen; the epoch that is kept was chosen on a tenth of the
-training images, of real-valued vectors the last. SVD and CCA look at the network
-before it is trained, where the paper's had learnt ImageNet: they are codebooks of what
-it tells of classes by chance. A learnt codebook takes
+training images, of real-valued vectors the last. SVD and CCA make their codebook of
+another network of the same kind that has learnt to classify these images, as the
+paper's had learnt ImageNet. A learnt codebook takes
 {SIZES["small"].codebook_epochs} epochs of the small network before those that all get.
 mAP over the whole ranking with expected ties; means over seeds ± one standard error,
 and differences paired by seed."""

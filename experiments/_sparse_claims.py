@@ -21,6 +21,13 @@ WHY_NOT = "Where a claim does not hold, this is how we read it:"
 ONE_STEP = "SP 10%"
 ITERATIVE = "SP 10%, iterative, frobenius"
 
+_UNKNOWN = "not examined"
+_UNSEEN = "short codes of so few weights see a part of the features only (see below)"
+_FITS = (
+    "dense maps learn more from many rows, sparse ones hardly; they overfit where rows "
+    "are fewer than features (see what sparse maps learn, below)"
+)
+
 
 class Claim(NamedTuple):
     """`method` is worse than `other` by no more than `margin`, for some lengths."""
@@ -33,11 +40,11 @@ class Claim(NamedTuple):
     both_ways: bool = False  # neither better nor worse
     to_share: float = math.inf  # the longest
     why_not: str = ""  # shown where it does not hold
-    below: float = math.inf  # so many features; of more it is another reason
+    below: float = math.inf  # so many features; of more it is another reason:
+    beyond: str = _UNKNOWN
 
 
 _FEW = "of few features 10 % are too few for a bit; the paper's are 960 or more"
-_UNKNOWN = "not examined"
 _DEAD = "so few weights leave rows of a small matrix empty, and their bits constant"
 _STEP = "the target mixes codes and scores, so SP ends in another local optimum"
 STATED = (
@@ -64,7 +71,7 @@ STATED = (
         "ITQ",
         0.01,
         1,
-        why_not=_UNKNOWN,
+        why_not=_FITS,
     ),
     Claim("SP 10 % is as good as ITQ at 2d bits", ONE_STEP, "ITQ", 0.0, 2),
     Claim(
@@ -73,10 +80,16 @@ STATED = (
         "SP 100%",
         0.0,
         1,
-        why_not=_UNKNOWN,
+        why_not=_FITS,
     ),
     Claim(
-        "SP 1 % is still reasonable", "SP 1%", ONE_STEP, 0.05, why_not=_DEAD, below=500
+        "SP 1 % is still reasonable",
+        "SP 1%",
+        ONE_STEP,
+        0.05,
+        why_not=_DEAD,
+        below=500,
+        beyond=_UNSEEN,
     ),
     Claim(
         "SP 0.1 % is still reasonable",
@@ -127,8 +140,8 @@ def reasons(
 
 def reason(claim: Claim, name: str, width: int) -> str:
     """Return why a claim does not hold on a set of features of a width."""
-    why = claim.why_not if width < claim.below else _UNKNOWN
-    if why == _UNKNOWN and name in N_ITER:
+    why = claim.why_not if width < claim.below else claim.beyond
+    if name in N_ITER:
         fewer = f"ITQ and SP have {N_ITER[name]} iterations, {USUAL_ITER} in the paper"
         return f"{why}; {fewer}"
     return why

@@ -4,6 +4,7 @@ from experiments._cells import RESULTS, Cell, Cells
 from experiments._pages import TITLES
 from experiments._projections import ITERATIVE, METHODS, N_ITER, left_out
 from experiments._sparse_claims import claims
+from experiments._sparse_maps_page import sparse_maps
 from experiments._sparse_plots import Table, figure_of, plots
 from experiments._structured_claims import structured_claims
 from experiments._summary import decimal, markdown, shortest, shown
@@ -47,6 +48,7 @@ def write() -> None:
     parts.append(structured_claims(cells, svm, titles, WIDTHS))
     parts += [section(cells, name) for name in names]
     parts.append(iterative(cells, names))
+    parts += sparse_maps()
     if RETRIEVAL in names:
         parts.append(table1(cells))
     if svm:

@@ -8,11 +8,12 @@ network that starts from nothing; the paper's starts from ImageNet. So does LLC 
 each of its codebooks, whose codes are decoded in every way. Beside them stand plain
 targets at the centres of the control and a surrogate as it was drawn, for one loss, and
 a network that classifies through real numbers: these rank by their cosine, and by the
-predicted class. The principal components of each network's features are rotated at
-random, too. Nothing is chosen but the epoch that is kept, on a tenth of the training
-images; of real numbers, whose signs are beside the point, it is the last. The full size
-wants a GPU, and is trained there in mixed precision; the small one, two minutes a
-network, is for a CPU.
+predicted class. SVD and CCA make their codebook of what such a network has learnt;
+another one, which starts from nothing as all do, then learns that codebook. The
+principal components of each network's features are rotated at random, too. Nothing is
+chosen but the epoch that is kept, on a tenth of the training images; of real numbers,
+whose signs are beside the point, it is the last. The full size wants a GPU, and is
+trained there in mixed precision; the small one, two minutes a network, is for a CPU.
 """
 
 import time
@@ -53,8 +54,11 @@ Scores = NDArray[np.float32]
 LENGTHS = (16, 32, 64)
 #: Codes of ten classes may be short, and some codebooks have to be.
 LLC_LENGTHS, N_CLASSES = (4, 6, 8, *LENGTHS), 10
-#: Features of an untrained network foretell no codes.
-BOOKS = [book for book in CODEBOOKS if book != "predictable"]
+#: Codebooks of a network that has learnt to classify.
+OF_CLASSIFIER = ("SVD", "CCA")
+#: Features of an untrained network foretell no codes, and are no start for any.
+FORETOLD = ("predictable", "LLC from SVD", "LLC from CCA")
+BOOKS = [book for book in CODEBOOKS if book not in FORETOLD]
 METHODS = (*LOSSES, *BOOKS, REAL)
 #: Losses that have all controls.
 CONTROLLED = ("csq",)
@@ -140,6 +144,9 @@ def figures(
     """Train the network, then rank the base for the queries and vote by it."""
     problem, chosen = load_images(data, seed), SIZES[size]
     learner = make(chosen, bits, method, control, seed)
+    if method in OF_CLASSIFIER:
+        codebook = codebook_of_classifier(data, size, bits, method, seed)
+        learner.set_params(codebook=codebook)
     start = time.perf_counter()
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
@@ -166,6 +173,29 @@ def figures(
             for key in ("map", "bound")
         },
     }
+
+
+def codebook_of_classifier(
+    data: str, size: str, bits: int, method: str, seed: int
+) -> NDArray[Any]:
+    """Return the codebook that LLC makes of what a classifying network has learnt."""
+    problem = load_images(data, seed)
+    learner = LLC(bits, n_iter=1, random_state=seed, **PAPER, **CODEBOOKS[method])
+    features = classifying_features(data, size, seed)
+    learner.fit(features, problem.labels[problem.train])
+    codebook: NDArray[Any] = learner.codebook_
+    return codebook
+
+
+@lru_cache(maxsize=1)
+def classifying_features(data: str, size: str, seed: int) -> Scores:
+    """Return what a network makes of the training images when it can classify them."""
+    problem = load_images(data, seed)
+    images = problem.X[problem.train]
+    classifier = make(SIZES[size], max(LENGTHS), REAL, "", seed)
+    classifier.fit(images, problem.labels[problem.train])
+    features: Scores = classifier.extract(images)
+    return features
 
 
 def by_codes(_: Any, query: Scores, base: Scores, asked: Any, labels: Any) -> Cell:

@@ -31,9 +31,12 @@ def images(monkeypatch):
     monkeypatch.setattr(pixels.datasets, "load_cifar10", lambda: made)
     monkeypatch.setattr(pixels, "SIDE", 8)
     monkeypatch.setitem(pixels.SIZES, "small", pixels.Size((1,), 4, 1, 64, 1))
-    pixels.load_images.cache_clear()
+    caches = pixels.load_images, pixels.classifying_features
+    for cache in caches:
+        cache.cache_clear()
     yield
-    pixels.load_images.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
 
 
 def test_command_trains_from_pixels(images, results):
@@ -61,7 +64,7 @@ def test_official_split(images):
 def test_every_loss_is_measured_at_every_length():
     cells = list(pixels.lineup("cifar10-pixels", "full", 0))
     # Losses and their control, more controls of one, real numbers; codebooks of LLC.
-    assert len(cells) == 7 * 3 * 2 + 2 * 3 + 3 + 4 * 6 + 4 * 3
+    assert len(cells) == 7 * 3 * 2 + 2 * 3 + 3 + 4 * 6 + 2 * 3
     assert pixels.lengths_of("SVD") == (4, 6, 8)
 
 
@@ -72,6 +75,20 @@ def test_codes_of_classes_are_decoded(images, results):
     assert found["soft"] > 0.8
     _pixels_page.write()
     assert "(MHD)" in (results / "pixels.md").read_text("utf-8")
+
+
+def test_svd_is_of_a_network_that_classifies(images, results, monkeypatch):
+    monkeypatch.setattr(pixels, "LLC_LENGTHS", (1,))
+    pixels.main(["cifar10-pixels"], "small", 1, [1], ["SVD"])
+    found = json.loads((results / "pixels.jsonl").read_text())["figures"]
+    assert found["unique"] == 2
+    codebook = pixels.codebook_of_classifier("cifar10-pixels", "small", 1, "SVD", 0)
+    assert sorted(codebook.ravel()) == [-1, 1]
+    features = pixels.classifying_features("cifar10-pixels", "small", 0)
+    problem = pixels.load_images("cifar10-pixels", 0)
+    light = problem.labels[problem.train] == "light"
+    means = features[light].mean(axis=0), features[~light].mean(axis=0)
+    assert np.abs(means[0] - means[1]).max() > 3 * features[light].std(axis=0).min()
 
 
 def test_real_numbers_stand_beside_codes(images, results):

@@ -204,6 +204,7 @@ def test_numpy_integers_are_integers():
         (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
         (CBE(learn=1), "learn must be True or False, got 1"),
         (CBE(penalty=0), "penalty must be a number above 0, got 0"),
+        (CBE(rest="x"), "rest must be one of 'zero', 'free', got 'x'"),
         (CBE(n_iter=0), "n_iter must be an integer, 1 or more"),
         (Hadamard(n_rounds=0), "n_rounds must be an integer, 1 to 16, got 0"),
         (ITQ(n_iter=-1), "n_iter must be an integer, 0 or more, got -1"),

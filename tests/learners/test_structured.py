@@ -60,22 +60,28 @@ def test_any_number_of_features_and_rows(learner, n, d, b):
 @pytest.mark.parametrize("d", [2, 7, 12, 16])
 @pytest.mark.parametrize("n_bits", [1, 5, 7, 20])
 @pytest.mark.parametrize("penalty", [0.01, 1.0, 100.0])
-def test_cbe_never_raises_its_objective(d, n_bits, penalty):
-    cbe = CBE(n_bits, penalty=penalty, n_iter=20, random_state=0).fit(features(d=d))
+@pytest.mark.parametrize("rest", ["zero", "free"])
+def test_cbe_never_raises_its_objective(d, n_bits, penalty, rest):
+    cbe = CBE(n_bits, penalty=penalty, rest=rest, n_iter=20, random_state=0)
+    cbe.fit(features(d=d))
     assert len(cbe.objective_) == 20
     assert np.diff(cbe.objective_).max() <= 1e-12
 
 
 @pytest.mark.parametrize(("d", "b"), [(6, 6), (7, 7), (6, 4), (5, 12)])
-def test_cbe_objective_is_that_of_matrices_and_the_step_is_exact(d, b):
+@pytest.mark.parametrize("free", [False, True])
+def test_cbe_objective_is_that_of_matrices_and_the_step_is_exact(d, b, free):
     rng = np.random.default_rng(d)
     X, start = rng.normal(size=(30, d)), rng.normal(size=(-(-b // d), d))
-    ((spectra,), value) = next(circulants(lambda: [X], d, b, 2.0, (rfft(start),)))
+    steps = circulants(lambda: [X], d, b, 2.0, free, (rfft(start),))
+    ((spectra,), value) = next(steps)
     columns = irfft(spectra, d)
     targets = []
     for k, r in enumerate(start):
-        B = np.where(X @ circulant(r).T >= 0, 1.0, -1.0)
-        B[:, max(0, b - k * d) :] = 0
+        scores = X @ circulant(r).T
+        B = np.where(scores >= 0, 1.0, -1.0)
+        last = max(0, b - k * d)
+        B[:, last:] = scores[:, last:] if free else 0
         targets.append(B)
 
     def objective(r, B):
@@ -89,6 +95,17 @@ def test_cbe_objective_is_that_of_matrices_and_the_step_is_exact(d, b):
         for _ in range(5):
             found = minimize(objective, r + rng.normal(size=d), args=(B,))
             assert found.fun >= total - 1e-6
+
+
+def test_what_is_behind_the_last_bit_may_be_free():
+    X = features(200, 16)
+    codes = {
+        rest: CBE(6, rest=rest, random_state=0).fit(X).encode(X)
+        for rest in ("zero", "free")
+    }
+    assert (codes["zero"] != codes["free"]).any()
+    whole = [CBE(16, rest=rest, random_state=0).fit(X) for rest in ("zero", "free")]
+    np.testing.assert_array_equal(whole[0].encode(X), whole[1].encode(X))
 
 
 def test_positive_root():

@@ -12,7 +12,12 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import CirculantEncoder
 from fewbits.learners._dead_bits import tell_constant_bits
-from fewbits.learners._parameters import check_flag, check_n_bits, check_number
+from fewbits.learners._parameters import (
+    check_choice,
+    check_flag,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
 from fewbits.learners.structured._circulant_steps import circulants
@@ -36,6 +41,10 @@ class CBE(ResumableLearner):
         (CBE-rand).
     penalty : float, default=1.0
         Weight of the second term of the objective, above 0.
+    rest : {"zero", "free"}, default="zero"
+        What the outputs of a matrix behind the last bit should be: 0, as in the paper,
+        or anything. Short codes of many features are better with "free", which the
+        paper does not have.
     n_iter : int, default=10
         Number of alternations.
     tol : float, default=0
@@ -55,8 +64,9 @@ class CBE(ResumableLearner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         ``||B - X R'||^2 + penalty * ||R R' - I||^2``, summed over the matrices and
-        divided by ``n * n_bits``, at the end of each iteration. It never rises. Empty
-        for a random matrix.
+        divided by ``n * n_bits``, at the end of each iteration; what should be "free"
+        has the targets of the last iteration. It never rises. Empty for a random
+        matrix.
     n_iter_ : int
         Iterations that were done.
     n_dead_bits_ : int
@@ -67,8 +77,8 @@ class CBE(ResumableLearner):
     -----
     Rows are centred and scaled to unit length, which changes no bit of a code but the
     weight of rows and of the penalty. Of d bits that a matrix gives, those behind the
-    last have targets of 0, as in the paper. Both steps are exact, each frequency for
-    itself, so that any number of features does.
+    last have targets of 0, as in the paper, unless they are free. Both steps are exact,
+    each frequency for itself, so that any number of features does.
 
     A score of exactly 0 gives a 1. An interrupt keeps the matrix reached, with a
     warning. A longer code of random matrices begins with the shorter one of the same
@@ -97,6 +107,7 @@ class CBE(ResumableLearner):
         *,
         learn: bool = True,
         penalty: float = 1.0,
+        rest: str = "zero",
         n_iter: int = 10,
         tol: float = 0.0,
         checkpoint: Any = None,
@@ -106,6 +117,7 @@ class CBE(ResumableLearner):
         self.n_bits = n_bits
         self.learn = learn
         self.penalty = penalty
+        self.rest = rest
         self.n_iter = n_iter
         self.tol = tol
         self.checkpoint = checkpoint
@@ -116,6 +128,7 @@ class CBE(ResumableLearner):
         check_n_bits(self.n_bits)
         check_flag("learn", self.learn)
         check_number("penalty", self.penalty, 0, above=True)
+        check_choice("rest", self.rest, ("zero", "free"))
         self._check_iterations()
 
     def _learn(self, X: Array, y: Any) -> CirculantEncoder:
@@ -133,6 +146,7 @@ class CBE(ResumableLearner):
                 d,
                 self.n_bits,
                 self.penalty,
+                self.rest == "free",
             )
             (spectra,) = self._resume(states, (rfft(columns),), X)
             columns = irfft(spectra, d)

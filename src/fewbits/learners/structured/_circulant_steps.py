@@ -25,22 +25,25 @@ _MAX_STEPS = 100
 
 
 def circulants(
-    rows: Blocks, d: int, n_bits: int, penalty: float, state: Arrays
+    rows: Blocks, d: int, n_bits: int, penalty: float, free: bool, state: Arrays
 ) -> Iterator[tuple[Arrays, float]]:
     """Yield better and better spectra of first columns, and their objective.
 
     They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
+    Outputs behind the last bit have targets of 0, or, where they are `free`, of what
+    they are: the objective with these is nowhere below that without them, and equal
+    where they are from, so that it, too, never rises.
     """
     (spectra,) = state
     pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
     n, energy = _energy(rows, d)
     while True:
-        c = _correlations(rows, spectra, n_bits, d)
+        c, behind = _correlations(rows, spectra, n_bits, d, free)
         spectra = _best_spectra(energy, c, spectra, penalty)
         size = np.abs(spectra) ** 2
         parts = energy * size - 2 * (spectra.conj() * c).real
         parts += penalty * (size - 1) ** 2
-        total = n * n_bits + float(np.sum(pairs * parts))
+        total = n * n_bits + behind + float(np.sum(pairs * parts))
         yield (spectra,), total / (n * n_bits)
 
 
@@ -53,16 +56,25 @@ def _energy(rows: Blocks, d: int) -> tuple[int, Float64Array]:
     return n, energy / d
 
 
-def _correlations(rows: Blocks, spectra: Spectra, n_bits: int, d: int) -> Spectra:
-    """Return X'B at each frequency for ``B = sign(X R')``, 0 behind the last bit."""
+def _correlations(
+    rows: Blocks, spectra: Spectra, n_bits: int, d: int, free: bool
+) -> tuple[Spectra, float]:
+    """Return X'B at each frequency for targets ``B``, and the squares behind the bits.
+
+    Targets are ``sign(X R')`` up to the last bit, then 0 or the outputs themselves.
+    """
     c: Spectra = np.zeros_like(spectra)
+    behind = 0.0
     for block in rows():
         X = rfft(block)
         for k, spectrum in enumerate(spectra):
-            B = signs(irfft(X * spectrum, d) >= 0)
-            B[:, max(0, n_bits - k * d) :] = 0
+            scores = irfft(X * spectrum, d)
+            B = signs(scores >= 0)
+            last = slice(max(0, n_bits - k * d), None)
+            B[:, last] = scores[:, last] if free else 0
+            behind += float(np.sum(B[:, last] ** 2))
             c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
-    return c
+    return c, behind
 
 
 def _best_spectra(
