@@ -103,6 +103,25 @@ def _negative(values: Values) -> Values:
     }
 
 
+def repairs(method: str) -> Gaps:
+    """Return how many codes of classes had to be changed."""
+    return lambda measured: values_of(measured["llc"], method, figure("repaired"))
+
+
+def unrepaired(measured: Measured) -> Values:
+    """Return the same of LLC, negative."""
+    return _negative(repairs("LLC")(measured))
+
+
+def purity_beyond_chance(method: str) -> Gaps:
+    """Return by how much groups of a known tree are subtrees beyond chance."""
+
+    def pick(found: Cell) -> float:
+        return float(found["purity"] - found["purity_chance"])
+
+    return lambda measured: values_of(measured["llc_taxonomy"], method, pick)
+
+
 def nested(measured: Measured) -> Values:
     """Return what prefixes of nested codes have beyond codes of their own."""
     found: Values = {}

@@ -4,10 +4,26 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from experiments._cells import Cell
+from experiments._cells import Cell, Cells
+from experiments._deep_claims import at_path
 from experiments._pages import write_page
-from experiments._summary import by_method, grid, markdown, mean_and_error, shown
-from experiments.llc_foreign import BALANCED, CAREFUL, F1, FOREIGN, MET
+from experiments._summary import (
+    by_method,
+    figure,
+    grid,
+    markdown,
+    mean_and_error,
+    shown,
+)
+from experiments.llc_foreign import (
+    BALANCED,
+    CAREFUL,
+    F1,
+    FOREIGN,
+    MET,
+    NEARNESS,
+    RADII,
+)
 
 INTRODUCTION = """# Is this of any class at all?
 
@@ -23,12 +39,14 @@ classes"), or by the more careful of both, the rule of `fewbits classify
 from or chosen by; the command has a tenth that its best epoch was chosen by. Beside
 them stands the largest logit of a logistic regression on the features, whose weight of
 errors classifies a fifth of the training items, kept aside, best; with a threshold of
-best F1 on 3,000 items of a mixture. Means over seeds ± one standard error. A rule that
-cannot keep the rate it is asked for, not even with radius 0 and not with every seed, is
-left out at that length. The rate that code space alone predicts takes the codes of
-foreign items for random ones; they are not, and far more are accepted, the more so the
-longer the codes: it tells what codes could do, not what they will. Hidden classes tell
-more."""
+best F1 on 3,000 items of a mixture. So do radii around the centres of OrthoHash, and
+around the signs of the mean scores of classes by PCA and a random rotation; a code of
+the predicted class is always one of a class, and rejects nothing. Means over seeds ±
+one standard error. A rule that cannot keep the rate it is asked for, not even with
+radius 0 and not with every seed, is left out at that length. The rate that code space
+alone predicts takes the codes of foreign items for random ones; they are not, and far
+more are accepted, the more so the longer the codes: it tells what codes could do, not
+what they will. Hidden classes tell more."""
 
 THRESHOLD = "max logit,"
 #: Those beside tuned thresholds: the paper's, and the two that expect some.
@@ -56,22 +74,37 @@ def write() -> None:
 
 def sections(cells: list[Cell], name: str) -> Iterator[str]:
     """Yield the parts on one set of features."""
+    every = list(Cells("llc_foreign_peers"))
     for kind in FOREIGN:
         chosen = [cell for cell in cells if cell["cell"]["method"] == kind]
+        peers = [
+            cell
+            for cell in every
+            if (cell["cell"]["data"], cell["cell"]["foreign"]) == (name, kind)
+        ]
         if chosen:
             yield f"### Foreign: {kind}"
-            yield SCORES
-            yield grid(table(chosen, "scores", "auroc"), "{} bits")
-            yield FALSE_POSITIVES
-            yield grid(table(chosen, "scores", "fpr95"), "{} bits")
+            for title, key in ((SCORES, "auroc"), (FALSE_POSITIVES, "fpr95")):
+                yield title
+                near = renamed(by_method(peers, figure(key), "bits"), NEARNESS)
+                yield grid(table(chosen, "scores", key) | near, "{} bits")
             yield RULES
-            yield grid(table(chosen, "rules", "balanced"), "{} bits")
+            rules = table(chosen, "rules", "balanced")
+            for radius in RADII:
+                pick = at_path("rules", f"radius {radius}")
+                rules |= renamed(by_method(peers, pick, "bits"), f"radius {radius}")
+            yield grid(rules, "{} bits")
             yield "**Foreign items that the rules accept, and what was predicted**"
             yield accepted(chosen)
             yield MIXTURES
             for key in (F1, BALANCED):
                 yield f"{key[0].upper()}{key[1:]}:"
                 yield mixtures(chosen, key)
+
+
+def renamed(found: dict[str, Any], what: str) -> dict[str, Any]:
+    """Return what was found of other codes, told from what LLC's have."""
+    return {f"{what}, {name}": each for name, each in found.items()}
 
 
 def table(cells: list[Cell], part: str, key: str) -> dict[str, dict[Any, Any]]:

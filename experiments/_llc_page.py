@@ -73,7 +73,9 @@ ways of counting these. Of 100 codes some are the same there, .88 of them differ
 SVD at 10 bits and .82 for CCA. Our figures below it are in bold. How well exact
 decoding does with SVD depends on the classifier: of a smooth one its codes are easier
 to predict, and farther from telling all classes apart (*as it is*, in the tables
-above)."""
+above). Why a random codebook of 20 bits stays below was not found: other rates, more
+epochs and all items to train on do not change it (`docs/decisions/0010-deep-codes.md`
+has what was tried)."""
 PUBLIC_LENGTHS = (10, 14, 20)
 #: Decoders that have no budget.
 FLAT = {

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell
 from experiments._pages import IMAGES, write_page
-from experiments._summary import by_method, decimal, figure, grid, markdown
+from experiments._summary import (
+    by_method,
+    decimal,
+    figure,
+    grid,
+    markdown,
+    mean_and_error,
+)
+from experiments._verdicts import signed
+from experiments.llc import BESIDE
 from experiments.llc_taxonomy import CODEBOOKS, N_PERMUTATIONS, PICTURED_BITS, REAL
 from fewbits.analysis import (
     Taxonomy,
@@ -54,15 +63,32 @@ def write() -> None:
 
 def sections(cells: list[Cell], name: str) -> Iterator[str]:
     """Yield the parts on one set of features."""
-    order = [*CODEBOOKS, *REAL]
+    order = [*CODEBOOKS, *BESIDE, *REAL]
     cells = sorted(cells, key=lambda cell: order.index(cell["cell"]["method"]))
     for key, title in TABLES.items():
         yield f"**{title}**"
         yield grid(by_method(cells, figure(key), "bits"), "{} bits").replace(
             "| 0 bits |", "| real |"
         )
+    yield beyond_chance(cells)
     yield chance(cells)
     yield from pictures(cells, name)
+
+
+def beyond_chance(cells: list[Cell]) -> str:
+    """Say how far groups are subtrees beyond chance, mean over lengths, best first."""
+    values: dict[str, dict[int, list[float]]] = {}
+    for cell in cells:
+        made, found = cell["cell"], cell["figures"]
+        gap = found["purity"] - found["purity_chance"]
+        values.setdefault(made["method"], {}).setdefault(made["seed"], []).append(gap)
+    gaps = {
+        name: mean_and_error([sum(each) / len(each) for each in by_seed.values()])
+        for name, by_seed in values.items()
+    }
+    best = sorted(gaps, key=lambda name: -gaps[name][0])
+    texts = [f"{name} {signed(gaps[name])}" for name in best]
+    return f"Purity beyond chance, mean over lengths: {', '.join(texts)}."
 
 
 def chance(cells: list[Cell]) -> str:

@@ -186,7 +186,8 @@ def maps(name: str) -> Iterator[str]:
         for label, point in zip(found["labels"], found["points"], strict=True):
             groups.setdefault(str(label), []).append(tuple(point))
         title = f"{made['method']}{' + D' if made['control'] else ''}"
-        image = IMAGES / f"posterior_{name}_{title.replace(' + ', '_')}_map.svg"
+        short = title.replace(" + ", "_").replace(" ", "_")
+        image = IMAGES / f"posterior_{name}_{short}_map.svg"
         bound = decimal(found["bound"], 2)
         scatter_plot(image, dict(sorted(groups.items())), title=f"{title}, {bound}")
         yield f"![{title} by t-SNE, bound {bound}](../images/{image.name})"

@@ -90,13 +90,16 @@ def grid(
 
 
 def seeds_of(cells: Iterable[Cell]) -> str:
-    """Say how many seeds the cells have, and that not all have as many."""
+    """Say how many seeds the cells have, and how many of them have fewer."""
     counts = Counter(
         tuple(v for k, v in sorted(cell["cell"].items()) if k != "seed")
         for cell in cells
     )
     least, most = min(counts.values()), max(counts.values())
-    return f"Seeds: {most}{f', but {least} in places' if least < most else ''}."
+    fewer = sum(n < most for n in counts.values())
+    span = f"{least}" if least >= most - 1 else f"{least} to {most - 1}"
+    rest = f"; {span} in {fewer} of {len(counts)} settings" if fewer else ""
+    return f"Seeds: {most}{rest}."
 
 
 def curves_of(

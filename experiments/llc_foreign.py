@@ -6,7 +6,9 @@ Codes of classes accept what lies near them: within a radius of 0 or 1, as the p
 it, or within one whose rate of false acceptance is predicted, from the code space
 alone, from known classes that play foreign ones, or by the more careful of both.
 Beside them stand scores of a linear classifier on the features, and distances to known
-items. Foreign are Caltech-101's background images, or a quarter of the classes, which
+items, and radii around codes of classes that were made otherwise: the centres of
+OrthoHash, and the majorities of codes by PCA and a random rotation. Foreign are
+Caltech-101's background images, or a quarter of the classes, which
 nobody trained on. Known classes play foreign ones by a fifth of their items that is
 kept aside: codes of items that were trained on lie nearer to their class than others
 will.
@@ -26,7 +28,9 @@ from sklearn.preprocessing import StandardScaler
 from experiments._cells import Cell, Cells
 from experiments._features import load_image_features
 from experiments._hash_problems import load_problem
+from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments.llc import BESIDE, beside
 from fewbits.decoding import (
     careful_region,
     hidden_class_rates,
@@ -50,6 +54,8 @@ from fewbits.learners.deep import LLC
 
 FOREIGN = ("background", "held-out classes")
 LENGTHS = (10, 14, 20, 32, 64)
+#: A score for each item, beside all within a radius.
+NEARNESS, RADII = "nearness to codes of classes", (0, 1)
 RATES = (0.01, 0.05, 0.2)
 N_ITER, CODEBOOK_EPOCHS = 100, 50
 #: Of errors of the linear classifier; that which classifies the items aside best.
@@ -63,7 +69,7 @@ MEASURES = BALANCED, F1 = "balanced accuracy", "F1 (foreign)"
 
 def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> None:
     """Measure every cell that is not measured yet."""
-    cells = Cells("llc_foreign")
+    cells, peers = Cells("llc_foreign"), Cells("llc_foreign_peers")
     for name in data:
         for seed in range(seeds):
             for method in foreign_of(name):
@@ -73,6 +79,11 @@ def main(data: Data, seeds: Seeds = 3, bits: Bits = None, only: Only = None) -> 
                     cell["seed"] = seed
                     if wanted(cell, only, bits):
                         cells.measure(cell, partial(problem.figures, n_bits))
+                    for peer in BESIDE:
+                        other = {**cell, "method": peer, "foreign": method}
+                        if wanted(other, only, bits):
+                            ask = partial(problem.figures_of_peer, peer, n_bits)
+                            peers.measure(other, ask)
 
 
 def foreign_of(name: str) -> tuple[str, ...]:
@@ -119,9 +130,9 @@ class Problem:
         )
         book = learner.codebook_of_classes().codes
         scores = dict(self.scores)
-        for name, others in (("codes of items", learnt), ("codes of classes", book)):
+        for name, others in (("nearness to codes of items", learnt), (NEARNESS, book)):
             sides = (code_neighbour_score(c, others, 1) for c in (known, foreign))
-            scores[f"nearness to {name}"] = tuple(sides)
+            scores[name] = tuple(sides)
         found: Cell = {"scores": {}, "rules": {}}
         for name, (inside, outside) in scores.items():
             measured = ood_scores(inside, outside)
@@ -137,6 +148,21 @@ class Problem:
             )
             found["rules"][name] = rule(region, *sides, mixtures)
         found["tuned"] = tuned(mixtures)  # the same beside each rule
+        return found
+
+    def figures_of_peer(self, method: str, n_bits: int) -> Cell:
+        """Learn codes otherwise; accept by how near they are to those of classes."""
+        items = ClassProblem(self.X, self.y, self.learn, self.known)
+        encoder, codebook = beside(items, method, n_bits, self.seed)
+        book = codebook.codes
+        sides = [encoder.encode(self.X[rows]) for rows in (self.known, self.foreign)]
+        measured = ood_scores(*(code_neighbour_score(c, book, 1) for c in sides))
+        found: Cell = {"auroc": measured.auroc, "fpr95": measured.fpr, "rules": {}}
+        for radius in RADII:
+            region = known_region(book, n_bits, radius)
+            accepted = [region.accepts(side) for side in sides]
+            balanced = detection(*accepted).balanced_accuracy
+            found["rules"][f"radius {radius}"] = balanced
         return found
 
     @cached_property
@@ -160,8 +186,7 @@ class Problem:
         rows = np.searchsorted(np.unique(self.y[self.learn]), self.y[self.aside])
         hidden = hidden_class_rates(book, n_bits, aside, rows)
         made: dict[str, Any] = {
-            "radius 0": known_region(book, n_bits, 0),
-            "radius 1": known_region(book, n_bits, 1),
+            f"radius {radius}": known_region(book, n_bits, radius) for radius in RADII
         }
         models = {
             "predicted": partial(predicted_region, book, n_bits),

@@ -5,8 +5,9 @@
 Codes of classes are clustered by their Hamming distances, and the tree is compared with
 a known one: the blocks of ICD-10 with its chapters, the classes of Caltech-101 and of
 CIFAR-10 and kinds of nouns with WordNet. How do distances agree, and are the members of
-a group one subtree? Beside it stand other codebooks, and trees of real-valued vectors:
-rows of a linear classifier, and means of features.
+a group one subtree? Beside it stand other codebooks, the centres of OrthoHash and the
+majorities of codes by PCA and a random rotation, and trees of real-valued vectors: rows
+of a linear classifier, and means of features.
 """
 
 from functools import lru_cache, partial
@@ -22,7 +23,7 @@ from experiments._cells import Cell, Cells
 from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments.llc import possible
+from experiments.llc import BESIDE, beside, possible
 from fewbits.analysis import (
     Taxonomy,
     taxonomy,
@@ -68,7 +69,8 @@ def codebooks_of(bits: int, n_classes: int) -> list[str]:
     """Return what is clustered: few classes have few directions between them."""
     if not bits:
         return [*REAL]
-    return [book for book in CODEBOOKS if possible(book, bits, n_classes)]
+    books = [book for book in CODEBOOKS if possible(book, bits, n_classes)]
+    return [*books, *BESIDE]
 
 
 def figures(
@@ -116,6 +118,8 @@ def figures(
 
 def codebook(problem: ClassProblem, bits: int, method: str, seed: int) -> Codebook:
     """Return the codes of the classes."""
+    if method in BESIDE:
+        return beside(problem, method, bits, seed)[1]
     learner = LLC(
         bits,
         codebook_epochs=CODEBOOK_EPOCHS,

@@ -17,11 +17,14 @@ from experiments._deep_claims import (
     nested,
     over_epochs,
     over_networks,
+    purity_beyond_chance,
     regained,
+    repairs,
     separable,
     shorter,
     spare_codes,
     timed,
+    unrepaired,
     untuned,
 )
 from experiments._stated_lbhash_claims import LBHASH, TIME, TOY
@@ -56,6 +59,7 @@ def test_every_claim_of_the_issue_is_stated():
     assert codes == {
         *(f"L{i}" for i in range(1, 9)),
         *(f"B{i}" for i in range(1, 5)),
+        "section 3.2",
         "not in the paper",
     }
 
@@ -258,3 +262,17 @@ def test_repeats_of_a_benchmark_are_seeds():
     row = {"name": "posterior", "loss": "csq", "bits": 16, "ratios": [2.0, 3.0]}
     cells = list(timed([row, {"name": "memory"}]))
     assert [each["cell"]["seed"] for each in cells] == [0, 1]
+
+
+def test_codes_that_had_to_be_changed_speak_against_learnt_ones():
+    measured = of(
+        llc=[cell("LLC", 0, {"repaired": 3}), cell("CCA", 0, {"repaired": 7})]
+    )
+    assert list(unrepaired(measured).values()) == [{0: -3}]
+    assert list(repairs("CCA")(measured).values()) == [{0: 7}]
+
+
+def test_purity_stands_beside_chance():
+    cells = [cell("learnt", 0, {"purity": 0.4, "purity_chance": 0.15})]
+    (gap,) = purity_beyond_chance("learnt")(of(llc_taxonomy=cells)).values()
+    assert gap == {0: pytest.approx(0.25)}

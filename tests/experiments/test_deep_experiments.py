@@ -329,6 +329,7 @@ def test_every_class_of_caltech_has_a_sense():
 def test_few_classes_have_few_directions_to_cluster():
     assert "SVD" in llc_taxonomy.codebooks_of(14, 100)
     assert not {"SVD", "CCA"} & {*llc_taxonomy.codebooks_of(14, 10)}
+    assert {*llc.BESIDE} <= {*llc_taxonomy.codebooks_of(14, 10)}
     assert llc_taxonomy.codebooks_of(0, 10) == [*llc_taxonomy.REAL]
 
 
@@ -421,7 +422,12 @@ def test_foreign_items_beside_a_classifier_that_was_chosen(monkeypatch):
     monkeypatch.setattr(llc_foreign, "load_problem", lambda *_: problem)
     for name, value in (("N_ITER", 3), ("CODEBOOK_EPOCHS", 3), ("COSTS", (1e-9, 0.1))):
         monkeypatch.setattr(llc_foreign, name, value)
-    found = llc_foreign.Problem("any", 0, "held-out classes").figures(16)
+    learnt = llc_foreign.Problem("any", 0, "held-out classes")
+    for peer in llc_foreign.BESIDE:
+        found = learnt.figures_of_peer(peer, 16)
+        assert 0.3 < found["auroc"] <= 1
+        assert set(found["rules"]) == {"radius 0", "radius 1"}
+    found = learnt.figures(16)
     assert found["scores"]["max logit"]["auroc"] > 0.8
     assert found["scores"]["max softmax"]["auroc"] > 0.8
     assert {"radius 0", "predicted, 0.05"} <= set(found["rules"])
@@ -456,10 +462,16 @@ def test_page_of_foreign_items(results, write_cells):
         for seed in range(2)
     ]
     write_cells(results / "llc_foreign.jsonl", cells)
+    peer = {"data": "caltech101", "bits": 14, "method": "OrthoHash", "seed": 0}
+    known = {"auroc": 0.61, "fpr95": 0.7, "rules": {"radius 0": 0.55, "radius 1": 0.56}}
+    other = {**peer, "foreign": "background"}
+    write_cells(results / "llc_foreign_peers.jsonl", [(other, known)])
     _llc_foreign_page.write()
     page = (results / "llc_foreign.md").read_text("utf-8")
     assert "| max logit | .910 ± .010 |" in page
     assert "| max logit | .300 ± .000 |" in page
+    assert page.count("| nearness to codes of classes, OrthoHash | .610 |") == 1
+    assert "| radius 0, OrthoHash | .550 |" in page
     assert "| radius 0 | .020 ± .000 (.010 ± .000) |" in page
     assert "| max logit, tuned on 50% | .900 ± .000 | .900 ± .000 |" in page
     assert "| radius 0, 20 bits | .800 ± .000 | .800 ± .000 |" in page

@@ -23,7 +23,8 @@ GENERATORS = [hadamard_centres, balanced_centres, separated_centres]
 SIZES = [
     (1, 1), (1, 16), (2, 1), (2, 2), (2, 16), (3, 2), (3, 16), (4, 64), (5, 3), (10, 7),
     (10, 16), (10, 64), (21, 48), (32, 16), (33, 16), (64, 32), (100, 12), (100, 20),
-    (100, 32), (128, 7), (300, 65),
+    (100, 32), (128, 7), (300, 65), (1, 17), (2, 17), (2, 30), (2, 100), (3, 128),
+    (4, 1000), (5, 50), (8, 1000),
 ]  # fmt: skip
 every_size = pytest.mark.parametrize(("n_classes", "n_bits"), SIZES)
 every_generator = pytest.mark.parametrize("generator", GENERATORS)
@@ -156,6 +157,13 @@ class TestSeparated:
     @pytest.mark.parametrize("n_bits", [64, 65, 300])
     def test_long_codes(self, n_bits):
         assert distances(separated_centres(20, n_bits)).min() > 0.4 * n_bits
+
+    @pytest.mark.parametrize("n_bits", [17, 30, 64, 100, 128, 1000])
+    def test_few_classes_are_as_far_apart_as_can_be(self, n_bits):
+        assert distances(separated_centres(2, n_bits)).min() == n_bits
+        for n_classes in (3, 4):  # pairs differ in two of three bits at best
+            apart = distances(separated_centres(n_classes, n_bits)).min()
+            assert apart == 2 * n_bits // 3
 
     @given(st.integers(1, 40), st.integers(1, 12))
     def test_bound_of_gilbert_and_varshamov(self, n_classes, n_bits):

@@ -522,3 +522,24 @@ def test_centres_that_classes_share_are_told(where):
     learner = DeepHash(8, n_iter=1, random_state=0, **where(book))
     with pytest.warns(UserWarning, match="1 of 3 classes have the centre of another"):
         learner.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "message"),
+    [
+        (DeepHash, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
+        (LLC, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
+        (DeepHash, {"refit": True}, "refit=True needs .* none of 4: 0.25 would do"),
+        (DeepHash, {"validation_base": "aside"}, "validation_base='aside' needs items"),
+    ],
+)
+def test_classes_too_small_to_keep_any_aside(make, options, message):
+    X, y = rng.normal(size=(12, 5)).astype(np.float32), np.arange(12) % 3
+    few = make(n_bits=8, n_iter=2, random_state=0, **options)
+    with pytest.raises(ArgumentError, match=message):
+        few.fit(X, y)
+    few.set_params(validation=0.5).fit(X, y)
+    assert len(few.held_out_) == 6 or options == {"refit": True}
+    with pytest.raises(ArgumentError, match="no class has two"):
+        few.fit(X, np.arange(12))
+    assert len(make(n_bits=8, n_iter=2).fit(X, y).held_out_) == 0

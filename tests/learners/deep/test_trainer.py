@@ -489,6 +489,20 @@ def test_advice_when_memory_is_too_small():
         learner(backbone=Hungry()).fit(X, y)
 
 
+def test_advice_for_layers_that_memory_cannot_hold():
+    with pytest.raises(FewbitsError, match=r"of memory for a network of \d+ x 1000000"):
+        learner(hidden=(10_000_000, 10_000_000)).fit(X, y)
+
+
+def test_advice_for_a_loss_that_memory_cannot_hold(monkeypatch):
+    def start(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(CSQ, "start", start)
+    with pytest.raises(FewbitsError, match="out of memory for what the loss keeps of"):
+        learner(loss="csq").fit(X, y)
+
+
 def test_sums_in_one_order_on_a_gpu_only():
     seen = []
     for device in ("cuda", "cpu"):

@@ -261,6 +261,8 @@ class DeepLearner(IterativeLearner):
         rng = check_random_state(self.random_state)
         aside_share = self.validation if share is None else share
         train, aside = split_off(labels, aside_share, rng)
+        if aside_share and not len(aside):
+            self._check_none_aside(labels)
         self.held_out_ = aside
         base = self.validation_base if aside_share else "trained"
         monitor = Monitor(labels, train, aside, rng, base)
@@ -276,6 +278,24 @@ class DeepLearner(IterativeLearner):
             seed,
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
+
+    def _needing_aside(self) -> list[str]:
+        """Return what was chosen and has no effect without items kept aside."""
+        return [] if self.patience is None else [f"patience={self.patience}"]
+
+    def _check_none_aside(self, labels: NDArray[Any]) -> None:
+        """Refuse what needs items kept aside where a share of each class is none."""
+        asked = self._needing_aside()
+        if not asked:
+            return
+        sizes = np.bincount(labels) if labels.ndim == 1 else [len(labels)]
+        largest = int(max(sizes))
+        if largest == 1:
+            way = "no class has two"
+        else:
+            least = f"{1 / largest:.2g}"
+            way = f"validation={self.validation} is none of {largest}: {least} would do"
+        raise ArgumentError(f"{asked[0]} needs items kept aside, but {way}")
 
     def _items(
         self, X: Array, rows: NDArray[np.int64], seed: int
@@ -309,7 +329,9 @@ class DeepLearner(IterativeLearner):
         if linear:
             hidden, backbone, trainable = (), deepcopy(backbone), 0
         sizes = [problem.n_features, *hidden, n_outputs]
-        with reproducible(problem.seed):
+        shown = " x ".join(map(str, sizes))
+        advice = f"for a network of {shown} units: choose fewer in hidden"
+        with reproducible(problem.seed), memory_advice(advice):
             head = Head(sizes, dropout=self.dropout, **options)
             return HashNetwork(head, backbone, trainable)
 
@@ -348,9 +370,11 @@ class DeepLearner(IterativeLearner):
             cache(partial(self._learnt_centres, problem, n_outputs, phase)),
         )
         objective = Objective(loss, control)
-        for part in (loss if objective.has_loss else None, control):
-            if part is not None:
-                part.start(setting)
+        advice = f"for what the loss keeps of {n_outputs} bits: choose fewer"
+        with memory_advice(advice):
+            for part in (loss if objective.has_loss else None, control):
+                if part is not None:
+                    part.start(setting)
         trained, items = self._at_work(problem, network)
         trainer = Trainer(
             trained,

@@ -230,17 +230,21 @@ class DeepHash(DeepLearner):
         self._check_training()
         check_flag("refit", self.refit)
         check_choice("validation_base", self.validation_base, ("trained", "aside"))
-        if self.refit and self.validation == 0:
-            raise ArgumentError("refit=True needs items kept aside, but validation=0")
-        if self.validation_base == "aside" and self.validation == 0:
-            raise ArgumentError(
-                "validation_base='aside' needs items kept aside, but validation=0"
-            )
-        if self.figures_every == 0 and (self.refit or self.validation_base == "aside"):
-            asked = "refit=True" if self.refit else "validation_base='aside'"
-            raise ArgumentError(f"{asked} needs figures, but figures_every=0")
+        for asked in self._needing_aside():
+            if self.validation == 0:
+                raise ArgumentError(f"{asked} needs items kept aside, but validation=0")
+            if self.figures_every == 0:
+                raise ArgumentError(f"{asked} needs figures, but figures_every=0")
         as_loss(self.loss)
         as_control(self.control)
+
+    def _needing_aside(self) -> list[str]:
+        asked = super()._needing_aside()
+        if self.refit:
+            asked.append("refit=True")
+        if self.validation_base == "aside":
+            asked.append("validation_base='aside'")
+        return asked
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         before = self._backbone_state() if self.refit else None

@@ -22,7 +22,8 @@ def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> 
     """Return centres that all differ in at least so many bits, and say how many.
 
     A greedy linear code: words are added to a basis as long as they and all sums with
-    it keep the distance, for the largest distance with which enough are found. The
+    it keep the distance, for the largest distance with which enough are found; few
+    classes and many bits have repetitions of a simplex code where it finds none. The
     bound of Gilbert and Varshamov promises no more than random centres often have; a
     linear code does better (100 classes at 16 bits: 5 or 6, where CSQ's random centres
     have 2). The code is shifted by a random word, which keeps all distances.
@@ -66,14 +67,26 @@ def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> 
 
 def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
     """Return the ``2**dimension`` words of a code with a large minimum distance."""
-    for distance in range(_most(dimension, n_bits), 1, -1):
+    simplex = _simplex_code(dimension, n_bits)
+    known = int(np.bitwise_count(simplex[1:]).sum(axis=1).min(initial=n_bits))
+    for distance in range(_most(dimension, n_bits), max(known, 2) - 1, -1):
         words = _greedy(dimension, n_bits, distance, rng)
         if words is not None:
             return words
-    # Distance 1: the words of the first bits, and parities to fill the others.
+    return simplex
+
+
+def _simplex_code(dimension: int, n_bits: int) -> Words:
+    """Return words whose bits are all parities of their numbers, again and again.
+
+    A column for each parity makes every two words differ in half of them, which is as
+    far apart as so many words can be; fewer begin with the bits of the numbers.
+    """
+    units = 1 << np.arange(dimension)
+    parities = [*units, *np.setdiff1d(np.arange(1, 2**dimension), units)]
+    columns = np.resize(parities, n_bits)
     numbers = np.arange(2**dimension)
-    bits = numbers[:, None] >> np.arange(dimension) & 1
-    return _packed(bits[:, np.arange(n_bits) % dimension])
+    return _packed(np.bitwise_count(numbers[:, None] & columns) & 1)
 
 
 def _packed(bits: NDArray[Any]) -> Words:
@@ -119,6 +132,8 @@ def _far_from(
     The nearest leaves the most room for those to come.
     """
     candidates = _candidates(n_bits, distance, rng)
+    if not len(candidates):
+        return None
     nearest = np.full(len(candidates), n_bits)
     step = max(1, _CELLS // (len(candidates) * words.shape[1]))
     for start in range(0, len(words), step):
