@@ -73,7 +73,8 @@ themselves and pairs of items with themselves, as in public code; the latter two
 tried since a look at queries had shown that ours was below it. Variants, learning rates
 and weights were chosen at 32 bits on a tenth of the training items of another seed,
 among which is no query of those that are reported (of ICD-10 that leaves 11 to 60 of a
-block's items instead of 60). There, with {N_ITER} epochs at each length, it also shows
+block's items instead of 60); weights by decades, then half a decade beside the best of
+these. There, with {N_ITER} epochs at each length, it also shows
 after how many they rank best, in the mean over {N_SMOOTHED} epochs beside each other
 (of heads that are not of public code in the median of three seeds); so many are then
 done with all training items, and the learning rate falling to 0 by the last. That
