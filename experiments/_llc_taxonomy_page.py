@@ -7,16 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments._cells import Cell
+from experiments._deep_claims import purity_beyond_chance
 from experiments._pages import IMAGES, write_page
-from experiments._summary import (
-    by_method,
-    decimal,
-    figure,
-    grid,
-    markdown,
-    mean_and_error,
-)
-from experiments._verdicts import signed
+from experiments._summary import by_method, decimal, figure, grid, markdown
+from experiments._verdicts import overall, signed
 from experiments.llc import BESIDE
 from experiments.llc_taxonomy import CODEBOOKS, N_PERMUTATIONS, PICTURED_BITS, REAL
 from fewbits.analysis import (
@@ -77,17 +71,13 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
 
 def beyond_chance(cells: list[Cell]) -> str:
     """Say how far groups are subtrees beyond chance, mean over lengths, best first."""
-    values: dict[str, dict[int, list[float]]] = {}
-    for cell in cells:
-        made, found = cell["cell"], cell["figures"]
-        gap = found["purity"] - found["purity_chance"]
-        values.setdefault(made["method"], {}).setdefault(made["seed"], []).append(gap)
     gaps = {
-        name: mean_and_error([sum(each) / len(each) for each in by_seed.values()])
-        for name, by_seed in values.items()
+        method: overall(purity_beyond_chance(method)({"llc_taxonomy": cells}))
+        for method in {cell["cell"]["method"]: None for cell in cells}
     }
-    best = sorted(gaps, key=lambda name: -gaps[name][0])
-    texts = [f"{name} {signed(gaps[name])}" for name in best]
+    known = {method: gap for method, gap in gaps.items() if gap is not None}
+    best = sorted(known, key=lambda method: -known[method][0])
+    texts = [f"{method} {signed(known[method])}" for method in best]
     return f"Purity beyond chance, mean over lengths: {', '.join(texts)}."
 
 

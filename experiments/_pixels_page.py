@@ -23,7 +23,8 @@ another network of the same kind that has learnt to classify these images, as th
 paper's had learnt ImageNet. A learnt codebook takes
 {SIZES["small"].codebook_epochs} epochs of the small network before those that all get.
 mAP over the whole ranking with expected ties; means over seeds ± one standard error,
-and differences paired by seed."""
+and differences paired by seed. What an epoch with the control costs is in the
+[benchmarks](benchmarks.md), where both ways take turns."""
 
 
 TABLES = {
@@ -60,24 +61,3 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
                 yield grid(table, "{} bits")
         yield "**What the control adds to the mAP**"
         yield added(chosen)
-        yield cost(chosen)
-
-
-def cost(cells: list[Cell]) -> str:
-    """Say how long an epoch takes with the control, over one without."""
-    seconds = by_method(labelled(cells), figure("seconds_per_epoch"), "bits")
-    ratios = [
-        seconds[f"{method} + D"][bits][0] / found[bits][0]
-        for method, found in seconds.items()
-        if f"{method} + D" in seconds
-        for bits in found
-        if bits in seconds[f"{method} + D"]
-    ]
-    if not ratios:
-        return ""
-    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
-    times = least if least == most else f"{least} to {most}"
-    return (
-        f"An epoch with the control takes {times} times as long as without, on a busy "
-        "machine; the [benchmarks](benchmarks.md) take turns, with goals beside."
-    )

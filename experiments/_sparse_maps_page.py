@@ -45,8 +45,9 @@ def tables(cells: list[Cell]) -> Iterator[str]:
         for cell in cells
         if cell["cell"]["rows"] == rows and cell["cell"]["method"] in SPARSE
     ]
-    yield SEEN
-    yield grid(by_method(all_rows, figure("variance_seen"), "bits"), "{:,} bits")
+    if all_rows:
+        yield SEEN
+        yield grid(by_method(all_rows, figure("variance_seen"), "bits"), "{:,} bits")
 
 
 def gaps(cells: list[Cell]) -> str:

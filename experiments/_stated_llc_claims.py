@@ -73,25 +73,18 @@ TREES = {
 LLC = [
     *(
         Claim(
-            "L1",
-            f"learnt codes are above those of a codebook by {book}, {way}",
+            code,
+            f"learnt codes are above those of {book}{made}, {way}",
             f"accuracy, LLC less {book}",
             between("llc", "LLC", book, key),
             *reasons,
         )
-        for way, key in WAYS
-        for book, reasons in BOOKS.items()
-    ),
-    *(
-        Claim(
-            "not in the paper",
-            f"learnt codes are above those of {book} made unique, {way}",
-            f"accuracy, LLC less {book}",
-            between("llc", "LLC", book, key),
-            *reasons,
+        for code, books, made in (
+            ("L1", BOOKS, ""),
+            ("not in the paper", REPAIRED, " made unique"),
         )
         for way, key in WAYS
-        for book, reasons in REPAIRED.items()
+        for book, reasons in books.items()
     ),
     *(
         Claim(

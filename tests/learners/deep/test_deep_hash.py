@@ -539,7 +539,17 @@ def test_classes_too_small_to_keep_any_aside(make, options, message):
     with pytest.raises(ArgumentError, match=message):
         few.fit(X, y)
     few.set_params(validation=0.5).fit(X, y)
-    assert len(few.held_out_) == 6 or options == {"refit": True}
+    assert len(few.held_out_) == (0 if options == {"refit": True} else 6)
     with pytest.raises(ArgumentError, match="no class has two"):
         few.fit(X, np.arange(12))
     assert len(make(n_bits=8, n_iter=2).fit(X, y).held_out_) == 0
+
+
+def test_few_items_of_several_labels_may_spare_none():
+    X, Y = (
+        rng.normal(size=(4, 5)).astype(np.float32),
+        np.tile(np.eye(2, dtype=int), (2, 1)),
+    )
+    Y[0] = 1
+    with pytest.raises(ArgumentError, match=r"patience=1 .* spares none of 4"):
+        DeepHash(n_bits=8, n_iter=2, patience=1, random_state=0).fit(X, Y)

@@ -499,7 +499,9 @@ def test_advice_for_a_loss_that_memory_cannot_hold(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(CSQ, "start", start)
-    with pytest.raises(FewbitsError, match="out of memory for what the loss keeps of"):
+    with pytest.raises(
+        FewbitsError, match=r"of memory for what loss and control keep of 16"
+    ):
         learner(loss="csq").fit(X, y)
 
 

@@ -288,9 +288,10 @@ class DeepLearner(IterativeLearner):
         asked = self._needing_aside()
         if not asked:
             return
-        sizes = np.bincount(labels) if labels.ndim == 1 else [len(labels)]
-        largest = int(max(sizes))
-        if largest == 1:
+        largest = int(np.bincount(labels).max()) if labels.ndim == 1 else None
+        if largest is None:
+            way = f"validation={self.validation} spares none of {len(labels)}: raise it"
+        elif largest == 1:
             way = "no class has two"
         else:
             least = f"{1 / largest:.2g}"
@@ -370,7 +371,7 @@ class DeepLearner(IterativeLearner):
             cache(partial(self._learnt_centres, problem, n_outputs, phase)),
         )
         objective = Objective(loss, control)
-        advice = f"for what the loss keeps of {n_outputs} bits: choose fewer"
+        advice = f"for what loss and control keep of {n_outputs} bits: choose fewer"
         with memory_advice(advice):
             for part in (loss if objective.has_loss else None, control):
                 if part is not None:
