@@ -1,17 +1,14 @@
-"""Rankings by codes against those by vectors and labels, and what encoders cost."""
+"""Rankings by codes against those by vectors and labels, and what encoders take."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments._cells import Cell
 from experiments._features import FeatureSet
-from fewbits import _kernels
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     Relevance,
@@ -105,26 +102,6 @@ def float_figures(features: FeatureSet, seed: int) -> Cell:
     return {"label_map": found.value}
 
 
-def encoder_figures(encoder: Encoder, X: NDArray[np.float32]) -> Cell:
-    """Return bytes, and microseconds per vector on one thread, in a batch and alone."""
-    _kernels.set_num_threads(1)
-    try:
-        batch = median_seconds(lambda: encoder.encode(X)) / len(X)
-        single = median_seconds(lambda: encoder.encode(X[:1]), repeats=30)
-    finally:
-        _kernels.set_num_threads(None)
-    return {
-        "encoder_bytes": sum(each.nbytes for each in encoder.tensors().values()),
-        "batch_us": round(1e6 * batch, 2),
-        "single_us": round(1e6 * single, 2),
-    }
-
-
-def median_seconds(function: Callable[[], Any], repeats: int = 5) -> float:
-    """Return the median time of a call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
+def encoder_figures(encoder: Encoder) -> Cell:
+    """Return the bytes of an encoder; `encode_times` has what it takes to encode."""
+    return {"encoder_bytes": sum(each.nbytes for each in encoder.tensors().values())}

@@ -42,6 +42,7 @@ class Claim(NamedTuple):
     why_not: str = ""  # shown where it does not hold
     below: float = math.inf  # so many features; of more it is another reason:
     beyond: str = _UNKNOWN
+    of_learning: bool = True  # or of time, which more iterations do not change
 
 
 _FEW = "of few features 10 % are too few for a bit; the paper's are 960 or more"
@@ -133,7 +134,8 @@ def reasons(
                 why = reason(claim, name, widths[name])
                 missed.setdefault((claim.text, why), []).append(titles[name])
     lines = [
-        f"- {text}: {why} ({'; '.join(on)})." for (text, why), on in missed.items()
+        f"- {text}: {why} ({'; '.join(dict.fromkeys(on))})."
+        for (text, why), on in missed.items()
     ]
     return [WHY_NOT, "\n".join(lines)] if missed else []
 
@@ -141,7 +143,7 @@ def reasons(
 def reason(claim: Claim, name: str, width: int) -> str:
     """Return why a claim does not hold on a set of features of a width."""
     why = claim.why_not if width < claim.below else claim.beyond
-    if name in N_ITER:
+    if name in N_ITER and claim.of_learning:
         fewer = f"ITQ and SP have {N_ITER[name]} iterations, {USUAL_ITER} in the paper"
         return f"{why}; {fewer}"
     return why

@@ -1,5 +1,6 @@
 """The plots of the page on sparse projections."""
 
+from functools import partial
 from typing import Any
 
 from experiments._cells import Cell
@@ -28,18 +29,21 @@ def figure_of(cells: list[Cell], figure: str) -> Table:
     return {(data, bits, method): v for (bits, data, method), v in found.items()}
 
 
-def plots(cells: list[Cell], name: str, d: int) -> list[str]:
+def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
     """Draw a set of features; return the plots in Markdown."""
     made = [
         against_bits(cells, name, "ann_map", PAPER, "ANN mAP"),
-        against_time(cells, name, "ann_map", PAPER, "ANN mAP"),
-        *(at_length(cells, name, times * d) for times in (1, 4)),
+        against_time(cells, times, name, "ann_map", PAPER, "ANN mAP"),
+        *(at_length(cells, times, name, times_d * d) for times_d in (1, 4)),
         against_density(cells, name),
         against_bits(cells, name, "ann_map", STEPS, "ANN mAP", "_steps"),
         *(
-            draw(cells, name, f"recall{at}", EVERY, f"recall@{at}")
+            draw(name, f"recall{at}", EVERY, f"recall@{at}")
             for at in (10, 100)
-            for draw in (against_bits, against_time)
+            for draw in (
+                partial(against_bits, cells),
+                partial(against_time, cells, times),
+            )
         ),
     ]
     return [link for link in made if link]
@@ -65,11 +69,18 @@ def against_bits(
 
 
 def against_time(
-    cells: list[Cell], name: str, figure: str, methods: tuple[str, ...], label: str
+    cells: list[Cell],
+    times: list[Cell],
+    name: str,
+    figure: str,
+    methods: tuple[str, ...],
+    label: str,
 ) -> str:
     """Draw a figure against the time to encode, a point for each length."""
     curves = {
-        method: [(us, *value[:2]) for us, value in timed(cells, name, figure, method)]
+        method: [
+            (us, *value[:2]) for us, value in timed(cells, times, name, figure, method)
+        ]
         for method in methods
     }
     stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}_time"
@@ -78,12 +89,12 @@ def against_time(
     )
 
 
-def at_length(cells: list[Cell], name: str, n_bits: int) -> str:
+def at_length(cells: list[Cell], times: list[Cell], name: str, n_bits: int) -> str:
     """Draw ANN mAP against the time to encode at a length (figures 2b and 2c)."""
     curves = {
         method: [
             (us, *value[:2])
-            for us, value in timed(cells, name, "ann_map", method, n_bits)
+            for us, value in timed(cells, times, name, "ann_map", method, n_bits)
         ]
         for method in ("threshold", *dict.fromkeys((*PAPER, *EVERY)))
     }
@@ -109,13 +120,18 @@ def against_density(cells: list[Cell], name: str) -> str:
 
 
 def timed(
-    cells: list[Cell], name: str, figure: str, method: str, n_bits: int | None = None
+    cells: list[Cell],
+    times: list[Cell],
+    name: str,
+    figure: str,
+    method: str,
+    n_bits: int | None = None,
 ) -> list[tuple[float, tuple[float, float, int]]]:
     """Return the times of single vectors, and the figure that goes with each."""
     table = figure_of(cells, figure)
     return [
         (us, table[name, bits, method])
-        for (bits, data, m), us in sorted(shortest(cells, "single_us").items())
+        for (bits, data, m), us in sorted(shortest(times, "single_us").items())
         if (data, m) == (name, method)
         and (name, bits, method) in table
         and n_bits in (None, bits)

@@ -7,6 +7,7 @@ from experiments._cells import Cell
 from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
+from experiments._sparse_page import WIDTHS
 from experiments._summary import by_method, curves_of, figure, grid, markdown, shown
 from experiments._verdicts import Values, minus, over_seeds, values_of
 from experiments.tune import (
@@ -45,6 +46,10 @@ for the best recall within some bytes (`--bytes`); also in {SHARE_OF_TIME:g} of 
 that ITQ of as many bytes takes for a vector that comes alone (`--encode-us`); for the
 fewest bytes that reach a recall of {LEAST_RECALL:g} (`--recall`); and, where items have
 labels, for the most accurate votes within some bytes."""
+_LONG = (
+    f"of {LENGTHS[-1]} bits at most and without vectors, which tuning may keep to save "
+    "time"
+)
 #: Mean, standard error and count, by method and bits.
 Table = dict[str, dict[Any, tuple[float, float, int]]]
 #: How methods are searched, and what that is called.
@@ -79,7 +84,7 @@ def sections(cells: list[Cell], name: str) -> list[str]:
         + grid(methods(cells, "recall", "as it comes"), "{} bits"),
         *gains(cells, "recall", WITHIN_BYTES),
         in_time(cells),
-        fewest_bytes(cells),
+        fewest_bytes(cells, WIDTHS[name]),
         *gains(cells, "accuracy", BY_LABELS),
         choices(cells),
     ]
@@ -141,8 +146,8 @@ def in_time(cells: list[Cell]) -> str:
     return f"{title}\n\n{markdown(header, rows)}" if rows else ""
 
 
-def fewest_bytes(cells: list[Cell]) -> str:
-    """Return the bytes that reach the recall, tuned and with each default.
+def fewest_bytes(cells: list[Cell], width: int) -> str:
+    """Return the bytes that reach the recall, tuned, with each default, and as vectors.
 
     Defaults are judged by the unseen queries themselves; what was tuned to reach it on
     others may miss it here, which is said.
@@ -160,6 +165,7 @@ def fewest_bytes(cells: list[Cell]) -> str:
         if quality < LEAST_RECALL
     }
     rows = [["tuned", *(f"{found[n]:g}{' (missed)' * (n in missed)}" for n in seeds)]]
+    rows.append(["no code, vectors as float16", *(str(2 * width) for _ in seeds)])
     for method in FIXED:
         values = values_of(cells, method, figure("recall, re-ranked, most"))
         reached = [
@@ -173,7 +179,7 @@ def fewest_bytes(cells: list[Cell]) -> str:
         most = f"more than {LENGTHS[-1] // 8}"
         rows.append([method, *(str(min(n)) if n else most for n in reached)])
     way = WAYS["re-ranked, most"]
-    title = f"**Bytes for a recall of {LEAST_RECALL:g}**, defaults with {way}"
+    title = f"**Bytes for a recall of {LEAST_RECALL:g}**, defaults with {way}, {_LONG}"
     return f"{title}\n\n{markdown(['', *(f'seed {n}' for n in seeds)], rows)}"
 
 

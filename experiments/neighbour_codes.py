@@ -84,7 +84,7 @@ def figures(cell: Cell, fit: Fit) -> Cell:
     return {
         **ranking_figures(fit.features, encoder, cell["seed"]),
         **fit.figures(),
-        **encoder_figures(encoder, fit.features.queries),
+        **encoder_figures(encoder),
     }
 
 

@@ -5,8 +5,8 @@
 
 Codes of every projection are compared by ANN mAP (true neighbours are the points nearer
 than the mean distance to the 50th neighbour), by mAP over labels, by the share of the
-ten nearest points among the first 10 and 100, by the time to encode a vector on one
-thread, by the encoder's size, and by the accuracy of a linear SVM on the codes.
+ten nearest points among the first 10 and 100, by the encoder's size, and by the
+accuracy of a linear SVM on the codes; `encode_times` has the time to encode a vector.
 Training uses the database, never the queries.
 """
 
@@ -92,14 +92,14 @@ def measure(cell: Cell, fit: Fit, complete: bool = False) -> None:
 
 
 def figures(fit: Fit, seed: int) -> Cell:
-    """Rank the database for the queries, and time the encoder."""
+    """Rank the database for the queries."""
     features, encoder = fit.features, fit.encoder
     if encoder is None:
         return float_figures(features, seed)
     return {
         **ranking_figures(features, encoder, seed),
         **fit.figures(),
-        **encoder_figures(encoder, features.queries),
+        **encoder_figures(encoder),
     }
 
 

@@ -43,8 +43,8 @@ class CBE(ResumableLearner):
         Weight of the second term of the objective, above 0.
     rest : {"zero", "free"}, default="zero"
         What the outputs of a matrix behind the last bit should be: 0, as in the paper,
-        or anything. Short codes of many features are better with "free", which the
-        paper does not have.
+        or anything. Codes of far fewer bits than features lose by 0, and are about as
+        good as random ones with "free", which the paper does not have.
     n_iter : int, default=10
         Number of alternations.
     tol : float, default=0
