@@ -162,6 +162,13 @@ def test_what_does_not_suit_the_data_is_left_out():
         tune(narrow, Target(max_bytes=2), methods=["pcah"], n_bits=[16])
 
 
+def test_fewer_features_than_any_length_that_is_tried():
+    one = Input("vectors", SOURCE.values[:, 20:21], None, "one")
+    told = "nothing to try of pcah: .* features, 1, and 16 are the fewest"
+    with pytest.raises(ArgumentError, match=told):
+        tune(one, Target(max_bytes=2), methods=["pcah"])
+
+
 def test_a_length_too_long_for_the_data_leaves_shorter_ones():
     constant = np.zeros((len(SOURCE), 10), np.float32)
     few = np.hstack([SOURCE.values[:, 20:34], constant])

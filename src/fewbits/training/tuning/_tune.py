@@ -293,9 +293,14 @@ def _candidates(
         else:
             for length in n_bits or ():
                 make_learner(method, length, seed, {})._check_parameters()
-    made = candidates(chosen, lengths(target, n_features, n_bits), n_features, seed)
-    if not made:
-        raise ArgumentError(f"there is nothing to try of {', '.join(chosen)}")
+    bits = lengths(target, n_features, n_bits)
+    made = candidates(chosen, bits, n_features, seed)
+    if not made:  # what is left out of all lengths has no more bits than features
+        raise ArgumentError(
+            f"there is nothing to try of {', '.join(chosen)}: it has at most as many "
+            f"bits as there are features, {n_features}, and {bits[0]} are the fewest "
+            "to try"
+        )
     return made
 
 
