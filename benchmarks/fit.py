@@ -12,7 +12,8 @@ features. The *loss* is the mean squared distance of scores, scaled to a mean sq
 
 Memory is the peak of a process that fits from a file, without the pages of the file;
 the room that NumPy and our modules take is in it. `--full` adds the widest maps, which
-takes hours.
+takes hours. What is measured is added to the results at once, in place of what was
+there of the same sizes, so that parts may be measured one after the other.
 """
 
 import argparse
@@ -34,6 +35,8 @@ from fewbits.learners import ITQ, PCAH, SparseProjections
 SIZES = ((10_000, 128, 64), (10_000, 256, 256), (5_000, 512, 512))
 WIDE = ((10_000, 1024, 256), (10_000, 2048, 2048))
 N_ITER = 10
+#: What tells measurements apart.
+ALIKE = ("part", "method", "n", "d", "bits", "iterations")
 METHODS = {
     "PCAH": lambda bits: PCAH(bits),
     "ITQ": lambda bits: ITQ(bits, n_iter=N_ITER, random_state=0),
@@ -58,16 +61,22 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="the widest maps, too")
     options = parser.parse_args()
     faiss.omp_set_num_threads(1)
-    rows: list[dict] = []
     with threadpool_limits(1):
         if options.only in "time":
             for size in SIZES + (WIDE if options.full else ()):
-                rows += times(*size, options.repeats)
+                keep(times(*size, options.repeats), options.json)
         if options.only in "memory":
             for case in FILES + (FULL_FILES if options.full else ()):
-                rows.append(memory(*case))
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
+                keep([memory(*case)], options.json)
+
+
+def keep(rows: list[dict], path: Path | None) -> None:
+    """Add rows to those of a file, in place of those that were measured alike."""
+    if path is None:
+        return
+    known = json.loads(path.read_text()) if path.exists() else []
+    table = {tuple(row[key] for key in ALIKE): row for row in (*known, *rows)}
+    path.write_text(json.dumps(list(table.values()), indent=1))
 
 
 def features(n: int, d: int) -> np.ndarray:
