@@ -8,6 +8,7 @@ from experiments._sparse_maps_page import sparse_maps
 from experiments._sparse_plots import Table, figure_of, plots
 from experiments._structured_claims import structured_claims
 from experiments._summary import decimal, markdown, shortest, shown
+from experiments.sparse_projections import TABLE_2_AT
 
 WIDTHS = {
     "icd10": 256,
@@ -151,7 +152,19 @@ def table2(cells: list[Cell]) -> str:
         found = [shown(*clusters[data, bits, method][:2]), shown(mean, error)]
         rows.append([TITLES[data], length, method, storage, *found, n_seeds])
     header = ["features", "code", "method", "bytes", "10 clusters", "all", "seeds"]
-    return TABLE2 + "\n\n" + markdown(header, rows)
+    return "\n\n".join([TABLE2 + _svm_lengths(), markdown(header, rows)])
+
+
+def _svm_lengths() -> str:
+    """Say at which lengths table 2 is measured, and where it is not."""
+    at = [
+        f"{TITLES[name]} at {', '.join(f'{share:g}' for share in shares if share)}"
+        for name, shares in TABLE_2_AT.items()
+    ]
+    return (
+        f" Bits for each feature: {'; '.join(at)}; on the other sets it is left out: "
+        "SVMs for all classes take hours of one thread there."
+    )
 
 
 def _iterations(names: list[str]) -> str:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fewbits import _files
-from fewbits._files import atomic_write
+from fewbits._files import atomic_write, remove_leftovers
 from fewbits.errors import MissingDataError
 
 
@@ -27,6 +27,14 @@ def test_permissions_follow_the_umask(tmp_path):
     mask = os.umask(0)
     os.umask(mask)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
+
+
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
+    names = [".a[1].x.tmp", ".a[1].tmp", ".b.x.tmp", "a[1]", ".a1.x.tmp"]
+    for name in names:
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path / "a[1]")
+    assert sorted(os.listdir(tmp_path)) == sorted(names[1:])
 
 
 @pytest.mark.parametrize("step", ["write", "fsync", "replace"])

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -60,6 +61,16 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
                 os.unlink(file.name)
             raise
     sync_folder(path.parent)
+
+
+def remove_leftovers(path: str | Path) -> None:
+    """Delete what `atomic_write` could not, as the process was killed meanwhile.
+
+    For files that one process writes at a time.
+    """
+    path = Path(path).resolve()
+    for name in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        name.unlink(missing_ok=True)
 
 
 def sync_folder(folder: str | Path) -> None:

@@ -364,3 +364,13 @@ def test_data_export(folder):
     assert command == ("fit digits.npz -o my-bundle --column vector --labels class")
     run(*command.split(), "-b", 8)
     assert "next: fewbits fit v.npy -o" in run("data", "export", "digits", "v.npy")
+
+
+def test_data_export_replaces_no_file_unasked(folder):
+    precious = folder / "mine.npy"
+    precious.write_text("mine")
+    asked = ["data", "export", "digits", "mine.npy"]
+    assert CliRunner().invoke(app, asked).exit_code == 2
+    assert precious.read_text() == "mine"
+    run("data", "export", "digits", "mine.npy", "--overwrite")
+    assert np.load(precious).shape == (1797, 64)

@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "file.dat").write_text("hello")
     (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "t.txt").write_text("a cat\na dog\n")
+    (tmp_path / "nothing.txt").touch()
     (tmp_path / "words.json").write_text('{"12": "ab"}')
     twice = '{"3": ["a", "b"], "3": ["c", "d"]}'
     (tmp_path / "twice.json").write_text(twice)
@@ -75,6 +76,8 @@ MISTAKES = {
     "fit x.npy -o n -b 9 --set n_bits=5": "two lengths",
     "fit x.npy -o n --seed 1 --set random_state=2": "two seeds: 1 and 2",
     "fit x.npy -o n --labels y.npy": "there is no y.npy",
+    "fit x.npy -o n --labels nothing.txt": "error: nothing.txt holds no labels\n",
+    "data export digits x.npy": "x.npy exists; name another file, or give --overwrite",
     "fit x.npy -o file.dat/deep/n": "file.dat/deep/n: Not a directory",
     "fit x.npy -o n --set n_iter=2 --set n_iter=3": "set twice",
     "fit x.npy -o n -m threshold -b 9": "decides the length itself",

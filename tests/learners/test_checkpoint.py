@@ -179,9 +179,9 @@ def unfinished(path):
     [
         ({"reg": 0.5}, X, Y, "reg was 1.0, now 0.5"),
         ({"random_state": 1}, X, Y, "random_state was 0, now 1"),
-        ({}, X + np.eye(100, 8), Y, "data was"),
-        ({}, X[::-1], Y, "data was"),
-        ({}, X, Y[::-1], "data was"),
+        ({}, X + np.eye(100, 8), Y, "its rows or labels were others"),
+        ({}, X[::-1], Y, "its rows or labels were others"),
+        ({}, X, Y[::-1], "its rows or labels were others"),
     ],
 )
 def test_checkpoint_of_another_fit_is_refused(unfinished, parameters, X, y, told):

@@ -5,11 +5,17 @@ import pytest
 
 from fewbits.bundle import class_answers, label_answers
 from fewbits.codes import unpack
-from fewbits.decoding import calibrate, class_probabilities, hidden_class_rates
+from fewbits.decoding import (
+    Codebook,
+    calibrate,
+    class_probabilities,
+    hidden_class_rates,
+)
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import calibration_error
 from fewbits.inputs import Input
 from fewbits.training import fit_bundle
+from fewbits.training._codebooks import _named_alike
 
 QUICK = {"codebook_epochs": 5, "n_iter": 10, "learning_rate": 0.01}
 
@@ -114,3 +120,21 @@ def test_codes_of_centres():
 def test_majorities_that_are_the_same_are_told():
     with pytest.warns(UserWarning, match="6 classes have . different codes"):
         fitted(method="hashnet", n_bits=3, parameters={"n_iter": 1})
+
+
+@pytest.mark.parametrize(
+    ("names", "classes", "found"),
+    [
+        ([3, 12], ["3", "12"], ["3", "12"]),
+        (["3", "12"], [3, 12], [3, 12]),
+        (["3", "oak"], [3, 12], ["3", "oak"]),
+        (["1", "01"], [1], ["1", "01"]),
+        ([1.5, 2.5], [1, 2], [1.5, 2.5]),
+        (["oak", "elm"], ["oak"], ["oak", "elm"]),
+    ],
+)
+def test_codes_of_classes_are_found_by_numbers_and_by_their_text(names, classes, found):
+    book = Codebook(np.array([[128], [0]], np.uint8), 1, names)
+    alike = _named_alike(book, np.array(classes))
+    assert alike.names.tolist() == found
+    assert np.array_equal(alike.codes, book.codes)

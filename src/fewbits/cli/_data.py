@@ -13,6 +13,7 @@ from fewbits.cli._options import (
     print_table,
     progress_bar,
 )
+from fewbits.errors import ArgumentError
 
 app = typer.Typer(help="Public data sets: what there is, what is here.")
 
@@ -52,6 +53,9 @@ def export(
             metavar="FILE", help="A .csv file for texts, .npz or .npy for vectors."
         ),
     ],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an existing file.")
+    ] = False,
 ) -> None:
     """Write the items and labels of a data set to a file to play with.
 
@@ -60,6 +64,8 @@ def export(
     from fewbits import datasets
 
     check_output(output, output.suffix, "data sets")
+    if output.is_file() and not overwrite:
+        raise ArgumentError(f"{output} exists; name another file, or give --overwrite")
     data = datasets.load(name)
     datasets.export(data, output)
     labels = list(data.labels) if output.suffix != ".npy" else []

@@ -45,9 +45,11 @@ def read_labels(path: Path, source: str) -> NDArray[Any]:
             found = np.load(path, allow_pickle=False)
         else:
             text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
-            found = np.array([line.strip() for line in text.split("\n")])
+            found = np.array([line.strip() for line in text.split("\n") if text])
     except (ValueError, EOFError) as error:
         raise ArtefactError(f"{path} holds no labels: {error}") from error
     if not isinstance(found, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file of labels")
+    if not found.size:
+        raise ArtefactError(f"{path} holds no labels")
     return as_labels(found, path.name, source)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fewbits._files import atomic_write
+from fewbits._files import atomic_write, remove_leftovers
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners._rows import checksum
@@ -21,6 +21,12 @@ Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column fo
 
 _FORMAT = "fewbits-fit-1"
 _FIRST = "learner"  # another one has other parameters, which say less
+#: What is kept as a checksum, or derived, and says nothing by itself.
+_IN_WORDS = {
+    "data": "its rows or labels were others",
+    "seed": "random_state was another",
+}
+_ROOM = 80
 #: A file is renewed after this many seconds, and so that writing takes a twentieth of
 #: the time at most.
 _PAUSE, _WRITING_SHARE = 10.0, 1 / 20
@@ -57,6 +63,7 @@ class Checkpoint:
         OSError
             When the file can be neither read nor written.
         """
+        remove_leftovers(self.path)
         if not self.path.exists():
             self.write(start, [])
             return start
@@ -105,10 +112,19 @@ def check_identity(
     other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
     if other:
         key = _FIRST if _FIRST in other else other[0]
+        differs = _IN_WORDS.get(key)
+        if differs is None:
+            differs = f"{key} was {_shown(then.get(key))}, now {_shown(now.get(key))}"
         raise ArtefactError(
-            f"{path} belongs to another {noun}: {key} was {then.get(key)!r}, now "
-            f"{now.get(key)!r}; name another file, or delete this one to start anew"
+            f"{path} belongs to another {noun}: {differs}; name another file, or "
+            "delete this one to start anew"
         )
+
+
+def _shown(value: Any) -> str:
+    """Return what may be a whole network, cut to what a line has room for."""
+    text = repr(value)
+    return text if len(text) <= _ROOM else f"{text[:_ROOM]}..."
 
 
 def data_checksum(X: Array, Y: Labels | None) -> str:

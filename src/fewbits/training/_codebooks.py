@@ -69,6 +69,7 @@ def given_codebook(
         raise ArgumentError(
             f"the codes of {path} have {book.n_bits} bits, not {n_bits}"
         )
+    book = _named_alike(book, classes)
     known = set(book.names.tolist())
     missing = [name for name in classes.tolist() if name not in known]
     if missing:
@@ -77,6 +78,26 @@ def given_codebook(
             f"as {missing[0]!r}"
         )
     return book
+
+
+def _named_alike(book: Codebook, classes: Any) -> Codebook:
+    """Return a codebook whose names are text where classes are, or whole numbers.
+
+    Labels of one column are read as text, and the columns of a matrix are numbers.
+    """
+    names = book.names.tolist()
+    kinds = {type(name) for name in classes.tolist()}
+    if kinds == {str}:
+        names = [str(name) for name in names]
+    elif kinds == {int} and all(map(_is_whole, names)):
+        names = [int(name) for name in names]
+    if len(set(names)) < len(book):  # "1" and "01"
+        return book
+    return Codebook(book.codes, book.n_bits, names)
+
+
+def _is_whole(name: Any) -> bool:
+    return type(name) is int or (isinstance(name, str) and name.isdecimal())
 
 
 def _of_tree(

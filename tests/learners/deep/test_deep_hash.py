@@ -1,6 +1,7 @@
 """DeepHash as an estimator, and what it deploys."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -399,7 +400,7 @@ def test_backbone_that_gives_another_number_of_rows(trainable):
 
 def test_replaced_loss_learns_no_centres():
     """Every epoch of every phase is told; centres take fifty."""
-    told, control = [], PosteriorControl(mode="replace")
+    told, control = [], PosteriorControl("hadamard", mode="replace")
     options = {"callbacks": [told.append], "n_iter": 2}
     learner(loss=CSQ("learnt"), control=control, **options).fit(X, y)
     assert len(told) == 2
@@ -509,8 +510,8 @@ def test_checkpoint_is_no_folder(tmp_path):
     "where",
     [
         lambda book: {"loss": CSQ(book)},
-        lambda book: {"control": PosteriorControl(book)},
-        lambda book: {"control": CentreControl(book)},
+        lambda book: {"loss": "dch", "control": PosteriorControl(book)},
+        lambda book: {"loss": "dch", "control": CentreControl(book)},
     ],
     ids=["loss", "posterior", "centres"],
 )
@@ -543,6 +544,33 @@ def test_classes_too_small_to_keep_any_aside(make, options, message):
     with pytest.raises(ArgumentError, match="no class has two"):
         few.fit(X, np.arange(12))
     assert len(make(n_bits=8, n_iter=2).fit(X, y).held_out_) == 0
+
+
+@pytest.mark.parametrize("kind", [PosteriorControl, CentreControl])
+@pytest.mark.parametrize("loss", [CSQ("balanced"), OrthoHash("separated"), CSQ()])
+def test_a_control_draws_to_the_centres_of_its_loss(kind, loss):
+    found = []
+
+    class Watched(kind):
+        def start(self, setting):
+            super().start(setting)
+            found.append(self.centres.numpy())
+
+    fitted = learner(loss=loss, control=Watched(), n_iter=1).fit(X, y)
+    learner(loss=loss, control=Watched(mode="replace"), n_iter=1).fit(X, y)
+    assert len(found) == 2
+    assert all(np.array_equal(centres, fitted.centres_) for centres in found)
+
+
+def test_different_centres_of_loss_and_control_are_told():
+    given = {"loss": CSQ("balanced"), "n_iter": 1}
+    with pytest.warns(UserWarning, match="draw items to different centres"):
+        learner(control=CentreControl("separated"), **given).fit(X, y)
+    instead = CentreControl("separated", mode="replace")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner(control=instead, **given).fit(X, y)
+        learner(loss="dch", control=CentreControl("separated"), n_iter=1).fit(X, y)
 
 
 def test_few_items_of_several_labels_may_spare_none():

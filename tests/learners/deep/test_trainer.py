@@ -203,6 +203,46 @@ def test_checkpoint_belongs_to_a_backbone(tmp_path):
         fit(8, 1, 0)  # other weights, which training would not have replaced
 
 
+def test_callbacks_may_change_what_they_are_given():
+    told = learner(callbacks=[lambda record: record.clear()]).fit(X, y)
+    assert [sorted(record) for record in told.history_] == [
+        sorted(record) for record in learner().fit(X, y).history_
+    ]
+
+
+def test_a_file_in_the_way_of_the_checkpoints_of_both_phases(tmp_path):
+    path = tmp_path / "labels.npy"
+    path.write_text("mine")
+    with pytest.raises(ArgumentError, match=r"is a file: .* \(labels.npy.items\)"):
+        LLC(8, random_state=0, checkpoint=path).fit(X, y)
+    assert [each.name for each in tmp_path.iterdir()] == ["labels.npy"]
+
+
+def test_a_training_goes_on_without_what_a_kill_left(tmp_path):
+    left = tmp_path / ".c.pt.abc.tmp"
+    learner(checkpoint=tmp_path / "c.pt", n_iter=1).fit(X, y)
+    left.touch()
+    learner(checkpoint=tmp_path / "c.pt", n_iter=1).fit(X, y)
+    assert not left.exists()
+
+
+def test_another_random_state_and_other_networks_are_told_in_a_line(tmp_path):
+    def deep(n):
+        layers = [nn.Linear(X.shape[1], X.shape[1]) for _ in range(n)]
+        return learner(
+            backbone=nn.Sequential(*layers),
+            checkpoint=tmp_path / "c.pt",
+            n_iter=1,
+        )
+
+    deep(30).fit(X, y)
+    with pytest.raises(ArtefactError, match=r"backbone was .*; name another") as told:
+        deep(31).fit(X, y)
+    assert len(str(told.value)) < 400
+    with pytest.raises(ArtefactError, match="training: random_state was another; n"):
+        deep(30).set_params(random_state=5).fit(X, y)
+
+
 def test_callbacks_may_draw_random_numbers():
     options = {"hidden": (8,), "dropout": 0.5, "control": PosteriorControl()}
     quiet = learner(**options).fit(X, y)
@@ -227,7 +267,7 @@ def test_checkpoint_of_another_training_is_refused(tmp_path):
     learner(checkpoint=path).fit(X, y)
     with pytest.raises(ArtefactError, match=r"learning_rate was 0\.001, now 0\.01"):
         learner(checkpoint=path, learning_rate=0.01).fit(X, y)
-    with pytest.raises(ArtefactError, match="data was"):
+    with pytest.raises(ArtefactError, match="its rows or labels were others"):
         learner(checkpoint=path).fit(X + 1, y)
     with pytest.raises(ArtefactError, match="loss was 'csq', now"):
         learner(checkpoint=path, loss=CSQ(quantization=0.1)).fit(X, y)

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import closing
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -373,9 +374,11 @@ class DeepLearner(IterativeLearner):
         objective = Objective(loss, control)
         advice = f"for what loss and control keep of {n_outputs} bits: choose fewer"
         with memory_advice(advice):
-            for part in (loss if objective.has_loss else None, control):
-                if part is not None:
-                    part.start(setting)
+            if objective.has_loss:
+                loss.start(setting)
+            if control is not None:
+                own = "centres" if objective.has_loss else "kind"
+                control.start(replace(setting, centres=getattr(loss, own, None)))
         trained, items = self._at_work(problem, network)
         trainer = Trainer(
             trained,
@@ -449,7 +452,7 @@ class DeepLearner(IterativeLearner):
                 for record in epochs:
                     with undisturbed():
                         for callback in self.callbacks:
-                            callback(record)
+                            callback(dict(record))
                     self._tell(trainer)
                     if not decided and self._may_stop(losses_of(history)):
                         return

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from fewbits._files import atomic_write
+from fewbits._files import atomic_write, remove_leftovers
 from fewbits.errors import ArtefactError
 from fewbits.learners._checkpoint import check_identity
 
@@ -50,6 +50,7 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
         if not path.parent.is_dir():  # told before the first epoch, not after it
             raise FileNotFoundError(ENOENT, strerror(ENOENT), str(path))
         return None
+    remove_leftovers(path)
     whole = path.read_bytes()
     head, content = whole[:_HEAD], whole[_HEAD:]
     damaged = f"{path} is no checkpoint of a training, or damaged; name another"

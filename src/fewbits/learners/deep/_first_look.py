@@ -77,6 +77,8 @@ def _width(features: Any, n: int) -> int:
             "the backbone must give rows (n, n_features), got one number for each "
             f"item, {_shown(features)}"
         )
+    if not features.numel():
+        raise FeatureError(f"the backbone gives no features, {_shown(features)}")
     return int(features.flatten(start_dim=1).shape[1])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,8 @@ class LLC(DeepLearner):
     hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,
     learning_rate, weight_decay, figures_every, device, mixed_precision, checkpoint,
     callbacks, tol, verbose, random_state
-        As in `DeepHash`.
+        As in `DeepHash`; of a checkpoint there are two files, its name with
+        ``.codebook`` and with ``.items``.
 
     Attributes
     ----------
@@ -221,6 +223,12 @@ class LLC(DeepLearner):
         if self.n_bits is not None:
             check_n_bits(self.n_bits)
         self._check_training()
+        if self.checkpoint is not None and Path(self.checkpoint).is_file():
+            raise ArgumentError(
+                f"{self.checkpoint} is a file: LLC keeps its checkpoints beside that "
+                f"name, one for each phase ({Path(self.checkpoint).name}.items); give "
+                "a name that is free"
+            )
         check_integer("codebook_epochs", self.codebook_epochs, 1)
         check_number("codebook_rate", self.codebook_rate, 0, above=True)
         check_integers("lengths", self.lengths, self.n_bits or MAX_BITS)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
+from fewbits._warnings import warn_user
 from fewbits.learners._parameters import (
     check_choice,
     check_flag,
@@ -45,9 +46,9 @@ class Control(nn.Module, ABC):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits)
+    centres : str or array-like of shape (n_classes, n_bits), or None
         -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
-        "predictable".
+        "predictable"; None takes those of the loss, or "hadamard" if it has none.
     weight : float
         Of the term for the codes, against the loss.
     mode : {"add", "replace"}
@@ -64,7 +65,19 @@ class Control(nn.Module, ABC):
 
     def start(self, setting: Setting) -> None:
         """Make centres and networks for this problem."""
-        self.register_buffer("centres", make_centres(self.kind, setting))
+        self.register_buffer("centres", self._centres(setting))
+
+    def _centres(self, setting: Setting) -> Tensor:
+        kind = setting.centres if self.kind is None else self.kind
+        found = make_centres("hadamard" if kind is None else kind, setting)
+        made = setting.centres
+        if isinstance(made, Tensor) and not torch.equal(found, made):
+            warn_user(
+                "the loss and its control draw items to different centres of their "
+                "classes: leave out those of the control, or let it replace the loss "
+                "(mode='replace')"
+            )
+        return found
 
     def start_epoch(self, epoch: int) -> None:
         """Do what is done once an epoch, counted from 0."""
@@ -89,7 +102,7 @@ class CentreControl(Control):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+    centres : str or array-like of shape (n_classes, n_bits), default=None
         As for `PosteriorControl`.
     weight : float, default=1.0
     mode : {"add", "replace"}, default="add"
@@ -102,7 +115,7 @@ class CentreControl(Control):
 
     def __init__(
         self,
-        centres: Any = "hadamard",
+        centres: Any = None,
         weight: float = 1.0,
         mode: str = "add",
         *,
@@ -139,13 +152,13 @@ class PosteriorControl(Control):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, in the order of the sorted labels, or "hadamard", "balanced",
-        "separated", "semantic" (by the means of the features of the classes), "learnt"
-        (as in phase 1 of LLC, by classifying with them and a linear map of the
-        features), "predictable" (by classifying with what the features of an item
-        foretell of its bits, see
-        `fewbits.learners.deep.centres.predictable_centres`).
+    centres : str or array-like of shape (n_classes, n_bits), default=None
+        By default those of the loss, or "hadamard" if it has none. Otherwise -1 and 1,
+        in the order of the sorted labels, or "hadamard", "balanced", "separated",
+        "semantic" (by the means of the features of the classes), "learnt" (as in phase
+        1 of LLC, by classifying with them and a linear map of the features),
+        "predictable" (by classifying with what the features of an item foretell of its
+        bits, see `fewbits.learners.deep.centres.predictable_centres`).
     weight : float, default=1.0
         Of the term against the loss. It decides much; choose it on validation data.
     mode : {"add", "replace"}, default="add"
@@ -186,7 +199,7 @@ class PosteriorControl(Control):
 
     def __init__(
         self,
-        centres: Any = "hadamard",
+        centres: Any = None,
         weight: float = 1.0,
         mode: str = "add",
         *,

@@ -31,6 +31,9 @@ class Setting:
         Returns the features of all training items, (n, n_features).
     learnt : callable, default=None
         Returns codes that tell classes apart, (n_classes, n_bits), learnt for that.
+    centres : Tensor, str or array-like, default=None
+        Told to a control: those of the loss beside it, or what they would be made from
+        in the loss whose place it takes; None where that has none.
     """
 
     n_bits: int
@@ -38,6 +41,7 @@ class Setting:
     seed: int
     features: Callable[[], NDArray[np.float64]] | None = None
     learnt: Callable[[], NDArray[np.int8]] | None = None
+    centres: Any = None
 
     @property
     def n_classes(self) -> int:
