@@ -141,6 +141,10 @@ def test_unknown_ties(name, make, word):
     [
         (np.zeros((2, 1), np.uint8), "codes of items have 1 bytes, those of the cla"),
         (np.zeros((2, 2)), "packed into uint8"),
+        (
+            Codebook(np.zeros((1, 2), np.uint8), 12),
+            "got dtype object; give the codes of the Codebook",
+        ),
         (np.zeros(2, np.uint8), "2 dimensions"),
         (np.full((2, 2), 255, np.uint8), "zero beyond their 12 bits, row 0 is not"),
     ],

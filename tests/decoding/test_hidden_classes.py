@@ -86,7 +86,7 @@ def test_mistakes():
     class_codes, codes = clusters(4, 3, 16, 0.2)
     own = np.arange(4).repeat(3)
     cases = [
-        (own[:5], "for each of 12 codes, got int64 of shape"),
+        (own[:5], "for each of 12 codes the number of its row of .* int64 of shape"),
         (own.astype(float), "got float64"),
         (own + 1, "between 0 and 3, got 1 to 4"),
         (own - 1, "between 0 and 3, got -1 to 2"),

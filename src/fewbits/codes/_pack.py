@@ -121,9 +121,11 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
     """
     array = _array(codes, "codes")
     if array.dtype != np.uint8:
+        way = "use fewbits.codes.pack for bits"
+        if hasattr(codes, "codes"):  # a codebook or an index
+            way = f"give the codes of the {type(codes).__name__}"
         raise CodeError(
-            f"codes must be packed into uint8, got dtype {array.dtype}; "
-            "use fewbits.codes.pack for bits"
+            f"codes must be packed into uint8, got dtype {array.dtype}; {way}"
         )
     if array.ndim != 2:
         raise CodeError(

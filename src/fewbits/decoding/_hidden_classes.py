@@ -212,7 +212,8 @@ def _own(classes: ArrayLike, n: int, n_classes: int) -> IdArray:
     rows = np.asarray(classes)
     if rows.shape != (n,) or not n or rows.dtype.kind not in "iu":
         raise ArgumentError(
-            f"need a row of class_codes for each of {n} codes, got {rows.dtype} of "
+            f"need for each of {n} codes the number of its row of class_codes, got "
+            f"{rows.dtype} of "
             f"shape {rows.shape}"
         )
     if rows.min() < 0 or rows.max() >= n_classes:
