@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from experiments._cells import Cell
+from experiments._cells import Cell, Cells
 from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._sparse_page import WIDTHS
 from experiments._summary import by_method, curves_of, figure, grid, markdown, shown
-from experiments._verdicts import Values, minus, over_seeds, values_of
+from experiments._verdicts import Values, minus, over_seeds, said, values_of
 from experiments.tune import (
     BY_LABELS,
     FEWEST_BYTES,
@@ -50,6 +50,13 @@ _LONG = (
     f"of {LENGTHS[-1]} bits at most and without vectors, which tuning may keep to save "
     "time"
 )
+OVERVIEW = f"""## What holds
+
+What tuning gains on the default, of all methods and lengths, that comes nearest to it,
+paired by seed: as defaults come, by Hamming distance, and with shortlists that they do
+not have unasked. With {LONGEST:,}, the most that tuning tries, a default differs from
+what is tuned by method and parameters only: nothing is gained where a default is the
+best there is."""
 #: Mean, standard error and count, by method and bits.
 Table = dict[str, dict[Any, tuple[float, float, int]]]
 #: How methods are searched, and what that is called.
@@ -62,7 +69,37 @@ WAYS = {
 
 def write() -> None:
     """Write the page, if anything was measured."""
-    write_page("tune", [INTRODUCTION], sections)
+    write_page("tune", [INTRODUCTION, *overview(list(Cells("tune")))], sections)
+
+
+def overview(cells: list[Cell]) -> list[str]:
+    """Return whether what is tuned beats every fixed default, in each way to search."""
+    rows = []
+    for name, title in TITLES.items():
+        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
+        for quality, goal in (("recall", WITHIN_BYTES), ("accuracy", BY_LABELS)):
+            each = [closest(chosen, quality, goal, way) for way in WAYS]
+            if any(each):
+                rows.append([title, quality, *each])
+    header = ["features", "", *WAYS.values()]
+    return [OVERVIEW, markdown(header, rows)] if rows else []
+
+
+def closest(cells: list[Cell], quality: str, goal: str, way: str) -> str:
+    """Return what tuning gains on the default that comes nearest, and where."""
+    mine = values_of(cells, goal, figure("quality"))
+    gaps = {
+        (method, dict(at)["bits"]): gap
+        for method in (*FIXED, *SUPERVISED)
+        for at, gap in over_seeds(
+            minus(mine, values_of(cells, method, figure(f"{quality}, {way}")))
+        ).items()
+    }
+    if not gaps:
+        return ""
+    method, bits = min(gaps, key=lambda key: gaps[key][0])
+    gap = gaps[method, bits]
+    return f"{said(gap, -gap[0])} beyond {method} at {bits} bits"
 
 
 def sections(cells: list[Cell], name: str) -> list[str]:

@@ -118,6 +118,8 @@ def test_page(results, write_cells, monkeypatch, problem):
     write_cells(results / "tune.jsonl", cells)
     _tune_page.write()
     page = (results / "tune.md").read_text("utf-8")
+    assert "holds: +.200 ± .000 beyond hadamard at 64 bits" in page
+    assert "| no code, vectors as float16 | 512 | 512 |" in page
     assert "| itq | .100 ± .000 |" in page  # more than a shortlist of 100
     assert "| sp | .080 ± .000 |" in page
     assert "gains in accuracy beyond defaults, by Hamming" in page
