@@ -24,7 +24,7 @@ from experiments._projections import ITERATIVE, METHODS, lengths_of, measured
 from experiments.neighbour_codes import FORMS, FORMS_AT, LENGTHS
 from fewbits import _kernels
 from fewbits.encoders import Encoder
-from fewbits.learners import Learner, NeighbourCodes, Thresholding
+from fewbits.learners import Learner, NeighbourCodes, Thresholding, shared_steps
 
 SEED = 0
 #: Rows to learn a step from, and rows of a batch.
@@ -41,9 +41,10 @@ def main(data: Data, bits: Bits = None) -> None:
         with one_line():
             features = load_features(name, SEED)
         width = features.database.shape[1]
-        for n_bits in sorted({*lengths_of(name, width), *LENGTHS}):
-            if not bits or n_bits in bits:
-                measure(name, features, n_bits)
+        with shared_steps():
+            for n_bits in sorted({*lengths_of(name, width), *LENGTHS}):
+                if not bits or n_bits in bits:
+                    measure(name, features, n_bits)
 
 
 def measure(name: str, features: FeatureSet, n_bits: int) -> None:
