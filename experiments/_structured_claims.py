@@ -41,6 +41,7 @@ _GATHER = (
     "a sparse weight is read with its place, and features are gathered one by one; "
     "dense maps come by whole registers"
 )
+_GROWS = "what theirs takes grows by d^1.5 or d log d, a twentieth of a matrix by d^2"
 
 
 class Part(NamedTuple):
@@ -166,7 +167,8 @@ def _faster(one: str, other: str, least: float) -> Claim:
     """Return a claim on time, which knows why it would not hold."""
     many = "faster than" if least == 1 else f"{least:g} times as fast as"
     text = f"{one} encodes {many} {other}".replace("%", " %")
-    why = Claim(text, one, other, 0.0, why_not=_CALL, below=500, beyond=_GATHER)
+    beyond = _GATHER if other == "ITQ" else _GROWS
+    why = Claim(text, one, other, 0.0, why_not=_CALL, below=500, beyond=beyond)
     return why._replace(of_learning=False)
 
 
