@@ -88,8 +88,8 @@ def load_features(
     ``caltech101-`` with ``1280``, ``5120`` or ``11520``, ``cifar10`` and
     ``fashion-mnist`` (pixels): queries are test images, the database is the training
     images. ``caltech101+cifar10``: CIFAR-10's training images join the database as
-    distractors, none of which is an answer. ``icd10``, ``glove`` and ``digits``: all
-    items but the queries are the database; GloVe has no labels.
+    distractors, none of which is an answer. ``icd10``, ``wordnet``, ``glove`` and
+    ``digits``: all items but the queries are the database; GloVe has no labels.
     ``caltech101-classic``: some images of each class, the same for every seed.
     """
     if name == "caltech101-classic":
@@ -123,6 +123,12 @@ def _icd10(draw: Draw) -> FeatureSet:
     data = datasets.load_icd10()
     features = backbones.load("wordllama-256").extract(data.items)
     return _random_split(features, data.labels["block"], draw)
+
+
+def _wordnet(draw: Draw) -> FeatureSet:
+    data = datasets.load_wordnet()
+    features = backbones.load("wordllama-256").extract(data.items)
+    return _random_split(features, data.labels["domain"], draw)
 
 
 def _glove(draw: Draw) -> FeatureSet:
@@ -208,9 +214,10 @@ def _split(
 
 
 #: All items but the queries are the database.
-_RESPLIT = ("icd10", "glove", "digits")
+_RESPLIT = ("icd10", "wordnet", "glove", "digits")
 _OTHERS: dict[str, Callable[[Draw], FeatureSet]] = {
     "icd10": _icd10,
+    "wordnet": _wordnet,
     "cifar10": _cifar10,
     "caltech101+cifar10": _among_cifar10,
     "glove": _glove,

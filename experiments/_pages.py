@@ -8,6 +8,7 @@ from experiments._summary import seeds_of
 IMAGES = RESULTS.parent / "images"
 TITLES = {
     "icd10": "ICD-10-CM, WordLlama, 256-d",
+    "wordnet": "WordNet, nouns and their glosses, WordLlama, 256-d",
     "caltech101-1280": "Caltech-101, EfficientNet-Lite0, 1280-d",
     "caltech101-classic": "Caltech-101, classic descriptors, 22,860-d",
     "caltech101-5120": "Caltech-101, EfficientNet-Lite0 2x2, 5120-d",
@@ -20,7 +21,6 @@ TITLES = {
     "cifar10": "CIFAR-10, EfficientNet-Lite0 at 96 pixels, 1280-d",
     "cifar10-pixels": "CIFAR-10 from pixels, 5,000 images to train on",
     "cifar10-2-pixels": "CIFAR-10 from pixels, 50,000 images to train on",
-    "wordnet": "WordNet, nouns and their glosses, WordLlama, 256-d",
     "icd10-words": "ICD-10-CM with words as labels, WordLlama, 256-d",
 }
 

@@ -20,6 +20,7 @@ WIDTHS = {
     "glove": 50,
     "fashion-mnist": 784,
     "digits": 64,
+    "wordnet": 256,
 }
 ROWS = ("float", "threshold", *(name for name in METHODS if name not in ITERATIVE))
 #: Of tables 1 and 2.
