@@ -34,7 +34,7 @@ def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
     made = [
         against_bits(cells, name, "ann_map", PAPER, "ANN mAP"),
         against_time(cells, times, name, "ann_map", PAPER, "ANN mAP"),
-        *(at_length(cells, times, name, times_d * d) for times_d in (1, 4)),
+        *(at_length(cells, times, name, factor * d) for factor in (1, 4)),
         against_density(cells, name),
         against_bits(cells, name, "ann_map", STEPS, "ANN mAP", "_steps"),
         *(

@@ -133,7 +133,7 @@ def structured_claims(
             judged.append((claim, part.title, found))
     for figure, title in CLASSIFY.items():
         tables = [(table_of(svm, name, figure), widths[name]) for name in titles]
-        judged += [(RISES, title, [rises(*table) for table in tables])]
+        judged += [(RISES, title, [rises(table) for table, _ in tables])]
         judged += [(REACHES, title, [reaches(*table) for table in tables])]
     for one, other, least in FASTER:
         ratios = [faster(times, one, other, least, n, widths[n]) for n in titles]
@@ -144,7 +144,7 @@ def structured_claims(
     return "\n\n".join([INTRODUCTION, table, *explained])
 
 
-def rises(table: Paired, d: int) -> str:
+def rises(table: Paired) -> str:
     """Return what the longest codes classify better than the shortest."""
     lengths = sorted(bits for bits, method in table if method == RISES.method)
     if len(lengths) < 2:

@@ -4,8 +4,8 @@
     FEWBITS_DATA=folder python -m experiments.encode_times --data caltech101-1280
 
 An encoder's time depends on its shape and hardly on what it has learnt, so these learn
-one step from some rows, and all can be timed beside each other: those of the
-measurements of ranking were made months apart, by kernels that have changed since.
+one step from some rows, and all can be timed beside each other. Measurements of ranking
+are made one by one, over a time in which kernels change.
 Processor time on one thread, the least of several turns: other work only adds to it.
 """
 

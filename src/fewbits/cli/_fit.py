@@ -101,8 +101,8 @@ def fit(
         Path | None,
         typer.Option(
             help="File from which the same command goes on after an interruption; for "
-            "methods with iterations. Of llc there are two, with .codebook and .items "
-            "behind the name."
+            "methods with iterations. Of llc there is one for each phase, with "
+            ".codebook and .items behind the name."
         ),
     ] = None,
     device: Annotated[

@@ -46,11 +46,11 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
         When there is no such folder.
     """
     path = Path(path)
+    remove_leftovers(path)
     if not path.exists():
         if not path.parent.is_dir():  # told before the first epoch, not after it
             raise FileNotFoundError(ENOENT, strerror(ENOENT), str(path))
         return None
-    remove_leftovers(path)
     whole = path.read_bytes()
     head, content = whole[:_HEAD], whole[_HEAD:]
     damaged = f"{path} is no checkpoint of a training, or damaged; name another"

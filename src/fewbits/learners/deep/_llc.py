@@ -92,8 +92,8 @@ class LLC(DeepLearner):
     hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,
     learning_rate, weight_decay, figures_every, device, mixed_precision, checkpoint,
     callbacks, tol, verbose, random_state
-        As in `DeepHash`; of a checkpoint there are two files, its name with
-        ``.codebook`` and with ``.items``.
+        As in `DeepHash`; of a checkpoint there is a file for each phase, its name with
+        ``.codebook`` (or ``.classifier``) and with ``.items``.
 
     Attributes
     ----------
