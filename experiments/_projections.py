@@ -109,9 +109,18 @@ class TooLong(NamedTuple):
     data: tuple[str, ...] = ()
 
 
+_LARGE = ("caltech101-5120", "caltech101-11520")
 LEFT_OUT = (
     TooLong(("BRE",), 512, "fifty sweeps of coordinate descent over all bits"),
     TooLong(("NeighbourCodes",), 2048, "its steps on long codes take many minutes"),
+    TooLong(("NeighbourCodes",), 1024, "many minutes each, as above", _LARGE),
+    TooLong(("FastNeighbourCodes",), 2048, "ten minutes and more each", _LARGE),
+    TooLong(
+        ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals"),
+        0,
+        "sets with fewer features or rows compare the forms",
+        (*_LARGE, "caltech101+cifar10"),
+    ),
     TooLong(
         ITERATIVE,
         0,

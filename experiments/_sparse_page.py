@@ -5,9 +5,16 @@ from experiments._pages import TITLES
 from experiments._projections import ITERATIVE, METHODS, N_ITER, left_out
 from experiments._sparse_claims import claims
 from experiments._sparse_maps_page import sparse_maps
-from experiments._sparse_plots import Table, figure_of, plots
+from experiments._sparse_plots import figure_of, plots
 from experiments._structured_claims import structured_claims
-from experiments._summary import decimal, markdown, shortest, shown
+from experiments._summary import (
+    decimal,
+    left_out_of,
+    markdown,
+    seeds_of,
+    shortest,
+    shown,
+)
 from experiments.sparse_projections import TABLE_2_AT
 
 WIDTHS = {
@@ -62,7 +69,9 @@ def section(cells: list[Cell], times: list[Cell], name: str) -> str:
     """Return tables and plots of one set of features (figures 2 and 4 to 6)."""
     table = figure_of(cells, "ann_map")
     bits = sorted({b for data, b, _ in table if data == name})
-    parts = [f"## {TITLES[name]}", seeds_of(table, name, bits)]
+    chosen = [c for c in cells if c["cell"]["data"] == name and c["cell"]["bits"]]
+    counts = f"{seeds_of(chosen)} {left_out_of(chosen)}"
+    parts = [f"## {TITLES[name]}", counts]
     parts += plots(cells, times, name, WIDTHS[name])
     for figure, caption in CAPTIONS.items():
         source = times if figure.endswith("_us") else cells
@@ -70,17 +79,6 @@ def section(cells: list[Cell], times: list[Cell], name: str) -> str:
         if lines:
             parts += [f"**{caption}**", lines]
     return "\n\n".join(parts)
-
-
-def seeds_of(table: Table, name: str, bits: list[int]) -> str:
-    """Say how many seeds there are, and where there are fewer."""
-    least = {
-        b: min(n for (data, at, _), (*_, n) in table.items() if (data, at) == (name, b))
-        for b in bits
-    }
-    most = max(least.values())
-    fewer = [f"{n} at {b} bits" for b, n in least.items() if n < most]
-    return f"Seeds: {most}{' (' + ', '.join(fewer) + ')' if fewer else ''}."
 
 
 def texts_of(cells: list[Cell], figure: str) -> Texts:

@@ -1,12 +1,15 @@
 """What the paper says of bilinear and circulant projections, of time and of classes."""
 
+import math
 from typing import NamedTuple
 
 from experiments._cells import Cell
 from experiments._projections import CBE_FREE
 from experiments._sparse_claims import (
+    UNKNOWN,
     Claim,
     Paired,
+    Reasons,
     difference,
     reasons,
     table_of,
@@ -30,11 +33,23 @@ as well as the features where they lose at most {AS_FEATURES}.
 by which it is judged, and a vector of a batch. The paper counts multiply-adds, of which
 a sparse map has exactly its share: SP 5, 10 and 15 % a twentieth, a tenth and 1/6.7."""
 
-_SHORT = "short codes of few features keep few weights in a row at 5 or 10 %"
-_ZEROS = "outputs behind the last bit are drawn to 0; see those that are left free"
-_FLAT = "differences are within what the draw of a starting point changes"
-_OWN = "embeddings of words have signs of their own that tell classes"
-_SIGNS = "these features are outputs of ReLU6: their own signs carry more than in fc7"
+_SHORT: Reasons = (
+    (100, "of so few features 5 or 10 % are few weights in a row"),
+    *UNKNOWN,
+)
+_ZEROS: Reasons = (
+    (
+        math.inf,
+        "outputs behind the last bit are drawn to 0; see those that are left free",
+    ),
+)
+_SIGNS: Reasons = (
+    (500, "embeddings of words have signs of their own that tell classes"),
+    (
+        math.inf,
+        "these features are outputs of ReLU6: their own signs carry more than in fc7",
+    ),
+)
 _LOSSY = "the features themselves are far better than signs, and we train on few items"
 _CALL = "of so few features a call costs more than the map"
 _GATHER = (
@@ -53,10 +68,9 @@ class Part(NamedTuple):
     only: str = ""
 
 
-def _better(one: str, other: str, why_not: str, of_many: str = "") -> Claim:
+def _better(one: str, other: str, why: Reasons = UNKNOWN) -> Claim:
     text = f"{one} is better than {other}".replace("%", " %")
-    claim = Claim(text, one, other, 0.0, to_share=1, why_not=why_not)
-    return claim._replace(below=500, beyond=of_many) if of_many else claim
+    return Claim(text, one, other, 0.0, to_share=1, why=why)
 
 
 ANN = Part(
@@ -65,9 +79,9 @@ ANN = Part(
     (
         _better("SP 10%", "BP-opt", _SHORT),
         _better("SP 10%", "CBE-opt", _SHORT),
-        _better("BP-opt", "BP-rand", _FLAT),
+        _better("BP-opt", "BP-rand"),
         _better("CBE-opt", "CBE-rand", _ZEROS),
-        _better(CBE_FREE, "CBE-rand", _FLAT),
+        _better(CBE_FREE, "CBE-rand"),
     ),
 )
 RETRIEVAL = Part(
@@ -80,26 +94,24 @@ CLASSES = Part(
     "Linear SVM, all classes, table 2",
     "accuracy",
     (
-        _better("SP 5%", "BP-opt", _SHORT, _FLAT),
-        _better("SP 5%", "CBE-opt", _SHORT, _FLAT),
-        _better("SP 5%", "threshold", _OWN, _SIGNS),
-        _better("BP-opt", "threshold", _OWN, _SIGNS),
-        _better("CBE-opt", "threshold", _OWN, _SIGNS),
+        _better("SP 5%", "BP-opt", _SHORT),
+        _better("SP 5%", "CBE-opt", _SHORT),
+        _better("SP 5%", "threshold", _SIGNS),
+        _better("BP-opt", "threshold", _SIGNS),
+        _better("CBE-opt", "threshold", _SIGNS),
     ),
 )
 CLASSIFY = {
     "clusters": "Linear SVM, 10 clusters, table 2",
     "accuracy": CLASSES.title,
 }
-RISES = Claim("SP 5 % classifies better the more bits", "SP 5%", "", 0.0, why_not=_FLAT)
+RISES = Claim("SP 5 % classifies better the more bits", "SP 5%", "", 0.0)
 REACHES = Claim(
     "SP 5 % of 4d bits classifies as the features",
     "SP 5%",
     "float",
     AS_FEATURES,
-    why_not=_LOSSY,
-    below=500,
-    beyond=_FLAT,
+    why=((500, _LOSSY), *UNKNOWN),
 )
 TIME = "Time, figure 2b"
 #: (one, other, how many times as fast the paper has it, or more)
@@ -168,8 +180,8 @@ def _faster(one: str, other: str, least: float) -> Claim:
     many = "faster than" if least == 1 else f"{least:g} times as fast as"
     text = f"{one} encodes {many} {other}".replace("%", " %")
     beyond = _GATHER if other == "ITQ" else _GROWS
-    why = Claim(text, one, other, 0.0, why_not=_CALL, below=500, beyond=beyond)
-    return why._replace(of_learning=False)
+    why = (500, _CALL), (math.inf, beyond)
+    return Claim(text, one, other, 0.0, why=why, of_learning=False)
 
 
 def faster(

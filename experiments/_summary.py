@@ -102,6 +102,14 @@ def seeds_of(cells: Iterable[Cell]) -> str:
     return f"Seeds: {most}{rest}."
 
 
+def left_out_of(cells: Iterable[Cell]) -> str:
+    """Say how many queries have no true neighbour, of which ANN mAP knows nothing."""
+    skipped = [cell["figures"].get("skipped", 0) for cell in cells]
+    least, most = min(skipped), max(skipped)
+    count = f"{least} to {most}" if least < most else f"{least}"
+    return f"Queries of a seed without a true neighbour, left out of ANN mAP: {count}."
+
+
 def curves_of(
     table: dict[str, dict[Any, tuple[float, float, int]]],
 ) -> dict[str, list[tuple[float, float, float]]]:

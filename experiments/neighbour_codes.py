@@ -35,10 +35,11 @@ OTHERS = (
     *("LSH", "Hadamard 3", "ITQ", "SP 10%"),
     *("CBE-rand", "CBE-opt", "BP-rand", "BP-opt", "SH", "BRE"),
 )
-#: Other encoders of the same learner, at some of the lengths.
+#: Other encoders of the same learner, or wider neighbourhoods, at some of the lengths.
 FORMS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, 10% of the weights": {"density": 0.1},
     "NeighbourCodes, a hidden layer": {"n_hidden": 512},
+    "NeighbourCodes, perplexity 150": {"perplexity": 150, "n_neighbours": 500},
 }
 FORMS_AT = (64, 256)
 

@@ -8,7 +8,7 @@ from glob import escape
 from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Any
 
 
 @contextmanager
@@ -27,13 +27,34 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """
     path = Path(path)
     is_device = path.exists() and not (path.is_file() or path.is_dir())
+    with _naming(path), _written(path) if is_device else _replaced(path.resolve()) as f:
+        yield f
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise OSError where `atomic_write` would make no file; none is left here."""
+    path = Path(path)
+    with _naming(path), _temporary(path.resolve(), delete=True):
+        pass
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let an error name `path` and not the temporary file."""
     try:
-        with _written(path) if is_device else _replaced(path.resolve()) as file:
-            yield file
+        yield
     except OSError as error:
         if error.errno is None or _names_another(error, path.resolve()):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+@contextmanager
+def _temporary(path: Path, *, delete: bool) -> Iterator[Any]:
+    with NamedTemporaryFile(
+        dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=delete
+    ) as file:
+        yield file
 
 
 @contextmanager
@@ -45,9 +66,7 @@ def _written(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    with NamedTemporaryFile(
-        dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
-    ) as file:
+    with _temporary(path, delete=False) as file:
         try:
             yield file
             file.flush()

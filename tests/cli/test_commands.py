@@ -1,5 +1,6 @@
 """The commands from fit to search, as people and programs use them."""
 
+import errno
 import json
 import re
 from contextlib import contextmanager
@@ -80,6 +81,17 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     whole, resumed = (Bundle.load(folder / name) for name in ("whole", "resumed"))
     assert whole.encoder.fingerprint == resumed.encoder.fingerprint
     assert whole.info == resumed.info
+
+
+def test_fit_that_cannot_be_saved_goes_on_from_its_checkpoint(folder):
+    options = ["fit", "x.npy", "-b", "16", "--checkpoint", "fit.npz", "-o", "b"]
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with patch.object(Bundle, "save", side_effect=full):
+        result = CliRunner().invoke(app, options)
+    assert result.exit_code == 2
+    assert (folder / "fit.npz").exists()
+    run(*options)
+    assert not (folder / "fit.npz").exists()
 
 
 def test_fit_on_a_device(folder):

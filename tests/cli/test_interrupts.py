@@ -1,5 +1,8 @@
 """Ctrl-C during ``fewbits fit``: one line, exit code 130, and nothing is lost."""
 
+import os
+import subprocess
+import sys
 from contextlib import contextmanager
 from unittest.mock import patch
 
@@ -45,6 +48,39 @@ def interrupted(*options, after=4):
 
 def snapshot(folder):
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_tuning_ends_with_one_line_too(folder):
+    with patch("fewbits.training.tuning.tune", side_effect=KeyboardInterrupt):
+        given = ["tune", "x.npy", "--bytes", "2", "-o", "t.json"]
+        result = CliRunner().invoke(app, given)
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == (
+        "fewbits: interrupted; t.measurements.jsonl keeps what was measured, and the "
+        "same command goes on\n"
+    )
+
+
+TERMINATED = """
+import os, signal, sys
+from unittest.mock import patch
+from fewbits.cli import main
+
+def kill(*_, **__):
+    os.kill(os.getpid(), signal.SIGTERM)
+
+sys.argv = ["fewbits", "fit", "x.npy", "-o", "b"]
+with patch("fewbits.training.fit_bundle", kill):
+    main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are ended otherwise")
+def test_a_job_that_is_ended_is_interrupted(folder):
+    command = [sys.executable, "-c", TERMINATED]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = "fewbits: interrupted before anything was kept\n"
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", told)
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])

@@ -1,6 +1,7 @@
 """``fewbits tune``, and ``fewbits fit --config`` with what it writes."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -116,6 +117,15 @@ def test_what_needs_torch_is_named_where_there_is_none(monkeypatch):
     out = run("tune", *given, "--bytes", 2, "--minutes", 1e-9)
     assert "note: not tried: csq, dch, llc need torch: pip install" in out
     assert "need torch" not in run("tune", *given, "--bytes", 2, "-m", "lsh")
+
+
+def test_lengths_are_chosen_without_torch(monkeypatch):
+    monkeypatch.setattr(_candidates, "has_torch", lambda: False)
+    monkeypatch.setitem(sys.modules, "fewbits.learners.deep", None)
+    out = run("tune", "x.npy", "-o", "t.json", "--bytes", 2, *FEW)
+    assert "t.json: " in out
+    given = ["d.npz", "--column", "x", "--labels", "y", "-o", "u.json", "-b", 16]
+    assert "u.json: " in run("tune", *given, "--bytes", 2, "--minutes", 1e-9)
 
 
 def test_what_cannot_be_reached_writes_no_configuration(folder):

@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from experiments._sparse_claims import STATED, Claim, gains, reasons, verdict
+from experiments._sparse_claims import (
+    STATED,
+    UNKNOWN,
+    Claim,
+    gains,
+    reasons,
+    sweet_point,
+    verdict,
+)
 from experiments._summary import decimal, over_seeds, shortest, shown
 
 
@@ -56,10 +64,9 @@ def test_reasons_are_those_of_a_set():
     titles = {"icd10": "ICD-10", "caltech101-1280": "narrow", "caltech101-5120": "wide"}
     widths = {"icd10": 256, "caltech101-1280": 1280, "caltech101-5120": 5120}
     missed = ["**does not hold**: -.1"] * 3
-    few = Claim("few", "a", "b", 0.0, why_not="too few", below=500)
-    other = Claim("other", "a", "b", 0.0, why_not="not examined")
-    silent = Claim("silent", "a", "b", 0.0)
-    judged = [(few, missed), (other, missed), (few, ["holds"] * 3), (silent, missed)]
+    few = Claim("few", "a", "b", 0.0, why=((500, "too few"), *UNKNOWN))
+    other = Claim("other", "a", "b", 0.0)
+    judged = [(few, missed), (other, missed), (few, ["holds"] * 3)]
     _, lines = reasons(judged, titles, widths)
     fewer = "not examined; ITQ and SP have 5 iterations, 50 in the paper (wide)."
     assert lines.splitlines() == [
@@ -70,6 +77,16 @@ def test_reasons_are_those_of_a_set():
         f"- {other.text}: {fewer}",
     ]
     assert reasons([(few, ["holds", "", ""])], titles, widths) == []
+
+
+def test_sweet_point_is_the_best_density():
+    values = {"SP 1%": 0.8, "SP 10%": 0.7, "SP 100%": 0.75}
+    table = {(64, name): {0: value, 1: value} for name, value in values.items()}
+    text = "1 %: +.100 ± .000 beyond 10 %, +.050 ± .000 beyond all"
+    assert sweet_point(table, 64) == text
+    assert sweet_point(table, 128) == ""
+    del table[64, "SP 100%"]
+    assert sweet_point(table, 64) == ""
 
 
 def test_gains_are_those_around_the_number_of_features():

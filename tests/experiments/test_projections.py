@@ -202,7 +202,7 @@ def test_claims_beside_structured_projections():
         "SP 10 % is better than CBE-opt | ANN mAP, figures 2, 5 and 6 | holds" in text
     )
     assert "does not hold**: -.100 ± .000 at 64 bits" in text
-    assert "- SP 10 % is better than BP-opt: short codes" in text
+    assert "- SP 10 % is better than BP-opt: of so few features" in text
     assert "Time, figure 2b" not in text
 
 

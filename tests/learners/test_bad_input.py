@@ -203,7 +203,7 @@ def test_numpy_integers_are_integers():
         (BilinearProjections(learn="no"), "learn must be True or False, got 'no'"),
         (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
         (CBE(learn=1), "learn must be True or False, got 1"),
-        (CBE(penalty=0), "penalty must be a number above 0, got 0"),
+        (CBE(penalty=0), "penalty must be a number at least 1e-30 and at most 1e.30"),
         (CBE(rest="x"), "rest must be one of 'zero', 'free', got 'x'"),
         (CBE(n_iter=0), "n_iter must be an integer, 1 or more"),
         (Hadamard(n_rounds=0), "n_rounds must be an integer, 1 to 16, got 0"),

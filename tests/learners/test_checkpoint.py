@@ -23,8 +23,11 @@ from fewbits.learners import (
     RelaxedPiCoDes,
     SparseProjections,
     _checkpoint,
+    _itq,
+    _resumable,
     on_progress,
 )
+from fewbits.learners.neighbours import _training
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
@@ -213,10 +216,52 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
         clone(unfinished).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("learner", "module", "last_step"),
+    [
+        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "tell_constant_bits"),
+        (
+            NeighbourCodes(6, n_iter=N_ITER, random_state=0),
+            _training.Training,
+            "_return_to_start",
+        ),
+    ],
+)
+def test_end_of_a_fit_can_be_interrupted(learner, module, last_step, path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    resumed = clone(learner).set_params(checkpoint=path)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, last_step, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            clone(resumed).fit(X)
+    seen = []
+    with on_progress(lambda *told: seen.append(told[:2])):
+        resumed.fit(X)
+    assert not [done for done, total in seen if total == N_ITER]
+    assert same(resumed, clone(learner).fit(X))
+    assert not path.exists()
+
+
+NEVER_READ = np.full((100, 8), np.nan)  # where rows are looked at, they are refused
+
+
 def test_file_that_cannot_be_written_is_told_at_once(tmp_path):
     nowhere = tmp_path / "nowhere" / "fit.npz"
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        ITQ(6, random_state=0, checkpoint=nowhere).fit(X)
+        ITQ(6, random_state=0, checkpoint=nowhere).fit(NEVER_READ)
+
+
+def test_other_parameters_are_told_at_once(unfinished):
+    with pytest.raises(ArtefactError, match=r"reg was 1\.0, now 0\.5"):
+        clone(unfinished).set_params(reg=0.5).fit(NEVER_READ, Y)
+
+
+def test_checkpoint_of_another_version_is_refused(unfinished, monkeypatch):
+    monkeypatch.setattr(_resumable, "__version__", "0.0.1")
+    with pytest.raises(ArtefactError, match=r"version was '.*', now '0\.0\.1'"):
+        clone(unfinished).fit(X, Y)
 
 
 @pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])

@@ -427,7 +427,10 @@ class TestLearner:
         ("learner", "X"),
         [
             (NeighbourCodes(33, n_iter=30, random_state=0), THREE_ROWS),
-            (NeighbourCodes(33, n_hidden=8, n_iter=30, random_state=0), THREE_ROWS),
+            (
+                NeighbourCodes(33, n_hidden=2, n_iter=30, validation=0, random_state=1),
+                THREE_ROWS,
+            ),
             (FastNeighbourCodes(33, random_state=0), rows(90, 1)),
         ],
         ids=["plane", "network", "rounds"],
@@ -500,6 +503,28 @@ class TestLearner:
         with on_progress(lambda *_: seen.append(seen[0]())):
             NeighbourCodes(16, n_rows=500, n_iter=2).fit(digits[0])
         assert seen[1:] == [None, None]
+
+    def test_empty_bits_are_told_among_others_that_are_constant(self):
+        learner = NeighbourCodes(3000, density=0.1, n_iter=2, random_state=0)
+        told = r"of 3000 bits are constant .*; \d+ have no weight: raise density"
+        with pytest.warns(UserWarning, match=told):
+            learner.fit(rows(100, 7))
+
+    @every_map
+    @pytest.mark.parametrize(("factor", "size"), [(1e-40, "small"), (1e38, "large")])
+    def test_features_beyond_float32_are_told(self, make, factor, size):
+        X = rows().astype(np.float64)
+        X = (X / np.abs(X).max() * 3 * factor).astype(np.float32)
+        with pytest.raises(FeatureError, match=f"too {size} for float32"):
+            make(n_bits=4, n_iter=1, random_state=0).fit(X)
+
+    def test_few_rows_choose_among_iterations_too(self):
+        X, options = rows(90, 1), {"n_hidden": 2, "n_iter": 30, "random_state": 0}
+        with pytest.warns(UserWarning, match="33 of 33 bits are constant"):
+            NeighbourCodes(33, validation=0, **options).fit(X)
+        chosen = NeighbourCodes(33, **options).fit(X)
+        assert chosen.n_dead_bits_ == 0
+        assert len(chosen.recalls_) == 31
 
     def test_nothing_kept_aside(self, digits):
         learner = NeighbourCodes(16, n_iter=2, validation=0, random_state=0)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -107,6 +108,8 @@ def _root(
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = _show_warning
+    # What ends a container or a job keeps what Ctrl-C keeps.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()
 
 

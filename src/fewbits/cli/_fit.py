@@ -134,7 +134,7 @@ def fit(
     Example: fewbits fit more.csv --column text --labels kind --method llc --codebook
     my-bundle -o another
     """
-    from fewbits import inputs, training
+    from fewbits import inputs, learners, training
     from fewbits.bundle import REPAIRED, Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
@@ -154,7 +154,7 @@ def fit(
     if kept := chosen.parameters.get("checkpoint"):
         checkpoint = Path(str(kept))
     place = _place(device, chosen.method)
-    with telling_what_is_left(output, checkpoint):
+    with telling_what_is_left(output, checkpoint), learners.checkpoints_kept():
         source = inputs.read(items, column=column, label_column=labels)
         if codebook is not None:
             chosen = _with_codebook(chosen, codebook, source)

@@ -137,18 +137,19 @@ def tune(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        typer.echo(f"{kept} keeps what was measured; call again to go on", err=True)
-        raise
+        raise KeyboardInterrupt(
+            f"interrupted; {kept} keeps what was measured, and the same command goes on"
+        ) from None
     if found.reached:
         found.save(output)
-    if plot is not None:
-        tuning.frontier_drawing(found.measured, found.frontier, found.measure).save(
-            plot
-        )
     if as_json:
         print_json({"configuration_file": str(output), **found.as_dict()})
     else:
         _print(found)
+    if plot is not None:
+        tuning.frontier_drawing(found.measured, found.frontier, found.measure).save(
+            plot
+        )
     _refuse_unreached(found)
     if not as_json:
         options = {"--config": output, "--column": column, "--labels": labels}

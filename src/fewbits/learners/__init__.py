@@ -3,6 +3,7 @@
 from fewbits.learners._base import Learner
 from fewbits.learners._bre import BRE
 from fewbits.learners._cca_itq import CCAITQ
+from fewbits.learners._checkpoint import checkpoints_kept
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._device import on_device
 from fewbits.learners._iterative import interrupts_passed_on
@@ -42,6 +43,7 @@ __all__ = [
     "SparseProjections",
     "SpectralHashing",
     "Thresholding",
+    "checkpoints_kept",
     "interrupts_passed_on",
     "on_device",
     "on_progress",

@@ -83,7 +83,11 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         check_finite(features)
         check_varied(features)
         self.encoder_ = self._learn(features, y)
+        self._tidy_up()
         return self
+
+    def _tidy_up(self) -> None:
+        """Leave nothing behind a fit that is over."""
 
     def encode(self, X: ArrayLike) -> CodeArray:
         """Return packed codes: what an index stores.

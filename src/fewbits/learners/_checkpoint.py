@@ -3,15 +3,19 @@
 import json
 import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
-from fewbits._files import atomic_write, remove_leftovers
+from fewbits._files import atomic_write, check_writable, remove_leftovers
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners._rows import checksum
@@ -19,6 +23,14 @@ from fewbits.learners._rows import checksum
 Arrays = tuple[NDArray[Any], ...]
 Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column for each.
 
+_DAMAGE = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+)
 _FORMAT = "fewbits-fit-1"
 _FIRST = "learner"  # another one has other parameters, which say less
 #: What is kept as a checksum, or derived, and says nothing by itself.
@@ -27,6 +39,8 @@ _IN_WORDS = {
     "seed": "random_state was another",
 }
 _ROOM = 80
+#: Files to delete when a block ends.
+_LATER: ContextVar[list[Path] | None] = ContextVar("fewbits_checkpoints", default=None)
 #: A file is renewed after this many seconds, and so that writing takes a twentieth of
 #: the time at most.
 _PAUSE, _WRITING_SHARE = 10.0, 1 / 20
@@ -45,13 +59,29 @@ class Checkpoint:
     ----------
     objective : list of float
         Of the iterations that the file knows.
+    is_done : bool
+        Whether no iteration is left.
     """
 
     def __init__(self, path: str | Path, identity: dict[str, Any]) -> None:
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))
         self.objective: list[float] = []
+        self.is_done = False
         self._due = 0.0
+
+    def check(self) -> None:
+        """Refuse a path that will be of no use, as far as is known without the data.
+
+        Raises
+        ------
+        ArtefactError, OSError
+            As `resume` does.
+        """
+        if not self.path.exists():
+            return check_writable(self.path)
+        with self._opened():
+            pass
 
     def resume(self, start: Arrays) -> Arrays:
         """Return the state in the file; where there is none, write `start` to it.
@@ -86,23 +116,68 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file: the fit has ended."""
-        self.path.unlink(missing_ok=True)
+        later = _LATER.get()
+        if later is None:
+            self.path.unlink(missing_ok=True)
+        else:
+            later.append(self.path)
 
     def _read(self) -> tuple[Arrays, list[float]]:
+        with self._opened() as file:
+            objective = file["objective"].tolist()
+            return tuple(
+                file[f"arr_{i}"] for i in range(len(file.files) - 2)
+            ), objective
+
+    @contextmanager
+    def _opened(self) -> Iterator[NpzFile]:
+        """Open the file, if it belongs to this fit."""
         damaged = f"{self.path} is no checkpoint of a fit, or damaged; name another"
         try:
             with open(self.path, "rb") as raw, np.load(raw) as file:
                 form, identity = json.loads(str(file["head"]))
-                objective = file["objective"].tolist()
-                state = tuple(file[f"arr_{i}"] for i in range(len(file.files) - 2))
-        except OSError:
+                if form != _FORMAT:
+                    raise ArtefactError(damaged)
+                known = {key: identity.get(key) for key in self.identity}
+                check_identity(self.path, known, self.identity, "fit")
+                yield file
+        except (OSError, ArtefactError):
             raise
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except _DAMAGE as error:
             raise ArtefactError(damaged) from error
-        if form != _FORMAT:
-            raise ArtefactError(damaged)
-        check_identity(self.path, identity, self.identity, "fit")
-        return state, objective
+
+
+@contextmanager
+def checkpoints_kept() -> Iterator[None]:
+    """Delete the checkpoints of fits inside the block when it ends well, not before.
+
+    For a block that also saves what was learned: a disk that is full shall not cost a
+    long fit.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "fit.npz")
+    ...     with checkpoints_kept():
+    ...         itq = ITQ(n_bits=4, random_state=0, checkpoint=file).fit(X)
+    ...         print(file.exists())
+    ...     print(file.exists())
+    True
+    False
+    """
+    later: list[Path] = []
+    token = _LATER.set(later)
+    try:
+        yield
+    finally:
+        _LATER.reset(token)
+    for path in later:
+        path.unlink(missing_ok=True)
 
 
 def check_identity(

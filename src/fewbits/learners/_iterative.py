@@ -60,7 +60,8 @@ class IterativeLearner(Learner):
                 if self._may_stop(objective):
                     break
             if file is not None:
-                file.remove()
+                file.write(state, objective)  # what is left to do may take long, too
+                file.is_done = True
         except KeyboardInterrupt:
             if not objective:
                 raise

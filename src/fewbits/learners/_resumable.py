@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits import __version__
 from fewbits._typing import Array
 from fewbits.learners._checkpoint import (
     Arrays,
@@ -27,11 +28,16 @@ class ResumableLearner(IterativeLearner):
 
     checkpoint: Any
     random_state: Any
+    _file: Checkpoint | None = None  # of a fit that goes on
 
     def _check_iterations(self, least: int = 1) -> None:
         super()._check_iterations(least)
         check_path("checkpoint", self.checkpoint)
         check_repeatable(self.checkpoint, self.random_state)
+        self._file = None
+        if self.checkpoint is not None:
+            # Now, and not when the hours before the first iteration are over.
+            Checkpoint(self.checkpoint, self._parameters()).check()
 
     def _resume(
         self,
@@ -46,12 +52,18 @@ class ResumableLearner(IterativeLearner):
         """
         if self.checkpoint is None:
             return self._run(states(start), start)
-        file = Checkpoint(self.checkpoint, self._identity(X, Y))
-        start = file.resume(start)
-        return self._run(states(start), start, file)
+        identity = {**self._parameters(), "data": data_checksum(X, Y)}
+        self._file = Checkpoint(self.checkpoint, identity)
+        start = self._file.resume(start)
+        return self._run(states(start), start, self._file)
 
-    def _identity(self, X: Array, Y: Labels | None) -> dict[str, Any]:
-        """Return what the fit depends on, as JSON knows it."""
+    def _tidy_up(self) -> None:
+        file, self._file = self._file, None
+        if file is not None and file.is_done:
+            file.remove()
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return what the fit depends on besides data, as JSON knows it."""
         parameters = self.get_params().items()
         chosen = {
             name: np.asarray(value).tolist()
@@ -59,4 +71,4 @@ class ResumableLearner(IterativeLearner):
             if name not in _NO_IDENTITY
         }
         name = type(self).__name__
-        return {"learner": name, **chosen, "data": data_checksum(X, Y)}
+        return {"learner": name, "version": __version__, **chosen}

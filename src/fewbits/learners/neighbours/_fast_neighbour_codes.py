@@ -36,7 +36,9 @@ class FastNeighbourCodes(NeighbourLearner):
         Of their blocks. 1 learns diagonal matrices, which cost no more than the random
         signs of `Hadamard`; three rounds are better then.
     perplexity : float, default=20.0
-        Effective number of neighbours that are to be kept.
+        Effective number of neighbours that are to be kept. More, such as 150 of 500
+        `n_neighbours`, keep wider neighbourhoods, and classes with them, for some of
+        the ten nearest.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
     n_anchors : int, default=20_000
@@ -51,7 +53,9 @@ class FastNeighbourCodes(NeighbourLearner):
     validation : float, default=0.05
         Share of the rows, 500 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
-        kept, or the start, where that finds more among all of them. 0 keeps the last.
+        kept, or the start, where that finds more among all of them. Where that would be
+        fewer than 20 rows, all are learned from and 500 of them choose. 0 keeps the
+        last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.

@@ -12,6 +12,9 @@ from fewbits.learners._rows import Rows, column_means
 
 Float32Array = NDArray[np.float32]
 
+#: Beyond the numbers of float32 that have all of their digits.
+LEAST = float(np.finfo(np.float32).tiny)
+
 
 class Frame(NamedTuple):
     """Rows are ``scale * (X - mean) @ axes``.
@@ -60,4 +63,8 @@ def plain_frame(X: Array) -> Frame:
 def _unit(n: int, scatter: float) -> float:
     if not scatter > 0:
         raise FeatureError("every row of X is the same: there is nothing to learn")
-    return float(np.sqrt(n / scatter))
+    scale = float(np.sqrt(n / scatter))
+    if not LEAST <= scale <= 1 / LEAST:
+        size = "small" if scale > 1 else "large"
+        raise FeatureError(f"the features of X are too {size} for float32: scale them")
+    return scale

@@ -32,7 +32,7 @@ from fewbits.learners.neighbours._training import (
 
 Float32Array = NDArray[np.float32]
 
-_MOST_ASIDE = 500
+_FEWEST_ASIDE, _MOST_ASIDE = 20, 500
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 
@@ -74,8 +74,7 @@ class NeighbourLearner(ResumableLearner):
     def _learn(self, X: Array, y: Any) -> Encoder:
         rng = check_random_state(self.random_state)
         frame, V = self._rows(X, rng)
-        n_aside = min(_MOST_ASIDE, int(self.validation * len(V)), len(V) - 2)
-        split = ValidationSplit(V[n_aside:], V[:n_aside])
+        split = self._split(V)
         # Drawn before the start, which differs between lengths and maps: the same seed
         # asks for the same neighbours whatever is trained on them.
         anchors = rng.permutation(len(split.rows))[: self.n_anchors]
@@ -89,13 +88,19 @@ class NeighbourLearner(ResumableLearner):
         )
         states = partial(self._states, training, anchors, seeds)
         training.restore(self._resume(states, self._state(training), X))
-        self.recalls_ = np.array(training.recalls if n_aside else [])
+        self.recalls_ = np.array(training.recalls if len(split.aside) else [])
         encoder = training.best().encoder(frame)
         # Of the encoder: what it computes from features is rounded otherwise.
         n_dead = n_constant_bits(encoder, X)
-        why = NO_WEIGHTS if n_dead == n_empty(encoder) else _DEAD
-        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, why)
+        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, why(n_dead, encoder))
         return encoder
+
+    def _split(self, V: Float32Array) -> ValidationSplit:
+        """Keep rows aside to choose by; of few, some that are learned from choose."""
+        n = min(_MOST_ASIDE, int(self.validation * len(V)))
+        if self.validation and n < _FEWEST_ASIDE:
+            return ValidationSplit(V, V[:_MOST_ASIDE])
+        return ValidationSplit(V[n:], V[:n])
 
     def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:
         """Return the rows that take part, shuffled, and the frame that they are in."""
@@ -141,8 +146,11 @@ class NeighbourLearner(ResumableLearner):
         return super()._may_stop(halves.mean(axis=1).tolist())
 
 
-def n_empty(encoder: Encoder) -> int:
-    """Return the number of bits of a sparse map that have no weight."""
+def why(n_dead: int, encoder: Encoder) -> str:
+    """Return why bits are constant: those of a sparse map may have no weight."""
     if not isinstance(encoder, SparseEncoder):
-        return 0
-    return int(np.sum(np.diff(encoder.indptr) == 0))
+        return _DEAD
+    n_empty = int(np.sum(np.diff(encoder.indptr) == 0))
+    if n_empty < n_dead:
+        return f"{_DEAD}; {n_empty} have no weight: raise density" if n_empty else _DEAD
+    return NO_WEIGHTS

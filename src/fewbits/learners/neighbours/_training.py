@@ -38,7 +38,7 @@ class ValidationSplit:
     rows : ndarray of shape (n, n_inputs)
         Shuffled: the first ones are ranked for those kept aside.
     aside : ndarray of shape (m, n_inputs)
-        There may be none.
+        There may be none; of few rows, they are among those that are learned from.
     whole : bool, default=False
         Rank all rows, not only 20,000 of them.
     """
@@ -48,7 +48,7 @@ class ValidationSplit:
     ) -> None:
         self.rows, self.aside = rows, aside
         self.ranked = rows if whole else rows[:MOST_RANKED]
-        k = min(_RECALL_AT, len(self.ranked))
+        k = max(1, min(_RECALL_AT, len(self.ranked) // 2))  # not all of few rows
         self.nearest = (
             exact_neighbours(aside, self.ranked, k).ids if len(aside) else None
         )

@@ -40,7 +40,7 @@ class CBE(ResumableLearner):
         Alternate between codes and matrix (CBE-opt); False keeps the random matrix
         (CBE-rand).
     penalty : float, default=1.0
-        Weight of the second term of the objective, above 0.
+        Weight of the second term of the objective, from 1e-30 to 1e30.
     rest : {"zero", "free"}, default="zero"
         What the outputs of a matrix behind the last bit should be: 0, as in the paper,
         or anything. Codes of far fewer bits than features lose by 0, and are about as
@@ -127,7 +127,7 @@ class CBE(ResumableLearner):
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_flag("learn", self.learn)
-        check_number("penalty", self.penalty, 0, above=True)
+        check_number("penalty", self.penalty, 1e-30, 1e30)
         check_choice("rest", self.rest, ("zero", "free"))
         self._check_iterations()
 

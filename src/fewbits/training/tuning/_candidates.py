@@ -49,9 +49,9 @@ def default_methods(target: Target, *, of_any_length: bool) -> tuple[str, ...]:
     left_out = {*without_torch(target)}
     if target.quality == "recall":
         left_out |= SUPERVISED
-    if of_any_length:
-        left_out = left_out | {m for m in METHODS if decides_length(m)}
-    return tuple(m for m in METHODS if m not in left_out)
+    # What is left out may need torch even to tell.
+    tried = [m for m in METHODS if m not in left_out]
+    return tuple(m for m in tried if not (of_any_length and decides_length(m)))
 
 
 def without_torch(target: Target) -> tuple[str, ...]:

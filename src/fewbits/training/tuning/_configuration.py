@@ -187,7 +187,7 @@ def _check(content: Mapping[str, Any], path: str | Path) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = dict(json.loads(path.read_text("utf-8")))
         stated = content.pop("format")
     except KeyError:
         raise ArtefactError(
