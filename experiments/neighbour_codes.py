@@ -40,6 +40,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, 10% of the weights": {"density": 0.1},
     "NeighbourCodes, a hidden layer": {"n_hidden": 512},
     "NeighbourCodes, perplexity 150": {"perplexity": 150, "n_neighbours": 500},
+    "NeighbourCodes, longer and tight": {"n_iter": 180, "tightness": 0.02},
 }
 FORMS_AT = (64, 256)
 

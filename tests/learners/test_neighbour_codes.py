@@ -33,7 +33,12 @@ from fewbits.learners.neighbours._graph import (
     smallest,
 )
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
-from fewbits.learners.neighbours._maps import LinearMap, NetworkMap, SparseLinearMap
+from fewbits.learners.neighbours._maps import (
+    LinearMap,
+    NetworkMap,
+    SparseLinearMap,
+    towards_tight,
+)
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
 from fewbits.learners.neighbours._training import (
     Training,
@@ -411,6 +416,32 @@ class TestLearner:
     def test_refuses_hidden_layers_out_of_range(self, digits, n_hidden):
         with pytest.raises(ArgumentError, match="n_hidden must be"):
             NeighbourCodes(16, n_hidden=n_hidden).fit(digits[0])
+
+    def test_a_tight_plane_has_singular_values_that_are_alike(self, digits):
+        def spread(tightness, n_bits):
+            options = {"n_iter": 20, "random_state": 0, "tightness": tightness}
+            encoder = NeighbourCodes(n_bits, **options).fit(digits[0]).encoder_
+            values = np.linalg.svd(encoder.weights, compute_uv=False)
+            values = values[values > 1e-3 * values[0]]
+            return values[0] / values[-1]
+
+        for n_bits in (16, 128):
+            assert spread(0.3, n_bits) < 0.7 * spread(0, n_bits)
+
+    @pytest.mark.parametrize("shape", [(30, 8), (8, 30), (8, 8)])
+    def test_towards_tight_leads_to_the_polar_factor(self, shape):
+        start = rows(*shape)
+        U, values, Vt = np.linalg.svd(start, full_matrices=False)
+        W = (U * (1 + 0.1 * values / values[0])) @ Vt
+        for _ in range(30):
+            W = W + 0.5 * towards_tight(W)
+        size = np.linalg.norm(W) / np.sqrt(min(shape))
+        np.testing.assert_allclose(W / size, U @ Vt, atol=1e-5)
+
+    @pytest.mark.parametrize("options", [{"density": 0.5}, {"n_hidden": 8}])
+    def test_only_a_dense_plane_is_tight(self, digits, options):
+        with pytest.raises(ArgumentError, match=r"tightness=0\.1 needs a dense plane"):
+            NeighbourCodes(16, tightness=0.1, **options).fit(digits[0])
 
     def test_a_hidden_layer_is_not_sparse(self, digits):
         with pytest.raises(ArgumentError, match="n_hidden"):

@@ -68,11 +68,20 @@ class LinearMap(Map):
     ----------
     weights : ndarray of shape (n_inputs, n_bits)
     bias : ndarray of shape (n_bits,)
+    tightness : float, default=0
+        How far the weights are pulled towards a tight frame before an iteration.
     """
 
-    def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
-        self.weights, self.bias = weights, bias
+    def __init__(
+        self, weights: Float32Array, bias: Float32Array, tightness: float = 0.0
+    ) -> None:
+        self.weights, self.bias, self.tightness = weights, bias, tightness
         self.parameters = [weights, bias]
+
+    def prepare(self, progress: float) -> None:
+        if self.tightness:
+            way = np.float32(self.tightness) * towards_tight(self.weights)
+            np.add(self.weights, way, out=self.weights)
 
     def scores(self, V: Float32Array) -> Float32Array:
         found: Float32Array = V @ self.weights + self.bias
@@ -84,6 +93,21 @@ class LinearMap(Map):
     def encoder(self, frame: Frame) -> Encoder:
         W = frame.weights(self.weights)
         return LinearEncoder(W, bias=self.bias - frame.mean @ W, zero_bit=1)
+
+
+def towards_tight(W: Float32Array) -> Float32Array:
+    """Return the way to a tight frame, whose singular values are all alike.
+
+    One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``, where m
+    is the mean of the squares.
+    """
+    n = min(W.shape)
+    size = max(float(np.vdot(W, W)) / n, np.finfo(np.float32).tiny)
+    small: Float32Array = W.T @ W if W.shape[1] == n else W @ W.T
+    small *= np.float32(-0.5 / size)
+    small.flat[:: n + 1] += np.float32(0.5)
+    way: Float32Array = W @ small if W.shape[1] == n else small @ W
+    return way
 
 
 class SparseLinearMap(LinearMap):

@@ -47,6 +47,10 @@ class NeighbourCodes(NeighbourLearner):
         Width of a hidden layer with ReLU, 2 to 65,536, for which the map must be dense.
         Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
         linear map.
+    tightness : float, default=0.0
+        How far the weights of a dense plane are pulled, before each iteration, towards
+        a tight frame, as ITQ's are, up to 0.5. That keeps distances between all rows:
+        0.02 helps long codes of few rows, and codes about as long as the features.
     perplexity : float, default=10.0
         Effective number of neighbours that are to be kept. More, such as 150 of 500
         `n_neighbours`, keep wider neighbourhoods, and classes with them, for some of
@@ -134,6 +138,7 @@ class NeighbourCodes(NeighbourLearner):
         lengths: Sequence[int] = (),
         density: float = 1.0,
         n_hidden: int = 0,
+        tightness: float = 0.0,
         perplexity: float = 10.0,
         n_neighbours: int = 300,
         n_anchors: int = 20_000,
@@ -150,6 +155,7 @@ class NeighbourCodes(NeighbourLearner):
         self.lengths = lengths
         self.density = density
         self.n_hidden = n_hidden
+        self.tightness = tightness
         self.perplexity = perplexity
         self.n_neighbours = n_neighbours
         self.n_anchors = n_anchors
@@ -171,6 +177,12 @@ class NeighbourCodes(NeighbourLearner):
         if self.n_hidden and self.density < 1:
             raise ArgumentError(
                 f"density={self.density:g} needs n_hidden=0, got {self.n_hidden}"
+            )
+        check_number("tightness", self.tightness, 0, 0.5)
+        if self.tightness and (self.n_hidden or self.density < 1):
+            raise ArgumentError(
+                f"tightness={self.tightness:g} needs a dense plane: density=1 and "
+                "n_hidden=0"
             )
 
     def _may_stop(self, objective: list[float]) -> bool:
@@ -194,7 +206,7 @@ class NeighbourCodes(NeighbourLearner):
             return NetworkMap(weights, bias, few.std(axis=0), shape, rng)
         if self.density < 1:
             return SparseLinearMap(weights, bias, self.density)
-        return LinearMap(weights, bias)
+        return LinearMap(weights, bias, float(self.tightness))
 
 
 def scaled_itq(
