@@ -9,21 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._elementary import sine_of
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError
 
 #: Numbers in flight at a time: in float64 they fit in the cache of one core.
 _BLOCK_ENTRIES = 1 << 16
-#: sin(pi w) = w (c0 + c1 w^2 + ...): Taylor, below 1e-9 off for w in [-1/2, 1/2].
-_SINE = (
-    3.141592653589793,
-    -5.16771278004997,
-    2.550164039877345,
-    -0.5992645293207921,
-    0.08214588661112823,
-    -0.00737043094571435,
-    0.00046630280576761255,
-)
 
 
 @final
@@ -111,7 +102,7 @@ class EigenfunctionEncoder(Encoder):
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         for span, nodes in self._nodes(X):
-            scores[span] = _sine(nodes)
+            scores[span] = sine_of(nodes)
 
     def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
         # The sine has the sign of its argument, also in float32: an argument other than
@@ -161,17 +152,6 @@ def _reduced(angles: NDArray[np.float64]) -> NDArray[np.float64]:
         angles -= turns
     np.minimum(angles, 1 - angles, out=angles)
     return np.maximum(angles, -1 - angles, out=angles)
-
-
-def _sine(w: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return sin(pi w) for w in [-1/2, 1/2]."""
-    square = w * w
-    sine = np.full_like(w, _SINE[-1])
-    for coefficient in _SINE[-2::-1]:
-        sine *= square
-        sine += coefficient
-    sine *= w
-    return sine
 
 
 def _check_waves(

@@ -79,13 +79,13 @@ def cosine_and_sine(w: Float64Array) -> tuple[Float64Array, Float64Array]:
     turns *= 2
     w -= turns
     size = np.abs(w)
-    sine = _sine(np.minimum(size, 1 - size))
+    sine = sine_of(np.minimum(size, 1 - size))
     np.copysign(sine, w, out=sine)
-    return _sine(np.subtract(0.5, size, out=size)), sine
+    return sine_of(np.subtract(0.5, size, out=size)), sine
 
 
-def _sine(w: Float64Array) -> Float64Array:
-    """Return sin(pi w) for w in [-1/2, 1/2]."""
+def sine_of(w: Float64Array) -> Float64Array:
+    """Return sin(pi w) for w in [-1/2, 1/2], of the sign of w."""
     sine = _polynomial(_SINE, w * w)
     sine *= w
     return sine
