@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import fewbits
 from fewbits import datasets
 from fewbits.bundle import Bundle
-from fewbits.cli import app
+from fewbits.cli import _options, app
 from fewbits.training import DEEP_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
@@ -81,6 +81,17 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     whole, resumed = (Bundle.load(folder / name) for name in ("whole", "resumed"))
     assert whole.encoder.fingerprint == resumed.encoder.fingerprint
     assert whole.info == resumed.info
+
+
+def test_progress_is_told_now_and_then_where_there_is_no_terminal(folder, monkeypatch):
+    options = ["fit", "x.npy", "-b", "16", "--set", "n_iter=3"]
+    assert CliRunner().invoke(app, [*options, "-o", "quiet"]).stderr == ""
+    monkeypatch.setattr(_options, "PAUSE", 0.0)
+    told = CliRunner().invoke(app, [*options, "-o", "b"]).stderr.splitlines()
+    for done, line in enumerate(told, 1):
+        assert line.startswith("fewbits: learning, objective ")
+        assert line.endswith(f": {done} of 3")
+    assert len(told) == 3
 
 
 def test_fit_that_cannot_be_saved_goes_on_from_its_checkpoint(folder):

@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -17,6 +18,8 @@ from fewbits.errors import ArgumentError
 
 #: What Python prints, and JSON spells otherwise.
 _PYTHONS = {"True": True, "False": False, "None": None}
+
+PAUSE = 60.0  #: Seconds between lines on progress where there is no terminal.
 
 InputPath: TypeAlias = Annotated[
     str,
@@ -188,7 +191,10 @@ def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[..., None]]:
-    """Show a bar on standard error while ``update(done, total, note="")`` is called."""
+    """Show a bar on standard error while ``update(done, total, note="")`` is called.
+
+    Where that is no terminal, a line once a minute.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -205,9 +211,10 @@ def progress_bar(label: str) -> Iterator[Callable[..., None]]:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    # A bar in a log file is noise.
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+    if not console.is_terminal:  # a bar in a log file is noise
+        yield _now_and_then(label)
+        return
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(label, total=None)
 
         def update(done: int, total: int, note: str = "") -> None:
@@ -215,6 +222,19 @@ def progress_bar(label: str) -> Iterator[Callable[..., None]]:
             bar.update(task, completed=done, total=total, description=text)
 
         yield update
+
+
+def _now_and_then(label: str) -> Callable[..., None]:
+    due = time.monotonic() + PAUSE
+
+    def update(done: int, total: int, note: str = "") -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + PAUSE
+            text = f"{label}, {note}" if note else label
+            typer.echo(f"fewbits: {text}: {done:,} of {total:,}", err=True)
+
+    return update
 
 
 @contextmanager
