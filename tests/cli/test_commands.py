@@ -83,6 +83,21 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     assert whole.info == resumed.info
 
 
+def test_only_codes_are_replaced_by_codes(vectors, folder):
+    given = ["encode", vectors, "q.npy", "-o", "c.npy"]
+    run(*given)
+    run(*given)
+    (folder / "empty.npy").touch()
+    run(*given[:-1], "empty.npy")
+    for name in ("x.npy", "damaged.npy"):
+        kept = (folder / "x.npy").read_bytes()[: None if name == "x.npy" else 90]
+        (folder / name).write_bytes(kept)
+        result = CliRunner().invoke(app, [*given[:-1], name])
+        told = f"fewbits: error: {name} exists and holds no codes; name another file\n"
+        assert (result.exit_code, result.stderr) == (2, told)
+        assert (folder / name).read_bytes() == kept
+
+
 def test_progress_is_told_now_and_then_where_there_is_no_terminal(folder, monkeypatch):
     options = ["fit", "x.npy", "-b", "16", "--set", "n_iter=3"]
     assert CliRunner().invoke(app, [*options, "-o", "quiet"]).stderr == ""

@@ -139,6 +139,19 @@ def test_what_cannot_be_reached_writes_no_configuration(folder):
     assert not (folder / "t.json").exists()
 
 
+def test_only_a_configuration_is_replaced(folder):
+    given = ["tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW]
+    (folder / "t.json").touch()
+    run(*given)
+    assert "what nothing else beats" in run(*given)
+    for content in ('{"mine": 1}', "no JSON"):
+        (folder / "t.json").write_text(content)
+        result = invoke(*given)
+        told = "fewbits: error: t.json exists and holds no configurations; name another"
+        assert (result.exit_code, result.stderr) == (2, f"{told} file\n")
+        assert (folder / "t.json").read_text() == content
+
+
 MISTAKES = {
     "tune x.npy -o t.json": "say what is wanted",
     "tune x.npy --bytes 4": "Missing option",

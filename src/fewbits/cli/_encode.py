@@ -40,9 +40,9 @@ def encode(
     from fewbits._files import atomic_write
     from fewbits.bundle import Bundle
 
-    check_output(output, ".npy", "codes")
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; its codes need another file")
+    check_output(output, ".npy", "codes", _are_codes)
     loaded = Bundle.load(bundle)
     source = read_for(loaded, items, column)
     with progress_bar("encoding") as progress:
@@ -53,3 +53,13 @@ def encode(
         print_json({"codes": str(output), "shape": codes.shape})
     else:
         typer.echo(f"{output}: {len(codes):,} codes of {codes.shape[1]} bytes")
+
+
+def _are_codes(path: Path) -> bool:
+    import numpy as np
+
+    try:
+        found = np.load(path, mmap_mode="r")
+    except (EOFError, OSError, ValueError):
+        return False
+    return bool(found.dtype == np.uint8 and found.ndim == 2)

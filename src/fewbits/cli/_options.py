@@ -108,8 +108,16 @@ def item_label(items: Any, i: int, kind: str = "item") -> str:
     return str(value) if isinstance(value, str | Path) else f"{kind} {i}"
 
 
-def check_output(output: Path, suffix: str, what: str) -> None:
-    """Refuse a file that cannot be written, or whose loss nobody wants."""
+def check_output(
+    output: Path,
+    suffix: str,
+    what: str,
+    is_one: Callable[[Path], bool] = lambda _: True,
+) -> None:
+    """Refuse a file that cannot be written, or whose loss nobody wants.
+
+    One that is there is replaced if `is_one` says that it is of the same kind.
+    """
     folder = output.absolute().parent
     if not folder.is_dir():
         raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
@@ -121,6 +129,8 @@ def check_output(output: Path, suffix: str, what: str) -> None:
         raise ArgumentError(f"{what} are written to a {suffix} file, got {output}")
     if (folder / "bundle.json").exists():
         raise ArgumentError(f"{output.parent} is a bundle; write {what} elsewhere")
+    if output.is_file() and output.stat().st_size and not is_one(output):
+        raise ArgumentError(f"{output} exists and holds no {what}; name another file")
 
 
 def command_line(*words: Any, **options: Any) -> str:

@@ -17,7 +17,7 @@ from fewbits.cli._options import (
     print_table,
     progress_bar,
 )
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, ArtefactError
 
 
 def register(app: typer.Typer) -> None:
@@ -158,10 +158,20 @@ def tune(
 
 
 def _check_files(output: Path, plot: Path | None, measurements: Path) -> None:
-    check_output(output, ".json", "configurations")
+    check_output(output, ".json", "configurations", _is_configuration)
     check_output(measurements, ".jsonl", "measurements")
     if plot is not None:
         check_output(plot, ".svg", "drawings")
+
+
+def _is_configuration(path: Path) -> bool:
+    from fewbits.training.tuning import Configuration
+
+    try:
+        Configuration.load(path)
+    except ArtefactError:
+        return False
+    return True
 
 
 def _wanted(
