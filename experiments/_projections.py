@@ -114,7 +114,8 @@ LEFT_OUT = (
     TooLong(("BRE",), 512, "fifty sweeps of coordinate descent over all bits"),
     TooLong(("NeighbourCodes",), 2048, "its steps on long codes take many minutes"),
     TooLong(("NeighbourCodes",), 1024, "many minutes each, as above", _LARGE),
-    TooLong(("FastNeighbourCodes",), 2048, "ten minutes and more each", _LARGE),
+    TooLong(("FastNeighbourCodes",), 256, "ten minutes and more each", _LARGE[:1]),
+    TooLong(("FastNeighbourCodes",), 0, "half an hour and more each", _LARGE[1:]),
     TooLong(
         ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals"),
         0,
@@ -135,14 +136,8 @@ LEFT_OUT = (
     ),
     TooLong(
         _TRAINED,
-        1024,
+        2048,
         "an hour or more each; at 5,120 features they are there up to twice as many",
-        ("caltech101-11520",),
-    ),
-    TooLong(
-        ("SP 0.1%", "SP 15%", "SP 30%"),
-        0,
-        "four other densities are there",
         ("caltech101-11520",),
     ),
     TooLong(
