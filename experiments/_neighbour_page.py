@@ -25,7 +25,15 @@ from experiments._verdicts import (
     signed,
     values_of,
 )
-from experiments.neighbour_codes import FAST, FORMS, LENGTHS, NESTED, OTHERS, OURS
+from experiments.neighbour_codes import (
+    FAST,
+    FORMS,
+    LENGTHS,
+    NESTED,
+    OTHERS,
+    OURS,
+    TRAININGS,
+)
 
 CAPTIONS = {
     "recall10": "Share of the 10 nearest among the first 10",
@@ -200,6 +208,7 @@ def paired(cells: list[Cell]) -> str:
     """Return what the codes gain over others at each length, paired by seed."""
     pairs = [(OURS, other) for other in OTHERS] + [(NESTED, OURS)]
     pairs += [(form, other) for form in FORMS for other in ("ITQ", "SP 10%", OURS)]
+    pairs += [(form, other) for form in TRAININGS for other in ("ITQ", OURS)]
     pairs += [(fast, other) for fast in FAST for other in ("Hadamard 3", "ITQ", OURS)]
     rows = []
     for key in CAPTIONS:
@@ -217,7 +226,7 @@ def seconds(cells: list[Cell]) -> str:
     """Return the shortest time of each fit; nested lengths share one."""
     times = shortest(cells, "fit_seconds")
     rows = []
-    for method in (*OTHERS, OURS, *FORMS, *FAST, NESTED):
+    for method in (*OTHERS, OURS, *FORMS, *TRAININGS, *FAST, NESTED):
         at = {bits: us for (bits, _, m), us in times.items() if m == method}
         if at:
             texts = [decimal(at[b], 1) if b in at else "" for b in LENGTHS]

@@ -35,10 +35,13 @@ OTHERS = (
     *("LSH", "Hadamard 3", "ITQ", "SP 10%"),
     *("CBE-rand", "CBE-opt", "BP-rand", "BP-opt", "SH", "BRE"),
 )
-#: Other encoders of the same learner, or wider neighbourhoods, at some of the lengths.
+#: Other encoders of the same learner, at some of the lengths.
 FORMS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, 10% of the weights": {"density": 0.1},
     "NeighbourCodes, a hidden layer": {"n_hidden": 512},
+}
+#: The same encoder, trained for wider neighbourhoods, or otherwise.
+TRAININGS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, perplexity 150": {"perplexity": 150, "n_neighbours": 500},
     "NeighbourCodes, longer and tight": {"n_iter": 180, "tightness": 0.02},
 }
@@ -71,7 +74,8 @@ def lineup(
             learner = METHODS[method](n_bits, seed, USUAL_ITER)
             yield {**cell, "method": method}, Fit(learner, features, steps)
         yield {**cell, "method": NESTED}, shared
-        for method, options in FORMS.items() if n_bits in FORMS_AT else ():
+        others = {**FORMS, **TRAININGS} if n_bits in FORMS_AT else {}
+        for method, options in others.items():
             form = NeighbourCodes(n_bits, random_state=seed, **options)
             yield {**cell, "method": method}, Fit(form, features, steps)
 
