@@ -20,7 +20,8 @@ def made_up():
 def test_nested_codes_are_prefixes_of_one_model():
     cells = list(lineup("digits", made_up(), 0))
     everywhere = len(LENGTHS) * len((*OTHERS, OURS, *FAST, NESTED))
-    assert len(cells) == everywhere + 2 * len(neighbour_codes.FORMS)
+    others = len(neighbour_codes.FORMS) + len(neighbour_codes.TRAININGS)
+    assert len(cells) == everywhere + 2 * others
     nested = [fit for cell, fit in cells if cell["method"] == NESTED]
     assert len({id(fit) for fit in nested}) == 1
     learner = nested[0].learner
