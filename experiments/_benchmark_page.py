@@ -74,7 +74,8 @@ FILES = """
 Fits from a file, in a process of their own: memory at the peak without the pages of the
 file, all libraries in it. A fit turns as many directions as it has rows less one, if
 these are fewer than features and bits: of 10,000 rows 9,999. That more rows than bits
-stay within 16 GiB has been reckoned ([record](../decisions/learners-scale.md)), not run.
+stay within 16 GiB has been reckoned, not run
+([record](../decisions/learners-scale.md)).
 
 """
 
