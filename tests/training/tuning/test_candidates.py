@@ -85,6 +85,22 @@ def test_long_codes_are_last_and_nothing_waits_for_them():
     assert together == [[64, 1024], [4096]]
 
 
+def test_defaults_come_first_and_where_quality_counts_the_longest():
+    names = ["sp", "neighbours"]
+    made = candidates(names, [16, 64], 100, 0)
+    n = len(names) * 2
+    assert not any(each.parameters for each in made[:n])
+    assert all(each.parameters for each in made[n:])
+    made = candidates(names, [16, 64], 100, 0, longest_first=True)
+    assert [each.n_bits for each in made] == [64] * (len(made) // 2) + [16] * (
+        len(made) // 2
+    )
+    assert [each.described() for each in made[:2]] == [
+        "sp, 64 bits",
+        "neighbours, 64 bits",
+    ]
+
+
 def test_prefixes_are_learnt_together_whatever_their_length():
     made = [Configuration("hadamard", n) for n in (64, 4096)]
     assert grouped(made, alone=True) == grouped(made, alone=False) == [made]

@@ -30,8 +30,8 @@ METHODS = (
     "dch",
     "llc",
     "sp",
-    "fast-neighbours",
     "neighbours",
+    "fast-neighbours",
 )
 _SHORTEST = 16
 #: The longest where nothing bounds bytes: so many bits, or so many for each feature.
@@ -111,18 +111,34 @@ def _fitting(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
 
 
 def candidates(
-    methods: Sequence[str], lengths: Sequence[int], n_features: int, seed: int | None
+    methods: Sequence[str],
+    lengths: Sequence[int],
+    n_features: int,
+    seed: int | None,
+    *,
+    longest_first: bool = False,
 ) -> list[Configuration]:
-    """Return every combination that makes sense, long codes last.
+    """Return every combination that makes sense, in the order to try them.
 
-    One of these may take longer than everything else.
+    Defaults come before variants. Very long codes are last: one of these may take
+    longer than everything else. Where quality is all that is asked for within so many
+    bytes, the longest codes that these allow are the best, and shorter ones are tried
+    while there is time.
     """
-    made = []
-    for method in methods:
-        for parameters in variants(method):
-            for n_bits in _lengths_of(method, lengths, n_features):
-                made.append(Configuration(method, n_bits, parameters, seed))
-    return sorted(made, key=lambda each: (each.n_bits or 0) > _USUAL)
+    made = [
+        Configuration(method, n_bits, parameters, seed)
+        for method in methods
+        for parameters in variants(method)
+        for n_bits in _lengths_of(method, lengths, n_features)
+    ]
+
+    def when(each: Configuration) -> tuple[bool, int, bool]:
+        n_bits = each.n_bits or 0
+        if n_bits > _USUAL:
+            return True, n_bits, bool(each.parameters)
+        return False, -n_bits if longest_first else 0, bool(each.parameters)
+
+    return sorted(made, key=when)
 
 
 def _lengths_of(
