@@ -28,13 +28,13 @@ class ResumableLearner(IterativeLearner):
 
     checkpoint: Any
     random_state: Any
-    _file: Checkpoint | None = None  # of a fit that goes on
+    _file: Checkpoint  # while a fit goes on
 
     def _check_iterations(self, least: int = 1) -> None:
         super()._check_iterations(least)
         check_path("checkpoint", self.checkpoint)
         check_repeatable(self.checkpoint, self.random_state)
-        self._file = None
+        self.__dict__.pop("_file", None)
         if self.checkpoint is not None:
             # Now, and not when the hours before the first iteration are over.
             Checkpoint(self.checkpoint, self._parameters()).check()
@@ -58,7 +58,7 @@ class ResumableLearner(IterativeLearner):
         return self._run(states(start), start, self._file)
 
     def _tidy_up(self) -> None:
-        file, self._file = self._file, None
+        file = self.__dict__.pop("_file", None)
         if file is not None and file.is_done:
             file.remove()
 
