@@ -9,7 +9,13 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 Cell = dict[str, Any]
 #: Experiments with a file for each set of data, as one for all would be too large.
-BY_DATA = ("llc", "posterior_control", "posterior_epochs", "posterior_unseen")
+BY_DATA = (
+    "llc",
+    "posterior_control",
+    "posterior_epochs",
+    "posterior_unseen",
+    "sparse_projections",
+)
 
 
 class Cells:

@@ -173,7 +173,7 @@ def _iterations(names: list[str]) -> str:
 
 INTRODUCTION = """# Sparse projections on real features
 
-Made by `python -m experiments.pages` from `sparse_projections.jsonl`, which
+Made by `python -m experiments.pages` from `sparse_projections-*.jsonl`, which
 `python -m experiments.sparse_projections` writes. Xia, He, Kohli and Sun (CVPR 2015)
 compare codes by ANN mAP: the true neighbours of a query are the points nearer than
 the mean distance to the 50th neighbour, and the database is ranked by Hamming

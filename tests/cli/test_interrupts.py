@@ -75,7 +75,7 @@ with patch("fewbits.training.fit_bundle", kill):
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="processes are ended otherwise")
+@pytest.mark.skipif(os.name != "posix", reason="SIGTERM cannot be caught there")
 def test_a_job_that_is_ended_is_interrupted(folder):
     command = [sys.executable, "-c", TERMINATED]
     found = subprocess.run(command, capture_output=True, text=True, check=False)

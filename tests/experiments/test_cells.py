@@ -46,7 +46,7 @@ def test_no_file_of_results_is_large():
     """Else `experiments.pages` has to compact it, or `BY_DATA` to split it."""
     sizes = {path.name: path.stat().st_size for path in RESULTS.glob("*.jsonl")}
     assert sizes
-    assert max(sizes.values()) < 1_000_000, sizes
+    assert max(sizes.values()) < 500_000, sizes
 
 
 def test_every_picture_is_on_a_page():

@@ -25,7 +25,7 @@ from fewbits.datasets import Dataset
 from fewbits.errors import ArgumentError, MissingDataError
 from fewbits.learners import LSH, SparseProjections
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results" / "sparse_projections.jsonl"
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 CELL = {"data": "digits", "bits": 64, "seed": 0}
 
 
@@ -40,7 +40,10 @@ def keys(cells):
 
 
 def test_what_was_measured_is_still_asked_for():
-    done = [json.loads(line)["cell"] for line in RESULTS.read_text().splitlines()]
+    files = RESULTS.glob("sparse_projections-*.jsonl")
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    done = [json.loads(line)["cell"] for line in lines]
+    assert done
     asked = keys(
         cell
         for name in {cell["data"] for cell in done}
