@@ -11,11 +11,11 @@ INTRODUCTION = """# How codes that keep neighbours were set
 Made by `python -m experiments.pages` from `neighbour_choices.jsonl`, which `python -m
 experiments.neighbour_choices` writes. `NeighbourCodes`, `FastNeighbourCodes` (*fast*)
 are trained on rows that are queries of no seed that
-[their page](neighbour_codes.md) reports; recall@10 is that of the 500 of these rows
-that learners keep aside, among 20,000 others at most, in the best iteration. One
+[their page](neighbour_codes.md) reports; recall@10 is that of the rows that
+learners keep aside of them, among 20,000 others at most, in the best iteration. One
 setting at a time differs from the *base* (a rate of .02, a perplexity of 20, 30
-iterations), then those that helped do together; differences are paired by seed, means
-± one standard error.
+iterations, no pull to a tight frame), then those that helped do together; differences
+are paired by seed, means ± one standard error.
 *Kronecker* and *butterfly* are other fast maps, trained in the same way: two products
 with small matrices, and all stages of 2 x 2 blocks. What they mean for the defaults is
 written in [the decision](../decisions/learners-neighbour-codes.md)."""

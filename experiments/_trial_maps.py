@@ -18,8 +18,8 @@ from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._maps import Map
 from fewbits.learners.neighbours._rounds import (
     block_products,
+    in_blocks,
     random_rotations,
-    times_blocks,
     transformed,
 )
 from fewbits.learners.neighbours._training import ValidationSplit
@@ -190,6 +190,12 @@ class MixedRounds(TrialMap):
         for blocks in self.rounds:
             found.append(transformed(times_blocks(found[-1], blocks)))
         return found
+
+
+def times_blocks(rows: Float32Array, blocks: Float32Array) -> Float32Array:
+    """Multiply rows by a block-diagonal matrix: (n_blocks, width, width)."""
+    products = in_blocks(rows, blocks.shape[1]) @ blocks
+    return np.ascontiguousarray(products.transpose(1, 0, 2)).reshape(rows.shape)
 
 
 class TrialCodes(FastNeighbourCodes):

@@ -35,6 +35,7 @@ from fewbits.learners._shared_steps import SharedSteps
 VALIDATION, FIRST_SEED = 0.15, 1000
 #: What settings differ from: the first defaults, not those that were chosen by this.
 USUAL = {"learning_rate": 0.02, "perplexity": 20, "n_iter": 30}
+NOT_TIGHT = {"tightness": 0.0}
 TOGETHER = "60 iterations, .04, 10"
 CHOSEN = {"n_iter": 60, "learning_rate": 0.04, "perplexity": 10}
 HIDDEN, SPARSE = "a hidden layer of 512", "10% of the weights"
@@ -116,7 +117,7 @@ def lineup(n_bits: int, seed: int) -> Iterator[tuple[str, Learner]]:
     """Yield every method with its untrained learner."""
     shared: dict[str, Any] = {"validation": VALIDATION, "random_state": seed, **USUAL}
     for method, options in SETTINGS.items():
-        yield method, NeighbourCodes(n_bits, **shared | options)
+        yield method, NeighbourCodes(n_bits, **shared | NOT_TIGHT | options)
     yield ROTATED, NeighbourCodes(n_bits, **shared, density=0.1)
     for method, options in FAST_SETTINGS.items():
         yield method, FastNeighbourCodes(n_bits, **shared | options)

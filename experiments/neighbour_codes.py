@@ -43,7 +43,8 @@ FORMS: dict[str, dict[str, Any]] = {
 #: The same encoder, trained for wider neighbourhoods, or otherwise.
 TRAININGS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, perplexity 150": {"perplexity": 150, "n_neighbours": 500},
-    "NeighbourCodes, longer and tight": {"n_iter": 180, "tightness": 0.02},
+    "NeighbourCodes, 180 iterations": {"n_iter": 180},
+    "NeighbourCodes, not tight": {"tightness": 0.0},
 }
 FORMS_AT = (64, 256)
 

@@ -94,6 +94,10 @@ class TestFeatures:
         with pytest.raises(ValueError, match=r"convert|inhomogeneous|compatible"):
             clone(learner).fit(X, Y)
 
+    def test_beyond_float64(self, learner):
+        message = refusal(learner, [[10**400, 1]] * 20, error=FeatureError)
+        assert message == "X holds an integer too large for float64"
+
     @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float16, ">f8"])
     def test_any_real_dtype(self, learner, dtype):
         X = (features(200) * 3).clip(0).astype(dtype)

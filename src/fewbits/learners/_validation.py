@@ -22,6 +22,10 @@ def validated(estimator: Any, X: ArrayLike, **options: Any) -> Array:
     check_no_gaps(X)
     try:
         checked: Array = validate_data(estimator, X, ensure_all_finite=False, **options)
+        if checked.dtype == object:  # of Python's integers, which know no bounds
+            checked = checked.astype(np.float64)
+    except OverflowError as error:
+        raise FeatureError("X holds an integer too large for float64") from error
     except ValueError as error:
         raise FeatureError(_one_line(str(error))) from error
     return checked

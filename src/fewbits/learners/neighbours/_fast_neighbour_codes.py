@@ -51,10 +51,10 @@ class FastNeighbourCodes(NeighbourLearner):
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations; it falls to 0.
     validation : float, default=0.05
-        Share of the rows, 500 at most, that is kept aside: the iteration whose codes
+        Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learned from and 500 of them choose. 0 keeps the
+        fewer than 20 rows, all are learned from, and 2,000 of them choose. 0 keeps the
         last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
@@ -76,7 +76,7 @@ class FastNeighbourCodes(NeighbourLearner):
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
         Share of the 10 nearest rows of those kept aside that codes find, at the start
-        and after each iteration; empty where none are.
+        and after each iteration, a mean over all lengths; empty where none are.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_iter_ : int

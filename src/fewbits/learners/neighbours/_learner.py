@@ -32,7 +32,7 @@ from fewbits.learners.neighbours._training import (
 
 Float32Array = NDArray[np.float32]
 
-_FEWEST_ASIDE, _MOST_ASIDE = 20, 500
+_FEWEST_ASIDE, _MOST_ASIDE = 20, 2000
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 

@@ -47,10 +47,11 @@ class NeighbourCodes(NeighbourLearner):
         Width of a hidden layer with ReLU, 2 to 65,536, for which the map must be dense.
         Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
         linear map.
-    tightness : float, default=0.0
+    tightness : float, default=0.02
         How far the weights of a dense plane are pulled, before each iteration, towards
-        a tight frame, as ITQ's are, up to 0.5. That keeps distances between all rows:
-        0.02 helps long codes of few rows, and codes about as long as the features.
+        a tight frame, as ITQ's are, up to 0.5. That keeps distances between all rows,
+        which helps codes that are long beside the number of rows or features. Sparse
+        maps and hidden layers are not pulled.
     perplexity : float, default=10.0
         Effective number of neighbours that are to be kept. More, such as 150 of 500
         `n_neighbours`, keep wider neighbourhoods, and classes with them, for some of
@@ -67,10 +68,10 @@ class NeighbourCodes(NeighbourLearner):
     learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1; it falls to 0.
     validation : float, default=0.05
-        Share of the rows, 500 at most, that is kept aside: the iteration whose codes
+        Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learned from and 500 of them choose. 0 keeps the
+        fewer than 20 rows, all are learned from, and 2,000 of them choose. 0 keeps the
         last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
@@ -92,7 +93,7 @@ class NeighbourCodes(NeighbourLearner):
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
         Share of the 10 nearest rows of those kept aside that codes find, at the start
-        and after each iteration; empty where none are.
+        and after each iteration, a mean over all lengths; empty where none are.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those without weights in a sparse map
         are; more than 0 gives a warning.
@@ -138,7 +139,7 @@ class NeighbourCodes(NeighbourLearner):
         lengths: Sequence[int] = (),
         density: float = 1.0,
         n_hidden: int = 0,
-        tightness: float = 0.0,
+        tightness: float = 0.02,
         perplexity: float = 10.0,
         n_neighbours: int = 300,
         n_anchors: int = 20_000,
@@ -179,11 +180,6 @@ class NeighbourCodes(NeighbourLearner):
                 f"density={self.density:g} needs n_hidden=0, got {self.n_hidden}"
             )
         check_number("tightness", self.tightness, 0, 0.5)
-        if self.tightness and (self.n_hidden or self.density < 1):
-            raise ArgumentError(
-                f"tightness={self.tightness:g} needs a dense plane: density=1 and "
-                "n_hidden=0"
-            )
 
     def _may_stop(self, objective: list[float]) -> bool:
         # A sparse map learns until its weights are gone, and then for a while.

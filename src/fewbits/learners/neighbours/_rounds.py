@@ -53,13 +53,13 @@ class BlockHadamardMap(Map):
         for series, blocks in enumerate(self.blocks):
             span = slice(series * self.size, (series + 1) * self.size)
             some = by_scores[:, span] * np.float32(np.sqrt(self.size))
-            slope = np.zeros((len(V), self.size), np.float32)
-            slope[:, : some.shape[1]] = some
-            inputs = self._inputs(V, blocks)
+            outputs = np.zeros((len(V), self.size), np.float32)
+            outputs[:, : some.shape[1]] = some
+            slope, inputs = transformed(outputs), self._inputs(V, blocks)
             for i in range(len(blocks) - 1, -1, -1):
-                slope = transformed(slope)
                 by_blocks[series, i] = block_products(inputs[i], slope, self.width)
-                slope = times_blocks(slope, blocks[i].transpose(0, 2, 1))
+                if i:
+                    slope = one_round(slope, blocks[i].transpose(0, 2, 1))
         return [by_blocks, by_scores.sum(axis=0)]
 
     def encoder(self, frame: Frame) -> BlockHadamardEncoder:
@@ -84,7 +84,7 @@ class BlockHadamardMap(Map):
         rows[:, : self.n_inputs] = V
         inputs = [rows]
         for each in blocks[:-1]:
-            inputs.append(transformed(times_blocks(inputs[-1], each)))
+            inputs.append(one_round(inputs[-1], each))
         return inputs
 
 
@@ -99,25 +99,24 @@ def random_rotations(shape: tuple[int, ...], rng: RandomState) -> Float32Array:
 
 def transformed(rows: Float32Array) -> Float32Array:
     """Return the orthogonal Walsh-Hadamard transform of each row."""
-    size = rows.shape[1]
-    scale = np.full((1, 1, size, 1), size**-0.5, np.float32)
-    found, none = np.empty_like(rows), np.zeros(size, np.float32)
-    _kernels.hadamard_scores(rows, scale, none, found, _kernels.num_threads())
-    return found
+    return one_round(rows, np.ones((rows.shape[1], 1, 1), np.float32))
 
 
-def times_blocks(rows: Float32Array, blocks: Float32Array) -> Float32Array:
-    """Multiply rows by a block-diagonal matrix.
+def one_round(rows: Float32Array, blocks: Float32Array) -> Float32Array:
+    """Multiply rows by a block-diagonal matrix, and transform what comes out.
 
     Parameters
     ----------
     rows : ndarray of shape (n, n_blocks * width)
     blocks : ndarray of shape (n_blocks, width, width)
     """
-    if blocks.shape[1] == 1:
-        return rows * blocks[:, 0, 0]
-    products = in_blocks(rows, blocks.shape[1]) @ blocks
-    return np.ascontiguousarray(products.transpose(1, 0, 2)).reshape(rows.shape)
+    size, width = rows.shape[1], blocks.shape[1]
+    # Divided, the transform is orthogonal.
+    weights = np.ascontiguousarray(blocks * np.float32(size**-0.5))
+    weights = weights.reshape(1, 1, size, width)
+    found, none = np.empty_like(rows), np.zeros(size, np.float32)
+    _kernels.hadamard_scores(rows, weights, none, found, _kernels.num_threads())
+    return found
 
 
 def block_products(

@@ -8,8 +8,8 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
-from fewbits.codes import pack
-from fewbits.evaluation import exact_neighbours, neighbour_recall
+from fewbits.codes import hamming_topk, pack, prefix
+from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._rows import parts
@@ -53,13 +53,21 @@ class ValidationSplit:
             exact_neighbours(aside, self.ranked, k).ids if len(aside) else None
         )
 
-    def recall(self, map: Map) -> float:
-        """Return the share of them that codes find; 0 when nothing is kept aside."""
+    def recall(self, map: Map, lengths: Sequence[int]) -> float:
+        """Return the share of them that codes find, a mean over the lengths.
+
+        It is 0 when nothing is kept aside. Ties are broken by place, which is a chance,
+        as rows are shuffled: their expectation takes ten times as long.
+        """
         if self.nearest is None:
             return 0.0
-        queries, items = (codes_of(map, rows) for rows in (self.aside, self.ranked))
-        k = self.nearest.shape[1]
-        return float(neighbour_recall(queries, items, self.nearest, k).value)
+        whole = [codes_of(map, rows) for rows in (self.aside, self.ranked)]
+        k, found = self.nearest.shape[1], []
+        for length in lengths:
+            queries, items = (prefix(codes, length) for codes in whole)
+            first = hamming_topk(queries, items, k).ids
+            found.append(search_recall(first, self.nearest).value)
+        return float(np.mean(found))
 
 
 def codes_of(map: Map, rows: Float32Array) -> CodeArray:
@@ -87,7 +95,8 @@ class Training:
     Attributes
     ----------
     recalls : list of float
-        Of the rows kept aside, at the start and after each iteration.
+        Of the rows kept aside, at the start and after each iteration: means over the
+        lengths, else a nested code would be judged as if it were never cut.
     """
 
     def __init__(
@@ -103,7 +112,7 @@ class Training:
         self._log_scale = np.log(_SCALE_PER_BIT * np.array(lengths, np.float32))
         self._adam = Adam([*map.parameters, self._log_scale])
         self._best = map.kept()
-        self.recalls = [split.recall(map)]
+        self.recalls = [split.recall(map, lengths)]
         self._best_recall = self.recalls[0] if map.ready else -1.0
         self._start = self._of_many(map)
 
@@ -112,7 +121,7 @@ class Training:
         self.map.prepare(len(self.recalls) / self.n_iter)
         batches = (graph.draw(_ANCHORS, _NEAR, _FAR, rng) for _ in range(_BATCHES))
         loss = float(np.mean([self._step(batch) for batch in batches]))
-        self.recalls.append(self.split.recall(self.map))
+        self.recalls.append(self.split.recall(self.map, self.lengths))
         if self.map.ready and self.recalls[-1] >= self._best_recall:
             self._best_recall = self.recalls[-1]
             for kept, own in zip(self._best, self.map.arrays, strict=True):
@@ -157,9 +166,9 @@ class Training:
         if self._start is None:
             return
         whole = ValidationSplit(self.split.rows, self.split.aside, whole=True)
-        trained = whole.recall(self.map)
+        trained = whole.recall(self.map, self.lengths)
         self.map.restore(self._start)
-        if whole.recall(self.map) <= trained:
+        if whole.recall(self.map, self.lengths) <= trained:
             self.map.restore(self._best)
 
     def state(self, *, copy: bool = True) -> Arrays:

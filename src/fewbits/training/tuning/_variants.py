@@ -31,7 +31,7 @@ VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
     "neighbours": {
         "10% of the weights": {"density": 0.1},
         "a hidden layer of 512": {"n_hidden": 512},
-        "180 iterations, nearly tight": {"n_iter": 180, "tightness": 0.02},
+        "180 iterations": {"n_iter": 180},
     },
 }
 
