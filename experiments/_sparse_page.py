@@ -2,7 +2,7 @@
 
 from experiments._cells import RESULTS, Cell, Cells
 from experiments._pages import TITLES
-from experiments._projections import ITERATIVE, METHODS, N_ITER, left_out
+from experiments._projections import ITERATIVE, METHODS, N_ITER, left_out, measured
 from experiments._sparse_claims import claims
 from experiments._sparse_maps_page import sparse_maps
 from experiments._sparse_plots import figure_of, plots
@@ -11,6 +11,7 @@ from experiments._summary import (
     decimal,
     left_out_of,
     markdown,
+    not_measured,
     seeds_of,
     shortest,
     shown,
@@ -70,8 +71,11 @@ def section(cells: list[Cell], times: list[Cell], name: str) -> str:
     table = figure_of(cells, "ann_map")
     bits = sorted({b for data, b, _ in table if data == name})
     chosen = [c for c in cells if c["cell"]["data"] == name and c["cell"]["bits"]]
-    counts = f"{seeds_of(chosen)} {left_out_of(chosen)}"
-    parts = [f"## {TITLES[name]}", counts]
+    planned = (
+        m for m in ROWS if m != "float" and any(measured(name, m, b) for b in bits)
+    )
+    counts = [seeds_of(chosen), left_out_of(chosen), not_measured(chosen, planned)]
+    parts = [f"## {TITLES[name]}", " ".join(filter(None, counts))]
     parts += plots(cells, times, name, WIDTHS[name])
     for figure, caption in CAPTIONS.items():
         source = times if figure.endswith("_us") else cells

@@ -102,6 +102,13 @@ def seeds_of(cells: Iterable[Cell]) -> str:
     return f"Seeds: {most}{rest}."
 
 
+def not_measured(cells: Iterable[Cell], methods: Iterable[str]) -> str:
+    """Say which methods no cell is of; nothing where all are measured."""
+    known = {cell["cell"]["method"] for cell in cells}
+    missing = [method for method in methods if method not in known]
+    return f"Not measured yet: {'; '.join(missing)}." if missing else ""
+
+
 def left_out_of(cells: Iterable[Cell]) -> str:
     """Say how many queries have no true neighbour, of which ANN mAP knows nothing."""
     skipped = [cell["figures"].get("skipped", 0) for cell in cells]

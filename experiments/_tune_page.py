@@ -8,7 +8,15 @@ from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import line_plot
 from experiments._sparse_page import WIDTHS
-from experiments._summary import by_method, curves_of, figure, grid, markdown, shown
+from experiments._summary import (
+    by_method,
+    curves_of,
+    figure,
+    grid,
+    markdown,
+    not_measured,
+    shown,
+)
 from experiments._verdicts import Values, minus, over_seeds, said, values_of
 from experiments.tune import (
     BY_LABELS,
@@ -118,6 +126,7 @@ def sections(cells: list[Cell], name: str) -> list[str]:
         x_ticks=LENGTHS,
     )
     return [
+        not_measured(cells, (*FIXED, *GOALS)),
         f"![Recall against bits](../images/{path.name})",
         f"**Recall, {WAYS['re-ranked']}**\n\n{grid(tables['re-ranked'], '{} bits')}",
         f"**Recall, {WAYS['as it comes']}**\n\n"

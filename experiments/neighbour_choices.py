@@ -35,6 +35,7 @@ from fewbits.learners._shared_steps import SharedSteps
 VALIDATION, FIRST_SEED = 0.15, 1000
 #: What settings differ from: the first defaults, not those that were chosen by this.
 USUAL = {"learning_rate": 0.02, "perplexity": 20, "n_iter": 30}
+#: Of planes, as it was then.
 NOT_TIGHT = {"tightness": 0.0}
 TOGETHER = "60 iterations, .04, 10"
 CHOSEN = {"n_iter": 60, "learning_rate": 0.04, "perplexity": 10}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from experiments._class_codes import PredictedClass
-from experiments._summary import by_method, grid
+from experiments._summary import by_method, grid, not_measured
 from experiments.discriminative import precision_of_class_codes
 from fewbits.codes import unpack
 
@@ -23,6 +23,12 @@ def test_seeds_are_averaged_and_gaps_stay_empty():
         "| A |  | .300 ± .100 |",
         "| B | .500 |  |",
     ]
+
+
+def test_what_is_not_measured_is_said():
+    cells = [cell("A", 64, 0, 0.2)]
+    assert not_measured(cells, ["A", "B", "C"]) == "Not measured yet: B; C."
+    assert not_measured(cells, ["A"]) == ""
 
 
 @pytest.mark.parametrize(
