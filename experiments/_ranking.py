@@ -92,14 +92,30 @@ def ranking_figures(features: FeatureSet, encoder: Encoder, seed: int) -> Cell:
     return found
 
 
-def float_figures(features: FeatureSet, seed: int) -> Cell:
-    """Rank the database for the queries by Euclidean distance."""
+def float_figures(features: FeatureSet, seed: int, *, centred: bool = False) -> Cell:
+    """Rank the database for the queries by Euclidean distance.
+
+    Parameters
+    ----------
+    centred : bool, default=False
+        By the angle between features less their mean, as signs of random projections
+        do, the more of them there are.
+    """
     alike = truth_of(features, seed).alike
     if alike is None:
         return {}
     sides = features.queries, features.database
+    if centred:
+        mean = features.database.mean(axis=0)
+        sides = unit_rows(sides[0] - mean), unit_rows(sides[1] - mean)
     found = mean_average_precision(*sides, alike, metric="euclidean")
     return {"label_map": found.value}
+
+
+def unit_rows(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows of length 1; those of length 0 as they are."""
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(lengths > 0, lengths, 1)
 
 
 def encoder_figures(encoder: Encoder) -> Cell:

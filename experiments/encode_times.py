@@ -20,7 +20,7 @@ from benchmarks.encode import interleaved
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
 from experiments._options import Bits, Data, one_line
-from experiments._projections import ITERATIVE, METHODS, lengths_of, measured
+from experiments._projections import METHODS, OTHER_WAYS, lengths_of, measured
 from experiments.neighbour_codes import FORMS, FORMS_AT, LENGTHS
 from fewbits import _kernels
 from fewbits.encoders import Encoder
@@ -67,7 +67,7 @@ def methods_at(name: str, width: int, n_bits: int) -> dict[str, Learner]:
     found: dict[str, Learner] = {
         method: make(n_bits, SEED, 1)
         for method, make in METHODS.items()
-        if method not in ITERATIVE and measured(name, method, n_bits)
+        if method not in OTHER_WAYS and measured(name, method, n_bits)
     }
     if n_bits == width:
         found["threshold"] = Thresholding()

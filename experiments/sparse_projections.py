@@ -17,7 +17,7 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, one_line, wanted
-from experiments._projections import SEEDS, lineup, seeds_of
+from experiments._projections import CENTRED, FLOATS, SEEDS, lineup, seeds_of
 from experiments._ranking import (
     Fit,
     encoder_figures,
@@ -84,8 +84,8 @@ def main(
 
 def measure(cell: Cell, fit: Fit, complete: bool = False) -> None:
     """Measure one cell of the figures."""
-    lacks = ADDED if complete and cell["method"] != "float" else None
-    Cells("sparse_projections").measure(cell, lambda: figures(fit, cell["seed"]), lacks)
+    lacks = ADDED if complete and cell["method"] not in FLOATS else None
+    Cells("sparse_projections").measure(cell, lambda: figures(cell, fit), lacks)
 
 
 def classify(cell: Cell, fit: Fit) -> None:
@@ -99,13 +99,14 @@ def classify(cell: Cell, fit: Fit) -> None:
         )
 
 
-def figures(fit: Fit, seed: int) -> Cell:
+def figures(cell: Cell, fit: Fit) -> Cell:
     """Rank the database for the queries."""
     features, encoder = fit.features, fit.encoder
     if encoder is None:
-        return float_figures(features, seed)
+        centred = cell["method"] == CENTRED
+        return float_figures(features, cell["seed"], centred=centred)
     return {
-        **ranking_figures(features, encoder, seed),
+        **ranking_figures(features, encoder, cell["seed"]),
         **fit.figures(),
         **encoder_figures(encoder),
     }

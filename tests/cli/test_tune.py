@@ -137,6 +137,19 @@ def test_what_cannot_be_reached_writes_no_configuration(folder):
     assert "the best found is" in found.stderr
     assert found.stderr.count("\n") == 1
     assert not (folder / "t.json").exists()
+    run("tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW)
+    before = (folder / "t.json").read_bytes()
+    given = ["--recall", 0.99, "--bytes", 2, "--encode-us", 90, "-o", "t.json", *FEW]
+    found = invoke("tune", "x.npy", *given, "--json")
+    assert "0.99 with 2 bytes per item and 90 microseconds to encode" in found.stderr
+    assert found.stderr.endswith("; t.json is as it was\n")
+    assert json.loads(found.stdout)["configuration_file"] is None
+    assert (folder / "t.json").read_bytes() == before
+
+
+def test_lengths_without_axes_are_named():
+    given = ["--bytes", 16, "-o", "t.json", "-m", "pcah", "-b", 16, "-b", 65]
+    assert "not tried: pcah with 65 bits, more" in run("tune", "x.npy", *given)
 
 
 def test_only_a_configuration_is_replaced(folder):

@@ -4,10 +4,11 @@ import math
 
 import pytest
 
+from experiments._projections import DENSITIES, named
 from experiments._sparse_claims import (
-    STATED,
     UNKNOWN,
     Claim,
+    below_d,
     gains,
     reasons,
     sweet_point,
@@ -57,7 +58,11 @@ def test_verdicts(values, text):
         (128, "SP 10%"): {0: 0.8},
         (128, "LSH"): {0: 0.7},
     }
-    assert verdict(STATED[0], table, 256) == text
+    near = Claim("near", "SP 10%", "LSH", 0.01)
+    assert verdict(near, table, 256) == text
+    assert verdict(near._replace(from_share=0.6), table, 256) == ""
+    assert "at 128 bits" in verdict(near._replace(from_share=0.3), table, 256)
+    assert verdict(near._replace(to_share=0.25), table, 256) == text
 
 
 def test_reasons_are_those_of_a_set():
@@ -87,6 +92,18 @@ def test_sweet_point_is_the_best_density():
     assert sweet_point(table, 128) == ""
     del table[64, "SP 100%"]
     assert sweet_point(table, 64) == ""
+
+
+def test_the_best_density_below_the_number_of_features_needs_all_of_them():
+    table = {
+        (bits, named(density)): dict.fromkeys(range(2), 1 - density)
+        for bits in (32, 64, 128)
+        for density in DENSITIES
+    }
+    del table[64, "SP 5%"]
+    assert below_d(table, 128).startswith("0.1 %: ")
+    assert below_d(table, 128).endswith("beyond all at 32 bits")
+    assert below_d(table, 32) == ""
 
 
 def test_gains_are_those_around_the_number_of_features():

@@ -1,6 +1,7 @@
 """The comparison of projections: its cells, figures, claims and page."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from experiments._projections import (
     measured,
     seeds_of,
 )
-from experiments._ranking import Fit
+from experiments._ranking import Fit, float_figures
 from experiments._sparse_page import WIDTHS
 from experiments._structured_claims import structured_claims
 from fewbits.datasets import Dataset
@@ -102,18 +103,35 @@ def test_older_cells_are_completed_once(results):
 def test_figures_of_codes():
     fit = Fit(SparseProjections(32, density=0.01, n_iter=2, random_state=0), made_up())
     with pytest.warns(UserWarning, match="constant"):
-        found = sparse_projections.figures(fit, 0)
+        found = sparse_projections.figures({**CELL, "method": "SP 1%"}, fit)
     assert found["dead_bits"] > 20
     assert 0 <= found["recall10"] <= found["recall100"] <= 1
     assert found["encoder_bytes"] < 16 * 32 * 4
     unlabelled = Fit(LSH(32, random_state=0), made_up(with_labels=False))
-    assert "label_map" not in sparse_projections.figures(unlabelled, 0)
+    found = sparse_projections.figures({**CELL, "method": "LSH"}, unlabelled)
+    assert "label_map" not in found
 
 
 def test_float_features_have_a_place_among_labels():
-    assert set(sparse_projections.figures(Fit(None, made_up()), 0)) == {"label_map"}
+    found = {
+        method: sparse_projections.figures(
+            {**CELL, "bits": 0, "method": method}, Fit(None, made_up())
+        )
+        for method in ("float", "float, centred")
+    }
+    assert all(set(each) == {"label_map"} for each in found.values())
+    assert found["float"] != found["float, centred"]
     unlabelled = Fit(None, made_up(with_labels=False))
-    assert sparse_projections.figures(unlabelled, 0) == {}
+    assert sparse_projections.figures({**CELL, "method": "float"}, unlabelled) == {}
+
+
+def test_angles_of_centred_features_do_not_change_with_their_lengths_or_their_mean():
+    features = made_up()
+    longer = replace(
+        features, queries=3 * features.queries + 5, database=3 * features.database + 5
+    )
+    one, other = (float_figures(each, 0, centred=True) for each in (features, longer))
+    assert one["label_map"] == pytest.approx(other["label_map"])
 
 
 def test_distractors_share_no_label(monkeypatch):
@@ -222,11 +240,15 @@ def times_of(data="digits", bits=64, **single_us):
 def test_claims_on_time_count_single_vectors_and_know_why_not():
     times = times_of(**{"SP 5%": 2.0, "CBE-opt": 1.0, "BP-opt": 2.0, "ITQ": 39.0})
     text = structured_claims([], [], times, {"digits": "Digits"}, {"digits": 64})
-    row = "| SP 5 % encodes {} | Time, figure 2b | {}, in a batch {} |"
-    assert row.format("faster than BP-opt", "holds: 1.0", "1.0") in text
-    assert row.format("faster than CBE-opt", "**does not hold**: 0.5", "0.5") in text
+    row = "| SP 5 % encodes {} | Time, {} | {}, in a batch {} |"
+    both = "figures 5 and 6"
+    assert row.format("faster than BP-opt", both, "holds: 1.0", "1.0") in text
+    missed = "**does not hold**: 0.5"
+    assert row.format("faster than CBE-opt", both, missed, "0.5") in text
     missed = "**does not hold**: 19.5"
-    assert row.format("20 times as fast as ITQ", missed, "19.5") in text
+    assert row.format("20 times as fast as ITQ", "figure 2b", missed, "19.5") in text
+    # The nearest length there is stands for a quarter of the features.
+    assert "times as fast as CBE-opt at about d/4 bits | Time, table 1" in text
     assert "- SP 5 % encodes faster than CBE-opt: of so few features a call" in text
     assert "SP 10 %" not in text.split("1/6.7.")[1]
 

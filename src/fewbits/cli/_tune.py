@@ -143,14 +143,15 @@ def tune(
     if found.reached:
         found.save(output)
     if as_json:
-        print_json({"configuration_file": str(output), **found.as_dict()})
+        written = str(output) if found.reached else None
+        print_json({"configuration_file": written, **found.as_dict()})
     else:
         _print(found)
     if plot is not None:
         tuning.frontier_drawing(found.measured, found.frontier, found.measure).save(
             plot
         )
-    _refuse_unreached(found)
+    _refuse_unreached(found, output)
     if not as_json:
         options = {"--config": output, "--column": column, "--labels": labels}
         following = command_line("fit", items, "-o", "my-bundle", **options)
@@ -218,6 +219,9 @@ def _print(found: Any) -> None:
     ]
     if found.too_long:
         typer.echo(f"note: not tried: {_too_long(found)}")
+    if found.beyond_axes:
+        asked = ", ".join(map(str, found.beyond_axes))
+        typer.echo(f"note: not tried: pcah with {asked} bits, more than features")
     if found.without_torch:
         names = ", ".join(found.without_torch)
         typer.echo(f"note: not tried: {names} need torch: pip install 'fewbits[deep]'")
@@ -264,13 +268,14 @@ def _too_long(found: Any) -> str:
     return f"{asked} bits take more than {found.target.max_bytes} bytes"
 
 
-def _refuse_unreached(found: Any) -> None:
+def _refuse_unreached(found: Any, output: Path) -> None:
     if found.reached:
         return
     best = found.best
+    unchanged = f"; {output} is as it was" if output.exists() else ""
     raise ArgumentError(
         f"nothing reaches {found.target.described()}: the best found is "
         f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds"
+        f"{best.encode_us:.2f} microseconds{unchanged}"
     )

@@ -7,6 +7,7 @@ from fewbits.errors import ArgumentError
 from fewbits.training._methods import SUPERVISED
 from fewbits.training.tuning import Configuration, Target, _candidates
 from fewbits.training.tuning._candidates import (
+    beyond_axes,
     candidates,
     default_methods,
     lengths,
@@ -48,6 +49,11 @@ def test_lengths_that_are_asked_for():
     assert too_long(within, [64, 32, 16, 128]) == (64, 128)
     with pytest.raises(ArgumentError, match="64 bits take more than 4 bytes"):
         lengths(within, 64, [64])
+
+
+def test_lengths_that_there_are_no_axes_for():
+    assert beyond_axes(["pcah", "lsh"], [128, 16, 65], 64) == (65, 128)
+    assert beyond_axes(["lsh"], [128], 64) == ()
 
 
 def test_cheap_and_sparse_variants_are_among_the_defaults():

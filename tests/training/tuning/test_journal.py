@@ -99,6 +99,18 @@ def test_other_data_and_settings_are_refused(path):
         tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
 
 
+def test_what_measured_nothing_is_replaced(path):
+    constant = Input("vectors", np.ones((600, 64), np.float32), None, "constant")
+    with pytest.raises(ArgumentError, match="nothing tried suits"):
+        tune(constant, Target(max_bytes=2), methods=["bre"], n_bits=[16], journal=path)
+    assert len(lines(path)) == 1
+    path.write_bytes(path.read_bytes() + b'{"key')  # and a crash later
+    tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
+    found = lines(path)
+    assert found[0]["data"] == _tune.digest(SOURCE.values, None)
+    assert len(found) > 1
+
+
 def test_every_row_and_what_times_depend_on_tell_journals_apart(path, monkeypatch):
     many = np.random.default_rng(0).normal(size=(2500, 4)).astype(np.float32)
     few = {"methods": ["lsh"], "n_bits": [8], "journal": path}

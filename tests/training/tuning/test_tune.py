@@ -112,6 +112,19 @@ def test_what_is_left_is_timed_where_all_finalists_are_too_slow(
     assert (found.configuration.n_bits, found.reached) == (16, True)
 
 
+def test_about_as_fast_is_as_fast(encoding_takes):
+    """A choice by time does not give up quality for what measuring varies by."""
+    encoding_takes(
+        once={16: 5.1, 24: 5.0, 32: 5.2}, in_turn={16: 5.0, 24: 5.2, 32: 5.3}
+    )
+    target = Target(at_least=0.1, max_bytes=4)
+    found = tune(digits(), target, **FAST)
+    assert found.configuration.n_bits == 32
+    assert found.best in found.frontier
+    encoding_takes(once={16: 5, 24: 6, 32: 12}, in_turn={16: 5, 24: 6, 32: 12})
+    assert tune(digits(), target, **FAST).best.encode_us < 12
+
+
 def test_times_are_left_alone_where_they_do_not_count(encoding_takes):
     encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={})
     assert tune(digits(), Target(max_bytes=4), **FAST).best.encode_us == 9

@@ -49,7 +49,7 @@ class FastNeighbourCodes(NeighbourLearner):
     n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.02
-        Of Adam, for blocks that start as rotations; it falls to 0.
+        Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
     validation : float, default=0.05
         Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is

@@ -33,6 +33,7 @@ from fewbits.learners.neighbours._training import (
 Float32Array = NDArray[np.float32]
 
 _FEWEST_ASIDE, _MOST_ASIDE = 20, 2000
+_MOST_RATE = 100.0  # a step of one entry, of rows whose mean square is 1
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 
@@ -67,7 +68,7 @@ class NeighbourLearner(ResumableLearner):
         check_integer("n_neighbours", self.n_neighbours, 1)
         check_integer("n_anchors", self.n_anchors, 1)
         check_integer("n_rows", self.n_rows, 2)
-        check_number("learning_rate", self.learning_rate, 0, above=True)
+        check_number("learning_rate", self.learning_rate, 0, _MOST_RATE, above=True)
         check_number("validation", self.validation, 0, 0.5)
         self._check_iterations()
 

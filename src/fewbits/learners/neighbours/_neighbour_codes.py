@@ -28,7 +28,7 @@ from fewbits.learners.neighbours._training import ValidationSplit
 
 Float32Array = NDArray[np.float32]
 
-_START_ROWS, _START_ITER = 30_000, 20
+_START_ROWS = 100_000
 
 
 class NeighbourCodes(NeighbourLearner):
@@ -66,7 +66,7 @@ class NeighbourCodes(NeighbourLearner):
     n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.04
-        Of Adam, for rows scaled to a mean square of 1; it falls to 0.
+        Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
     validation : float, default=0.05
         Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
@@ -209,7 +209,7 @@ def scaled_itq(
     V: Float32Array, n_bits: int, rng: RandomState
 ) -> tuple[Float32Array, Float32Array]:
     """Return weights and bias of ITQ whose scores have a variance of 1."""
-    itq = ITQ(n_bits, n_iter=_START_ITER, random_state=rng.randint(2**31 - 1))
+    itq = ITQ(n_bits, random_state=rng.randint(2**31 - 1))
     with interrupts_passed_on(), unheard():
         encoder = itq.fit(V).encoder_
     assert isinstance(encoder, LinearEncoder)

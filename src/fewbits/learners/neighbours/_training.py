@@ -23,7 +23,9 @@ Float32Array = NDArray[np.float32]
 _BATCHES = 50
 #: Of a batch: anchors, near neighbours of each, rows from anywhere.
 _ANCHORS, _NEAR, _FAR = 8, 40, 40
-_SCALE_PER_BIT = 0.25
+#: Of agreements, at first; whatever the length, it ends at 10 to 30. When it started at
+#: a quarter for each bit, one near row had all of the probability where codes are long.
+_SCALE = 16.0
 _RECALL_AT = 10
 #: Rows that those kept aside are compared with: encoding all of many would take longer
 #: than the steps.
@@ -109,7 +111,7 @@ class Training:
     ) -> None:
         self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
-        self._log_scale = np.log(_SCALE_PER_BIT * np.array(lengths, np.float32))
+        self._log_scale = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._adam = Adam([*map.parameters, self._log_scale])
         self._best = map.kept()
         self.recalls = [split.recall(map, lengths)]

@@ -33,6 +33,7 @@ METHODS = (
     "neighbours",
     "fast-neighbours",
 )
+_AXES = "pcah"  # has no more bits than there are features
 _SHORTEST = 16
 #: The longest where nothing bounds bytes: so many bits, or so many for each feature.
 _USUAL, _BITS_PER_FEATURE = 1024, 4
@@ -100,6 +101,15 @@ def too_long(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted({n for n in asked if n > 8 * target.max_bytes}))
 
 
+def beyond_axes(
+    methods: Sequence[str], asked: Sequence[int], n_features: int
+) -> tuple[int, ...]:
+    """Return which lengths `_AXES`, if it is asked for, cannot have."""
+    if _AXES not in methods:
+        return ()
+    return tuple(sorted({n for n in asked if n > n_features}))
+
+
 def _fitting(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
     wanted = {whole_number(n, "a length") for n in asked}
     fitting = wanted.difference(too_long(target, asked))
@@ -146,6 +156,6 @@ def _lengths_of(
 ) -> list[int | None]:
     if decides_length(method):
         return [None]
-    if method == "pcah":  # has no more axes than features
+    if method == _AXES:
         return [n for n in lengths if n <= n_features]
     return list(lengths)

@@ -39,8 +39,10 @@ class Journal:
         header = {"format": FORMAT, **about}
         content = b"" if path is None or not path.exists() else path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
-        if whole or not _line(header).encode().startswith(content):
-            self._read(whole.splitlines() or [content], header)
+        cut_off = _line(header).encode().startswith(content)
+        if whole or not cut_off:
+            lines = whole.splitlines() or [content]
+            whole = whole if self._read(lines, header) else b""
         if path is not None and len(whole) < len(content):
             path.write_bytes(whole)  # a crash cut off what follows
         if not whole:
@@ -69,7 +71,11 @@ class Journal:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(_line(line))
 
-    def _read(self, lines: list[bytes], header: dict[str, Any]) -> None:
+    def _read(self, lines: list[bytes], header: dict[str, Any]) -> bool:
+        """Tell whether to go on; not with what is of other data, and measured nothing.
+
+        Of something that failed, or was stopped at once, there is nothing to lose.
+        """
         try:
             first, *rest = map(json.loads, lines)
             then = dict(first)
@@ -82,12 +88,15 @@ class Journal:
                 f"{self.path} holds no measurements: {error}"
             ) from error
         other = [name for name in header if then.get(name) != header[name]]
+        if other and not rest and "format" not in other:
+            return False
         if other:
             raise ArtefactError(
                 f"{self.path} holds measurements of other data or settings "
                 f"({', '.join(other)}); delete it, or name another file (on the "
                 "command line by --measurements)"
             )
+        return True
 
 
 def _line(content: dict[str, Any]) -> str:

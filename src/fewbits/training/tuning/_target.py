@@ -1,5 +1,6 @@
 """What is asked of a configuration, and which of them answers it best."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -13,6 +14,9 @@ _DIGITS = 3
 #: A time must stay below its bound by this share; and what exceeds it in a single
 #: measurement, by no more than the second, is not given up for that.
 _TIME_MARGIN, _TIME_DOUBT = 0.05, 0.25
+#: Where time is made as short as it gets, steps of a factor of two are divided so; what
+#: lies in the same part, or below a microsecond, counts as equally fast.
+_PARTS_OF_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,8 @@ class Target:
     """Bounds to keep; what is not bounded is made as good as it gets.
 
     Without a bound on quality, that is quality; otherwise bytes; with a bound on both,
-    encode time; and with all three bounds quality again.
+    encode time, where less than about a factor of 1.4 does not count against quality;
+    and with all three bounds quality again.
 
     Parameters
     ----------
@@ -135,7 +140,7 @@ class Target:
         if self.objective == "bytes":
             return 0, costs[0], quality, costs[1]
         if self.objective == "encode time":
-            return 0, found.encode_us, quality, *costs
+            return 0, _magnitude(found.encode_us), quality, *costs
         return 0, quality, *costs
 
     def described(self) -> str:
@@ -147,13 +152,14 @@ class Target:
             bounds.append(f"{self.max_bytes} bytes per item")
         if self.max_encode_us is not None:
             bounds.append(f"{self.max_encode_us:g} microseconds to encode")
-        return " with ".join(bounds)
+        first, *others = bounds
+        return f"{first} with {' and '.join(others)}" if others else first
 
 
 def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
     """Return what nothing else beats in bytes and quality, fewest bytes first.
 
-    Nor in encode time, where the target bounds it. Of equals the shorter shortlist
+    Nor in encode time, where the choice goes by it. Of equals the shorter shortlist
     stays.
     """
     order = sorted(found, key=lambda each: _point(each, target))
@@ -166,9 +172,17 @@ def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
 
 def _point(found: Measured, target: Target) -> tuple[float, ...]:
     """Return what is compared, less being better, and how equals are ordered."""
-    fast = 0.0 if target.max_encode_us is None else found.encode_us
+    fast = 0.0
+    if target.goes_by_time:
+        bounded = target.max_encode_us is not None
+        fast = found.encode_us if bounded else _magnitude(found.encode_us)
     shortlist = found.configuration.shortlist or 0
     return (found.bytes_per_item, -round(found.quality, _DIGITS), fast, shortlist)
+
+
+def _magnitude(encode_us: float) -> float:
+    """Return in which part of a doubling a time lies: less is not worth any quality."""
+    return float(round(_PARTS_OF_TWO * math.log2(max(encode_us, 1.0))))
 
 
 def _covers(one: Measured, other: Measured, target: Target) -> bool:

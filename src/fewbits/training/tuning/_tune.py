@@ -22,6 +22,7 @@ from fewbits.training._methods import (
     make_learner,
 )
 from fewbits.training.tuning._candidates import (
+    beyond_axes,
     candidates,
     default_methods,
     lengths,
@@ -60,6 +61,9 @@ class Tuning:
         Whether the choice keeps the bounds of the target.
     too_long : tuple of int
         Lengths that were asked for and not tried: they take more bytes than allowed.
+    beyond_axes : tuple of int
+        Lengths that were asked for and not tried with ``pcah``: it has no more axes
+        than there are features.
     n_untried : int
         Configurations that were left out since the time was up.
     without_torch : tuple of str
@@ -76,6 +80,7 @@ class Tuning:
     measured: list[Measured]
     reached: bool
     too_long: tuple[int, ...] = ()
+    beyond_axes: tuple[int, ...] = ()
     n_untried: int = 0
     without_torch: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +126,7 @@ class Tuning:
             "reached": self.reached,
             "confirmed": self.confirmed,
             "too_long": self.too_long,
+            "beyond_axes": self.beyond_axes,
             "untried": self.n_untried,
             "without_torch": self.without_torch,
             "refused": dict(self.refused),
@@ -242,6 +248,7 @@ def tune(
         measured=measured,
         reached=target.meets(best),
         too_long=too_long(target, n_bits or ()),
+        beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
         n_untried=race.n_untried,
         without_torch=() if methods else without_torch(target),
         refused=race.refused,
