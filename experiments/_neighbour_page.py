@@ -116,7 +116,7 @@ def overview(cells: list[Cell], times: list[Cell]) -> list[str]:
         *("blocks, time", "one round, time", "diagonals, time"),
     ]
     tables = markdown(["features", *SHORT], beyond), markdown(header, fast)
-    return [OVERVIEW, tables[0], OF_FORMS, tables[1]] if fast else []
+    return [OVERVIEW, tables[0], OF_FORMS, tables[1], WHY_NOT] if fast else []
 
 
 def worst(
@@ -275,10 +275,29 @@ leaves the hundredth neighbour, and all the more the other items of a class, to 
 A larger one keeps wider neighbourhoods for some of the nearest (the form with a
 perplexity of 150, below)."""
 
+WHY_NOT = """Where it does not hold, or is not decided, this is how we read it. What was
+tried, without gain, is in the
+[record](../decisions/learners-neighbour-codes.md).
+
+- *As many bits as features, or more (WordNet).* ITQ's planes are a rotation there, and
+  signs of a rotation keep about what so many signs can keep. No iteration ranks the
+  rows kept aside better, so the start is kept: an ITQ that draws another rotation.
+- *32 bits of many rows (GloVe, CIFAR-10).* Among so many rows the ten nearest are told
+  apart by more than so few bits hold, whatever they are trained for: recall is .1 or
+  less.
+- *Labels.* Ten neighbours are what is asked for. Items of a class are hundreds, and
+  where 150 neighbours are asked for, most of what is lost to ITQ by labels comes back.
+- *Nested codes* of one model answer for every length, and are chosen by their mean: 256
+  bits, half of the longest, pay for the short ones.
+- *Fast maps* have 2 x 16 weights for each feature, whatever the length, where a dense
+  map has as many as bits; and they start as random rotations, not as ITQ. From 128 bits
+  on of WordNet ITQ is hard to reach even for the dense map."""
+
 OF_FORMS = f"""The following are differences of recall@10, likewise. Nested is as good:
 prefixes lose no more than {NESTED_MARGIN} to a model trained for their length alone.
 Blocks, one round of them, or diagonals, reach ITQ: at every length; their time is that
 to encode a vector in a batch, beside random signs in three rounds and beside ITQ's
 dense map, which costs less where both features and bits are few. At Hadamard's speed
 are one round of blocks and diagonals; two rounds, the default, take up to three times
-as long and keep more."""
+as long and keep more. What sets without a verdict have for recall is on the page on
+[sparse projections](sparse_projections.md)."""

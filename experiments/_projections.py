@@ -132,6 +132,12 @@ LEFT_OUT = (
         (*_LARGE, "caltech101+cifar10"),
     ),
     TooLong(
+        ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals"),
+        1280,
+        "up to as many bits as features compare the forms",
+        ("caltech101-1280",),
+    ),
+    TooLong(
         ITERATIVE,
         0,
         "thirty products with the scatter matrix in each iteration",
@@ -154,6 +160,12 @@ LEFT_OUT = (
         2048,
         "an hour or more each; at 5,120 features they are there up to twice as many",
         ("caltech101-11520",),
+    ),
+    TooLong(
+        ("ITQ", "SP 5%", "SP 10%", "FastNeighbourCodes"),
+        2560,
+        "55,000 rows take a quarter of an hour each",
+        ("caltech101+cifar10",),
     ),
     TooLong(
         tuple(name for name in _TRAINED if name not in {"ITQ", "SP 5%", "SP 10%"}),

@@ -52,10 +52,15 @@ _SIGNS: Reasons = (
     ),
 )
 _LOSSY = "the features themselves are far better than signs, and we train on few items"
+_MANY = 100  #: times as fast
 _CALL = "of so few features a call costs more than the map"
 _GATHER = (
     "a sparse weight is read with its place, and features are gathered one by one; "
     "dense maps come by whole registers"
+)
+_LITTLE = (
+    "so few weights take less than the call itself, and a batch less than reading its "
+    "features"
 )
 _GROWS = "what theirs takes grows by d^1.5 or d log d, a twentieth of a matrix by d^2"
 
@@ -195,6 +200,7 @@ def _faster(stated: Faster) -> Claim:
     many = "faster than" if least == 1 else f"{least:g} times as fast as"
     text = f"{stated.one} encodes {many} {stated.other}{at}".replace("%", " %")
     beyond = _GATHER if stated.other == "ITQ" else _GROWS
+    beyond = _LITTLE if least >= _MANY else beyond
     why = (500, _CALL), (math.inf, beyond)
     return Claim(text, stated.one, stated.other, 0.0, why=why, of_learning=False)
 

@@ -48,8 +48,9 @@ methods were made, is not among them.
 {UNSEEN}
 Every method comes with its default parameters, searched by Hamming distance, and with
 the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --rerank` does,
-or {LONGEST:,}, the most that tuning tries: what it gains there is by method and
-parameters alone. Tuning may take {MINUTES:g} minutes, half of what it takes unasked, on
+or {LONGEST:,}, the most that tuning tries, and that only where it is no more than a
+tenth of the items (300 on Caltech-101): what it gains there is by method and parameters
+alone. Tuning may take {MINUTES:g} minutes, half of what it takes unasked, on
 one of two shared cores. It is asked for the best recall within some bytes
 (`--bytes`); also in {SHARE_OF_TIME:g} of the time that ITQ of as many bytes takes for a
 vector that comes alone (`--encode-us`); for the fewest bytes that reach a recall of
@@ -65,9 +66,9 @@ OVERVIEW = f"""## What holds
 
 What tuning gains on the default, of all methods and lengths, that comes nearest to it,
 paired by seed: as defaults come, by Hamming distance, and with shortlists that they do
-not have unasked. With {LONGEST:,}, the most that tuning tries, a default differs from
-what is tuned by method and parameters only: nothing is gained where a default is the
-best there is."""
+not have unasked. With {LONGEST:,}, the most that tuning tries, or more, a default
+differs from what is tuned by method and parameters only: nothing is gained where a
+default is the best there is."""
 #: Mean, standard error and count, by method and bits.
 Table = dict[str, dict[Any, tuple[float, float, int]]]
 #: How methods are searched, and what that is called.

@@ -6,7 +6,7 @@ Queries are held out first. The rest is the collection, which the methods learn 
 and which is tuned on; seed 0 is left out, since some methods were made while looking at
 its queries; of test images, no two seeds share a query. Each method is searched as it
 comes, by Hamming distance, and with the 100 nearest codes ranked again by scores, as
-`fewbits search --rerank` does, or with 1,000, the most that tuning tries; the tuned
+`fewbits search --rerank` does, or with 1,000, which tuning never exceeds; the tuned
 configuration as it says. Tuning is asked for the best recall within some bytes, also
 in half of the time that ITQ takes to encode a vector, for the fewest bytes that reach a
 recall of .7, and, where items have labels, for the most accurate votes of neighbours.
