@@ -54,7 +54,7 @@ resumable = pytest.mark.parametrize(
         CBE(12, n_iter=N_ITER, random_state=0),
         BilinearProjections(6, n_iter=N_ITER, random_state=0),
         NeighbourCodes(6, lengths=(3,), n_iter=N_ITER, random_state=0),
-        NeighbourCodes(4, density=0.3, n_iter=N_ITER, random_state=0),
+        NeighbourCodes(4, density=0.5, n_iter=N_ITER, random_state=0),
         FastNeighbourCodes(12, validation=0, n_iter=N_ITER, random_state=0),
         PiCoDes(6, class_weight="balanced", n_iter=N_ITER, random_state=0, tol=0),
         RelaxedPiCoDes(6, n_iter=N_ITER, random_state=0),
