@@ -164,7 +164,7 @@ LEFT_OUT = (
     TooLong(
         ("ITQ", "SP 5%", "SP 10%", "FastNeighbourCodes"),
         2560,
-        "55,000 rows take a quarter of an hour each",
+        "55,000 rows take many minutes each",
         ("caltech101+cifar10",),
     ),
     TooLong(

@@ -104,18 +104,12 @@ def float_figures(features: FeatureSet, seed: int, *, centred: bool = False) -> 
     alike = truth_of(features, seed).alike
     if alike is None:
         return {}
-    sides = features.queries, features.database
+    sides, metric = (features.queries, features.database), "euclidean"
     if centred:
-        mean = features.database.mean(axis=0)
-        sides = unit_rows(sides[0] - mean), unit_rows(sides[1] - mean)
-    found = mean_average_precision(*sides, alike, metric="euclidean")
+        mean = sides[1].mean(axis=0)
+        sides, metric = (sides[0] - mean, sides[1] - mean), "cosine"
+    found = mean_average_precision(*sides, alike, metric=metric)
     return {"label_map": found.value}
-
-
-def unit_rows(X: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows of length 1; those of length 0 as they are."""
-    lengths = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(lengths > 0, lengths, 1)
 
 
 def encoder_figures(encoder: Encoder) -> Cell:

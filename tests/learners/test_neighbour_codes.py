@@ -419,14 +419,16 @@ class TestLearner:
 
     def test_a_tight_plane_has_singular_values_that_are_alike(self, digits):
         def spread(tightness, n_bits):
-            options = {"n_iter": 20, "random_state": 0, "tightness": tightness}
-            encoder = NeighbourCodes(n_bits, **options).fit(digits[0]).encoder_
+            # The last iteration: an earlier one, or the start, is hardly pulled.
+            options = {"n_iter": 20, "random_state": 0, "validation": 0}
+            learner = NeighbourCodes(n_bits, tightness=tightness, **options)
+            encoder = learner.fit(digits[0]).encoder_
             values = np.linalg.svd(encoder.weights, compute_uv=False)
             values = values[values > 1e-3 * values[0]]
             return values[0] / values[-1]
 
         for n_bits in (16, 128):
-            assert spread(0.3, n_bits) < 0.8 * spread(0, n_bits)
+            assert spread(0.3, n_bits) < 0.7 * spread(0, n_bits)
 
     @pytest.mark.parametrize("shape", [(30, 8), (8, 30), (8, 8)])
     def test_towards_tight_leads_to_the_polar_factor(self, shape):
