@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from experiments._classic_features import is_classic
 from fewbits.learners import HomogeneousKernelMap
-from fewbits.learners._rows import spans
+from fewbits.learners._rows import line_spans
 
 KERNEL = "intersection"
 #: Of the learning rows, held by the directions that are kept.
@@ -44,7 +44,7 @@ def reduced(X: Features, learn: NDArray[np.int64]) -> Features:
     Z -= mean
     axes = leading((Z @ Z.T).astype(np.float64))
     rows = np.empty((len(X), axes.shape[1]), np.float32)
-    for span in spans(len(X), Z.shape[1], least=1):
+    for span in line_spans(len(X), Z.shape[1], least=1):
         rows[span] = (kernel.transform(X[span]) - mean) @ Z.T @ axes
     return rows
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments._cells import Cell
@@ -102,11 +102,23 @@ def seeds_of(cells: Iterable[Cell]) -> str:
     return f"Seeds: {most}{rest}."
 
 
-def not_measured(cells: Iterable[Cell], methods: Iterable[str]) -> str:
-    """Say which methods no cell is of; nothing where all are measured."""
-    known = {cell["cell"]["method"] for cell in cells}
-    missing = [method for method in methods if method not in known]
-    return f"Not measured yet: {'; '.join(missing)}." if missing else ""
+def not_measured(cells: Iterable[Cell], planned: Mapping[str, Iterable[int]]) -> str:
+    """Say of which methods, at which lengths, there are no cells; nothing if all are.
+
+    Parameters
+    ----------
+    planned : mapping
+        The lengths of each method.
+    """
+    known = {(cell["cell"]["method"], cell["cell"]["bits"]) for cell in cells}
+    found = []
+    for method, lengths in planned.items():
+        at = sorted(lengths)
+        missing = [bits for bits in at if (method, bits) not in known]
+        if missing:
+            where = f" ({', '.join(map(str, missing))} bits)" * (missing != at)
+            found.append(f"{method}{where}")
+    return f"Not measured yet: {'; '.join(found)}." if found else ""
 
 
 def left_out_of(cells: Iterable[Cell]) -> str:

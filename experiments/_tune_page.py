@@ -58,8 +58,9 @@ Every method comes with its default parameters, searched by Hamming distance, an
 the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --rerank` does,
 or {LONGEST:,}, the most that tuning tries, and that only where it is no more than a
 tenth of the items (300 on Caltech-101): what it gains there is by method and parameters
-alone. Tuning may take {MINUTES:g} minutes, half of what it takes unasked, on
-one of two shared cores. It is asked for the best recall within some bytes
+alone. Tuning begins nothing new after {MINUTES:g} minutes, half of what it has
+unasked, on one of two shared cores; how long it took in the end stands beside what it
+chose. It is asked for the best recall within some bytes
 (`--bytes`); also in {SHARE_OF_TIME:g} of the time that ITQ of as many bytes takes for a
 vector that comes alone (`--encode-us`); for the fewest bytes that reach a recall of
 {LEAST_RECALL:g} (`--recall`); and, where items have labels, for the most accurate votes
@@ -169,7 +170,7 @@ def sections(cells: list[Cell], name: str) -> list[str]:
         x_ticks=LENGTHS,
     )
     return [
-        not_measured(cells, (*FIXED, *GOALS)),
+        not_measured(cells, plan(WIDTHS[name])),
         f"![Recall against bits](../images/{path.name})",
         f"**Recall, {WAYS['re-ranked']}**\n\n{grid(tables['re-ranked'], '{} bits')}",
         f"**Recall, {WAYS['as it comes']}**\n\n"
@@ -180,6 +181,13 @@ def sections(cells: list[Cell], name: str) -> list[str]:
         *gains(cells, "accuracy", BY_LABELS),
         choices(cells),
     ]
+
+
+def plan(width: int) -> dict[str, tuple[int, ...]]:
+    """Return the lengths of each method and goal; axes are no more than features."""
+    lengths = dict.fromkeys(FIXED, LENGTHS)
+    lengths["pcah"] = tuple(bits for bits in LENGTHS if bits <= width)
+    return lengths | {name: goal.lengths for name, goal in GOALS.items()}
 
 
 def methods(cells: list[Cell], quality: str, way: str, goal: str = "") -> Table:

@@ -47,6 +47,11 @@ TRAININGS: dict[str, dict[str, Any]] = {
     "NeighbourCodes, not tight": {"tightness": 0.0},
 }
 FORMS_AT = (64, 256)
+#: The lengths that each method is measured at.
+PLAN: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys((*OTHERS, OURS, *FAST, NESTED), LENGTHS),
+    **dict.fromkeys((*FORMS, *TRAININGS), FORMS_AT),
+}
 
 
 def main(data: Data, bits: Bits = None, only: Only = None) -> None:

@@ -28,6 +28,16 @@ def check_count(value: int, name: str, minimum: int = 1) -> int:
     return number
 
 
+def check_seed(value: Any) -> int:
+    """Return `value` as an int that seeds every generator."""
+    number = whole_number(value, "random_state")
+    if not 0 <= number < 2**32:
+        raise ArgumentError(
+            f"random_state must be an integer from 0 to 2**32 - 1, got {number}"
+        )
+    return number
+
+
 def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
     """Return `value` when it is one of `choices`."""
     known = tuple(choices)

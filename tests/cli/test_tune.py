@@ -85,6 +85,15 @@ def test_what_there_was_no_time_for_is_told():
     assert json.loads(run(*late, "--json"))["untried"] == 2
 
 
+def test_bits_that_tell_nothing_are_told():
+    """Of the pixels some are white in every digit."""
+    given = ["tune", "x.npy", "--bytes", 8, "-o", "t.json", "-m", "threshold"]
+    assert "bits are the same for all items" in run(*given)
+    assert json.loads(run(*given, "--json"))["reported"]["n_constant_bits"] > 0
+    given = ["tune", "x.npy", "--bytes", 4, "-o", "u.json", *FEW]
+    assert "the same for all items" not in run(*given)
+
+
 def test_the_choice_is_in_the_table(monkeypatch):
     monkeypatch.setattr(_tune, "frontier", lambda measured, target: [])
     lines = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW).splitlines()

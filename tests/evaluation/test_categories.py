@@ -147,7 +147,7 @@ def test_precision_does_not_depend_on_the_order_of_test_rows():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"random_state": -1}, "random_state must be 0 to"),
+        ({"random_state": -1}, "random_state must be an integer from 0 to"),
         ({"C": "a"}, "weights must be numbers"),
         ({"C": [[1, 2], [3, 4]]}, "weights must be above 0"),
     ],

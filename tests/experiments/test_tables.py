@@ -26,9 +26,11 @@ def test_seeds_are_averaged_and_gaps_stay_empty():
 
 
 def test_what_is_not_measured_is_said():
-    cells = [cell("A", 64, 0, 0.2)]
-    assert not_measured(cells, ["A", "B", "C"]) == "Not measured yet: B; C."
-    assert not_measured(cells, ["A"]) == ""
+    cells = [cell("A", 64, 0, 0.2), cell("B", 64, 0, 0.3)]
+    planned = {"A": [64], "B": [64, 128, 256], "C": [64, 128]}
+    said = "Not measured yet: B (128, 256 bits); C."
+    assert not_measured(cells, planned) == said
+    assert not_measured(cells, {"A": [64]}) == ""
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from fewbits.errors import FeatureError
 from fewbits.learners import _rows
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._rows import Rows, column_means, spans
+from fewbits.learners._rows import Rows, column_means, line_spans
 
 
 @pytest.fixture(params=[(80, 12), (12, 12), (9, 30), (2, 5)], ids=str)
@@ -46,13 +46,13 @@ def test_duplicated_features_lower_the_rank():
 
 
 def test_no_variance():
-    with pytest.raises(FeatureError, match="every row of X is the same"):
+    with pytest.raises(FeatureError, match="every row that is learned from"):
         principal_axes(np.full((7, 3), 0.1))
 
 
 @pytest.mark.parametrize("width", [1, 3, 10**7])
 def test_spans_cover_everything_once(width):
-    covered = [i for span in spans(5000, width) for i in range(5000)[span]]
+    covered = [i for span in line_spans(5000, width) for i in range(5000)[span]]
     assert covered == list(range(5000))
 
 

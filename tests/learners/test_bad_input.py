@@ -6,15 +6,19 @@ from sklearn.base import clone
 
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import (
+    BRE,
     CBE,
     CCAITQ,
     ITQ,
     LSH,
     PCAH,
     BilinearProjections,
+    FastNeighbourCodes,
     Hadamard,
     Learner,
+    NeighbourCodes,
     SparseProjections,
+    SpectralHashing,
     Thresholding,
 )
 from tests.learners._learners import every_learner
@@ -159,7 +163,7 @@ class TestLabels:
         assert "some rows have and others lack" in message
 
 
-@pytest.mark.parametrize("n_bits", [0, -1, 10**9, 1e9, 2.5, "a", True, np.nan])
+@pytest.mark.parametrize("n_bits", [0, -1, 65_537, 1e9, 2.5, "a", True, np.nan])
 @pytest.mark.parametrize(
     "learner",
     [
@@ -171,6 +175,10 @@ class TestLabels:
         ITQ(),
         CCAITQ(),
         SparseProjections(),
+        SpectralHashing(),
+        BRE(),
+        NeighbourCodes(),
+        FastNeighbourCodes(),
     ],
 )
 def test_n_bits(learner, n_bits):
@@ -232,6 +240,21 @@ def test_random_state(learner, seed):
     message = refusal(learner, features(), error=ArgumentError)
     assert message.startswith("random_state must be an integer from 0 to")
     assert message.endswith(f"got {seed!r}")
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        BRE(n_train=20, random_state=0),
+        NeighbourCodes(n_rows=20, random_state=0),
+        FastNeighbourCodes(n_rows=20, random_state=0),
+    ],
+)
+def test_rows_that_vary_where_none_is_drawn(learner):
+    X = np.zeros((100_000, 6))
+    X[7] = 1
+    X[8] = -1
+    assert "every row that is learned from" in refusal(learner, X, Y, FeatureError)
 
 
 def test_features_too_small_to_whiten_in_float32():

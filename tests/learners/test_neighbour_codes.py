@@ -573,7 +573,7 @@ class TestLearner:
         learner = NeighbourCodes(16, n_iter=3, n_rows=500, random_state=0)
         assert recall(learner, digits) > recall(LSH(16, random_state=0), digits)
 
-    def test_scale_and_place_of_the_features_have_no_effect(self, digits):
+    def test_scale_of_the_features_has_no_effect(self, digits):
         X = digits[0].astype(np.float32)
         codes = [
             NeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)

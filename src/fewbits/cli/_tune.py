@@ -242,6 +242,8 @@ def _print(found: Any) -> None:
     )
     if found.reached:
         _print_unconfirmed(found)
+    if n := found.reported.n_constant_bits:
+        typer.echo(f"note: {n} of the bits are the same for all items")
     if found.best.configuration.keep_vectors:
         typer.echo(
             "note: vectors are kept to re-rank by, as float16: the codes save time, "

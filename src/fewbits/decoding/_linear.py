@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._checks import whole_number
+from fewbits._checks import check_seed
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.codes._arguments import check_k
@@ -143,14 +143,6 @@ def check_cost(C: float) -> None:
     if not is_number or not 1 / _LARGEST_COST <= C <= _LARGEST_COST:
         raise ArgumentError(
             f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
-        )
-
-
-def check_seed(random_state: int) -> None:
-    """Refuse a number that seeds nothing."""
-    if not 0 <= whole_number(random_state, "random_state") < 2**32:
-        raise ArgumentError(
-            f"random_state must be 0 to 2**32 - 1, got {random_state!r}"
         )
 
 

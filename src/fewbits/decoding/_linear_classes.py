@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._checks import whole_number
+from fewbits._checks import check_seed, whole_number
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes
-from fewbits.decoding._linear import check_seed, learn_class
+from fewbits.decoding._linear import learn_class
 from fewbits.decoding._names import as_name_array
 from fewbits.errors import ArgumentError
 

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_seed
 from fewbits._typing import CodeArray
 from fewbits.codes._arguments import check_k
-from fewbits.decoding._linear import check_cost, check_seed, linear_svm, training_signs
+from fewbits.decoding._linear import check_cost, linear_svm, training_signs
 
 
 def select_bits(

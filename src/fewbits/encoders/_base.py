@@ -38,11 +38,13 @@ class Encoder(ABC):
 
     @property
     @abstractmethod
-    def n_features(self) -> int: ...
+    def n_features(self) -> int:
+        """Numbers in a row of features."""
 
     @property
     @abstractmethod
-    def n_bits(self) -> int: ...
+    def n_bits(self) -> int:
+        """Bits of a code, 1 to 65,536."""
 
     @abstractmethod
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:

@@ -37,8 +37,10 @@ class BilinearEncoder(SizedEncoder):
 
     Attributes
     ----------
-    left, right : ndarray, dtype float32
-        Read-only, as is `bias`.
+    left : ndarray of shape (d1, b1), dtype float32
+        Read-only, as are `right` and `bias`.
+    right : ndarray of shape (d2, b2), dtype float32
+    bias : ndarray of shape (n_bits,), dtype float32
 
     Raises
     ------
@@ -49,6 +51,11 @@ class BilinearEncoder(SizedEncoder):
     -----
     Each number of both products is one chain of fused multiply-adds, right before left.
     The bias is added last.
+
+    References
+    ----------
+    Gong, Kumar, Rowley and Lazebnik, "Learning Binary Codes for High-Dimensional Data
+    Using Bilinear Projections", CVPR 2013.
 
     Examples
     --------

@@ -37,6 +37,12 @@ class BlockHadamardEncoder(RoundsEncoder):
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
 
+    Attributes
+    ----------
+    weights : ndarray of shape (n_series, n_rounds, size, width), dtype float32
+        Read-only, as is `bias`.
+    bias : ndarray of shape (n_bits,), dtype float32
+
     Raises
     ------
     ArgumentError
@@ -47,6 +53,11 @@ class BlockHadamardEncoder(RoundsEncoder):
     The transform is that of Sylvester's matrix of 1 and -1, which is not scaled: where
     it shall be orthogonal, the weights hold the factor ``size ** -0.5``. A score is
     defined to the last bit, so that a row has the same scores everywhere.
+
+    References
+    ----------
+    Yang, Moczulski, Denil, de Freitas, Smola, Song and Wang, "Deep Fried Convnets",
+    ICCV 2015, for diagonal matrices.
 
     Examples
     --------

@@ -41,6 +41,8 @@ class CirculantEncoder(Encoder):
     ----------
     columns : ndarray of shape (n_blocks, n_features), dtype float32
         Read-only, as are `signs` and `bias`.
+    signs : ndarray of shape (ceil(n_features / 8),), dtype uint8
+    bias : ndarray of shape (n_bits,), dtype float32
 
     Raises
     ------
@@ -55,6 +57,10 @@ class CirculantEncoder(Encoder):
     their roots of unity on the machine's sine. Ours does the same operations in the
     same order everywhere; a score may differ from that of a matrix product by a few
     units of 1e-7 of the lengths of the row and the column.
+
+    References
+    ----------
+    Yu, Kumar, Gong and Chang, "Circulant Binary Embedding", ICML 2014.
 
     Examples
     --------

@@ -57,6 +57,10 @@ class EigenfunctionEncoder(Encoder):
     IEEE 754 defines to the last bit, one NumPy call each, so that no compiler can fuse
     two of them.
 
+    References
+    ----------
+    Weiss, Torralba and Fergus, "Spectral Hashing", NIPS 2008.
+
     Examples
     --------
     >>> encoder = EigenfunctionEncoder([[1.0]], axes=[0, 0], modes=[1, 2], bias=[0, 0])

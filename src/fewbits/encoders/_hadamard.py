@@ -32,6 +32,12 @@ class HadamardEncoder(RoundsEncoder):
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
 
+    Attributes
+    ----------
+    signs : ndarray of shape (n_blocks, n_rounds, size / 8), dtype uint8
+        Read-only, as is `bias`.
+    bias : ndarray of shape (n_bits,), dtype float32
+
     Raises
     ------
     ArgumentError
@@ -41,6 +47,11 @@ class HadamardEncoder(RoundsEncoder):
     -----
     Each stage of a transform adds or subtracts pairs of float32 numbers, in one fixed
     order of stages, so that a row has the same scores everywhere.
+
+    References
+    ----------
+    Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, "Practical and Optimal LSH for
+    Angular Distance", NIPS 2015, for three rounds of signs in the place of a rotation.
 
     Examples
     --------

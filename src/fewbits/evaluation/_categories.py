@@ -7,11 +7,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count
+from fewbits._checks import check_count, check_seed
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes
 from fewbits.decoding import LinearModel, learn_class, select_bits
-from fewbits.decoding._linear import check_seed
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import as_labels, check_lengths, check_not_empty
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_choice
 from fewbits._spans import spans
 from fewbits._typing import Array, IdArray
+from fewbits._unit_rows import unit_rows
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._checks import as_features
 from fewbits.index._rerank import METRICS, pair_distances
@@ -112,13 +113,6 @@ def check_pair(
     check_choice(metric, "metric", METRICS)
     items = as_features(database, "database")
     return as_features(queries, "queries", items.shape[1]), items
-
-
-def unit_rows(rows: FloatArray) -> FloatArray:
-    """Scale rows to length 1; rows of zeros stay, and are at cosine 0 with all."""
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    result: FloatArray = rows / np.where(norms > 0, norms, 1.0)
-    return result
 
 
 def _largest(X: Array) -> float:

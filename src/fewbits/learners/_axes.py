@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._device import Matrix, here, product
-from fewbits.learners._rows import LARGE, Rows, checksum, column_means, parts
+from fewbits.learners._rows import (
+    LARGE,
+    SAME_ROWS,
+    Rows,
+    checksum,
+    column_means,
+    parts,
+)
 from fewbits.learners._shared_steps import once
 
 Float64Array = NDArray[np.float64]
@@ -60,7 +67,7 @@ def _axes_of(X: Array) -> PrincipalAxes:
     few_rows = 2 * len(X) < X.shape[1]
     scatter, directions = _from_rows(X, mean) if few_rows else _from_columns(X, mean)
     if not len(scatter):
-        raise FeatureError("every row of X is the same: there is nothing to learn")
+        raise FeatureError(SAME_ROWS)
     return PrincipalAxes(mean, _signed(directions), scatter)
 
 

@@ -72,10 +72,13 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         ArgumentError
             When a parameter is out of range.
         FeatureError
-            When X holds NaN or infinity, has gaps (a masked array), or all of its rows
-            are the same.
-        ValueError
-            When X is no matrix of at least two rows, or y does not fit.
+            When X holds NaN, infinity or what float32 cannot hold, has gaps (a masked
+            array), is no matrix of at least two rows, or all of its rows are the same.
+        DivergedError
+            When training ends in numbers that are not finite.
+        ArtefactError, OSError
+            When a checkpoint belongs to another fit or is damaged, or cannot be read
+            or written; of methods that have one.
         """
         self._check_parameters()
         check_seed(getattr(self, "random_state", None))
@@ -99,6 +102,13 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         Returns
         -------
         ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        FeatureError
+            When X holds NaN or infinity, or has another width than what was learnt.
         """
         check_is_fitted(self)
         features = self._features(X, reset=False)
@@ -115,6 +125,11 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         Returns
         -------
         ndarray of shape (n, n_bits), dtype uint8
+
+        Raises
+        ------
+        NotFittedError, FeatureError
+            As `encode` does.
         """
         return unpack(self.encode(X), self.encoder_.n_bits)
 

@@ -11,13 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from fewbits._typing import Array
+from fewbits._unit_rows import unit_rows
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._bre_descent import descend, first_sweep, random_pairs
 from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_integer, check_n_bits, check_number
 from fewbits.learners._resumable import ResumableLearner
-from fewbits.learners._rows import as_single, column_means
+from fewbits.learners._rows import SAME_ROWS, as_single, column_means
 
 Float64Array = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ class BRE(ResumableLearner):
     Raises
     ------
     FeatureError
-        From `fit`, when every row is the same.
+        From `fit`, when every row is the same, or every one of the `n_train` drawn.
 
     Notes
     -----
@@ -157,12 +158,9 @@ def _unit_rows(
 ) -> Float64Array:
     """Return `count` random rows, centred and scaled to length 1; zeros stay zeros."""
     rows = np.sort(_draw(len(X), min(count, len(X)), rng))
-    centred = as_single(X[rows]) - mean
-    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-    # The mean of equal float32 numbers is exact in float64, so zero means zero.
-    if not lengths.any():
-        raise FeatureError("every row of X is the same: there is nothing to learn")
-    unit: Float64Array = centred / np.where(lengths > 0, lengths, 1)
+    unit = unit_rows(as_single(X[rows]) - mean)
+    if not unit.any():
+        raise FeatureError(SAME_ROWS)
     return unit
 
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.encoders import Encoder
-from fewbits.learners._rows import spans
+from fewbits.learners._rows import line_spans
 
 NO_WEIGHTS = ", as none of their weights was kept; raise density"
 _SOME = 1000
@@ -33,7 +33,7 @@ def n_constant_bits(encoder: Encoder, X: Array) -> int:
     """
     first = encoder.encode(X[:1])
     changed = _changed(encoder, X[:: max(1, len(X) // _SOME)], first)
-    for span in spans(len(X), len(X), least=_SOME):
+    for span in line_spans(len(X), len(X), least=_SOME):
         if np.bitwise_count(changed).sum() == encoder.n_bits:
             break
         changed |= _changed(encoder, X[span], first)

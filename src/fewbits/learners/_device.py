@@ -62,9 +62,9 @@ class _Torch:
     is_torch = True
 
     def __init__(self, name: str) -> None:
-        from fewbits.learners.deep._torch import as_device
+        from fewbits.learners._torch import device_named
 
-        self.device = as_device(name)
+        self.device = device_named(name)
 
     def put(self, x: FeatureArray) -> Matrix:
         import torch
@@ -81,7 +81,7 @@ class _Torch:
         return torch.zeros(tuple(shape), dtype=torch.float64, device=self.device)
 
     def signs(self, x: Matrix) -> Matrix:
-        from fewbits.learners.deep._torch import signs
+        from fewbits.learners._torch import signs
 
         return signs(x)
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from fewbits._typing import Array
 from fewbits.encoders._homogeneous import KernelMap, kernel_map
-from fewbits.learners._rows import as_single, check_finite, spans
+from fewbits.learners._rows import as_single, check_finite, line_spans
 from fewbits.learners._validation import validated
 
 
@@ -100,7 +100,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         """
         kernel = self._kernel_map()
         features = self._features(X, reset=True)
-        for span in spans(*features.shape):
+        for span in line_spans(*features.shape):
             kernel.check_signs(as_single(features[span]))
         return self
 
@@ -176,5 +176,5 @@ def mapped_blocks(
     X: Array, kernel: KernelMap
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Yield the values of some megabytes at a time."""
-    for span in spans(*mapped_shape(X, kernel), least=1):
+    for span in line_spans(*mapped_shape(X, kernel), least=1):
         yield span, kernel(as_single(X[span]))

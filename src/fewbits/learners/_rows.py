@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._device import as_dtype, here
@@ -20,22 +21,23 @@ from fewbits.learners._device import as_dtype, here
 KEEP_BYTES = 1 << 26
 _BLOCK_ENTRIES = 1 << 20
 _MIN_ROWS = 1024
+#: Of rows that a learner draws; `check_varied` has looked at all of them.
+SAME_ROWS = "every row that is learned from is the same: there is nothing to learn"
 #: Matrices of more entries are held in float32, and worked on in parts of this size.
 LARGE = 1 << 26
 #: One pass of more multiply-adds than this is done in float32, summed in float64.
 _DOUBLE_LIMIT = 1 << 30
 
 
-def spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
+def line_spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
     """Cut `length` lines of `width` entries into slices of some megabytes each."""
     step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
-    for start in range(0, length, step):
-        yield slice(start, min(start + step, length))
+    return spans(length, step)
 
 
 def parts(n_rows: int, width: int) -> Iterator[slice]:
     """Cut a matrix into slices of `LARGE` entries: a small one is whole."""
-    return spans(n_rows, width, least=max(1, LARGE // max(1, width)))
+    return line_spans(n_rows, width, least=max(1, LARGE // max(1, width)))
 
 
 def as_single(X: Array) -> NDArray[np.float32]:
@@ -46,7 +48,7 @@ def as_single(X: Array) -> NDArray[np.float32]:
 
 def check_finite(X: Array) -> None:
     """Refuse NaN, infinity and what becomes infinite in float32, naming the first."""
-    for span in spans(*X.shape):
+    for span in line_spans(*X.shape):
         finite = np.isfinite(as_single(X[span]))
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
@@ -60,14 +62,14 @@ def check_finite(X: Array) -> None:
 def check_varied(X: Array) -> None:
     """Refuse rows that are all the same; the first that differs ends the search."""
     first = as_single(X[:1])
-    if all((as_single(X[span]) == first).all() for span in spans(*X.shape)):
+    if all((as_single(X[span]) == first).all() for span in line_spans(*X.shape)):
         raise FeatureError("every row of X is the same: there is nothing to learn")
 
 
 def column_means(X: Array) -> NDArray[np.float64]:
     """Return the mean of each column, summed in float64."""
     total = np.zeros(X.shape[1])
-    for span in spans(*X.shape):
+    for span in line_spans(*X.shape):
         total += as_single(X[span]).sum(axis=0, dtype=np.float64)
     return total / len(X)
 
@@ -75,7 +77,7 @@ def column_means(X: Array) -> NDArray[np.float64]:
 def checksum(X: Array) -> str:
     """Return the SHA-256 of all rows, as float32, and of their number and width."""
     digest = sha256(repr(X.shape).encode())
-    for span in spans(*X.shape):
+    for span in line_spans(*X.shape):
         digest.update(as_single(X[span]).data)
     return digest.hexdigest()
 
@@ -115,19 +117,19 @@ class Rows:
             self._kept = self.gather()
 
     def __iter__(self) -> Iterator[FeatureArray]:
-        for span in spans(len(self.X), self._widest):
+        for span in line_spans(len(self.X), self._widest):
             yield self._compute(span) if self._kept is None else self._kept[span]
 
     def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
         """Walk over the rows of these numbers."""
-        for span in spans(len(rows), self._widest):
+        for span in line_spans(len(rows), self._widest):
             chosen = rows[span]
             yield self._compute(chosen) if self._kept is None else self._kept[chosen]
 
     def gather(self) -> FeatureArray:
         """Return all rows, in memory."""
         rows = np.empty(self.shape, self.dtype)
-        for span in spans(len(self.X), self._widest):
+        for span in line_spans(len(self.X), self._widest):
             rows[span] = self._compute(span)
         return rows
 

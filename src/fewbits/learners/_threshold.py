@@ -12,7 +12,7 @@ from fewbits.errors import FeatureError
 from fewbits.learners._base import Learner
 from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import check_choice
-from fewbits.learners._rows import as_single, column_means, spans
+from fewbits.learners._rows import as_single, column_means, line_spans
 
 _THRESHOLDS = ("zero", "mean", "median")
 _DIGIT_BITS, _LAST_DIGIT, _SIGN = 8, np.uint64(255), np.uint32(1 << 31)
@@ -41,6 +41,11 @@ class Thresholding(Learner):
         Bits that are the same for all rows, as those of constant features are; a
         warning tells when there are any.
     n_features_in_ : int
+
+    Raises
+    ------
+    FeatureError
+        From `fit`, as of all learners, and when there are more than 65,536 features.
 
     Notes
     -----
@@ -103,7 +108,7 @@ def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:
     found, before = np.zeros(n_columns, np.uint64), np.full(n_columns, rank)
     for shift in range(32 - _DIGIT_BITS, -1, -_DIGIT_BITS):
         counts = np.zeros(n_columns << _DIGIT_BITS, np.int64)
-        for span in spans(*X.shape):
+        for span in line_spans(*X.shape):
             keys = _rising_keys(as_single(X[span]))
             agrees = keys >> (shift + _DIGIT_BITS) == found
             digits = (keys >> shift & _LAST_DIGIT).astype(np.int64)

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from fewbits import learners
+from fewbits._checks import check_seed
 from fewbits.errors import ArgumentError
 from fewbits.learners import Learner
 
@@ -77,7 +78,8 @@ def make_learner(
     _check_known(method, wanted, known)
     if "random_state" in known:
         wanted.setdefault("random_state", random_state)
-        check_seed(wanted["random_state"])
+        if wanted["random_state"] is not None:
+            check_seed(wanted["random_state"])
     return make(**_composed(method, wanted))
 
 
@@ -153,16 +155,6 @@ def _parts(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
 
 def _dotted(part: str, make: Callable[..., Any]) -> list[str]:
     return [f"{part}.{name}" for name in inspect.signature(make).parameters]
-
-
-def check_seed(seed: Any) -> None:
-    """Refuse what cannot seed anything."""
-    if seed is not None and (
-        isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32
-    ):
-        raise ArgumentError(
-            f"random_state must be an integer from 0 to 2**32 - 1, got {seed!r}"
-        )
 
 
 def method_of(learner: Learner) -> str:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
 from fewbits.errors import ArgumentError
+from fewbits.learners._torch import signs
 from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep._torch import signs, straight_through
+from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses import (
     CSQ,
     DBDH,

@@ -39,6 +39,10 @@ class Timed:
     def project(self, rows):
         return self.encoder.project(rows)
 
+    @property
+    def n_bits(self):
+        return self.encoder.n_bits
+
 
 @pytest.fixture
 def clock(monkeypatch):

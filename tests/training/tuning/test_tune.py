@@ -59,6 +59,15 @@ def test_one_method_and_one_length():
     assert tried == {("lsh", 16)}
 
 
+def test_bits_that_are_the_same_for_all_items_are_told():
+    """Some pixels are white in all of the digits."""
+    found = tune(digits(), Target(max_bytes=8), methods=["threshold"])
+    white = int((X[0] == X).all(axis=0).sum())
+    assert found.reported.n_constant_bits >= white > 0
+    varied = tune(digits(), Target(max_bytes=8), methods="lsh", n_bits=16)
+    assert varied.reported.n_constant_bits == 0
+
+
 def test_what_takes_too_long_to_encode_is_no_answer():
     found = tune(digits(), Target(max_encode_us=1e-6), **FEW)
     assert not found.reached
@@ -200,11 +209,14 @@ def recall(encoder, train, queries, how=None):
     return search_recall(found.ids, truth).value
 
 
-DEFAULTS = ["lsh", "hadamard", "pcah", "itq", "sp", "sh", "cbe", "bp"]
+CHEAP = ["lsh", "hadamard", "pcah", "itq", "sp", "sh", "cbe", "bp"]
+TRIED = ["hadamard", "itq", "sp"]
+SEARCHES = (None, 100)  # `search` and `search --rerank`, as they are without tuning
 
 
-def test_it_beats_every_fixed_default_on_rows_it_has_not_seen():
-    gains = {method: [] for method in DEFAULTS}
+def test_it_beats_every_cheap_default_on_rows_it_has_not_seen():
+    """`experiments.tune` has all methods; here the ones that take no minutes."""
+    gains = {(method, how): [] for method in CHEAP for how in SEARCHES}
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(X))
         known, unseen = order[300:], X[order[:300]]
@@ -212,7 +224,7 @@ def test_it_beats_every_fixed_default_on_rows_it_has_not_seen():
         found = tune(
             source,
             Target(max_bytes=4),
-            methods=["hadamard", "itq", "sp"],
+            methods=TRIED,
             n_bits=[32],
             random_state=seed,
         )
@@ -221,13 +233,16 @@ def test_it_beats_every_fixed_default_on_rows_it_has_not_seen():
             chosen.method, chosen.n_bits, chosen.random_state, chosen.parameters
         )
         tuned = recall(mine.fit(X[known]).encoder_, X[known], unseen, chosen.shortlist)
-        for method in DEFAULTS:
+        for method in CHEAP:
             encoder = make_learner(method, 32, seed, {}).fit(X[known]).encoder_
-            # `search` and `search --rerank`, as they are without tuning
-            for how in (None, 100):
-                gains[method].append(tuned - recall(encoder, X[known], unseen, how))
-    assert all(np.mean(each) >= 0 for each in gains.values())
-    assert sum(np.mean(each) > 0.01 for each in gains.values()) == len(DEFAULTS)
+            for how in SEARCHES:
+                theirs = recall(encoder, X[known], unseen, how)
+                gains[method, how].append(tuned - theirs)
+    mean = {each: np.mean(values) for each, values in gains.items()}
+    assert all(mean[method, None] > 0.01 for method in CHEAP)
+    # With a shortlist that it does not have unasked, the best that was tried is a tie.
+    assert all(mean[method, 100] > -0.01 for method in TRIED)
+    assert all(mean[method, 100] > 0.01 for method in {*CHEAP}.difference(TRIED))
 
 
 @pytest.mark.parametrize("minutes", [None, 1])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._rows import spans
+from fewbits.learners._rows import line_spans
 from fewbits.learners.dbc._objective import Float64Array, Labels, Objective, hinge
 
 #: As many as the released code does; fewer when nothing moves any more.
@@ -30,7 +30,7 @@ def improve(
         Whether rows of one class may differ. If not, those of `labels` must not.
     """
     improved = np.empty_like(labels)
-    for bits in spans(labels.shape[1], len(labels), least=1):
+    for bits in line_spans(labels.shape[1], len(labels), least=1):
         descent = _Descent(labels[:, bits], scores[:, bits], objective, by_image)
         improved[:, bits] = descent.run()
     return improved

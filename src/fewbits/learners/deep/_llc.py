@@ -23,11 +23,11 @@ from fewbits.learners._parameters import (
     check_n_bits,
     check_number,
 )
+from fewbits.learners._torch import signs
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep._targets import class_means
-from fewbits.learners.deep._torch import signs
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import Setting
 from fewbits.learners.deep.losses._centres import (

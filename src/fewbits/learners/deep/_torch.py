@@ -7,8 +7,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.errors import FewbitsError
 from fewbits.learners._device import device_around
+from fewbits.learners._torch import device_named, signs
 
 #: What torch's allocators say when there is none left.
 _NO_MEMORY = ("out of memory", "allocate memory", "not enough memory")
@@ -32,29 +33,13 @@ def straight_through(scores: Tensor) -> Tensor:
     return result
 
 
-def signs(scores: Tensor) -> Tensor:
-    """Return -1 and 1; 0 gives 1, as ``torch.sign`` does not."""
-    return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
-
-
 def as_device(name: str) -> torch.device:
     """Return the device of this name.
 
     "auto" takes that of the block, `on_device`, or else a GPU if there is one.
     """
-    if name == "auto":
-        around = device_around()
-        name = around or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        known = device.type in ("cpu", "cuda")
-    except (RuntimeError, TypeError):
-        known = False
-    if not known:
-        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ArgumentError(f"device={name!r}, but torch finds no GPU here")
-    return device
+    around = device_around() if name == "auto" else None
+    return device_named(around or name)
 
 
 def device_of(module: nn.Module) -> torch.device:

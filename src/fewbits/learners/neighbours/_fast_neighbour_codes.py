@@ -36,9 +36,7 @@ class FastNeighbourCodes(NeighbourLearner):
         Of their blocks. 1 learns diagonal matrices, which cost no more than the random
         signs of `Hadamard`; three rounds are better then.
     perplexity : float, default=20.0
-        Effective number of neighbours that are to be kept. More, such as 150 of 500
-        `n_neighbours`, keep wider neighbourhoods, and classes with them, for some of
-        the ten nearest.
+        Effective number of neighbours that are to be kept, of the `n_neighbours`.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
     n_anchors : int, default=20_000
@@ -82,6 +80,14 @@ class FastNeighbourCodes(NeighbourLearner):
     n_iter_ : int
         Iterations that were done.
     n_features_in_ : int
+
+    Raises
+    ------
+    FeatureError
+        From `fit`, as of all learners, and when features are too small or too large for
+        products in float32, or all rows that take part are the same.
+    DivergedError
+        From `fit`, when the loss is not finite: `learning_rate` is too high.
 
     Notes
     -----

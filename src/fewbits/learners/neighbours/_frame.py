@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fewbits._typing import Array, FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._rows import Rows, column_means
+from fewbits.learners._rows import SAME_ROWS, Rows, column_means
 
 Float32Array = NDArray[np.float32]
 
@@ -62,7 +62,7 @@ def plain_frame(X: Array) -> Frame:
 
 def _unit(n: int, scatter: float) -> float:
     if not scatter > 0:
-        raise FeatureError("every row of X is the same: there is nothing to learn")
+        raise FeatureError(SAME_ROWS)
     scale = float(np.sqrt(n / scatter))
     if not LEAST <= scale <= 1 / LEAST:
         size = "small" if scale > 1 else "large"

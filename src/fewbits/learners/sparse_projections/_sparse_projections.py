@@ -105,6 +105,11 @@ class SparseProjections(ResumableLearner):
         warning tells when there are any.
     n_features_in_ : int
 
+    Raises
+    ------
+    ArgumentError
+        From `fit`, as of all learners, and when `n_nonzero` exceeds the weights.
+
     Warns
     -----
     UserWarning

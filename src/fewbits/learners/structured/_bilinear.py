@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array, FeatureArray
+from fewbits._unit_rows import unit_rows
 from fewbits.encoders import BilinearEncoder
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._dead_bits import tell_constant_bits
@@ -18,7 +19,7 @@ from fewbits.learners._procrustes import polar
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
 from fewbits.learners._signs import signs
-from fewbits.learners.structured._structured import centred, unit_rows
+from fewbits.learners.structured._structured import centred
 
 Float64Array = NDArray[np.float64]
 
@@ -127,7 +128,7 @@ class BilinearProjections(ResumableLearner):
         if self.learn:
             start = closest_rotation(start[0]), closest_rotation(start[1])
             rows = Rows(X, mean, n_out=max(d1 * b2, b1 * d2, b1 * b2))
-            left, right = self._resume(partial(rotations, rows), start, X)
+            left, right = self._resume(partial(side_rotations, rows), start, X)
         else:
             left, right = self._run(iter(()), start)
         zeros = np.zeros(self.n_bits)
@@ -155,7 +156,7 @@ def closest_rotation(C: FeatureArray) -> FeatureArray:
     return polar(C) if C.shape[0] <= C.shape[1] else polar(C.T).T
 
 
-def rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
+def side_rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
     """Yield better and better rotations of both sides.
 
     Raises ``sum tr(B_n' left' Z_n right)`` over signs B and each side in turn, exactly,
@@ -176,8 +177,8 @@ def _correlation(
 ) -> Float64Array:
     """Return the matrix whose dot product with a side is the sum to be raised."""
     C = np.zeros(left.shape if of_left else right.shape)
-    for block in unit_rows(rows):  # what it takes is gone when the next is made
-        C += _of_block(block, left, right, of_left=of_left)
+    for block in rows:  # what it takes is gone when the next is made
+        C += _of_block(unit_rows(block), left, right, of_left=of_left)
     return C
 
 

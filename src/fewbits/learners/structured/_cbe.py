@@ -10,6 +10,7 @@ from scipy.fft import irfft, rfft
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
+from fewbits._unit_rows import unit_rows
 from fewbits.encoders import CirculantEncoder
 from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import (
@@ -21,7 +22,7 @@ from fewbits.learners._parameters import (
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import Rows, column_means
 from fewbits.learners.structured._circulant_steps import circulants
-from fewbits.learners.structured._structured import centred, unit_rows
+from fewbits.learners.structured._structured import centred
 
 
 class CBE(ResumableLearner):
@@ -142,7 +143,7 @@ class CBE(ResumableLearner):
             rows = Rows(X, mean, n_out=2 * d)
             states = partial(
                 circulants,
-                lambda: (block * flips for block in unit_rows(rows)),
+                lambda: (unit_rows(block) * flips for block in rows),
                 d,
                 self.n_bits,
                 self.penalty,

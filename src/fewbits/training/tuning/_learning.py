@@ -87,7 +87,7 @@ def _fit(
     length = None if decides_length(wanted.method) else wanted.n_bits
     learner: Any = make_learner(wanted.method, length, wanted.random_state, parameters)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # bad codes will show in their figures
+        warnings.simplefilter("ignore")  # bad codes show in their figures
         with interrupts_passed_on():
             learner.fit(X, y)
     encoder: Encoder = learner.encoder_

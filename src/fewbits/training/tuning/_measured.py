@@ -26,6 +26,8 @@ class Measured:
         shortest, and to search, once they are encoded, for each of many queries at a
         time.
     fit_seconds : float
+    n_constant_bits : int
+        Bits that are the same for all of the items: they take room and tell nothing.
     """
 
     configuration: Configuration
@@ -36,6 +38,7 @@ class Measured:
     encode_us: float
     search_us: float
     fit_seconds: float
+    n_constant_bits: int
 
     def figures(self) -> dict[str, Any]:
         """Return the numbers, rounded to what they mean."""
@@ -47,6 +50,7 @@ class Measured:
             "encode_us": round(self.encode_us, 3),
             "search_us": round(self.search_us, 2),
             "fit_seconds": round(self.fit_seconds, 2),
+            "n_constant_bits": self.n_constant_bits,
         }
 
     def as_dict(self) -> dict[str, Any]:

@@ -95,6 +95,7 @@ class Trial:
         (encode,) = seconds_alone([encoder], self.queries)
         codes, index = encoder.encode(self.queries), self._index(encoder)
         coded = _Coded(index, codes, encoder.project(self.queries))
+        n_constant = _n_constant_bits(index.codes, encoder.n_bits)
         found = []
         for each in searches:
             start = time.perf_counter()
@@ -112,6 +113,7 @@ class Trial:
                     encode_us=1e6 * encode,
                     search_us=1e6 * seconds,
                     fit_seconds=fit_seconds,
+                    n_constant_bits=n_constant,
                 )
             )
         return found
@@ -171,6 +173,11 @@ class Trial:
     def _kept(self) -> NDArray[np.float16]:
         with np.errstate(over="ignore"):
             return np.asarray(self.X, np.float16)
+
+
+def _n_constant_bits(codes: CodeArray, n_bits: int) -> int:
+    varied = np.bitwise_or.reduce(codes) & ~np.bitwise_and.reduce(codes)
+    return n_bits - int(np.bitwise_count(varied).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import __version__, _kernels
-from fewbits._checks import check_count
+from fewbits._checks import check_count, check_seed
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -17,7 +17,6 @@ from fewbits.training._alarms import check_classes
 from fewbits.training._fit import features_of
 from fewbits.training._methods import (
     SUPERVISED,
-    check_seed,
     decides_length,
     make_learner,
 )

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits.errors import ArgumentError
+from fewbits.learners._torch import signs
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep._torch import signs, straight_through
+from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._centres import as_tensor, centre_loss, given_codes
 from fewbits.learners.deep.losses._greedy import class_loss

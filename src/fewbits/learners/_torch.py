@@ -1,0 +1,27 @@
+"""What torch is asked for with and without networks; imported where torch is."""
+
+import torch
+from torch import Tensor
+
+from fewbits.errors import ArgumentError
+
+
+def signs(scores: Tensor) -> Tensor:
+    """Return -1 and 1; 0 gives 1, as ``torch.sign`` does not."""
+    return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
+
+
+def device_named(name: str) -> torch.device:
+    """Return the device of this name; "auto" is a GPU if there is one."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        known = device.type in ("cpu", "cuda")
+    except (RuntimeError, TypeError):
+        known = False
+    if not known:
+        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError(f"device={name!r}, but torch finds no GPU here")
+    return device
