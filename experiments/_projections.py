@@ -1,5 +1,6 @@
 """Which projections are compared on which features, and which would take too long."""
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
@@ -100,8 +101,25 @@ METHODS: dict[str, Make] = {
         FastNeighbourCodes, block_size=1, n_rounds=3
     ),
 }
+#: Methods that encode by a dense matrix.
+_DENSE = ("LSH", "ITQ", "SP 100%", "BRE", "NeighbourCodes")
 _TRAINED = ("ITQ", *map(named, DENSITIES))
 _OURS = "NeighbourCodes"
+
+
+def matrix_bytes(method: str, n_bits: int, n_features: int) -> int | None:
+    """Return the bytes of a dense or sparse encoder; of others None.
+
+    Numbers and biases are float32. A sparse weight has a place of 32 bits, and a bit a
+    start of 64; so has the last one's end, and the number of features.
+    """
+    if method in _DENSE:
+        return 4 * n_bits * (n_features + 1)
+    for density in DENSITIES:
+        if method == named(density):
+            n_weights = math.ceil(round(density * n_bits * n_features, 6))
+            return 8 * n_weights + 12 * n_bits + 16
+    return None
 
 
 def seeds_of(method: str) -> tuple[int, ...]:

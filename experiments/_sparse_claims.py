@@ -13,13 +13,16 @@ from experiments._verdicts import RULE, said, signed
 CLAIMS = f"""## What holds
 
 Differences of ANN mAP, paired by seed, mean ± standard error, at the length at which
-the claim fares worst. {RULE} The margins are ours: .01 against LSH, for ITQ at d bits,
-and for the last two; .03 for ITQ at d/4; .05 and .1 for what remains at 1 % and 0.1 %,
+the claim fares worst; at others it may fare much better, as the tables of each set
+show. {RULE} The margins are ours: .01 against LSH, for ITQ at d bits,
+for 100 % beside ITQ and for thirty steps; .03 for ITQ at d/4; .05 and .1 for what
+remains at 1 % and 0.1 %,
 from d/4 bits on as well: the paper's figure 4 is of maps with millions of weights; none
 at 2d, beside 100 %, and for the two claims in the paper's own words ("consistently
 outperforms LSH", nearly the same beyond d/4; "significantly outperforms ITQ" beyond
 d/4), which come first. Of 11,520 features trained maps end at 2,048 bits, less than
-d/4."""
+d/4. Where ITQ and SP have fewer iterations than the paper's, as said above, that goes
+for what holds, too."""
 
 WHY_NOT = "Where a claim does not hold, this is how we read it:"
 
@@ -30,20 +33,12 @@ ITERATIVE = "SP 10%, iterative, frobenius"
 Reasons = tuple[tuple[float, str], ...]
 
 UNKNOWN: Reasons = ((math.inf, "not examined"),)
-#: Of claims on 5 or 10 % of the weights beside methods that form no matrix.
-LOSES_MORE: Reasons = (
-    (
-        math.inf,
-        "what is left out costs more than their form costs the others: ITQ, which has "
-        "all weights, is above all of them there",
-    ),
-)
 _UNSEEN = "short codes of so few weights see a part of the features only (see below)"
 _FITS: Reasons = (
     (
         math.inf,
-        "maps of 10 % gain less from more rows than dense ones do, and are ahead where "
-        "rows are fewer than features (see what sparse maps learn, below)",
+        "where it was measured, maps of 10 % gain less from more rows than dense ones "
+        "do (see what sparse maps learn, below)",
     ),
 )
 
@@ -71,6 +66,7 @@ _FEW: Reasons = (
     ),
     *UNKNOWN,
 )
+_BEYOND_QUARTER = math.nextafter(0.25, 1)
 _DEAD = "so few weights leave rows of a small matrix empty, and their bits constant"
 _STEP = "the target mixes codes and scores, so SP ends in another local optimum"
 STATED = (
@@ -83,11 +79,11 @@ STATED = (
         why=_FEW,
     ),
     Claim(
-        "SP 10 % is better than ITQ from d/4 bits on",
+        "SP 10 % is better than ITQ beyond d/4 bits",
         ONE_STEP,
         "ITQ",
         0.0,
-        0.25,
+        _BEYOND_QUARTER,
         why=_FITS,
     ),
     Claim(
@@ -150,11 +146,13 @@ STATED = (
 )
 SWEET = """### Where the best density lies (figure 4)
 
-The density with the best ANN mAP at d, 2d and 4d bits, and at the longest length below
-d, and what it has beyond 10 % and beyond all weights; nothing where not all are
-measured. The paper has its sweet points near 10 %, at lengths from d on. The more
-features there are, the fewer weights are best, down to a thousandth for short codes of
-11,520: a bit of a dozen features is then enough."""
+The density with the best ANN mAP at d, 2d and 4d bits, of those that are measured
+there, and at the longest length below d that has all seven; and what it has beyond 10 %
+and beyond all weights. The paper has its sweet points near 10 %. Here the more features
+there are, the fewer weights are best for codes of some thousand bits, while codes of 64
+to 256 bits lose by few weights (plots of ANN mAP against sparsity, below). By labels
+there are no sweet points: the more weights, the better, at nearly every length (tables
+of mAP over labels)."""
 #: Bits per feature.
 SWEET_AT = (1, 2, 4)
 

@@ -34,9 +34,9 @@ def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
     made = [
         against_bits(cells, name, "ann_map", PAPER, "ANN mAP"),
         against_time(cells, times, name, "ann_map", PAPER, "ANN mAP"),
-        *(at_length(cells, times, name, factor * d) for factor in (1, 4)),
+        *(at_length(cells, times, name, bits) for bits in shown_at(cells, name, d)),
         against_density(cells, name),
-        against_bits(cells, name, "ann_map", STEPS, "ANN mAP", "_steps"),
+        one_or_thirty(cells, name),
         *(
             draw(name, f"recall{at}", EVERY, f"recall@{at}")
             for at in (10, 100)
@@ -47,6 +47,24 @@ def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
         ),
     ]
     return [link for link in made if link]
+
+
+def shown_at(cells: list[Cell], name: str, d: int) -> list[int]:
+    """Return d, 2d and 4d bits, and the longest of sparse maps where that is less."""
+    table = figure_of(cells, "ann_map")
+    sparse = {bits for data, bits, m in table if (data, m) == (name, STEPS[0])}
+    longest = {max(sparse)} if sparse and max(sparse) < d else set()
+    return sorted({d, 2 * d, 4 * d} | longest)
+
+
+def one_or_thirty(cells: list[Cell], name: str) -> str:
+    """Draw the two sparse steps, where both are measured (figure 3)."""
+    if not any(
+        data == name and m in ITERATIVE for data, _, m in figure_of(cells, "ann_map")
+    ):
+        return ""
+    label = "ANN mAP of one step and of thirty"
+    return against_bits(cells, name, "ann_map", STEPS, label, "_steps")
 
 
 def against_bits(

@@ -13,14 +13,16 @@ from experiments._features import FeatureSet, load_features
 from experiments._options import one_line
 from experiments._projections import (
     LENGTHS,
+    METHODS,
     SEEDS,
     left_out,
     lineup,
+    matrix_bytes,
     measured,
     seeds_of,
 )
-from experiments._ranking import Fit, float_figures
-from experiments._sparse_page import WIDTHS
+from experiments._ranking import Fit, encoder_figures, float_figures
+from experiments._sparse_page import WIDTHS, own_signs
 from experiments._structured_claims import structured_claims
 from fewbits.datasets import Dataset
 from fewbits.errors import ArgumentError, MissingDataError
@@ -110,6 +112,22 @@ def test_figures_of_codes():
     unlabelled = Fit(LSH(32, random_state=0), made_up(with_labels=False))
     found = sparse_projections.figures({**CELL, "method": "LSH"}, unlabelled)
     assert "label_map" not in found
+
+
+@pytest.mark.parametrize("method", ["LSH", "SP 15%", "SP 30%", "SP 100%", "CBE-rand"])
+def test_bytes_of_matrices_go_by_their_shape(method):
+    learner = METHODS[method](24, 0, 1)
+    size = encoder_figures(learner.fit(made_up().database).encoder_)["encoder_bytes"]
+    expected = matrix_bytes(method, 24, 16)
+    assert expected == (None if method == "CBE-rand" else size)
+
+
+def test_signs_of_features_are_named_where_nothing_is_better():
+    values = {"threshold": (0.8, 0.9), "ITQ": (0.7, 0.7), "LSH": (0.6, 0.5)}
+    cells = named_cells(values)
+    assert "+.150 ± .050 ANN mAP beyond ITQ" in own_signs(cells, "digits")
+    cells += named_cells({"SP 1%": (0.85, 0.9)})
+    assert own_signs(cells, "digits") == ""
 
 
 def test_float_features_have_a_place_among_labels():
@@ -208,16 +226,23 @@ def cells_of(method, values, **more):
     ]
 
 
-def test_claims_beside_structured_projections():
-    cells = [
+def named_cells(values):
+    return [
         {"cell": cell, "figures": figures}
-        for cell, figures in [
-            *cells_of("SP 10%", (0.5, 0.52)),
-            *cells_of("BP-opt", (0.6, 0.62)),
-            *cells_of("CBE-opt", (0.4, 0.41)),
-            *cells_of("SP 5%", (0.4, 0.41)),
-        ]
+        for method, of_seeds in values.items()
+        for cell, figures in cells_of(method, of_seeds)
     ]
+
+
+def test_claims_beside_structured_projections():
+    cells = named_cells(
+        {
+            "SP 10%": (0.5, 0.52),
+            "BP-opt": (0.6, 0.62),
+            "CBE-opt": (0.4, 0.41),
+            "SP 5%": (0.4, 0.41),
+        }
+    )
     text = structured_claims(cells, [], [], {"digits": "Digits"}, {"digits": 64})
     assert (
         "SP 10 % is better than CBE-opt | ANN mAP, figures 2, 5 and 6 | holds" in text
@@ -250,7 +275,7 @@ def test_claims_on_time_count_single_vectors_and_know_why_not():
     # The nearest length there is stands for a quarter of the features.
     assert "times as fast as CBE-opt at about d/4 bits | Time, table 1" in text
     assert "- SP 5 % encodes faster than CBE-opt: of so few features a call" in text
-    assert "SP 10 %" not in text.split("1/6.7.")[1]
+    assert "SP 10 %" not in text.split("these rows are of that.")[1]
 
 
 def test_claims_on_classes_rise_and_reach_the_features():
@@ -262,15 +287,19 @@ def test_claims_on_classes_rise_and_reach_the_features():
         for bits, method, value in (
             (0, "float", 0.9),
             (64, "SP 5%", 0.7),
+            (128, "SP 5%", 0.9),
             (256, "SP 5%", 0.8),
         )
         for seed in range(3)
     ]
     text = structured_claims([], cells, [], {"digits": "Digits"}, {"digits": 64})
     assert "| SP 5 % classifies better the more bits |" in text
-    assert "| holds: +.100 ± .000 from 64 to 256 bits |" in text
+    assert "| **does not hold**: -.100 ± .000 from 128 to 256 bits |" in text
     assert "**does not hold**: -.100 ± .000 at 256 bits" in text
     assert "classifies as the features: the features themselves are far" in text
+    rising = [each for each in cells if each["cell"]["bits"] != 256]
+    text = structured_claims([], rising, [], {"digits": "Digits"}, {"digits": 64})
+    assert "| holds: +.200 ± .000 from 64 to 128 bits |" in text
 
 
 def test_page(results, write_cells, monkeypatch):

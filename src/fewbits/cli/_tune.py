@@ -1,5 +1,6 @@
 """``fewbits tune``."""
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -192,6 +193,45 @@ def _wanted(
 
 
 def _print(found: Any) -> None:
+    for untried in _untried(found):
+        typer.echo(f"note: {untried}")
+    _print_frontier(found)
+    typer.echo(
+        f"on queries that had no part in the choice: {found.measure} "
+        f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
+        f"{found.reported.n_items:,} items"
+    )
+    if found.reached:
+        _print_unconfirmed(found)
+    if n := found.reported.n_constant_bits:
+        typer.echo(f"note: {n} of the bits are the same for all items")
+    if found.best.configuration.keep_vectors:
+        typer.echo(
+            "note: vectors are kept to re-rank by, as float16: the codes save time, "
+            "not room"
+        )
+
+
+def _untried(found: Any) -> Iterator[str]:
+    """Yield what was not tried, and why."""
+    if found.too_long:
+        yield f"not tried: {_too_long(found)}"
+    if found.beyond_axes:
+        asked = ", ".join(map(str, found.beyond_axes))
+        yield f"not tried: pcah with {asked} bits, more than features"
+    if found.without_torch:
+        names = ", ".join(found.without_torch)
+        yield f"not tried: {names} need torch: pip install 'fewbits[deep]'"
+    for method, reason in found.refused.items():
+        yield f"some of {method} could not be learnt: {reason}"
+    if found.n_untried:
+        yield (
+            f"time was up before {found.n_untried:,} more were measured: call again to "
+            "go on, with more --minutes"
+        )
+
+
+def _print_frontier(found: Any) -> None:
     from fewbits.training import tuning
 
     chosen = found.best.configuration.key
@@ -209,46 +249,11 @@ def _print(found: Any) -> None:
         ]
         for each in shown
     ]
-    header = [
-        "",
-        "configuration",
-        "bytes each",
-        found.measure,
-        "encode µs",
-        "search µs",
-    ]
-    if found.too_long:
-        typer.echo(f"note: not tried: {_too_long(found)}")
-    if found.beyond_axes:
-        asked = ", ".join(map(str, found.beyond_axes))
-        typer.echo(f"note: not tried: pcah with {asked} bits, more than features")
-    if found.without_torch:
-        names = ", ".join(found.without_torch)
-        typer.echo(f"note: not tried: {names} need torch: pip install 'fewbits[deep]'")
-    for method, reason in found.refused.items():
-        typer.echo(f"note: some of {method} could not be learnt: {reason}")
-    if found.n_untried:
-        typer.echo(
-            f"note: time was up before {found.n_untried:,} more were measured: call "
-            "again to go on, with more --minutes"
-        )
+    header = ["", "configuration", "bytes each", found.measure]
+    header += ["encode µs", "search µs"]
     n_items = f"{found.best.n_items:,} items"
     print_table(f"what nothing else beats, among {n_items}", header, rows)
     typer.echo(tuning.frontier_text(found.measured, found.frontier, found.measure))
-    typer.echo(
-        f"on queries that had no part in the choice: {found.measure} "
-        f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
-        f"{found.reported.n_items:,} items"
-    )
-    if found.reached:
-        _print_unconfirmed(found)
-    if n := found.reported.n_constant_bits:
-        typer.echo(f"note: {n} of the bits are the same for all items")
-    if found.best.configuration.keep_vectors:
-        typer.echo(
-            "note: vectors are kept to re-rank by, as float16: the codes save time, "
-            "not room"
-        )
 
 
 def _print_unconfirmed(found: Any) -> None:

@@ -33,7 +33,9 @@ class SpectralHashing(Learner):
     encoder_ : EigenfunctionEncoder
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (1,)
-        Mean eigenvalue of the waves, in units of one over the squared features.
+        Mean eigenvalue of the waves by the Laplacian of the box, in units of one over
+        the squared features. The paper's are ``1 - exp(-eps^2 / 2 * ours)``, in the
+        same order whatever eps.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those of even modes are along an axis
         with two values; a warning tells when there are any.

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.learners import on_progress
-from fewbits.training.tuning import Target, _race, _tune, tune
+from fewbits.training.tuning import Target, _measuring, _race, _tune, tune
 from fewbits.training.tuning._journal import Journal
 
 X, y = load_digits(return_X_y=True)
@@ -57,13 +57,13 @@ def test_an_interrupt_of_a_method_that_may_stop_early(path):
 def test_another_target_measures_nothing_anew(path, monkeypatch):
     tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
     before = path.read_bytes()
-    fitted, learn = [], _race.learn
+    fitted, learn = [], _measuring.learn
 
     def counted(group, *rows):
         fitted.append(group)
         return learn(group, *rows)
 
-    monkeypatch.setattr(_race, "learn", counted)
+    monkeypatch.setattr(_measuring, "learn", counted)
     found = tune(SOURCE, Target(max_bytes=2), **FEW, journal=path)
     assert path.read_bytes() == before
     assert found.best.bytes_per_item == 2

@@ -14,6 +14,7 @@ from fewbits.training.tuning import (
     Configuration,
     Target,
     _finals,
+    _measuring,
     _race,
     _trial,
     tune,
@@ -255,7 +256,7 @@ def test_what_would_not_end_in_time_is_not_begun(monkeypatch, minutes):
             for each in learn(group, X, y)
         ]
 
-    monkeypatch.setattr(_race, "learn", slow)
+    monkeypatch.setattr(_measuring, "learn", slow)
     monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
     options = {"methods": ["itq"], "n_bits": [16, 32], "minutes": minutes}
     found = tune(digits(), Target(max_bytes=4), **options)
@@ -270,7 +271,7 @@ def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(monkeypatch):
     def slow(group, X, y):
         return [each._replace(seconds=20.0) for each in learn(group, X, y)]
 
-    monkeypatch.setattr(_race, "learn", slow)
+    monkeypatch.setattr(_measuring, "learn", slow)
     monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
     options = {"methods": ["neighbours"], "n_bits": [8, 16, 32], "minutes": 2}
     found = tune(digits(), Target(max_bytes=4), **options)
@@ -287,7 +288,7 @@ def test_what_fails_is_told_and_the_rest_goes_on(monkeypatch, error):
             raise error
         return learn(group, X, y)
 
-    monkeypatch.setattr(_race, "learn", failing)
+    monkeypatch.setattr(_measuring, "learn", failing)
     found = tune(digits(), Target(max_bytes=4), **FEW)
     assert found.refused == {"pcah": str(error) or "there is not enough memory"}
     assert {each.configuration.method for each in found.measured} == {"lsh", "hadamard"}
@@ -301,8 +302,8 @@ def test_few_encoders_are_kept(monkeypatch):
     )
     found = tune(digits(), Target(max_bytes=4), **FEW)
     (race,) = races
-    assert len(race.encoders) <= 3 < len(found.measured)
-    assert found.configuration.learner.key in race.encoders
+    assert len(race.measuring.encoders) <= 3 < len(found.measured)
+    assert found.configuration.learner.key in race.measuring.encoders
 
 
 def test_a_length_is_refused_where_the_method_decides_it():

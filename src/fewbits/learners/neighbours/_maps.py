@@ -21,12 +21,9 @@ class Map(ABC):
     ----------
     parameters : list of ndarray
         Changed in place by training.
-    ready : bool
-        Whether this may be the result of training.
     """
 
     parameters: list[Float32Array]
-    ready = True
 
     @abstractmethod
     def scores(self, V: Float32Array) -> Float32Array:
@@ -39,6 +36,11 @@ class Map(ABC):
     @abstractmethod
     def encoder(self, frame: Frame) -> Encoder:
         """Return the map of features."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether this may be the result of training."""
+        return True
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -135,7 +137,7 @@ class SparseLinearMap(LinearMap):
         return [*self.parameters, self.mask]
 
     @property
-    def ready(self) -> bool:  # type: ignore[override]
+    def ready(self) -> bool:
         return bool(np.count_nonzero(self.mask) <= self._n_left(1.0))
 
     def prepare(self, progress: float) -> None:

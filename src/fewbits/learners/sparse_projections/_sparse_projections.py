@@ -135,8 +135,8 @@ class SparseProjections(ResumableLearner):
 
     The steps for B and the dense matrix cannot raise eq. (3), for any number of bits.
     The sparse step can, as it chooses by the size of weights rather than by eq. (3);
-    only ``solver='iterative', inner_start='previous'`` is certain to lower eq. (3) in
-    every iteration after the first. At ``density=1`` the two matrices are the same,
+    only ``solver='iterative', inner_start='previous'`` on all rows (no `batch_size`)
+    cannot raise it in any iteration after the first. At ``density=1`` the two matrices are the same,
     and the iterations are those of ITQ, damped by `beta`.
 
     A score of exactly 0 gives a 1.
@@ -214,6 +214,7 @@ class SparseProjections(ResumableLearner):
         axes = principal_axes(X)
         k = min(self.n_bits, axes.rank)
         scale = self._scale(len(X) * self.n_bits, axes.scatter[:k])
+        # Of the scaled rows, whose directions are the same.
         axes = replace(axes, scatter=axes.scatter * scale**2)
         dtype = working_dtype(max(X.shape), k, self.n_bits)
         P = axes.directions[:, :k] * scale

@@ -56,8 +56,9 @@ class BilinearProjections(ResumableLearner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Minus the mean dot product of a code, scaled to unit length, and the scores of
-        its row of unit length, at the end of each iteration. It never rises. Empty for
-        random matrices.
+        its row of unit length, after each iteration and with the signs that its last
+        side was solved for; signs of the new scores would only lower it. It never
+        rises. Empty for random matrices.
     n_iter_ : int
         Iterations that were done.
     n_dead_bits_ : int

@@ -44,8 +44,9 @@ class CBE(ResumableLearner):
         Weight of the second term of the objective, from 1e-30 to 1e30.
     rest : {"zero", "free"}, default="zero"
         What the outputs of a matrix behind the last bit should be: 0, as in the paper,
-        or anything. Codes of far fewer bits than features lose by 0, and are about as
-        good as random ones with "free", which the paper does not have.
+        or anything ("free"), which the paper does not have. Which one ranks better
+        depends on the data: compare with ``learn=False``, too, where bits are far fewer
+        than features.
     n_iter : int, default=10
         Number of alternations.
     tol : float, default=0

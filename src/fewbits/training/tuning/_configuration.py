@@ -140,7 +140,20 @@ class Configuration:
         )
 
     def save(self, path: str | Path, measured: Mapping[str, Any] | None = None) -> None:
-        """Write the configuration; what was measured stands beside it, for people."""
+        """Write the configuration; what was measured stands beside it, for people.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file is replaced whole.
+        measured : mapping, default=None
+            Plain values.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+        """
         content = {"format": FORMAT, **asdict(self), "measured": dict(measured or {})}
         with atomic_write(path) as file:
             file.write(f"{json.dumps(content, indent=2)}\n".encode())
@@ -152,8 +165,10 @@ class Configuration:
         Raises
         ------
         ArtefactError
-            When the file is none, is of another version, or holds a key that is not
-            known or a value of another type.
+            When the file is no configuration, is of another version, or holds a key
+            that is not known or a value of another type.
+        OSError
+            When the file cannot be read.
         """
         content = _read(Path(path))
         content.pop("measured", None)

@@ -59,6 +59,16 @@ class Measured:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Return what `as_dict` gave."""
+        """Return what `as_dict` gave.
+
+        Parameters
+        ----------
+        plain : mapping
+
+        Raises
+        ------
+        KeyError, TypeError
+            When something is missing, or is too many.
+        """
         made = Configuration(**plain["configuration"])
         return cls(**{**plain, "configuration": made})

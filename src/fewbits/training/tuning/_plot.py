@@ -22,6 +22,11 @@ def frontier_text(
         Dots, and what nothing else beats as circles.
     quality : str
         What the vertical axis is called.
+
+    Returns
+    -------
+    str
+        Lines of 68 characters at most.
     """
     points = [*measured, *frontier]
     grid = [[" "] * _COLUMNS for _ in range(_LINES)]
@@ -43,7 +48,18 @@ def frontier_text(
 def frontier_drawing(
     measured: Sequence[Measured], frontier: Sequence[Measured], quality: str
 ) -> Drawing:
-    """Return the same as a drawing, which ``save`` writes as SVG."""
+    """Return the same as a drawing.
+
+    Parameters
+    ----------
+    measured, frontier, quality
+        As for `frontier_text`.
+
+    Returns
+    -------
+    Drawing
+        Its ``save`` writes SVG.
+    """
     points = [*measured, *frontier]
     spots = [
         (

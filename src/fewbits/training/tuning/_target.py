@@ -161,6 +161,17 @@ def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
 
     Nor in encode time, where the choice goes by it. Of equals the shorter shortlist
     stays.
+
+    Parameters
+    ----------
+    found : iterable of Measured
+        Of the same number of items.
+    target : Target
+        Says whether encode times count.
+
+    Returns
+    -------
+    list of Measured
     """
     order = sorted(found, key=lambda each: _point(each, target))
     kept: list[Measured] = []

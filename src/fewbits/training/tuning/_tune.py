@@ -113,7 +113,18 @@ class Tuning:
         return most is None or self.reported.encode_us <= most
 
     def save(self, path: str | Path) -> None:
-        """Write the choice, and beside it what it is worth."""
+        """Write the choice, and beside it what it is worth.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that `Configuration.load` reads; it is replaced whole.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+        """
         words = {"chosen": self.configuration.described(), "measure": self.measure}
         figures = {**words, **self.reported.figures()}
         self.configuration.save(path, figures)
@@ -250,7 +261,7 @@ def tune(
         beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
         n_untried=race.n_untried,
         without_torch=() if methods else without_torch(target),
-        refused=race.refused,
+        refused=race.measuring.refused,
     )
     return _named(tuning, backbone)
 

@@ -42,14 +42,14 @@ VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
 
 
 def variants(method: str) -> list[Mapping[str, Any]]:
-    """Return the parameters that a method is tried with, its defaults last.
+    """Return the parameters that a method is tried with, its defaults first.
 
     Examples
     --------
     >>> variants("cbe")
-    [{'learn': False}, {}]
+    [{}, {'learn': False}]
     """
-    return [*VARIANTS.get(method, {}).values(), {}]
+    return [{}, *VARIANTS.get(method, {}).values()]
 
 
 def in_words(method: str, parameters: Mapping[str, Any]) -> list[str]:

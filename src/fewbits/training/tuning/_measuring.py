@@ -1,0 +1,113 @@
+"""Figures of learners: known already, or learnt and measured now."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fewbits.encoders import Encoder
+from fewbits.errors import FewbitsError
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._journal import Journal
+from fewbits.training.tuning._learning import learn
+from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._trial import Trial
+
+_KEPT_ENCODERS = 3  # long ones take gigabytes; what is asked for is learnt again
+#: What a method may say to some data, or to so many bits.
+_REFUSALS = (FewbitsError, MemoryError, np.linalg.LinAlgError)
+
+
+class Measuring:
+    """What measures learners once, and remembers their figures and a few encoders.
+
+    Parameters
+    ----------
+    journal : Journal
+    vectors : bool
+        Whether re-ranking by vectors is measured, too.
+
+    Attributes
+    ----------
+    refused : dict of str
+        By method, why some of it could not be learnt.
+    encoders : dict of Encoder
+        By learner, of the round that is alone.
+    """
+
+    def __init__(self, journal: Journal, vectors: bool) -> None:
+        self.journal, self.vectors = journal, vectors
+        self.refused: dict[str, str] = {}
+        self.encoders: dict[str, Encoder] = {}
+
+    def figures(
+        self, trial: Trial, group: list[Configuration], *, alone: bool
+    ) -> list[Measured]:
+        """Return the figures of all ways to search with a group of learners.
+
+        `alone` is whether each is learnt by itself; only then encoders are kept.
+        """
+        if missing := self.missing(trial, group, alone=alone):
+            self._measure(trial, missing, alone)
+        known = [self._known(trial, each, alone) for each in group]
+        return [figures for each in known for figures in each or []]
+
+    def missing(
+        self, trial: Trial, group: list[Configuration], *, alone: bool
+    ) -> list[Configuration]:
+        """Return the learners of which nothing is known."""
+        return [each for each in group if self._known(trial, each, alone) is None]
+
+    def keep(self, learners: Sequence[Configuration]) -> None:
+        """Let go of all encoders but those of the first few of these."""
+        keys = dict.fromkeys(each.key for each in learners)
+        kept = [key for key in keys if key in self.encoders][:_KEPT_ENCODERS]
+        self.encoders = {key: self.encoders[key] for key in kept}
+
+    def encoder(self, learner: Configuration, trial: Trial) -> Encoder:
+        """Return an encoder, learnt again where only its figures are known."""
+        if learner.key not in self.encoders:
+            ((_, self.encoders[learner.key], _),) = learn([learner], trial.X, trial.y)
+        return self.encoders[learner.key]
+
+    def report(self, trial: Trial, best: Measured) -> Measured:
+        """Return the figures of a choice in a trial with other queries."""
+        chosen, seconds = best.configuration, best.fit_seconds
+        encoder = self.encoders.get(chosen.learner.key)
+        if encoder is None:
+            ((_, encoder, seconds),) = learn([chosen], trial.X, trial.y)
+        return trial.measure(encoder, [chosen], seconds)[0]
+
+    def _known(
+        self, trial: Trial, learner: Configuration, alone: bool
+    ) -> list[Measured] | None:
+        """Return what was measured already, perhaps with more searches than needed."""
+        found = self.journal.get(len(trial.X), learner, _kind(alone, vectors=True))
+        if found is None and not self.vectors:
+            found = self.journal.get(len(trial.X), learner, _kind(alone, vectors=False))
+        return found
+
+    def _measure(self, trial: Trial, group: list[Configuration], alone: bool) -> None:
+        try:
+            fitted = learn(group, trial.X, trial.y)
+        except _REFUSALS as error:
+            reason = str(error) or "there is not enough memory"
+            self.refused.setdefault(group[0].method, reason)
+            if shorter := _without_longest(group):
+                self._measure(trial, shorter, alone)
+            return
+        for each, encoder, seconds in fitted:
+            if alone:
+                self.encoders[each.key] = encoder
+            figures = trial.measure(encoder, trial.searches(each), seconds)
+            self.journal.put(len(trial.X), each, _kind(alone, self.vectors), figures)
+
+
+def _kind(alone: bool, vectors: bool) -> str:
+    """Name what figures of the same learner and rows may differ by."""
+    return f"{'alone' if alone else 'nested'}{', with vectors' if vectors else ''}"
+
+
+def _without_longest(group: list[Configuration]) -> list[Configuration]:
+    """Return what is left to learn where the longest is too long for the data."""
+    longest = max(each.n_bits or 0 for each in group)
+    return [each for each in group if (each.n_bits or 0) < longest]
