@@ -66,8 +66,6 @@ def test_cheap_and_sparse_variants_are_among_the_defaults():
         "fast-neighbours, 64 bits, diagonals",
         "neighbours, 64 bits",
         "neighbours, 64 bits, a tighter frame",
-        "neighbours, 64 bits, 180 iterations",
-        "neighbours, 64 bits, a tighter frame, 180 iterations",
         "neighbours, 64 bits, a hidden layer of 512",
         "neighbours, 64 bits, 10% of the weights",
         "sp, 64 bits, 3% of the weights",
@@ -88,7 +86,7 @@ def test_long_codes_are_last_and_nothing_waits_for_them():
     assert bits.index(4096) > max(i for i, n in enumerate(bits) if n == 1024)
     together = [
         [each.n_bits for each in group]
-        for group in grouped(made, alone=False)
+        for group in grouped(made, nested_up_to=1024)
         if group[0].method == "neighbours" and not group[0].parameters
     ]
     assert together == [[64, 1024], [4096]]
@@ -112,7 +110,7 @@ def test_defaults_come_first_and_where_quality_counts_the_longest():
 
 def test_prefixes_are_learnt_together_whatever_their_length():
     made = [Configuration("hadamard", n) for n in (64, 4096)]
-    assert grouped(made, alone=True) == grouped(made, alone=False) == [made]
+    assert grouped(made, nested_up_to=0) == grouped(made, nested_up_to=1024) == [made]
 
 
 @pytest.mark.parametrize("torch", [True, False])

@@ -8,7 +8,7 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
-from fewbits.learners import _axes
+from fewbits.learners import LSH, _axes
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import (
     Configuration,
@@ -19,7 +19,7 @@ from fewbits.training.tuning import (
     _trial,
     tune,
 )
-from fewbits.training.tuning._learning import learn
+from fewbits.training.tuning._learning import Learnt, learn
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -265,18 +265,72 @@ def test_what_would_not_end_in_time_is_not_begun(monkeypatch, minutes):
     assert found.n_untried == (1 if minutes else 0)
 
 
-def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(monkeypatch):
+@pytest.fixture
+def learning_takes(monkeypatch):
+    """Return a function that sets the seconds of each fit, of random codes."""
+
+    def set_seconds(seconds):
+        begun = []
+
+        def quick(group, X, y):
+            begun.append([(each.described(), len(X)) for each in group])
+            encoders = [LSH(each.n_bits, random_state=0).fit(X) for each in group]
+            return [
+                Learnt(each, learner.encoder_, seconds(each))
+                for each, learner in zip(group, encoders, strict=True)
+            ]
+
+        monkeypatch.setattr(_measuring, "learn", quick)
+        monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
+        return begun
+
+    return set_seconds
+
+
+def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(learning_takes):
     """A third of a minute each, where three lengths share a minute."""
-
-    def slow(group, X, y):
-        return [each._replace(seconds=20.0) for each in learn(group, X, y)]
-
-    monkeypatch.setattr(_measuring, "learn", slow)
-    monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
+    learning_takes(lambda _: 20.0)
     options = {"methods": ["neighbours"], "n_bits": [8, 16, 32], "minutes": 2}
-    found = tune(digits(), Target(max_bytes=4), **options)
+    target = Target(at_least=0.01, max_bytes=4)  # lengths are nested
+    found = tune(digits(), target, **options)
     assert len({each.configuration.n_bits for each in found.measured}) == 1
     assert found.n_untried >= 1
+
+
+def test_the_longest_codes_are_alone_where_quality_counts(learning_takes):
+    begun = learning_takes(lambda _: 0.0)
+    options = {"methods": ["neighbours"], "n_bits": [8, 16, 32]}
+    tune(digits(), Target(max_bytes=4), **options)
+    together = [[words for words, _ in group] for group in begun]
+    assert together[0] == ["neighbours, 32 bits"]
+    assert ["neighbours, 16 bits", "neighbours, 8 bits"] in together
+
+
+@pytest.mark.parametrize(("minutes", "n_longer"), [(None, 3), (1, 0)])
+def test_the_best_are_trained_longer_where_there_is_time(
+    learning_takes, monkeypatch, minutes, n_longer
+):
+    monkeypatch.setattr(_race, "_KEPT", 1.0)
+    begun = learning_takes(lambda _: 21.0)
+    options = {"methods": ["lsh", "neighbours"], "n_bits": [32], "minutes": minutes}
+    found = tune(digits(), Target(max_bytes=4), **options)
+    longer = [words for group in begun for words, _ in group if "180" in words]
+    assert len(longer) == n_longer
+    assert all(words.endswith(", 180 iterations") for words in longer)
+    assert (found.n_untried > 0) == (n_longer == 0)
+
+
+def test_what_takes_no_time_is_measured_although_the_time_is_up(learning_takes):
+    """The best takes all of the last round."""
+
+    def seconds(learner):
+        return 40.0 if learner.method == "itq" else 0.0
+
+    begun = learning_takes(seconds)
+    options = {"methods": ["itq", "lsh"], "n_bits": [32], "minutes": 1}
+    tune(digits(), Target(max_bytes=4), **options)
+    last = [words for group in begun for words, n in group if n == begun[-1][0][1]]
+    assert last[:2] == ["lsh, 32 bits", "itq, 32 bits"]
 
 
 @pytest.mark.parametrize(

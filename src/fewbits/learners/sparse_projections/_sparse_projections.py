@@ -136,8 +136,8 @@ class SparseProjections(ResumableLearner):
     The steps for B and the dense matrix cannot raise eq. (3), for any number of bits.
     The sparse step can, as it chooses by the size of weights rather than by eq. (3);
     only ``solver='iterative', inner_start='previous'`` on all rows (no `batch_size`)
-    cannot raise it in any iteration after the first. At ``density=1`` the two matrices are the same,
-    and the iterations are those of ITQ, damped by `beta`.
+    cannot raise it in any iteration after the first. At ``density=1`` the two matrices
+    are the same, and the iterations are those of ITQ, damped by `beta`.
 
     A score of exactly 0 gives a 1.
 

@@ -22,7 +22,7 @@ _PREFIXES = {name for name, learner in METHODS.items() if learner.grows}
 #: Prefixes are nearly as good as codes that are learnt alone: good enough to compare.
 _NESTED = {name for name in METHODS if "lengths" in parameters_of(name)}
 #: Longer ones would make all that are learnt with them wait.
-_NESTED_BITS = 1024
+NESTED_BITS = 1024
 
 
 class Learnt(NamedTuple):
@@ -34,20 +34,20 @@ class Learnt(NamedTuple):
 
 
 def grouped(
-    wanted: Iterable[Configuration], *, alone: bool
+    wanted: Iterable[Configuration], *, nested_up_to: int
 ) -> list[list[Configuration]]:
     """Return what is learnt together, in the order of the first of each group.
 
     Parameters
     ----------
-    alone : bool
-        Learn everything by itself, except prefixes that are the same by themselves.
+    nested_up_to : int
+        Longer codes are learnt by themselves, except those that are prefixes of others
+        to the bit.
     """
     groups: dict[str, list[Configuration]] = {}
     for each in wanted:
-        nested = not alone and each.method in _NESTED
-        together = nested and (each.n_bits or 0) <= _NESTED_BITS
-        if each.method in _PREFIXES or together:
+        nested = each.method in _NESTED and (each.n_bits or 0) <= nested_up_to
+        if each.method in _PREFIXES or nested:
             groups.setdefault(each.changed(n_bits=0).key, []).append(each)
         else:
             groups[each.key] = [each]

@@ -31,7 +31,7 @@ class Measuring:
     refused : dict of str
         By method, why some of it could not be learnt.
     encoders : dict of Encoder
-        By learner, of the round that is alone.
+        By learner, of the latest trial.
     """
 
     def __init__(self, journal: Journal, vectors: bool) -> None:
@@ -44,7 +44,8 @@ class Measuring:
     ) -> list[Measured]:
         """Return the figures of all ways to search with a group of learners.
 
-        `alone` is whether each is learnt by itself; only then encoders are kept.
+        `alone` is whether each is learnt by itself; only then encoders are kept, until
+        `keep` lets go of them.
         """
         if missing := self.missing(trial, group, alone=alone):
             self._measure(trial, missing, alone)

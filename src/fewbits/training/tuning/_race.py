@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -12,17 +13,20 @@ from fewbits.learners import shared_steps
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._finals import Finals
 from fewbits.training.tuning._journal import Journal
-from fewbits.training.tuning._learning import grouped
+from fewbits.training.tuning._learning import NESTED_BITS, grouped
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._measuring import Measuring
 from fewbits.training.tuning._target import Target, survivors
 from fewbits.training.tuning._trial import Parts, Trial, sizes
+from fewbits.training.tuning._variants import trained_thrice
 
 Progress = Callable[[int, int], None]
 
 _LEAST_ROUND, _ROWS_PER_NEIGHBOUR = 2000, 20
 _KEPT = 1 / 3
 _HALVINGS = 3
+_TRAINED_LONGER = 3
+_QUICK = 0.01  # of the time
 
 
 class Race:
@@ -50,50 +54,95 @@ class Race:
         """Return what was measured in the round with the most rows."""
         least = max(_LEAST_ROUND, _ROWS_PER_NEIGHBOUR * self.k)
         planned = list(sizes(len(self.parts.learn), least))
+        n_shares = len(planned) + any(map(_trained_thrice, wanted))
         latest: list[Measured] = []
         for i, n_items in enumerate(planned, 1):
             trial = self._trial(n_items)
-            last = i == len(planned)
-            until = self.start + self.seconds * i / len(planned)
-            latest = self._round(trial, wanted, until, last) or latest
+            nested = 0 if i == len(planned) else self._nested_up_to(wanted)
+            until = self.start + self.seconds * i / n_shares
+            latest = self._round(trial, wanted, until, nested) or latest
             if not latest:
                 reason = next(iter(self.measuring.refused.values()), None)
                 raise ArgumentError(f"nothing tried suits the items: {reason}")
-            self.pace = _pace(latest, alone=last)
+            self.pace = _pace(latest, nested)
             ranked = survivors(latest, self.target.screening, _KEPT)
             wanted = [each.configuration.learner for each in ranked]
-        return latest + self._shortened(trial, latest, until)
+        latest += self._trained_longer(trial, latest)
+        return latest + self._shortened(trial, latest)
+
+    def _nested_up_to(self, wanted: list[Configuration]) -> int:
+        """Return the longest code to be learnt with others where many are compared.
+
+        Where quality is what counts the longest codes are the best, and shorter ones
+        must not take their time.
+        """
+        longest = max(each.n_bits or 0 for each in wanted)
+        counts = self.target.objective == "quality"
+        return min(longest - 1, NESTED_BITS) if counts else NESTED_BITS
 
     def _round(
-        self, trial: Trial, wanted: list[Configuration], until: float, last: bool
+        self, trial: Trial, wanted: list[Configuration], until: float, nested: int
     ) -> list[Measured]:
-        """Measure in the order given, until the time is up; the first always.
+        """Measure in the order given, until the time is up; the first in any case.
 
+        What takes next to no time comes before the rest, which the time may be up for.
         What would not end in time by the pace of fewer rows is not begun.
         """
         found: list[Measured] = []
         done = 0
         self._tell(done, len(wanted))
+        order = sorted(wanted, key=partial(self._takes_long, len(trial.X)))
+        self._keep(found)  # nothing of fewer rows
         with shared_steps():
-            for group in grouped(wanted, alone=last):
-                missing = self.measuring.missing(trial, group, alone=last)
-                if not found or self._in_time(until, missing, len(trial.X)):
-                    found += self.measuring.figures(trial, group, alone=last)
-                    ranked = sorted(found, key=self.target.screening.rank)
-                    self.measuring.keep([e.configuration.learner for e in ranked])
+            for group in grouped(order, nested_up_to=nested):
+                alone = (group[0].n_bits or 1) > nested
+                missing = self.measuring.missing(trial, group, alone=alone)
+                needed = not found or wanted[0] in group
+                if needed or self._in_time(until, missing, len(trial.X)):
+                    found += self.measuring.figures(trial, group, alone=alone)
+                    self._keep(found)
                 else:
                     self.n_untried += len(group)
                 done += len(group)
                 self._tell(done, len(wanted))
         return found
 
+    def _keep(self, found: list[Measured]) -> None:
+        ranked = sorted(found, key=self.target.screening.rank)
+        self.measuring.keep([each.configuration.learner for each in ranked])
+
     def _tell(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(done, total)
 
-    def _shortened(
-        self, trial: Trial, latest: list[Measured], until: float
-    ) -> list[Measured]:
+    def _takes_long(self, n_items: int, learner: Configuration) -> bool:
+        """Whether so many rows take more than a small share of the time."""
+        return n_items * self.pace.get(learner.key, 0.0) > _QUICK * self.seconds
+
+    def _trained_longer(self, trial: Trial, latest: list[Measured]) -> list[Measured]:
+        """Measure the best with three times the training, where there is such a thing.
+
+        It helps what is good without, so that it need not be compared in every round.
+        """
+        ranked = sorted(latest, key=self.target.screening.rank)
+        learners = {e.configuration.learner.key: e.configuration for e in ranked}
+        pairs = [
+            (key, longer)
+            for key, learner in learners.items()
+            if (longer := _trained_thrice(learner.learner)) is not None
+        ][:_TRAINED_LONGER]
+        found: list[Measured] = []
+        for i, (key, longer) in enumerate(pairs):
+            self._tell(i, len(pairs))
+            self.pace[longer.key] = 3 * self.pace.get(key, 0.0)
+            if self._in_time(group=[longer], n_items=len(trial.X)):
+                found += self.measuring.figures(trial, [longer], alone=True)
+                self._keep(ranked + found)
+            else:
+                self.n_untried += 1
+        return found
+
+    def _shortened(self, trial: Trial, latest: list[Measured]) -> list[Measured]:
         """Halve the step below the best length, where bytes are to be saved."""
         best = min(latest, key=self.target.rank)
         found: list[Measured] = []
@@ -106,7 +155,7 @@ class Race:
                 break
             shorter = good.learner.changed(n_bits=middle)
             self.pace[shorter.key] = self.pace.get(good.learner.key, 0.0)
-            if not self._in_time(until, [shorter], len(trial.X)):
+            if not self._in_time(group=[shorter], n_items=len(trial.X)):
                 break
             figures = self.measuring.figures(trial, [shorter], alone=True)
             found += figures
@@ -151,7 +200,12 @@ class Race:
         return replace(trial, vectors=self.measuring.vectors)
 
 
-def _pace(measured: Sequence[Measured], *, alone: bool) -> dict[str, float]:
+def _trained_thrice(learner: Configuration) -> Configuration | None:
+    longer = trained_thrice(learner.method, learner.parameters)
+    return None if longer is None else learner.changed(parameters=longer)
+
+
+def _pace(measured: Sequence[Measured], nested_up_to: int) -> dict[str, float]:
     """Return the seconds to learn from a row: those of all that is learnt together.
 
     Whose share a code alone takes is not known; its longest takes about all of them.
@@ -160,7 +214,7 @@ def _pace(measured: Sequence[Measured], *, alone: bool) -> dict[str, float]:
     learners = {m.configuration.learner.key: m.configuration.learner for m in measured}
     return {
         each.key: len(group) * shares[each.key]
-        for group in grouped(learners.values(), alone=alone)
+        for group in grouped(learners.values(), nested_up_to=nested_up_to)
         for each in group
     }
 
