@@ -320,6 +320,13 @@ def test_the_best_are_trained_longer_where_there_is_time(
     assert (found.n_untried > 0) == (n_longer == 0)
 
 
+def test_nothing_is_trained_longer_where_bytes_are_what_counts(learning_takes):
+    begun = learning_takes(lambda _: 0.0)
+    options = {"methods": ["neighbours"], "n_bits": [16, 32]}
+    tune(digits(), Target(at_least=0.05), **options)
+    assert not any("180" in words for group in begun for words, _ in group)
+
+
 def test_what_takes_no_time_is_measured_although_the_time_is_up(learning_takes):
     """The best takes all of the last round."""
 

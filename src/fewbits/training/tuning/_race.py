@@ -54,7 +54,7 @@ class Race:
         """Return what was measured in the round with the most rows."""
         least = max(_LEAST_ROUND, _ROWS_PER_NEIGHBOUR * self.k)
         planned = list(sizes(len(self.parts.learn), least))
-        n_shares = len(planned) + any(map(_trained_thrice, wanted))
+        n_shares = len(planned) + any(map(self._trained_thrice, wanted))
         latest: list[Measured] = []
         for i, n_items in enumerate(planned, 1):
             trial = self._trial(n_items)
@@ -129,7 +129,7 @@ class Race:
         pairs = [
             (key, longer)
             for key, learner in learners.items()
-            if (longer := _trained_thrice(learner.learner)) is not None
+            if (longer := self._trained_thrice(learner.learner)) is not None
         ][:_TRAINED_LONGER]
         found: list[Measured] = []
         for i, (key, longer) in enumerate(pairs):
@@ -141,6 +141,16 @@ class Race:
             else:
                 self.n_untried += 1
         return found
+
+    def _trained_thrice(self, learner: Configuration) -> Configuration | None:
+        """Return what takes longer to learn, if there is such a thing and it pays.
+
+        Where bytes or time are made as small as they get, other lengths do more.
+        """
+        longer = trained_thrice(learner.method, learner.parameters)
+        if longer is None or self.target.objective != "quality":
+            return None
+        return learner.changed(parameters=longer)
 
     def _shortened(self, trial: Trial, latest: list[Measured]) -> list[Measured]:
         """Halve the step below the best length, where bytes are to be saved."""
@@ -198,11 +208,6 @@ class Race:
     def _trial(self, n_items: int, *, last: bool = False) -> Trial:
         trial = self.parts.trial(n_items, self.target.quality, self.k, last=last)
         return replace(trial, vectors=self.measuring.vectors)
-
-
-def _trained_thrice(learner: Configuration) -> Configuration | None:
-    longer = trained_thrice(learner.method, learner.parameters)
-    return None if longer is None else learner.changed(parameters=longer)
 
 
 def _pace(measured: Sequence[Measured], nested_up_to: int) -> dict[str, float]:
