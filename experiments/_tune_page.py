@@ -123,7 +123,7 @@ def one_for_all(cells: list[Cell]) -> str:
         for method in (*FIXED, *SUPERVISED)
     ]
     header = ["beyond", *(f"{quality}, {WAYS[way]}" for quality, _, way in asked)]
-    return markdown(header, rows)
+    return markdown(header, [row for row in rows if any(row[1:])])
 
 
 def mean_gain(cells: list[Cell], method: str, quality: str, goal: str, way: str) -> str:

@@ -31,9 +31,9 @@ def check_count(value: int, name: str, minimum: int = 1) -> int:
 def check_seed(value: Any) -> int:
     """Return `value` as an int that seeds every generator."""
     number = whole_number(value, "random_state")
-    if not 0 <= number < 2**32:
+    if isinstance(value, bool) or not 0 <= number < 2**32:
         raise ArgumentError(
-            f"random_state must be an integer from 0 to 2**32 - 1, got {number}"
+            f"random_state must be an integer from 0 to 2**32 - 1, got {value!r}"
         )
     return number
 

@@ -39,6 +39,7 @@ def test_every_method(method):
         ({"n_bits": 0}, "n_bits must be"),
         ({"backbone": "wordllama-256"}, "vectors need no backbone"),
         ({"random_state": -1}, "random_state must be"),
+        ({"random_state": True}, "random_state must be"),
         ({"parameters": {"random_state": "x"}}, "random_state must be"),
     ],
 )

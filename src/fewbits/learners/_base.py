@@ -73,9 +73,10 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
             When a parameter is out of range.
         FeatureError
             When X holds NaN, infinity or what float32 cannot hold, has gaps (a masked
-            array), is no matrix of at least two rows, or all of its rows are the same.
+            array), is no matrix of at least two rows, or all rows that are learned from
+            are the same; when its features are too small or too large for a method.
         DivergedError
-            When training ends in numbers that are not finite.
+            When training ends in numbers that are not finite: lower the learning rate.
         ArtefactError, OSError
             When a checkpoint belongs to another fit or is damaged, or cannot be read
             or written; of methods that have one.

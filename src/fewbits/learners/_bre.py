@@ -159,6 +159,7 @@ def _unit_rows(
     """Return `count` random rows, centred and scaled to length 1; zeros stay zeros."""
     rows = np.sort(_draw(len(X), min(count, len(X)), rng))
     unit = unit_rows(as_single(X[rows]) - mean)
+    # The mean of equal float32 numbers is exact in float64, so zero means zero.
     if not unit.any():
         raise FeatureError(SAME_ROWS)
     return unit

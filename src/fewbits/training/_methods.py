@@ -79,7 +79,7 @@ def make_learner(
     if "random_state" in known:
         wanted.setdefault("random_state", random_state)
         if wanted["random_state"] is not None:
-            check_seed(wanted["random_state"])
+            wanted["random_state"] = check_seed(wanted["random_state"])
     return make(**_composed(method, wanted))
 
 

@@ -81,14 +81,6 @@ class FastNeighbourCodes(NeighbourLearner):
         Iterations that were done.
     n_features_in_ : int
 
-    Raises
-    ------
-    FeatureError
-        From `fit`, as of all learners, and when features are too small or too large for
-        products in float32, or all rows that take part are the same.
-    DivergedError
-        From `fit`, when the loss is not finite: `learning_rate` is too high.
-
     Notes
     -----
     A method of fewbits, not of a paper. The map is of the family of adaptive Fastfood

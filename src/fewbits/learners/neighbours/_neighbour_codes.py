@@ -101,14 +101,6 @@ class NeighbourCodes(NeighbourLearner):
         Iterations that were done.
     n_features_in_ : int
 
-    Raises
-    ------
-    FeatureError
-        From `fit`, as of all learners, and when features are too small or too large for
-        products in float32, or all rows that take part are the same.
-    DivergedError
-        From `fit`, when the loss is not finite: `learning_rate` is too high.
-
     Notes
     -----
     A method of fewbits, not of a paper. What is minimised is the objective of

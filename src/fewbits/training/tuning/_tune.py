@@ -224,7 +224,7 @@ def tune(
     methods = [methods] if isinstance(methods, str) else methods
     n_bits = [n_bits] if isinstance(n_bits, int | np.integer) else n_bits
     _check(source, target, minutes)
-    check_seed(random_state)
+    random_state = check_seed(random_state)
     max_rows = check_count(max_rows, "the number of rows")
     X = features_of(source, backbone, progress)
     y = source.labels
