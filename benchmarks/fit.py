@@ -21,8 +21,10 @@ import json
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import faiss
 import numpy as np
@@ -30,6 +32,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.encode import interleaved
 from fewbits.learners import ITQ, PCAH, SparseProjections
+
+T = TypeVar("T")
 
 #: Rows, features and bits.
 SIZES = ((10_000, 128, 64), (10_000, 256, 256), (5_000, 512, 512))
@@ -151,6 +155,15 @@ def fit_from_file(path: Path, method: str, bits: int, n_iter: int) -> tuple[floa
     """Fit from a file, and return the seconds of processor time and the peak."""
     X = np.load(path, mmap_mode="r")
     learner = METHODS[method](bits).set_params(n_iter=n_iter)
+    with threadpool_limits(1):
+        _, seconds, peak = watched(lambda: learner.fit(X), time.process_time)
+    return seconds, peak
+
+
+def watched(
+    work: Callable[[], T], clock: Callable[[], float] = time.perf_counter
+) -> tuple[T, float, int]:
+    """Return what some work returns, its seconds, and the peak of private memory."""
     peak, ended = [0], threading.Event()
 
     def watch() -> None:
@@ -159,13 +172,14 @@ def fit_from_file(path: Path, method: str, bits: int, n_iter: int) -> tuple[floa
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    start = time.process_time()
-    with threadpool_limits(1):
-        learner.fit(X)
-    seconds = time.process_time() - start
-    ended.set()
-    watcher.join()
-    return seconds, peak[0]
+    start = clock()
+    try:
+        found = work()
+    finally:
+        seconds = clock() - start
+        ended.set()
+        watcher.join()
+    return found, seconds, peak[0]
 
 
 def private_bytes() -> int:

@@ -91,3 +91,27 @@ def test_fits_stand_beside_faiss_and_files_beside_their_memory(results):
     row |= {"file_bytes": 2**29, "peak_bytes": 2**27}
     page = written(results, "fit", [*rows, row])
     assert "| 10,000 | 128 | 64 | 10 | ITQ | 90 s | 512 MiB | 128 MiB |" in page
+
+
+def test_a_gpu_stands_beside_the_processor(results):
+    sizes = {"n": 10_000, "d": 1024, "bits": 1024, "iterations": 10}
+    row = {**sizes, "part": "alike", "device": "a GPU", "cores": 16, "seconds": 2.5}
+    fitted = {"device_seconds": 0.5, "ratio": 5.0, "flipped": 0.02}
+    fitted |= {"objective": 0.9479353, "device_objective": 0.9479352}
+    wide = {**sizes, "part": "wide", "method": "ITQ", "device_seconds": 92.0}
+    wide |= {"peak_bytes": 2**33, "device_peak_bytes": 2**35, "device_objective": 0.95}
+    rows = [
+        {**row, **fitted, "method": "ITQ"},
+        {**row, **fitted, "method": "ITQ", "part": "alike, by torch", "flipped": 0.03},
+        {**row, "method": "faiss"},
+        wide,
+        {**fitted, "part": "deep", "n": 64, "d": 3 * 8**2, "bits": 16, "seconds": 2.5},
+    ]
+    page = written(results, "gpu", rows)
+    assert (
+        "| ITQ | 2.50 s | 0.50 s | 5.0 | 0.947935 | 0.947935 | 2.00% | 3.00% |" in page
+    )
+    assert "| faiss | 2.50 s |  |" in page
+    assert "The GPU: a GPU; 16 cores." in page
+    assert "| ITQ | 92 s | 8.0 GiB | 32.0 GiB | 0.9500 |" in page
+    assert "of 8 x 8 pixels" in page

@@ -55,9 +55,9 @@ def test_items_kept_aside_reach_neither_network_nor_loss(labels):
     fitted = fit(labels, backbone=Recorded(items), loss=recording_loss(batches))
     rest = np.setdiff1d(np.arange(120), fitted.held_out_)
     assert len(fitted.held_out_) == 36
-    seen = torch.cat(items).numpy()
+    seen = torch.cat(items).cpu().numpy()
     assert np.array_equal(np.unique(seen), rest)
-    rows, given = (torch.cat(each).numpy() for each in zip(*batches, strict=True))
+    rows, given = (torch.cat(each).cpu() for each in zip(*batches, strict=True))
     assert np.array_equal(rest[rows], seen)
     assert np.array_equal(given, Y[seen] if labels is Y else np.eye(4)[y[seen]])
 
