@@ -100,11 +100,7 @@ def times(n: int, d: int, bits: int, repeats: int) -> list[dict]:
         fitted[name] = METHODS[name](bits).fit(X).encoder_.project(X)
 
     def fit_faiss() -> None:
-        peer = faiss.ITQTransform(d, bits, bits < d)
-        peer.itq.max_iter = N_ITER
-        peer.max_train_per_dim = n  # all rows
-        peer.train(X)
-        fitted["faiss"] = peer.apply(X)
+        fitted["faiss"] = faiss_itq(X, bits).apply(X)
 
     ways = {name: lambda name=name: fit(name) for name in METHODS}
     ways["faiss"] = fit_faiss
@@ -118,6 +114,16 @@ def times(n: int, d: int, bits: int, repeats: int) -> list[dict]:
         rows.append(row)
         print(json.dumps(row), flush=True)
     return rows
+
+
+def faiss_itq(X: np.ndarray, bits: int) -> faiss.ITQTransform:
+    """Return faiss's ITQ of all rows."""
+    n, d = X.shape
+    peer = faiss.ITQTransform(d, bits, bits < d)
+    peer.itq.max_iter = N_ITER
+    peer.max_train_per_dim = n
+    peer.train(X)
+    return peer
 
 
 def loss(scores: np.ndarray) -> float:

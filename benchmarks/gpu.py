@@ -28,12 +28,11 @@ import numpy as np
 import torch
 
 from benchmarks.encode import interleaved
-from benchmarks.fit import features, keep, watched, write
+from benchmarks.fit import N_ITER, faiss_itq, features, keep, watched, write
 from benchmarks.training import backbone
 from fewbits.learners import ITQ, PCAH, NeighbourCodes, SparseProjections, on_device
 from fewbits.learners.deep import DeepHash
 
-N_ITER = 10
 #: Rows, features and bits.
 SIZES = (
     (10_000, 256, 256),
@@ -90,7 +89,7 @@ def alike(n: int, d: int, bits: int, device: str) -> list[dict[str, Any]]:
         rows.append(told(row | found, device))
     if d <= MOST_FAISS and device == "cuda":
         row = {"part": part, "method": "faiss", "n": n, "d": d, "bits": bits}
-        ms = interleaved({"faiss": lambda: fit_faiss(X, bits)}, repeats, 1)
+        ms = interleaved({"faiss": lambda: faiss_itq(X, bits)}, repeats, 1)
         row |= {"iterations": N_ITER, "seconds": ms["faiss"] / 1e3}
         rows.append(told(row, device))
     return rows
@@ -122,15 +121,6 @@ def compared(
         "device_objective": ends[1],
         "flipped": float(flipped) / (len(X) * ours.n_bits),
     }
-
-
-def fit_faiss(X: np.ndarray, bits: int) -> None:
-    import faiss
-
-    peer = faiss.ITQTransform(X.shape[1], bits, bits < X.shape[1])
-    peer.itq.max_iter = N_ITER
-    peer.max_train_per_dim = len(X)  # all rows
-    peer.train(X)
 
 
 def deep() -> dict[str, Any]:

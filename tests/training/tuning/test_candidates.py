@@ -98,7 +98,7 @@ def test_defaults_come_first_and_where_quality_counts_the_longest():
     n = len(names) * 2
     assert not any(each.parameters for each in made[:n])
     assert all(each.parameters for each in made[n:])
-    made = candidates(names, [16, 64], 100, 0, longest_first=True)
+    made = candidates(names, [16, 64], 100, 0, objective="quality")
     assert [each.n_bits for each in made] == [64] * (len(made) // 2) + [16] * (
         len(made) // 2
     )
@@ -106,6 +106,17 @@ def test_defaults_come_first_and_where_quality_counts_the_longest():
         "sp, 64 bits",
         "neighbours, 64 bits",
     ]
+
+
+def test_where_bytes_count_a_middle_length_comes_first():
+    lengths = [16, 32, 64, 128, 256, 4096]
+    made = candidates(["sp", "itq"], lengths, 100, 0, objective="bytes")
+    usual = [(e.method, e.n_bits) for e in made if not e.parameters]
+    assert usual[:4] == [("sp", 64), ("itq", 64), ("sp", 128), ("itq", 128)]
+    assert [n for _, n in usual[::2]] == [64, 128, 32, 256, 16, 4096]
+    assert made[len(usual) - 2].parameters  # before the very long codes
+    made = candidates(["itq"], [4096, 8192], 100, 0, objective="bytes")
+    assert [e.n_bits for e in made] == [4096, 8192]
 
 
 def test_prefixes_are_learnt_together_whatever_their_length():

@@ -1,5 +1,6 @@
 """What is tried, from cheap to dear."""
 
+import math
 from collections.abc import Sequence
 
 from fewbits._checks import whole_number
@@ -126,14 +127,15 @@ def candidates(
     n_features: int,
     seed: int | None,
     *,
-    longest_first: bool = False,
+    objective: str = "encode time",
 ) -> list[Configuration]:
     """Return every combination that makes sense, in the order to try them.
 
     Defaults come before variants. Very long codes are last: one of these may take
-    longer than everything else. Where quality is all that is asked for within so many
-    bytes, the longest codes that these allow are the best, and shorter ones are tried
-    while there is time.
+    longer than everything else. Where quality is the `objective`, within so many bytes,
+    the longest codes that these allow are the best, and shorter ones are tried while
+    there is time. Where bytes are, codes of a middle length tell whether shorter ones
+    can do, or longer ones must.
     """
     made = [
         Configuration(method, n_bits, parameters, seed)
@@ -141,12 +143,16 @@ def candidates(
         for parameters in variants(method)
         for n_bits in _lengths_of(method, lengths, n_features)
     ]
+    usual = [n for n in lengths if n <= _USUAL] or lengths
+    middle = usual[len(usual) // 2]
 
-    def when(each: Configuration) -> tuple[bool, int, bool]:
-        n_bits = each.n_bits or 0
+    def when(each: Configuration) -> tuple[float, ...]:
+        n_bits, varied = each.n_bits or middle, bool(each.parameters)
         if n_bits > _USUAL:
-            return True, n_bits, bool(each.parameters)
-        return False, -n_bits if longest_first else 0, bool(each.parameters)
+            return True, n_bits, varied
+        if objective == "bytes":
+            return False, varied, abs(math.log2(n_bits / middle)), -n_bits
+        return False, -n_bits if objective == "quality" else 0, varied
 
     return sorted(made, key=when)
 

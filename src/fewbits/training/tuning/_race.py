@@ -16,6 +16,7 @@ from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._learning import NESTED_BITS, grouped
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._measuring import Measuring
+from fewbits.training.tuning._prospects import take_next
 from fewbits.training.tuning._target import Target, survivors
 from fewbits.training.tuning._trial import Parts, Trial, sizes
 from fewbits.training.tuning._variants import trained_thrice
@@ -74,8 +75,10 @@ class Race:
         """Return the longest code to be learnt with others where many are compared.
 
         Where quality is what counts the longest codes are the best, and shorter ones
-        must not take their time.
+        must not take their time. Where bytes are, one tells which others to learn.
         """
+        if self.target.objective == "bytes":
+            return 0
         longest = max(each.n_bits or 0 for each in wanted)
         counts = self.target.objective == "quality"
         return min(longest - 1, NESTED_BITS) if counts else NESTED_BITS
@@ -85,16 +88,19 @@ class Race:
     ) -> list[Measured]:
         """Measure in the order given, until the time is up; the first in any case.
 
-        What takes next to no time comes before the rest, which the time may be up for.
-        What would not end in time by the pace of fewer rows is not begun.
+        What takes next to no time comes before the rest, which the time may be up for,
+        and what cannot be the choice any more behind it. What would not end in time by
+        the pace of fewer rows is not begun.
         """
         found: list[Measured] = []
         done = 0
         self._tell(done, len(wanted))
         order = sorted(wanted, key=partial(self._takes_long, len(trial.X)))
         self._keep(found)  # nothing of fewer rows
+        pending = grouped(order, nested_up_to=nested)
         with shared_steps():
-            for group in grouped(order, nested_up_to=nested):
+            while pending:
+                group = take_next(pending, found, self.target)
                 alone = (group[0].n_bits or 1) > nested
                 missing = self.measuring.missing(trial, group, alone=alone)
                 needed = not found or wanted[0] in group

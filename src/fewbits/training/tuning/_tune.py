@@ -311,9 +311,7 @@ def _candidates(
             for length in n_bits or ():
                 make_learner(method, length, seed, {})._check_parameters()
     bits = lengths(target, n_features, n_bits)
-    made = candidates(
-        chosen, bits, n_features, seed, longest_first=target.objective == "quality"
-    )
+    made = candidates(chosen, bits, n_features, seed, objective=target.objective)
     if not made:  # what is left out of all lengths has no more bits than features
         raise ArgumentError(
             f"there is nothing to try of {', '.join(chosen)}: it has at most as many "

@@ -1,0 +1,79 @@
+"""What may still be the choice, where bytes are made as few as they get."""
+
+import math
+from collections.abc import Sequence
+
+from fewbits.codes import n_bytes
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._target import Target
+
+
+def take_next(
+    pending: list[list[Configuration]], found: Sequence[Measured], target: Target
+) -> list[Configuration]:
+    """Take one of some groups: where bytes are what counts, that of most promise.
+
+    Those are the first codes of each method, and then those of the methods that came
+    closest; what cannot be the choice comes last, in a group with others, too.
+
+    Parameters
+    ----------
+    pending : list of list of Configuration
+        At least one; changed in place.
+    found : sequence of Measured
+        Of the same number of items.
+    """
+    if target.objective != "bytes":
+        return pending.pop(0)
+    hopeful = [[e for e in g if not hopeless(e, found, target)] for g in pending]
+    promise = [_promise(group, found) for group in hopeful]
+    first = promise.index(max(promise))
+    taken, rest = pending.pop(first), []
+    if hopeful[first]:
+        rest = [each for each in taken if each not in hopeful[first]]
+        taken = hopeful[first]
+    if rest:
+        pending.append(rest)
+    return taken
+
+
+def hopeless(learner: Configuration, found: Sequence[Measured], target: Target) -> bool:
+    """Tell whether a code will not be the shortest that keeps all bounds.
+
+    That is one no shorter than what keeps them, and one shorter than a code of its own
+    kind that does not, whatever is ranked again.
+    """
+    if learner.n_bits is None:
+        return False
+    kept = [each for each in found if target.meets(each)]
+    least = min((each.bytes_per_item for each in kept), default=math.inf)
+    if n_bytes(learner.n_bits) >= least:
+        return True
+    return _longer(learner, found) != _longer(learner, kept)
+
+
+def _longer(learner: Configuration, found: Sequence[Measured]) -> set[int]:
+    """Return the longer lengths of the same kind, searched without vectors."""
+    return {
+        each.configuration.n_bits or 0
+        for each in _of_codes(found)
+        if each.configuration.changed(n_bits=learner.n_bits).learner == learner
+        and (each.configuration.n_bits or 0) > (learner.n_bits or 0)
+    }
+
+
+def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float:
+    """Return how close codes of the same method came; none yet is the most promise.
+
+    A group of which nothing is hopeful has none.
+    """
+    if not group:
+        return -math.inf
+    method = group[0].method
+    tried = [e.quality for e in _of_codes(found) if e.configuration.method == method]
+    return max(tried, default=math.inf)
+
+
+def _of_codes(found: Sequence[Measured]) -> list[Measured]:
+    return [each for each in found if each.configuration.keep_vectors is None]
