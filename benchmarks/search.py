@@ -53,6 +53,8 @@ BATCH = [
 SINGLE = [
     Case(MILLION, 64, 1, 10, 6.0),
     Case(10 * MILLION, 64, 1, 10, 2.5),
+    Case(MILLION, 96, 1, 10),
+    Case(MILLION, 200, 1, 10),
     Case(MILLION, 512, 1, 10, 0.95),
     Case(MILLION, 1024, 1, 10, 0.95),
 ]

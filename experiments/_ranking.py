@@ -13,9 +13,10 @@ from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     Relevance,
     exact_neighbours,
+    listed,
     mean_average_precision,
-    neighbour_recall,
     neighbour_threshold,
+    precision_recall_curve,
     share_label,
     within_distance,
 )
@@ -87,8 +88,10 @@ def ranking_figures(features: FeatureSet, encoder: Encoder, seed: int) -> Cell:
     found = {"ann_map": near.value, "skipped": near.n_skipped}
     if truth.alike is not None:
         found["label_map"] = mean_average_precision(*codes, truth.alike).value
-    for at in RANKS:
-        found[f"recall{at}"] = neighbour_recall(*codes, truth.ten, at).value
+    ten = listed(truth.ten, len(features.database))
+    recalls = precision_recall_curve(*codes, ten, at=RANKS).recall.tolist()
+    for at, recall in zip(RANKS, recalls, strict=True):
+        found[f"recall{at}"] = recall
     return found
 
 

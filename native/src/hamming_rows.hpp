@@ -3,6 +3,7 @@
 // Comparison of one query with codes as they lie in memory, word by word. Each unit that
 // includes this compiles it with its own flags; the anonymous namespace keeps them apart.
 
+#include <bit>
 #include <cstring>
 
 #include "hamming_kernels.hpp"
@@ -18,15 +19,23 @@ inline std::uint64_t load_word(const std::uint8_t* p) {
     return word;
 }
 
-/// The last `bytes` < 8 bytes of a code, padded with zeros.
+/// The last `bytes` < 8 bytes of a code, padded with zeros, by loads that may overlap: a
+/// copy of so many bytes, known only here, is a call that takes 20 times as long.
 inline std::uint64_t load_tail(const std::uint8_t* p, std::size_t bytes) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, p, bytes);
-    return word;
+    static_assert(std::endian::native == std::endian::little);
+    const auto shifted = [=](std::uint64_t part, std::size_t at) { return part << 8 * at; };
+    if (bytes == 0) return 0;
+    if (bytes < 4)
+        return p[0] | shifted(p[bytes / 2], bytes / 2) | shifted(p[bytes - 1], bytes - 1);
+    std::uint32_t first, last;
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + bytes - 4, 4);
+    return first | shifted(last, bytes - 4);
 }
 
-/// The width of a code: `kWords` full words, or 0 for any number of them, and perhaps
-/// some bytes more.
+constexpr std::size_t kAnyWords = ~std::size_t{0};
+
+/// The width of a code: `kWords` full words and perhaps some bytes more.
 template <std::size_t kWordsOf, bool kTailOf>
 struct Width {
     static constexpr std::size_t kWords = kWordsOf;
@@ -36,7 +45,7 @@ struct Width {
 template <typename W>
 inline std::int32_t distance(W, const std::uint8_t* a, const std::uint8_t* b,
                              std::size_t bytes) {
-    const std::size_t words = W::kWords ? W::kWords : bytes / 8;
+    const std::size_t words = W::kWords == kAnyWords ? bytes / 8 : W::kWords;
     std::int32_t sum = 0;
     for (std::size_t w = 0; w < words; ++w)
         sum += __builtin_popcountll(load_word(a + 8 * w) ^ load_word(b + 8 * w));
@@ -51,7 +60,15 @@ inline std::int32_t distance(W, const std::uint8_t* a, const std::uint8_t* b,
 /// Call `visit(Width<...>)` with the width of the codes.
 template <typename Visit>
 inline void for_width(std::size_t bytes, const Visit& visit) {
-    if (bytes % 8) return visit(Width<0, true>{});
+    if (bytes % 8) {
+        switch (bytes / 8) {
+            case 0: return visit(Width<0, true>{});
+            case 1: return visit(Width<1, true>{});
+            case 2: return visit(Width<2, true>{});
+            case 3: return visit(Width<3, true>{});
+            default: return visit(Width<kAnyWords, true>{});
+        }
+    }
     switch (bytes / 8) {
         case 1: return visit(Width<1, false>{});
         case 2: return visit(Width<2, false>{});
@@ -61,13 +78,19 @@ inline void for_width(std::size_t bytes, const Visit& visit) {
         case 8: return visit(Width<8, false>{});
         case 12: return visit(Width<12, false>{});
         case 16: return visit(Width<16, false>{});
-        default: return visit(Width<0, false>{});
+        default: return visit(Width<kAnyWords, false>{});
     }
+}
+
+/// The bytes of a code, known to the compiler where the width is.
+template <typename W>
+inline std::size_t row_bytes(W, Codes codes) {
+    return W::kTail || W::kWords == kAnyWords ? codes.bytes : 8 * W::kWords;
 }
 
 template <typename W>
 void distances_of(W width, const std::uint8_t* query, Codes codes, std::int32_t* out) {
-    const std::size_t bytes = W::kTail || !W::kWords ? codes.bytes : 8 * W::kWords;
+    const std::size_t bytes = row_bytes(width, codes);
     const std::uint8_t* code = codes.data;
     for (std::size_t i = 0; i < codes.rows; ++i, code += bytes)
         out[i] = distance(width, query, code, bytes);
@@ -75,7 +98,7 @@ void distances_of(W width, const std::uint8_t* query, Codes codes, std::int32_t*
 
 template <typename W>
 void scan_of(W width, const std::uint8_t* query, Codes codes, Sink& sink) {
-    const std::size_t bytes = W::kTail || !W::kWords ? codes.bytes : 8 * W::kWords;
+    const std::size_t bytes = row_bytes(width, codes);
     const std::uint8_t* code = codes.data;
     std::int32_t tau = sink.tau;
     for (std::size_t i = 0; i < codes.rows; ++i, code += bytes) {
