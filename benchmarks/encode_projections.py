@@ -179,7 +179,9 @@ def encoders(
     diagonals = rng.standard_normal((1, 3, d, 1), np.float32)
     encoder = BlockHadamardEncoder(diagonals, zeros, d)
     found["3 rounds of diagonals"] = encoder, 3 * d * (stages + 2)
-    circulant = CirculantEncoder(rng.normal(size=(1, d)), np.zeros(d // 8), zeros)
+    circulant = CirculantEncoder(
+        rng.normal(size=(1, d)), np.zeros(d // 8, np.uint8), zeros
+    )
     found["circulant"] = circulant, 2 * 5 * d * stages
     left, right = rng.normal(size=(2, side, side))
     found["bilinear"] = BilinearEncoder(left, right, zeros, d), 4 * d * side

@@ -54,7 +54,7 @@ def test_codes_longer_than_the_features_have_prefixes():
         ((1, 3, 16, 8), np.zeros(4), r"got \(1, 3, 16, 8\)"),
         ((1, 3, 16), np.zeros(4), r"got \(1, 3, 16\)"),
         ((1, 3, 16, 16), np.zeros((4, 1)), r"shape \(4, 1\)"),
-        ((1, 3, 16, 16), [np.nan], "finite bias"),
+        ((1, 3, 16, 16), [np.nan], "bias must be finite"),
         ((0, 3, 16, 16), [], "bits"),
     ],
 )

@@ -44,14 +44,35 @@ def test_codes_longer_than_the_features_have_prefixes():
 @pytest.mark.parametrize(
     ("columns", "signs", "bias", "message"),
     [
-        (np.zeros(9), np.zeros(2), np.zeros(9), r"got columns \(9,\)"),
-        (np.zeros((1, 9)), np.zeros(2), np.zeros(10), "need 2 columns and 2 bytes"),
-        (np.zeros((1, 9)), np.zeros(1), np.zeros(9), r"got 1 and shape \(1,\)"),
-        (np.zeros((1, 0)), np.zeros(0), np.zeros(1), r"got columns \(1, 0\)"),
-        (np.full((1, 9), np.inf), np.zeros(2), np.zeros(9), "finite in float32"),
-        (np.zeros((1, 9)), np.zeros(2), np.full(9, np.nan), "finite in float32"),
-        (np.zeros((0, 9)), np.zeros(2), [], "bits"),
-        (np.zeros((7282, 9)), np.zeros(2), np.zeros(65_537), "65537"),
+        (np.zeros(9), np.zeros(2, np.uint8), np.zeros(9), r"got columns \(9,\)"),
+        (
+            np.zeros((1, 9)),
+            np.zeros(2, np.uint8),
+            np.zeros(10),
+            "need 2 columns and 2 bytes",
+        ),
+        (
+            np.zeros((1, 9)),
+            np.zeros(1, np.uint8),
+            np.zeros(9),
+            r"got 1 and shape \(1,\)",
+        ),
+        (np.zeros((1, 0)), np.zeros(0, np.uint8), np.zeros(1), r"got columns \(1, 0\)"),
+        (np.zeros((1, 9)), [0.7, 0], np.zeros(9), "need whole numbers"),
+        (
+            np.full((1, 9), np.inf),
+            np.zeros(2, np.uint8),
+            np.zeros(9),
+            "finite in float32",
+        ),
+        (
+            np.zeros((1, 9)),
+            np.zeros(2, np.uint8),
+            np.full(9, np.nan),
+            "finite in float32",
+        ),
+        (np.zeros((0, 9)), np.zeros(2, np.uint8), [], "bits"),
+        (np.zeros((7282, 9)), np.zeros(2, np.uint8), np.zeros(65_537), "65537"),
     ],
 )
 def test_refuses(columns, signs, bias, message):

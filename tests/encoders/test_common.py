@@ -15,6 +15,7 @@ from sklearn.datasets import load_digits
 from fewbits import _kernels
 from fewbits.codes import n_bytes, pack, prefix
 from fewbits.encoders import (
+    AnchorEncoder,
     BilinearEncoder,
     BlockHadamardEncoder,
     CirculantEncoder,
@@ -34,6 +35,8 @@ _WEIGHTS = _rng.normal(size=(N_FEATURES, 37)).astype(np.float32)
 _BIAS = _rng.normal(size=37).astype(np.float32) * 20
 _FEW = np.where(_rng.random(_WEIGHTS.shape) < 0.15, _WEIGHTS, 0)
 _MAPPED = _rng.normal(size=(3 * N_FEATURES, 37))
+_ANCHORS = np.random.default_rng(2).normal(size=(20, N_FEATURES)) * 6
+_MEAN = np.full(N_FEATURES, 5.0)
 _ROUNDS = np.random.default_rng(1).normal(size=(1, 2, 64, 16)) / 30
 _SMALL = [_rng.normal(size=shape) / 30 for shape in ((N_FEATURES, 3), (3, 37))]
 
@@ -57,6 +60,15 @@ ENCODERS = [
         "chi2",
         signed=True,
     ),
+    AnchorEncoder(
+        LinearEncoder(_WEIGHTS[:20], _BIAS / 100), _ANCHORS, _MEAN, gamma=1e-4
+    ),
+    AnchorEncoder(
+        SparseEncoder.from_dense(_FEW[:20], _BIAS / 100, zero_bit=1),
+        _ANCHORS,
+        _MEAN,
+        gamma=3e-4,
+    ),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000]),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000], zero_bit=1),
     HadamardEncoder(_rng.integers(0, 256, (1, 3, 8)), _BIAS, N_FEATURES),
@@ -65,7 +77,9 @@ ENCODERS = [
         _WEIGHTS[:8, :5], _WEIGHTS[8:16, :8], _BIAS, N_FEATURES, zero_bit=1
     ),
     CirculantEncoder(_WEIGHTS.T[:1] / 30, _rng.integers(0, 256, 8), _BIAS / 30),
-    CirculantEncoder(_WEIGHTS.T[:1] / 30, np.zeros(8), _BIAS / 30, zero_bit=1),
+    CirculantEncoder(
+        _WEIGHTS.T[:1] / 30, np.zeros(8, np.uint8), _BIAS / 30, zero_bit=1
+    ),
     HadamardEncoder(_rng.integers(0, 256, (1, 2, 8)), _BIAS, N_FEATURES, zero_bit=1),
     BlockHadamardEncoder(_ROUNDS, _BIAS, N_FEATURES),
     BlockHadamardEncoder(_ROUNDS[..., :1], _BIAS, N_FEATURES, zero_bit=1),
@@ -110,6 +124,12 @@ def at_the_threshold(encoder, rows):
 def without_bias(encoder):
     if isinstance(encoder, KernelMapEncoder):
         return KernelMapEncoder(without_bias(encoder.inner), **asdict(encoder.map))
+    if isinstance(encoder, AnchorEncoder):
+        shape = encoder.inner.n_features, encoder.n_bits
+        inner = LinearEncoder(
+            np.zeros(shape), np.zeros(shape[1]), zero_bit=encoder.zero_bit
+        )
+        return AnchorEncoder(inner, encoder.anchors, encoder.mean, encoder.gamma)
     if isinstance(encoder, MLPEncoder):
         biases = map(np.zeros_like, encoder.biases)
         return MLPEncoder(encoder.weights, list(biases), zero_bit=encoder.zero_bit)

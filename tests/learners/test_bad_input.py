@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits.errors import ArgumentError, DivergedError, FeatureError
 from fewbits.learners import (
     BRE,
     CBE,
@@ -186,8 +186,41 @@ def test_n_bits(learner, n_bits):
     assert message.startswith("n_bits must be an integer, 1 to 65536, got ")
 
 
-def test_numpy_integers_are_integers():
-    assert LSH(np.int64(9)).fit(features()).encoder_.n_bits == 9
+@every_learner
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64])
+def test_integers_of_numpy_are_integers(learner, dtype):
+    if "n_bits" not in learner.get_params():
+        pytest.skip("has no number of bits")
+    plain, given = (clone(learner).set_params(n_bits=n) for n in (5, dtype(5)))
+    if "lengths" in learner.get_params():
+        plain.set_params(lengths=[2, 3])
+        given.set_params(lengths=np.array([2, 3], dtype))
+    X, y = features(), np.arange(20) % 6
+    assert given.fit(X, y).encoder_.fingerprint == plain.fit(X, y).encoder_.fingerprint
+    assert isinstance(given.n_bits, dtype)
+
+
+@every_learner
+def test_scores_that_float32_cannot_hold(learner):
+    X = np.abs(features(60, 13)) * 1e38
+    message = "too large for float32: scale them"
+    try:
+        encoder = clone(learner).fit(X, np.arange(60) % 2).encoder_
+    except (FeatureError, DivergedError):
+        return  # most learners say so themselves
+    assert np.isfinite(encoder.project(X)).all(), message
+
+
+@every_learner
+def test_features_that_float32_cannot_tell_apart(learner):
+    message = refusal(learner, 1e-40 * features(), error=FeatureError)
+    assert message == "the features of X are too small for float32: scale them"
+
+
+def test_rows_times_bits_do_not_overflow():
+    X = np.random.default_rng(0).normal(size=(3000, 12))
+    learner = SparseProjections(np.int16(64), n_iter=1, random_state=0)
+    assert learner.fit(X).encoder_.n_bits == 64
 
 
 @pytest.mark.parametrize(
@@ -210,16 +243,21 @@ def test_numpy_integers_are_integers():
         (SparseProjections(inner_start="x"), "inner_start must be one of"),
         (SparseProjections(beta=0), "beta must be a number above 0, got 0"),
         (SparseProjections(beta=np.inf), "beta must be finite"),
-        (SparseProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
+        (SparseProjections(n_iter=0), "n_iter must be an integer, 1 to 1000000"),
+        (ITQ(n_iter=10**20), "n_iter must be an integer, 0 to 1000000"),
+        (NeighbourCodes(n_iter=10**20), "n_iter must be an integer, 1 to 1000000"),
+        (NeighbourCodes(lengths=np.array(3)), "lengths must be a sequence"),
+        (ITQ(checkpoint=""), "checkpoint must be a path or None, got an empty one"),
+        (ITQ(random_state=True), "random_state must be an integer"),
         (SparseProjections(n_inner=0), "n_inner must be an integer, 1 or more"),
         (BilinearProjections(learn="no"), "learn must be True or False, got 'no'"),
-        (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 or more"),
+        (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 to"),
         (CBE(learn=1), "learn must be True or False, got 1"),
         (CBE(penalty=0), "penalty must be a number at least 1e-30 and at most 1e.30"),
         (CBE(rest="x"), "rest must be one of 'zero', 'free', got 'x'"),
-        (CBE(n_iter=0), "n_iter must be an integer, 1 or more"),
+        (CBE(n_iter=0), "n_iter must be an integer, 1 to"),
         (Hadamard(n_rounds=0), "n_rounds must be an integer, 1 to 16, got 0"),
-        (ITQ(n_iter=-1), "n_iter must be an integer, 0 or more, got -1"),
+        (ITQ(n_iter=-1), "n_iter must be an integer, 0 to 1000000, got -1"),
         (ITQ(tol=-1), "tol must be a number at least 0"),
         (ITQ(tol=np.nan), "tol must be"),
         (CCAITQ(reg=-1), "reg must be a number at least 0"),
@@ -258,7 +296,9 @@ def test_rows_that_vary_where_none_is_drawn(learner):
 
 
 def test_features_too_small_to_whiten_in_float32():
-    message = refusal(CCAITQ(), features() * 1e-42, error=FeatureError)
+    X = features() * 1e-42
+    X[:, 0] = 1
+    message = refusal(CCAITQ(), X, error=FeatureError)
     assert message.startswith("X varies by 1e-42 only")
 
 

@@ -5,12 +5,13 @@ import pytest
 from sklearn.base import clone
 
 from fewbits.errors import ArgumentError
-from fewbits.learners import ITQ, SparseProjections
+from fewbits.learners import CCAITQ, ITQ, SparseProjections
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._rows import Rows
 from fewbits.learners._sign_products import OfBatches, sign_products
 
 X = np.random.default_rng(0).normal(size=(900, 16)) @ np.diag(np.geomspace(1, 5, 16))
+Y = np.arange(900) % 5
 
 batched = pytest.mark.parametrize(
     "learner",
@@ -18,6 +19,7 @@ batched = pytest.mark.parametrize(
         ITQ(12, n_iter=30, random_state=0),
         ITQ(24, n_iter=30, random_state=0),
         SparseProjections(24, density=0.3, n_iter=30, random_state=0),
+        CCAITQ(12, n_iter=30, random_state=0),
     ],
     ids=lambda learner: f"{type(learner).__name__}-{learner.n_bits}",
 )
@@ -31,8 +33,8 @@ def V():
 @batched
 @pytest.mark.parametrize("batch_size", [900, 10_000])
 def test_one_batch_is_a_pass(learner, batch_size):
-    whole = clone(learner).fit(X)
-    batches = clone(learner).set_params(batch_size=batch_size).fit(X)
+    whole = clone(learner).fit(X, Y)
+    batches = clone(learner).set_params(batch_size=batch_size).fit(X, Y)
     assert batches.encoder_.fingerprint == whole.encoder_.fingerprint
 
 
@@ -90,11 +92,11 @@ def test_batch_size_is_a_number_of_rows(batch_size):
         ITQ(8, batch_size=batch_size).fit(X)
 
 
-def test_batches_have_as_many_rows_as_directions(V, monkeypatch):
+def test_batches_have_twice_as_many_rows_as_directions(V, monkeypatch):
     seen = []
     monkeypatch.setattr(V, "some", lambda rows: seen.append(rows) or iter(()))
     OfBatches(5, seed=0)(V, np.eye(16), ())
-    assert len(seen[0]) >= 16
+    assert len(seen[0]) >= 32
 
 
 def test_batches_have_no_tolerance():

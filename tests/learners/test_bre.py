@@ -319,7 +319,7 @@ class TestBadInput:
             ({"pair_share": 0}, "pair_share must be a number above 0 and at most 1"),
             ({"pair_share": 1.1}, "pair_share must be a number above 0 and at most 1"),
             ({"pair_share": np.nan}, "pair_share must be"),
-            ({"n_iter": -1}, "n_iter must be an integer, 0 or more"),
+            ({"n_iter": -1}, "n_iter must be an integer, 0 to"),
             ({"tol": -1}, "tol must be a number at least 0"),
         ],
     )

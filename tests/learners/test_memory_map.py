@@ -3,18 +3,19 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from fewbits.learners import _rows
+from fewbits.learners import FastNeighbourCodes, _rows
 
 FIT = """
 import resource, sys
 import numpy as np
 from fewbits.learners import (
-    BRE, CBE, CCAITQ, ITQ, LSH, PCAH, BilinearProjections, Hadamard,
-    SparseProjections, SpectralHashing, Thresholding,
+    BRE, CBE, CCAITQ, ITQ, LSH, PCAH, BilinearProjections, FastNeighbourCodes,
+    Hadamard, NeighbourCodes, SparseProjections, SpectralHashing, Thresholding,
 )
 
 def used():
@@ -42,6 +43,8 @@ for learner in [
     BilinearProjections(16, n_iter=1),
     SpectralHashing(16),
     BRE(16, n_iter=1),
+    NeighbourCodes(16, n_iter=1, n_rows=5000, n_anchors=500),
+    FastNeighbourCodes(16, n_iter=1, n_rows=5000, n_anchors=500),
 ]:
     print(learner.fit(X, y).encoder_)
 try:
@@ -72,7 +75,7 @@ def test_fit_from_a_file_of_almost_three_times_the_memory(path):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.count("bits)") == 15
+    assert run.stdout.count("bits)") == 17
     assert run.stdout.endswith("no room for a copy\n")
 
 
@@ -90,6 +93,16 @@ def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
     monkeypatch.setattr(_rows, "KEEP_BYTES", 0)
     streamed = ITQ(6, random_state=0).fit(mapped)
     np.testing.assert_array_equal(streamed.transform(mapped), expected)
+
+
+def test_rows_that_are_drawn_are_not_copied():
+    X = np.random.default_rng(0).normal(size=(20_000, 400))
+    learner = FastNeighbourCodes(16, n_rows=19_999)
+    tracemalloc.start()
+    learner._rows(X, np.random.RandomState(0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < X.nbytes  # half of it for the rows in float32
 
 
 def test_maps_are_recognised(tmp_path):

@@ -106,8 +106,9 @@ def prefix(codes: CodeArray, n_bits: int) -> CodeArray:
             f"got {codes.shape[1]}"
         )
     short = codes[:, :width].copy()
-    if n_bits % 8:
-        short[:, -1] &= (0xFF00 >> (n_bits % 8)) & 0xFF
+    rest = int(n_bits) % 8
+    if rest:
+        short[:, -1] &= (0xFF00 >> rest) & 0xFF
     return short
 
 

@@ -1,5 +1,6 @@
 """Deployable maps from features to codes: immutable, no torch, no scikit-learn."""
 
+from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
 from fewbits.encoders._block_hadamard import BlockHadamardEncoder
@@ -14,6 +15,7 @@ from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
+    "AnchorEncoder",
     "BilinearEncoder",
     "BlockHadamardEncoder",
     "CirculantEncoder",

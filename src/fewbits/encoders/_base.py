@@ -244,6 +244,6 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
 
 def as_zero_bit(zero_bit: int) -> int:
     """Return `zero_bit` as an int, 0 or 1."""
-    if zero_bit not in (0, 1):
+    if np.ndim(zero_bit) or zero_bit not in (0, 1):
         raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
     return int(zero_bit)

@@ -81,9 +81,8 @@ class CirculantEncoder(Encoder):
         *,
         zero_bit: int = 0,
     ) -> None:
-        whole = np.asarray(signs).astype(np.int64, copy=False)
         self.columns, self.bias = frozen(columns), frozen(bias)
-        self.signs = frozen(whole, np.uint8)
+        self.signs = frozen(signs, np.uint8)
         self.zero_bit = as_zero_bit(zero_bit)
         _check_circulant(self.columns, self.signs, self.bias)
 

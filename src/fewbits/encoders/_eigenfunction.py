@@ -171,7 +171,8 @@ def _check_waves(
             "got weights {}, axes {}, modes {} and bias {}".format(*shapes)
         )
     check_affine((len(weights), len(bias)), weights, bias)
-    if axes.min() < 0 or axes.max() >= weights.shape[1]:
-        raise ArgumentError(f"axes must lie between 0 and {weights.shape[1] - 1}")
+    n_axes = weights.shape[1]
+    if not n_axes or axes.min() < 0 or axes.max() >= n_axes:
+        raise ArgumentError(f"each of axes must be one of {n_axes} columns, from 0 on")
     if modes.min() < 1:
         raise ArgumentError(f"modes must be 1 or more, got {modes.min()}")

@@ -1,4 +1,4 @@
-"""Logarithm, power, sine and cosine, equal to the last bit on every machine.
+"""Logarithm, powers, sine and cosine, equal to the last bit on every machine.
 
 Mathematical libraries disagree on the last digits of these functions, and NumPy's
 differ from one processor to the next. What follows uses only operations whose result
@@ -35,6 +35,7 @@ _SINE = (
     -0.007364005472115722,
     0.0004474920849077101,
 )
+_LOG2_E = 1.4426950408889634
 #: 2^f = c0 + c1 f + ... for f in [-1/2, 1/2].
 _EXP2 = (
     1.0000000000000135,
@@ -65,12 +66,22 @@ def log2(x: Float64Array) -> Float64Array:
 
 def power(x: Float64Array, exponent: float) -> Float64Array:
     """Return ``x ** exponent`` for finite x of at least 0 and an exponent above 0."""
-    scaled = exponent * log2(x)
-    whole = np.rint(scaled)
-    scaled -= whole
-    result = np.ldexp(_polynomial(_EXP2, scaled), whole.astype(np.int32))
+    result = _exp2(exponent * log2(x))
     result[x == 0] = 0
     return result
+
+
+def exp(x: Float64Array) -> Float64Array:
+    """Return e to the power of numbers from minus infinity to 700."""
+    # 2**-1074 is the least number of all, and a limit of what an int32 has to hold.
+    return _exp2(np.maximum(x * _LOG2_E, -1100.0))
+
+
+def _exp2(x: Float64Array) -> Float64Array:
+    """Return 2 to the power of `x`, which is overwritten."""
+    whole = np.rint(x)
+    x -= whole
+    return np.ldexp(_polynomial(_EXP2, x), whole.astype(np.int32))
 
 
 def cosine_and_sine(w: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -56,7 +56,8 @@ class HadamardEncoder(RoundsEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> encoder = HadamardEncoder(np.zeros((1, 1, 2)), np.zeros(4), n_features=3)
+    >>> signs = np.zeros((1, 1, 2), dtype=np.uint8)
+    >>> encoder = HadamardEncoder(signs, np.zeros(4), n_features=3)
     >>> encoder
     HadamardEncoder(3 -> 4 bits)
     >>> encoder.project([[4.0, 8.0, 0.0]])
@@ -74,8 +75,7 @@ class HadamardEncoder(RoundsEncoder):
         *,
         zero_bit: int = 0,
     ) -> None:
-        whole = np.asarray(signs).astype(np.int64, copy=False)
-        self.signs = frozen(whole, np.uint8)
+        self.signs = frozen(signs, np.uint8)
         super().__init__(bias, n_features, zero_bit)
 
     @cached_property

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from fewbits._artefacts import read_tensors
-from fewbits.encoders._base import Encoder, Tensors
+from fewbits.encoders._anchor import AnchorEncoder
+from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
 from fewbits.encoders._block_hadamard import BlockHadamardEncoder
 from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._hadamard import HadamardEncoder
+from fewbits.encoders._inner import take_inner_tensors, word_of
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._mlp import MLPEncoder
@@ -19,16 +21,16 @@ from fewbits.encoders._sparse import SparseEncoder
 from fewbits.errors import ArtefactError, FewbitsError
 
 
-def _behind_kernel_map(*, zero_bit: int, **tensors: Any) -> KernelMapEncoder:
-    inner: Tensors = {
-        name.removeprefix("inner."): tensors.pop(name)
-        for name in list(tensors)
-        if name.startswith("inner.")
-    }
-    kind = tensors["inner"].tobytes().decode("ascii")
-    return KernelMapEncoder.from_tensors(
-        _PLAIN_KINDS[kind](**inner, zero_bit=zero_bit), tensors
-    )
+def _behind(outer: Any, kinds: dict[str, Any]) -> Any:
+    """Return what rebuilds an encoder that has one of these kinds inside."""
+
+    def rebuild(*, zero_bit: int, **tensors: Any) -> Encoder:
+        inner = take_inner_tensors(tensors)
+        make = kinds[word_of(tensors["inner"])]
+        rebuilt: Encoder = outer.from_tensors(make(**inner, zero_bit=zero_bit), tensors)
+        return rebuilt
+
+    return rebuild
 
 
 _PLAIN_KINDS: dict[str, Any] = {
@@ -43,7 +45,10 @@ _PLAIN_KINDS: dict[str, Any] = {
         SparseEncoder,
     )
 } | {MLPEncoder.kind: MLPEncoder.from_tensors}
-_KINDS = _PLAIN_KINDS | {KernelMapEncoder.kind: _behind_kernel_map}
+_INNER_KINDS = _PLAIN_KINDS | {
+    AnchorEncoder.kind: _behind(AnchorEncoder, _PLAIN_KINDS),
+}
+_KINDS = _INNER_KINDS | {KernelMapEncoder.kind: _behind(KernelMapEncoder, _INNER_KINDS)}
 _FORMAT = "fewbits-encoder-1"
 
 

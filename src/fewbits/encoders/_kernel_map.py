@@ -1,7 +1,7 @@
 """An encoder behind a map whose dot products are an additive kernel."""
 
 from dataclasses import asdict
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._homogeneous import kernel_map
+from fewbits.encoders._inner import as_text, inner_tensors, word_of
 from fewbits.errors import ArgumentError
 
 
@@ -103,7 +104,7 @@ class KernelMapEncoder(Encoder):
         """Rebuild what `tensors` gave, except for the inner encoder."""
         return cls(
             inner,
-            tensors["kernel"].tobytes().decode("ascii"),
+            word_of(tensors["kernel"]),
             order=tensors["order"].item(),
             gamma=tensors["gamma"].item(),
             interval=tensors["interval"].item(),
@@ -119,11 +120,10 @@ class KernelMapEncoder(Encoder):
         return self.inner.n_bits
 
     def tensors(self) -> Tensors:
-        inner = {f"inner.{name}": x for name, x in self.inner.tensors().items()}
         return {
-            **inner,
-            "inner": _text(self.inner.kind),
-            "kernel": _text(self.map.kernel),
+            **inner_tensors(self.inner),
+            "inner": as_text(self.inner.kind),
+            "kernel": as_text(self.map.kernel),
             "order": frozen([self.map.order], np.int64),
             "gamma": frozen([self.map.gamma], np.float64),
             "interval": frozen([self.map.interval], np.float64),
@@ -140,7 +140,3 @@ class KernelMapEncoder(Encoder):
 
     def _prefix(self, n_bits: int) -> Self:
         return type(self)(self.inner.prefix(n_bits), **asdict(self.map))
-
-
-def _text(word: str) -> NDArray[Any]:
-    return frozen(np.frombuffer(word.encode("ascii"), np.uint8), np.uint8)

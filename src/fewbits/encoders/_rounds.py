@@ -45,6 +45,7 @@ class RoundsEncoder(SizedEncoder):
 
     @property
     def n_rounds(self) -> int:
+        """Transforms that a vector passes, each behind its blocks."""
         return int(self._stored.shape[1])
 
     @property
@@ -77,10 +78,12 @@ class RoundsEncoder(SizedEncoder):
 
     def _check_shapes(self) -> None:
         size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
-        if bias.ndim != 1 or not np.isfinite(bias).all():
+        if bias.ndim != 1:
             raise ArgumentError(
-                f"need one finite bias for each bit, got an array of shape {bias.shape}"
+                f"need one bias for each bit, got an array of shape {bias.shape}"
             )
+        if not np.isfinite(bias).all():
+            raise ArgumentError("bias must be finite in float32")
         n_bytes(len(bias))
         n_series, tails = -(-len(bias) // size), self._tails(size)
         fits = len(found) > 2 and found[0] == n_series and found[2:] in tails

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import Array, FeatureArray
+from fewbits._typing import FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._device import Matrix, here, product
 from fewbits.learners._rows import (
     LARGE,
     SAME_ROWS,
+    Readable,
     Rows,
     checksum,
     column_means,
@@ -47,7 +48,7 @@ class PrincipalAxes:
         return len(self.scatter)
 
 
-def principal_axes(X: Array) -> PrincipalAxes:
+def principal_axes(X: Readable) -> PrincipalAxes:
     """Return the principal axes of the rows of `X`, read block by block.
 
     From a Gram matrix of features, or of rows where they are less than half as many:
@@ -62,7 +63,7 @@ def principal_axes(X: Array) -> PrincipalAxes:
     return once("axes", lambda: (checksum(X), here().is_torch), lambda: _axes_of(X))
 
 
-def _axes_of(X: Array) -> PrincipalAxes:
+def _axes_of(X: Readable) -> PrincipalAxes:
     mean = column_means(X)
     few_rows = 2 * len(X) < X.shape[1]
     scatter, directions = _from_rows(X, mean) if few_rows else _from_columns(X, mean)
@@ -71,7 +72,7 @@ def _axes_of(X: Array) -> PrincipalAxes:
     return PrincipalAxes(mean, _signed(directions), scatter)
 
 
-def _from_columns(X: Array, mean: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _from_columns(X: Readable, mean: Float64Array) -> tuple[Float64Array, Float64Array]:
     place = here()
     gram = place.zeros((X.shape[1], X.shape[1]))
     for block in Rows(X, mean, keep=False):
@@ -83,7 +84,7 @@ def _from_columns(X: Array, mean: Float64Array) -> tuple[Float64Array, Float64Ar
     return scatter, directions
 
 
-def _from_rows(X: Array, mean: Float64Array) -> tuple[Float64Array, FeatureArray]:
+def _from_rows(X: Readable, mean: Float64Array) -> tuple[Float64Array, FeatureArray]:
     centred = Rows(X, mean, keep=False).gather()
     scatter, left = _leading(_gram_of_rows(centred), X.shape[1])
     directions = product(centred.T, left)

@@ -15,8 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
-from fewbits.learners._parameters import check_seed
-from fewbits.learners._rows import check_finite, check_varied
+from fewbits.learners._parameters import check_seed, plain_integers
+from fewbits.learners._rows import (
+    check_finite,
+    check_scale,
+    check_scores,
+    check_varied,
+)
 from fewbits.learners._validation import validated
 
 
@@ -84,9 +89,13 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         self._check_parameters()
         check_seed(getattr(self, "random_state", None))
         features = self._features(X, reset=True, ensure_min_samples=2)
-        check_finite(features)
+        largest = check_finite(features)
         check_varied(features)
-        self.encoder_ = self._learn(features, y)
+        check_scale(largest)
+        with plain_integers(self):
+            encoder = self._learn(features, y)
+        check_scores(encoder, features, largest)
+        self.encoder_ = encoder
         self._tidy_up()
         return self
 

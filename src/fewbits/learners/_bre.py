@@ -12,25 +12,33 @@ from sklearn.utils.random import sample_without_replacement
 
 from fewbits._typing import Array
 from fewbits._unit_rows import unit_rows
-from fewbits.encoders import LinearEncoder
-from fewbits.errors import FeatureError
+from fewbits.encoders import AnchorEncoder, LinearEncoder, SparseEncoder
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._bre_descent import descend, first_sweep, random_pairs
 from fewbits.learners._dead_bits import tell_constant_bits
-from fewbits.learners._parameters import check_integer, check_n_bits, check_number
+from fewbits.learners._parameters import (
+    check_choice,
+    check_integer,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rows import SAME_ROWS, as_single, column_means
 
 Float64Array = NDArray[np.float64]
 
 _START_SCALE = 1e-3
+#: For rows whose mean squared length is 1.
+_USUAL_GAMMA = 4.0
 
 
 class BRE(ResumableLearner):
     """Make the distances of codes reproduce the distances of the data.
 
-    The rows are centred and scaled to unit length. A bit is the sign of a weighted sum
-    of products with a few training rows, its anchors; the weights are learned by exact
-    coordinate descent on some pairs of a sample of rows.
+    A bit is the sign of a weighted sum of kernels with a few training rows, its
+    anchors; the weights are learned by exact coordinate descent on some pairs of a
+    sample of rows. With the linear kernel, rows are centred and scaled to unit length,
+    and a bit is a hyperplane; the Gaussian one takes centred rows.
 
     Parameters
     ----------
@@ -40,6 +48,11 @@ class BRE(ResumableLearner):
         Rows to learn from, drawn at random; all where there are fewer.
     n_anchors : int, default=20
         Anchors of each bit, drawn at random from these rows; at most all of them.
+    kernel : {'linear', 'rbf'}, default='linear'
+        ``x'y``, as in the paper's experiments, or ``exp(-gamma |x - y|^2)``.
+    gamma : float or None, default=None
+        Of 'rbf', above 0; None takes four over the mean squared length of the centred
+        rows that are learned from. 'linear' has none.
     pair_share : float, default=0.05
         Share of the other rows that each row is paired with, above 0 and at most 1; at
         least one row.
@@ -59,12 +72,14 @@ class BRE(ResumableLearner):
 
     Attributes
     ----------
-    encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+    encoder_ : LinearEncoder or AnchorEncoder
+        The learned map; save this, not the learner. Of 'rbf', the latter.
+    gamma_ : float
+        What was used; only with 'rbf'.
     objective_ : ndarray of shape (n_iter_,)
         Mean squared difference over the pairs, at the end of each sweep, between the
         share of bits in which the codes differ and half the squared distance of the
-        rows, as a share of the largest. It never rises.
+        rows in the space of the kernel, as a share of the largest. It never rises.
     n_iter_ : int
         Sweeps that were done.
     n_dead_bits_ : int
@@ -78,9 +93,10 @@ class BRE(ResumableLearner):
 
     Notes
     -----
-    The kernel is linear, so the weighted sum is one product with the centred row, and
-    the length of that row does not change its sign: the result is a hyperplane per bit,
-    and rows need not be scaled to be encoded.
+    With the linear kernel the weighted sum is one product with the centred row, and the
+    length of that row does not change its sign: the result is a hyperplane per bit, and
+    rows need not be scaled to be encoded. With 'rbf' a vector is compared with all rows
+    that are some bit's anchor, `n_train` at most.
 
     A score of exactly 0 gives a 0. An interrupt keeps the weights reached, with a
     warning.
@@ -99,6 +115,8 @@ class BRE(ResumableLearner):
     LinearEncoder(16 -> 8 bits)
     >>> bool(bre.objective_[-1] < bre.objective_[0])
     True
+    >>> bre.set_params(kernel="rbf").fit(X).encoder_
+    AnchorEncoder(16 -> 8 bits)
     """
 
     def __init__(
@@ -107,6 +125,8 @@ class BRE(ResumableLearner):
         *,
         n_train: int = 1000,
         n_anchors: int = 20,
+        kernel: str = "linear",
+        gamma: float | None = None,
         pair_share: float = 0.05,
         n_iter: int = 50,
         tol: float = 0.0,
@@ -117,6 +137,8 @@ class BRE(ResumableLearner):
         self.n_bits = n_bits
         self.n_train = n_train
         self.n_anchors = n_anchors
+        self.kernel = kernel
+        self.gamma = gamma
         self.pair_share = pair_share
         self.n_iter = n_iter
         self.tol = tol
@@ -128,24 +150,58 @@ class BRE(ResumableLearner):
         check_n_bits(self.n_bits)
         check_integer("n_train", self.n_train, 2)
         check_integer("n_anchors", self.n_anchors, 1)
+        check_choice("kernel", self.kernel, ("linear", "rbf"))
+        self._check_gamma()
         check_number("pair_share", self.pair_share, 0, 1, above=True)
         self._check_iterations(least=0)
 
-    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+    def _check_gamma(self) -> None:
+        if self.gamma is None:
+            return
+        check_number("gamma", self.gamma, 0, above=True)
+        if self.kernel == "linear":
+            raise ArgumentError(f"gamma={self.gamma:g} needs kernel='rbf'")
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder | AnchorEncoder:
         rng = check_random_state(self.random_state)
         mean = column_means(X)
-        Z = _unit_rows(X, mean, self.n_train, rng)
-        K = Z @ Z.T
+        Z = _centred_rows(X, mean, self.n_train, rng)
+        if self.kernel == "linear":
+            Z = unit_rows(Z)
+        K = self._kernels(Z)
         anchors = self._draw_anchors(len(Z), rng)
         W = _START_SCALE * rng.standard_normal(anchors.shape)
         pairs = random_pairs(K, self.pair_share, rng)
         states = partial(descend, K, anchors, pairs, rng)
         W, *_ = self._resume(states, first_sweep(K, anchors, W, pairs), X)
-        # sum_q W_pq k(anchor_q, x) is linear in x for k(a, x) = a'x.
-        normals = _combine(W, anchors, Z).T
-        encoder = LinearEncoder(normals, bias=-mean @ normals)
+        weights = _as_rows_of(W, anchors, len(Z))
+        encoder = self._encoder(weights, Z, mean)
         self.n_dead_bits_ = tell_constant_bits(encoder, X)
         return encoder
+
+    def _kernels(self, Z: Float64Array) -> Float64Array:
+        """Return the kernel of each two of the rows."""
+        products: Float64Array = Z @ Z.T
+        if self.kernel == "linear":
+            return products
+        squares = np.diag(products)
+        usual = _USUAL_GAMMA / squares.mean()
+        self.gamma_ = float(usual if self.gamma is None else self.gamma)
+        distances = squares[:, None] + squares - 2 * products
+        return np.exp(-self.gamma_ * np.maximum(distances, 0))
+
+    def _encoder(
+        self, weights: csr_array, Z: Float64Array, mean: Float64Array
+    ) -> LinearEncoder | AnchorEncoder:
+        """Return what gives bit p the sign of ``sum_q weights[p, q] k(Z[q], x)``."""
+        if self.kernel == "linear":
+            normals = (weights @ Z).T
+            return LinearEncoder(normals, bias=-mean @ normals)
+        used = np.unique(weights.indices)
+        weights = weights[:, used].sorted_indices()
+        parts = weights.indptr, weights.indices, weights.data, np.zeros(self.n_bits)
+        inner = SparseEncoder(*parts, n_features=len(used))
+        return AnchorEncoder(inner, Z[used], mean, self.gamma_)
 
     def _draw_anchors(self, n: int, rng: RandomState) -> NDArray[np.intp]:
         count = min(self.n_anchors, n)
@@ -153,16 +209,16 @@ class BRE(ResumableLearner):
         return np.stack(list(draws))
 
 
-def _unit_rows(
+def _centred_rows(
     X: Array, mean: Float64Array, count: int, rng: RandomState
 ) -> Float64Array:
-    """Return `count` random rows, centred and scaled to length 1; zeros stay zeros."""
+    """Return `count` random rows, centred."""
     rows = np.sort(_draw(len(X), min(count, len(X)), rng))
-    unit = unit_rows(as_single(X[rows]) - mean)
+    centred: Float64Array = as_single(X[rows]) - mean
     # The mean of equal float32 numbers is exact in float64, so zero means zero.
-    if not unit.any():
+    if not centred.any():
         raise FeatureError(SAME_ROWS)
-    return unit
+    return centred
 
 
 def _draw(n: int, count: int, rng: RandomState) -> NDArray[np.intp]:
@@ -170,11 +226,7 @@ def _draw(n: int, count: int, rng: RandomState) -> NDArray[np.intp]:
     return drawn
 
 
-def _combine(
-    W: Float64Array, anchors: NDArray[np.intp], Z: Float64Array
-) -> Float64Array:
-    """Return for each bit the sum of its anchors, weighted: (n_bits, n_features)."""
+def _as_rows_of(W: Float64Array, anchors: NDArray[np.intp], n: int) -> csr_array:
+    """Return the weights of all `n` rows that might be anchors: (n_bits, n)."""
     starts = np.arange(len(W) + 1) * anchors.shape[1]
-    weights = csr_array((W.ravel(), anchors.ravel(), starts), (len(W), len(Z)))
-    normals: Float64Array = weights @ Z
-    return normals
+    return csr_array((W.ravel(), anchors.ravel(), starts), (len(W), n))

@@ -15,11 +15,17 @@ from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._device import product
 from fewbits.learners._labels import indicator
-from fewbits.learners._parameters import check_flag, check_n_bits, check_number
+from fewbits.learners._parameters import (
+    check_batch_size,
+    check_flag,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners._procrustes import random_rotation
 from fewbits.learners._resumable import ResumableLearner
 from fewbits.learners._rotation import rotations
 from fewbits.learners._rows import Rows, working_dtype
+from fewbits.learners._sign_products import products_of
 
 Float64Array = NDArray[np.float64]
 
@@ -47,7 +53,9 @@ class CCAITQ(ResumableLearner):
         Number of alternations between codes and rotation; 0 keeps a random rotation.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations.
+        0 does all iterations. Not with `batch_size`.
+    batch_size : int, default=None
+        Rows that an iteration takes, as in `ITQ`. None takes all.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
@@ -116,6 +124,7 @@ class CCAITQ(ResumableLearner):
         relative: bool = True,
         n_iter: int = 50,
         tol: float = 0.0,
+        batch_size: int | None = None,
         checkpoint: Any = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -125,6 +134,7 @@ class CCAITQ(ResumableLearner):
         self.relative = relative
         self.n_iter = n_iter
         self.tol = tol
+        self.batch_size = batch_size
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
@@ -134,6 +144,7 @@ class CCAITQ(ResumableLearner):
         check_number("reg", self.reg, 0)
         check_flag("relative", self.relative)
         self._check_iterations(least=0)
+        check_batch_size(self.batch_size, self.tol)
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, Y = indicator(y, X, type(self).__name__)
@@ -145,7 +156,9 @@ class CCAITQ(ResumableLearner):
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
-        (R,) = self._resume(partial(rotations, V, energy), (R,), X, Y)
+        products = products_of(self.batch_size, rng)
+        states = partial(rotations, V, energy, products=products)
+        R, *_ = self._resume(states, (R,), X, Y)
         W = product(E, R)
         encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
         self.n_dead_bits_ = tell_constant_bits(encoder, X)

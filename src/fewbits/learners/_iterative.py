@@ -12,7 +12,12 @@ from fewbits._warnings import warn_user
 from fewbits.errors import InterruptedWarning
 from fewbits.learners._base import Learner
 from fewbits.learners._checkpoint import Checkpoint
-from fewbits.learners._parameters import check_flag, check_integer, check_number
+from fewbits.learners._parameters import (
+    MAX_ITERATIONS,
+    check_flag,
+    check_integer,
+    check_number,
+)
 from fewbits.learners._progress import report
 
 State = TypeVar("State")
@@ -34,7 +39,7 @@ class IterativeLearner(Learner):
     n_iter_: int
 
     def _check_iterations(self, least: int = 1) -> None:
-        check_integer("n_iter", self.n_iter, least)
+        check_integer("n_iter", self.n_iter, least, MAX_ITERATIONS)
         check_number("tol", self.tol, 0)
         check_flag("verbose", self.verbose)
 
@@ -48,31 +53,35 @@ class IterativeLearner(Learner):
 
         With a `file`, whose states are arrays, they follow on what it holds.
         """
-        state: Any = start
         objective = [] if file is None else file.objective
+        # In one assignment: an interrupt must not leave a state without its value.
+        reached: tuple[Any, int] = start, len(objective)
+        walk: Iterator[tuple[Any, float]] = islice(states, self._n_left(objective))
         try:
-            for improved, value in islice(states, self._n_left(objective)):
-                state = improved
+            for state, value in walk:
                 objective.append(value)
+                reached = state, len(objective)
                 if file is not None:
                     file.keep(state, objective)
                 self._report(objective)
                 if self._may_stop(objective):
                     break
             if file is not None:
-                file.write(state, objective)  # what is left to do may take long, too
+                # What is left to do may take long, too.
+                file.write(reached[0], objective)
                 file.is_done = True
         except KeyboardInterrupt:
+            del objective[reached[1] :]
             if not objective:
                 raise
             if file is not None:
-                file.write(state, objective)
+                file.write(reached[0], objective)
             self._warn_of_interrupt(len(objective), file and file.path)
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
-        assert state is not None
-        reached: State = state
-        return reached
+        last: State = reached[0]
+        assert last is not None
+        return last
 
     def _n_left(self, objective: list[float]) -> int:
         return 0 if self._may_stop(objective) else self.n_iter - len(objective)

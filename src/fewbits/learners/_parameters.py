@@ -1,15 +1,35 @@
 """Refuse parameters that are out of range, in one line that says what was needed."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from fewbits.codes import MAX_BITS
 from fewbits.errors import ArgumentError
+
+#: Each iteration has a seed of its own, or a value of the objective.
+MAX_ITERATIONS = 1_000_000
+
+
+@contextmanager
+def plain_integers(estimator: BaseEstimator) -> Iterator[None]:
+    """Let parameters that are integers of NumPy, which overflow, be Python's."""
+    given = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if isinstance(value, np.integer)
+    }
+    estimator.set_params(**{name: int(value) for name, value in given.items()})
+    try:
+        yield
+    finally:
+        estimator.set_params(**given)
 
 
 def check_n_bits(value: Any) -> int:
@@ -40,7 +60,8 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
 
 def check_integers(name: str, values: Any, high: int | None = None) -> None:
     """Refuse what is no sequence of integers from 1 to `high`."""
-    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+    is_sequence = isinstance(values, Sequence | np.ndarray) and np.ndim(values) > 0
+    if not is_sequence or isinstance(values, str):
         raise ArgumentError(
             f"{name} must be a sequence of integers, such as [{min(high or 64, 64)}], "
             f"got {values!r}"
@@ -78,6 +99,8 @@ def check_path(name: str, value: Any) -> None:
     """Refuse what is neither the path of a file nor None."""
     if value is not None and not isinstance(value, str | os.PathLike):
         raise ArgumentError(f"{name} must be a path or None, got {value!r}")
+    if value is not None and not os.fspath(value):
+        raise ArgumentError(f"{name} must be a path or None, got an empty one")
     if value is not None and os.path.isdir(value):
         raise ArgumentError(f"{name} must be a file, {os.fspath(value)} is a folder")
 
@@ -85,6 +108,8 @@ def check_path(name: str, value: Any) -> None:
 def check_seed(value: Any) -> None:
     """Refuse a `random_state` that seeds nothing."""
     try:
+        if isinstance(value, bool | np.bool_):
+            raise ValueError(value)
         check_random_state(value)
     except ValueError:
         raise ArgumentError(

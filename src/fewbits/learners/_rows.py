@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from fewbits._spans import spans
 from fewbits._typing import Array, FeatureArray
+from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
 from fewbits.learners._device import as_dtype, here
 
@@ -21,12 +22,31 @@ from fewbits.learners._device import as_dtype, here
 KEEP_BYTES = 1 << 26
 _BLOCK_ENTRIES = 1 << 20
 _MIN_ROWS = 1024
+#: Sums of products of smaller features are finite in float32.
+_HUGE = 1e25
 #: Of rows that a learner draws; `check_varied` has looked at all of them.
 SAME_ROWS = "every row that is learned from is the same: there is nothing to learn"
 #: Matrices of more entries are held in float32, and worked on in parts of this size.
 LARGE = 1 << 26
 #: One pass of more multiply-adds than this is done in float32, summed in float64.
 _DOUBLE_LIMIT = 1 << 30
+
+
+class ChosenRows:
+    """The rows of these numbers of a matrix, each read when it is asked for."""
+
+    def __init__(self, X: Array, numbers: NDArray[np.intp]) -> None:
+        self._X, self._numbers = X, numbers
+        self.shape = (len(numbers), X.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, key: slice | NDArray[np.intp]) -> Array:
+        return self._X[self._numbers[key]]
+
+
+Readable = Array | ChosenRows
 
 
 def line_spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
@@ -46,16 +66,44 @@ def as_single(X: Array) -> NDArray[np.float32]:
         return np.ascontiguousarray(X, dtype=np.float32)
 
 
-def check_finite(X: Array) -> None:
-    """Refuse NaN, infinity and what becomes infinite in float32, naming the first."""
+def check_finite(X: Array) -> float:
+    """Refuse NaN, infinity and what becomes infinite in float32, naming the first.
+
+    Return the largest absolute value.
+    """
+    largest = 0.0
     for span in line_spans(*X.shape):
-        finite = np.isfinite(as_single(X[span]))
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
+        block = as_single(X[span])
+        # The least and the largest are NaN or infinite where any number is.
+        ends = block.min(initial=0), block.max(initial=0)
+        largest = max(largest, float(-ends[0]), float(ends[1]))
+        if not np.isfinite(ends).all():
+            row, column = np.argwhere(~np.isfinite(block))[0]
             row += span.start
             raise FeatureError(
                 "Input X contains NaN, infinity or a value too large for float32: "
                 f"got {X[row, column]} in row {row}, column {column}"
+            )
+    return largest
+
+
+def check_scale(largest: float) -> None:
+    """Refuse features that are all below the numbers of float32 with all digits."""
+    if largest < np.finfo(np.float32).tiny:
+        raise FeatureError("the features of X are too small for float32: scale them")
+
+
+def check_scores(encoder: Encoder, X: Array, largest: float) -> None:
+    """Refuse features so large that their scores are not finite in float32.
+
+    A bit would be 0 then, whatever the row is. Only huge features are looked at again.
+    """
+    if largest < _HUGE:
+        return
+    for span in line_spans(*X.shape):
+        if not np.isfinite(encoder.project(X[span])).all():
+            raise FeatureError(
+                "the features of X are too large for float32: scale them"
             )
 
 
@@ -66,7 +114,7 @@ def check_varied(X: Array) -> None:
         raise FeatureError("every row of X is the same: there is nothing to learn")
 
 
-def column_means(X: Array) -> NDArray[np.float64]:
+def column_means(X: Readable) -> NDArray[np.float64]:
     """Return the mean of each column, summed in float64."""
     total = np.zeros(X.shape[1])
     for span in line_spans(*X.shape):
@@ -74,7 +122,7 @@ def column_means(X: Array) -> NDArray[np.float64]:
     return total / len(X)
 
 
-def checksum(X: Array) -> str:
+def checksum(X: Readable) -> str:
     """Return the SHA-256 of all rows, as float32, and of their number and width."""
     digest = sha256(repr(X.shape).encode())
     for span in line_spans(*X.shape):
@@ -97,7 +145,7 @@ class Rows:
 
     def __init__(
         self,
-        X: Array,
+        X: Readable,
         mean: FeatureArray,
         axes: FeatureArray | None = None,
         dtype: DTypeLike = np.float64,
@@ -144,8 +192,10 @@ class Rows:
         return self._place.get(self._place.put(centred) @ self._axes)
 
 
-def _memory_allowed(X: Array) -> int:
-    return KEEP_BYTES if is_mapped(X) else max(KEEP_BYTES, 2 * X.nbytes)
+def _memory_allowed(X: Readable) -> int:
+    if isinstance(X, ChosenRows) or is_mapped(X):
+        return KEEP_BYTES
+    return max(KEEP_BYTES, 2 * X.nbytes)
 
 
 def is_mapped(X: Any) -> bool:

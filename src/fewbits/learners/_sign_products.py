@@ -35,8 +35,9 @@ class OfBatches:
     Parameters
     ----------
     batch_size : int
-        Rows each time, about, but no fewer than the columns of `V`: the products of
-        fewer have no full rank, and leave a rotation undetermined.
+        Rows each time, about, but no fewer than twice the columns of `V`: the products
+        of fewer rows, or of rows whose signs repeat, have no full rank, and leave a
+        rotation undetermined.
     seed : int
     """
 
@@ -59,9 +60,9 @@ class OfBatches:
         return C, (as_dtype(C, V.dtype), np.array(t + 1))
 
     def _n_batches(self, n: int, width: int) -> int:
-        if self.batch_size >= width:
+        if self.batch_size >= 2 * width:
             return -(-n // self.batch_size)
-        return max(1, n // width)
+        return max(1, n // (2 * width))
 
 
 def products_of(batch_size: int | None, rng: np.random.RandomState) -> Products:

@@ -5,11 +5,11 @@ from typing import Any
 
 from numpy.random import RandomState
 
-from fewbits._typing import Array
 from fewbits.encoders._block_hadamard import WIDTHS
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_integer
+from fewbits.learners._rows import Readable
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
@@ -43,7 +43,8 @@ class FastNeighbourCodes(NeighbourLearner):
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
-        Rows that take part, drawn if there are more; they are held in memory.
+        Rows that take part, drawn if there are more; they are held in memory, in
+        float32: 20 GiB of the default number with 25,600 features.
     n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.02
@@ -52,8 +53,8 @@ class FastNeighbourCodes(NeighbourLearner):
         Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learned from, and 2,000 of them choose. 0 keeps the
-        last.
+        fewer than 20 rows, all are learned from, and 2,000 of them choose, each the
+        nearest to itself. 0 keeps the last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
@@ -150,7 +151,7 @@ class FastNeighbourCodes(NeighbourLearner):
         if self.block_size not in WIDTHS:
             raise ArgumentError(f"block_size must be 1 or 16, got {self.block_size}")
 
-    def _frame(self, X: Array) -> Frame:
+    def _frame(self, X: Readable) -> Frame:
         padded_size(X.shape[1])  # refused before anything is searched
         return plain_frame(X)
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import Array, FeatureArray
+from fewbits._typing import FeatureArray
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._rows import SAME_ROWS, Rows, column_means
+from fewbits.learners._rows import SAME_ROWS, Readable, Rows, column_means
 
 Float32Array = NDArray[np.float32]
 
@@ -32,7 +32,7 @@ class Frame(NamedTuple):
     scale: float
     axes: FeatureArray | None = None
 
-    def rows(self, X: Array, order: NDArray[np.intp]) -> Float32Array:
+    def rows(self, X: Readable, order: NDArray[np.intp]) -> Float32Array:
         """Return the rows of these numbers, in memory once."""
         rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
         found, start = np.empty((len(order), rows.shape[1]), np.float32), 0
@@ -47,13 +47,13 @@ class Frame(NamedTuple):
         return turned * self.scale
 
 
-def principal_frame(X: Array) -> Frame:
+def principal_frame(X: Readable) -> Frame:
     """Return rows along the principal axes, where equal steps change scores alike."""
     axes = principal_axes(X)
     return Frame(axes.mean, _unit(len(X), float(axes.scatter.sum())), axes.directions)
 
 
-def plain_frame(X: Array) -> Frame:
+def plain_frame(X: Readable) -> Frame:
     """Return rows of the features themselves."""
     mean = column_means(X)
     blocks = Rows(X, mean, keep=False)

@@ -22,6 +22,7 @@ from fewbits.learners._parameters import (
     check_number,
 )
 from fewbits.learners._resumable import ResumableLearner
+from fewbits.learners._rows import ChosenRows, Readable
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._graph import neighbour_graph
 from fewbits.learners.neighbours._maps import Map
@@ -54,7 +55,7 @@ class NeighbourLearner(ResumableLearner):
     validation: float
 
     @abstractmethod
-    def _frame(self, X: Array) -> Frame:
+    def _frame(self, X: Readable) -> Frame:
         """Return how features become rows."""
 
     @abstractmethod
@@ -105,10 +106,12 @@ class NeighbourLearner(ResumableLearner):
 
     def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:
         """Return the rows that take part, shuffled, and the frame that they are in."""
+        taking_part: Readable = X
         if len(X) > self.n_rows:
-            X = X[np.sort(rng.choice(len(X), self.n_rows, replace=False))]
-        frame = self._frame(X)
-        return frame, frame.rows(X, rng.permutation(len(X)))
+            drawn = np.sort(rng.choice(len(X), self.n_rows, replace=False))
+            taking_part = ChosenRows(X, drawn)
+        frame = self._frame(taking_part)
+        return frame, frame.rows(taking_part, rng.permutation(len(taking_part)))
 
     def _states(
         self,

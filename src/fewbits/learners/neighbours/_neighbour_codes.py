@@ -7,7 +7,6 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from fewbits._typing import Array
 from fewbits.codes import MAX_BITS
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
@@ -15,6 +14,7 @@ from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
 from fewbits.learners._parameters import check_integer, check_number
 from fewbits.learners._progress import unheard
+from fewbits.learners._rows import Readable
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._maps import (
@@ -62,7 +62,8 @@ class NeighbourCodes(NeighbourLearner):
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
-        Rows that take part, drawn if there are more; they are held in memory.
+        Rows that take part, drawn if there are more; they are held in memory, in
+        float32: 20 GiB of the default number with 25,600 features.
     n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.04
@@ -71,8 +72,8 @@ class NeighbourCodes(NeighbourLearner):
         Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learned from, and 2,000 of them choose. 0 keeps the
-        last.
+        fewer than 20 rows, all are learned from, and 2,000 of them choose, each the
+        nearest to itself. 0 keeps the last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
@@ -186,7 +187,7 @@ class NeighbourCodes(NeighbourLearner):
         end = SparseLinearMap.END if self.density < 1 else 0
         return super()._may_stop(objective[int(end * self.n_iter) :])
 
-    def _frame(self, X: Array) -> Frame:
+    def _frame(self, X: Readable) -> Frame:
         return principal_frame(X) if self.density == 1 else plain_frame(X)
 
     def _start(self, split: ValidationSplit, rng: RandomState) -> Map:

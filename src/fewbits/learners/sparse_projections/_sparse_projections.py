@@ -81,7 +81,7 @@ class SparseProjections(ResumableLearner):
     batch_size : int, default=None
         Rows that an iteration takes, for data so large that a pass over all of them is
         too much; about a pass's worth of them is averaged. No fewer are taken than
-        there are directions to rotate. None takes all.
+        twice the directions to rotate. None takes all.
     checkpoint : path or None, default=None
         File that is renewed now and then. When it is there, `fit` goes on from it and
         ends with the same result as without the interruption; then it is deleted.
