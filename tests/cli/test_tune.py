@@ -1,20 +1,25 @@
 """``fewbits tune``, and ``fewbits fit --config`` with what it writes."""
 
+import io
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+import rich.console
 from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
-from fewbits.cli import app
-from fewbits.training.tuning import _candidates, _race, _tune
+from fewbits.cli import _options, app
+from fewbits.training import tuning
+from fewbits.training.tuning import _candidates, _finals, _race, _trial, _tune
 from fewbits.training.tuning._variants import VARIANTS
 
 X, y = load_digits(return_X_y=True)
 FEW = ["-m", "lsh", "-m", "hadamard", "-b", 16, "-b", 32]
+AGAIN = ["--json", "--overwrite"]
 
 
 def invoke(*arguments):
@@ -65,7 +70,7 @@ def test_as_json_and_again_from_what_was_measured(folder):
     given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", "--json", *FEW]
     first = json.loads(run(*given))
     kept = (folder / "t.measurements.jsonl").read_text()
-    assert json.loads(run(*given))["best"] == first["best"]
+    assert json.loads(run(*given, "--overwrite"))["best"] == first["best"]
     assert (folder / "t.measurements.jsonl").read_text() == kept
     assert first["frontier"][0]["bytes_per_item"] == 2
     assert first["too_long"] == []
@@ -74,22 +79,26 @@ def test_as_json_and_again_from_what_was_measured(folder):
 def test_a_length_that_takes_too_many_bytes_is_named():
     given = ["tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW]
     assert "note: not tried: 32 bits take more than 2 bytes" in run(*given)
-    assert json.loads(run(*given, "--json"))["too_long"] == [32]
+    assert json.loads(run(*given, *AGAIN))["too_long"] == [32]
+    given = ["tune", "x.npy", "--bytes", 1, "-o", "u.json", "-m", "threshold"]
+    assert "64 bits take more than 1 byte" in run(*given, "-m", "lsh")
 
 
 def test_what_there_was_no_time_for_is_told():
     given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW]
     assert "time was up" not in run(*given)
     late = [*given, "--measurements", "other.jsonl", "--minutes", 1e-9]
-    assert "note: time was up before 2 more were measured" in run(*late)
-    assert json.loads(run(*late, "--json"))["untried"] == 2
+    told = run(*late, "--overwrite")
+    assert "note: time was up before 2 more were measured" in told
+    assert "call again to go on, with more --minutes and --overwrite" in told
+    assert json.loads(run(*late, *AGAIN))["untried"] == 2
 
 
 def test_bits_that_tell_nothing_are_told():
     """Of the pixels some are white in every digit."""
     given = ["tune", "x.npy", "--bytes", 8, "-o", "t.json", "-m", "threshold"]
     assert "bits are the same for all items" in run(*given)
-    assert json.loads(run(*given, "--json"))["reported"]["n_constant_bits"] > 0
+    assert json.loads(run(*given, *AGAIN))["reported"]["n_constant_bits"] > 0
     given = ["tune", "x.npy", "--bytes", 4, "-o", "u.json", *FEW]
     assert "the same for all items" not in run(*given)
 
@@ -103,7 +112,8 @@ def test_the_choice_is_in_the_table(monkeypatch):
 def test_labels():
     given = ["d.npz", "--column", "x", "--labels", "y", "-o", "t.json", *FEW]
     assert "map against bytes" in run("tune", *given, "--bytes", 2)
-    out = run("tune", *given, "--accuracy", 0.5, "--measurements", "a.jsonl")
+    given += ["--overwrite", "--measurements", "a.jsonl"]
+    out = run("tune", *given, "--accuracy", 0.5)
     assert "accuracy@10" in out
 
 
@@ -125,7 +135,8 @@ def test_what_needs_torch_is_named_where_there_is_none(monkeypatch):
     given = ["d.npz", "--column", "x", "--labels", "y", "-o", "t.json", "-b", 16]
     out = run("tune", *given, "--bytes", 2, "--minutes", 1e-9)
     assert "note: not tried: csq, dch, llc need torch: pip install" in out
-    assert "need torch" not in run("tune", *given, "--bytes", 2, "-m", "lsh")
+    given += ["--bytes", 2, "-m", "lsh", "--overwrite"]
+    assert "need torch" not in run("tune", *given)
 
 
 def test_lengths_are_chosen_without_torch(monkeypatch):
@@ -143,13 +154,13 @@ def test_what_cannot_be_reached_writes_no_configuration(folder):
     )
     assert found.exit_code == 2
     assert "error: nothing reaches a recall of 0.99 with 2 bytes" in found.stderr
-    assert "the best found is" in found.stderr
+    assert "what comes nearest is" in found.stderr
     assert found.stderr.count("\n") == 1
     assert not (folder / "t.json").exists()
     run("tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW)
     before = (folder / "t.json").read_bytes()
     given = ["--recall", 0.99, "--bytes", 2, "--encode-us", 90, "-o", "t.json", *FEW]
-    found = invoke("tune", "x.npy", *given, "--json")
+    found = invoke("tune", "x.npy", *given, *AGAIN)
     assert "0.99 with 2 bytes per item and 90 microseconds to encode" in found.stderr
     assert found.stderr.endswith("; t.json is as it was\n")
     assert json.loads(found.stdout)["configuration_file"] is None
@@ -161,14 +172,104 @@ def test_lengths_without_axes_are_named():
     assert "not tried: pcah with 65 bits, more" in run("tune", "x.npy", *given)
 
 
+def test_a_configuration_is_replaced_only_where_that_is_asked_for(folder, monkeypatch):
+    """Before anything is measured."""
+    given = ["tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW]
+    run(*given)
+    before = (folder / "t.json").read_bytes()
+    with monkeypatch.context() as patched:
+        patched.delattr(tuning, "tune")
+        result = invoke(*given)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "fewbits: error: t.json holds a configuration already: name another file, or "
+        "lose it by 'fewbits tune --overwrite'\n",
+    )
+    assert (folder / "t.json").read_bytes() == before
+    run(*given, "--overwrite")
+
+
+def test_an_interrupted_call_goes_on_by_the_same_command(folder, monkeypatch):
+    given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW]
+
+    def interrupt(race, measured):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_race.Race, "retimed", interrupt)
+        assert invoke(*given).exit_code == 130
+    assert not (folder / "t.json").exists()
+    kept = (folder / "t.measurements.jsonl").read_text()
+    run(*given)
+    assert (folder / "t.measurements.jsonl").read_text() == kept
+
+
+def test_what_is_nearest_to_a_time_is_named():
+    given = ["tune", "x.npy", "--encode-us", 1e-3, "-o", "t.json", *FEW]
+    result = invoke(*given)
+    assert "recall@10 against microseconds to encode a vector (log" in result.stdout
+    times = [each["encode_us"] for each in tried(given)]
+    named = float(result.stderr.split(" bytes and ")[1].split()[0])
+    assert named == pytest.approx(min(times), abs=0.01)
+
+
+def test_a_time_that_is_only_just_kept_is_explained(monkeypatch):
+    monkeypatch.setattr(_trial, "seconds_alone", lambda *_: [98e-6])
+    given = ["tune", "x.npy", "--encode-us", 100, "-o", "t.json", *FEW]
+    monkeypatch.setattr(_finals, "seconds_alone", lambda found, _: [98e-6] * len(found))
+    assert "98.00 microseconds, which must stay 5% below\n" in invoke(*given).stderr
+
+
+def tried(given):
+    """Return the frontier, of what was measured before."""
+    return json.loads(invoke(*given, "--json").stdout)["frontier"]
+
+
+def test_what_exceeds_the_bytes_is_nowhere(folder):
+    """Not even where an earlier call has measured it."""
+    run("tune", "x.npy", "--recall", 0.2, "-o", "t.json", *FEW)
+    given = ["tune", "x.npy", "--bytes", 130, "-o", "t.json", *AGAIN, *FEW]
+    found = json.loads(run(*given))["frontier"]
+    assert max(each["bytes_per_item"] for each in found) == 130  # 128 of a vector
+    given[3] = 4
+    found = json.loads(run(*given))["frontier"]
+    assert max(each["bytes_per_item"] for each in found) == 4
+    run(*[each for each in given if each != "--json"], "--plot", "p.svg")
+    assert ", 132 bytes" not in (folder / "p.svg").read_text()
+
+
+def test_what_is_measured_and_the_best_so_far_are_shown(monkeypatch):
+    monkeypatch.setattr(_options, "PAUSE", 0.0)
+    given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW]
+    told = invoke(*given).stderr.splitlines()
+    assert told[0] == "fewbits: tuning, lsh, 2 lengths: 0 of 4"
+    assert told[1].startswith("fewbits: tuning, best 0.")
+    assert told[1].endswith(" in 4 bytes; hadamard, 2 lengths: 2 of 4")
+
+
+def test_no_time_is_foretold_that_nobody_knows(monkeypatch):
+    screen, lines = io.StringIO(), {}
+    console = partial(rich.console.Console, file=screen, force_terminal=True, width=99)
+    monkeypatch.setattr(rich.console, "Console", lambda **_: console())
+    for foretell in (True, False):
+        with _options.progress_bar("tuning", foretell=foretell) as update:
+            update(1, 130, "lsh, 32 bits")
+        lines[foretell] = screen.getvalue()
+        screen.seek(screen.truncate(0))
+    assert "-:--:--" in lines[True]
+    assert "-:--:--" not in lines[False]
+    assert "0:00:00" in lines[False]
+    assert "lsh, 32 bits" in lines[False]
+
+
 def test_only_a_configuration_is_replaced(folder):
     given = ["tune", "x.npy", "--bytes", 2, "-o", "t.json", *FEW]
     (folder / "t.json").touch()
     run(*given)
-    assert "what nothing else beats" in run(*given)
+    assert "what nothing else beats" in run(*given, "--overwrite")
     for content in ('{"mine": 1}', "no JSON"):
         (folder / "t.json").write_text(content)
-        result = invoke(*given)
+        result = invoke(*given, "--overwrite")
         told = "fewbits: error: t.json exists and holds no configurations; name another"
         assert (result.exit_code, result.stderr) == (2, f"{told} file\n")
         assert (folder / "t.json").read_text() == content
@@ -184,7 +285,9 @@ MISTAKES = {
     "tune x.npy --map 0.5 -o t.json": "goes by labels",
     "tune x.npy --recall 2 -o t.json": "at most 1",
     "tune one.npz --labels y --map 0.5 -o t.json": "tells nothing about a single",
-    "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 bytes",
+    "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 byte",
+    "tune x.npy --bytes 4 -m threshold -o t.json": "threshold makes 64 bits, more",
+    "tune x.npy --bytes 4 --rows 1 -o t.json": "1 item is too few for k=10",
     "tune x.npy --bytes 4 --rows 0 -o t.json": "must be at least 1, got 0",
     "tune x.npy --bytes 4 --rows 5 -o t.json": "5 items are too few for k=10",
     "tune none.npy --bytes 1 -o t.json": "there is no none.npy",
@@ -212,7 +315,7 @@ def test_what_other_queries_miss_is_told(folder, monkeypatch, quality, missed):
     given = ["tune", "x.npy", "--recall", 0.5, "--bytes", 8, "-o", "t.json", *FEW]
     told = "that is below 0.5, which the queries that chose it reach" in run(*given)
     assert told == missed
-    assert json.loads(run(*given, "--json"))["confirmed"] != missed
+    assert json.loads(run(*given, *AGAIN))["confirmed"] != missed
 
 
 @pytest.mark.parametrize(("encode_us", "missed"), [(2e6, True), (5e5, False)])
@@ -224,7 +327,7 @@ def test_a_time_that_is_missed_is_told(folder, monkeypatch, encode_us, missed):
     given = ["tune", "x.npy", "--encode-us", 1e6, "--bytes", 8, "-o", "t.json", *FEW]
     told = "note: timed once more, encoding took 2000000.00 microseconds" in run(*given)
     assert told == missed
-    assert json.loads(run(*given, "--json"))["confirmed"] != missed
+    assert json.loads(run(*given, *AGAIN))["confirmed"] != missed
 
 
 def test_rows_that_take_part_are_bounded(folder):
@@ -234,15 +337,16 @@ def test_rows_that_take_part_are_bounded(folder):
 
 def test_vectors_that_are_kept_are_told():
     asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16]
-    assert "the codes save time, not room" in run(*asked, "--recall", 0.8)
-    assert "not room" not in run(*asked, "--bytes", 2)
+    told = "time, not room: 130 bytes, where vectors alone would take 128\n"
+    assert told in run(*asked, "--recall", 0.8)
+    assert "not room" not in run(*asked, "--bytes", 2, "--overwrite")
 
 
 def test_on_a_device():
     pytest.importorskip("torch")
     asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16, "--bytes", 4]
     assert "itq, 16 bits" in run(*asked, "--device", "cpu")
-    told = invoke(*asked, "--device", "tpu9")
+    told = invoke(*asked, "--device", "tpu9", "--overwrite")
     assert (told.exit_code, told.stderr) == (
         2,
         "fewbits: error: no device 'tpu9': 'auto', 'cpu' or 'cuda'\n",

@@ -200,10 +200,12 @@ def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[..., None]]:
+def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[..., None]]:
     """Show a bar on standard error while ``update(done, total, note="")`` is called.
 
-    Where that is no terminal, a line once a minute.
+    Where that is no terminal, a line once a minute. Steps that take now this and now
+    that long tell nothing of the time that is left: without `foretell` the time that
+    has gone is shown, and the note behind it, as far as there is room.
     """
     from rich.console import Console
     from rich.progress import (
@@ -211,25 +213,32 @@ def progress_bar(label: str) -> Iterator[Callable[..., None]]:
         MofNCompleteColumn,
         Progress,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.table import Column as Cells
 
-    columns = (
+    columns = [
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(40 if foretell else 10),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
+        TimeRemainingColumn() if foretell else TimeElapsedColumn(),
+    ]
+    if not foretell:
+        rest = Cells(ratio=1, no_wrap=True)
+        note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
+        columns.append(note)
     console = Console(stderr=True)
     if not console.is_terminal:  # a bar in a log file is noise
         yield _now_and_then(label)
         return
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(label, total=None)
+    shown = Progress(*columns, console=console, transient=True, expand=not foretell)
+    with shown as bar:
+        task = bar.add_task(label, total=None, note="")
 
         def update(done: int, total: int, note: str = "") -> None:
-            text = f"{label}, {note}" if note else label
-            bar.update(task, completed=done, total=total, description=text)
+            text = f"{label}, {note}" if note and foretell else label
+            bar.update(task, completed=done, total=total, description=text, note=note)
 
         yield update
 
@@ -247,18 +256,26 @@ def _now_and_then(label: str) -> Callable[..., None]:
     return update
 
 
-@contextmanager
-def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
-    """Drive a progress bar by the iterations of whatever is fitted in the block."""
-    from fewbits.learners import on_progress
-
+def annotated(
+    progress: Callable[..., None],
+) -> tuple[Callable[[int, int], None], Callable[[str], None]]:
+    """Return what tells a bar how far something is, and what gives it the note."""
     note = ""
 
     def keep(text: str) -> None:
         nonlocal note
         note = text
 
-    with on_progress(lambda done, total, _: progress(done, total, note), keep):
+    return lambda done, total: progress(done, total, note), keep
+
+
+@contextmanager
+def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
+    """Drive a progress bar by the iterations of whatever is fitted in the block."""
+    from fewbits.learners import on_progress
+
+    tell, notes = annotated(progress)
+    with on_progress(lambda done, total, _: tell(done, total), notes):
         yield
 
 

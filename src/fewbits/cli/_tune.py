@@ -12,6 +12,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    annotated,
     check_output,
     command_line,
     print_json,
@@ -73,7 +74,11 @@ def tune(
     k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
     minutes: Annotated[
         float,
-        typer.Option(help="Time budget in minutes; a running trial is finished."),
+        typer.Option(
+            help="Time budget in minutes. What is being learnt when it is up has a "
+            "tenth more; only what looks best is learnt to its end, however long that "
+            "takes."
+        ),
     ] = 10.0,
     rows: Annotated[
         int, typer.Option(help="Rows that take part at most, beside the queries.")
@@ -101,6 +106,9 @@ def tune(
             "for a GPU if there is one."
         ),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an existing configuration.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find method, length and shortlist for a target by measuring on held-out queries.
@@ -116,14 +124,15 @@ def tune(
     from fewbits.training import tuning
 
     kept = measurements or output.with_suffix(".measurements.jsonl")
-    _check_files(output, plot, kept)
+    _check_files(output, plot, kept, overwrite=overwrite)
     least = {"recall": recall, "map": mean_precision, "accuracy": accuracy}
     name, at_least = _wanted(least, quality, labels is not None)
     target = tuning.Target(name, at_least, max_bytes, encode_us)
     place = nullcontext() if device is None else learners.on_device(device)
     source = inputs.read(items, column=column, label_column=labels)
     try:
-        with place, progress_bar("tuning") as progress:
+        with place, progress_bar("tuning", foretell=False) as bar:
+            progress, notes = annotated(bar)
             found = tuning.tune(
                 source,
                 target,
@@ -136,6 +145,7 @@ def tune(
                 max_rows=rows,
                 journal=kept,
                 progress=progress,
+                notes=notes,
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
@@ -149,9 +159,7 @@ def tune(
     else:
         _print(found)
     if plot is not None:
-        tuning.frontier_drawing(found.measured, found.frontier, found.measure).save(
-            plot
-        )
+        tuning.frontier_drawing(*_plotted(found)).save(plot)
     _refuse_unreached(found, output)
     if not as_json:
         options = {"--config": output, "--column": column, "--labels": labels}
@@ -159,8 +167,15 @@ def tune(
         typer.echo(f"{output}: {found.configuration.described()}\nnext: {following}")
 
 
-def _check_files(output: Path, plot: Path | None, measurements: Path) -> None:
+def _check_files(
+    output: Path, plot: Path | None, measurements: Path, *, overwrite: bool
+) -> None:
     check_output(output, ".json", "configurations", _is_configuration)
+    if output.is_file() and output.stat().st_size and not overwrite:
+        raise ArtefactError(
+            f"{output} holds a configuration already: name another file, or lose it by "
+            "'fewbits tune --overwrite'"
+        )
     check_output(measurements, ".jsonl", "measurements")
     if plot is not None:
         check_output(plot, ".svg", "drawings")
@@ -208,7 +223,8 @@ def _print(found: Any) -> None:
     if found.best.configuration.keep_vectors:
         typer.echo(
             "note: vectors are kept to re-rank by, as float16: the codes save time, "
-            "not room"
+            f"not room: {found.best.bytes_per_item:,} bytes, where vectors alone would "
+            f"take {found.vector_bytes:,}"
         )
 
 
@@ -228,6 +244,7 @@ def _untried(found: Any) -> Iterator[str]:
         yield (
             f"time was up before {found.n_untried:,} more were measured: call again to "
             "go on, with more --minutes"
+            f"{' and --overwrite' if found.reached else ''}"
         )
 
 
@@ -253,7 +270,13 @@ def _print_frontier(found: Any) -> None:
     header += ["encode µs", "search µs"]
     n_items = f"{found.best.n_items:,} items"
     print_table(f"what nothing else beats, among {n_items}", header, rows)
-    typer.echo(tuning.frontier_text(found.measured, found.frontier, found.measure))
+    typer.echo(tuning.frontier_text(*_plotted(found)))
+
+
+def _plotted(found: Any) -> tuple[Any, ...]:
+    """Return what is drawn: against the time to encode where the choice goes by it."""
+    cost = "encode time" if found.target.goes_by_time else "bytes"
+    return found.measured, found.frontier, found.measure, cost
 
 
 def _print_unconfirmed(found: Any) -> None:
@@ -272,17 +295,19 @@ def _print_unconfirmed(found: Any) -> None:
 
 def _too_long(found: Any) -> str:
     asked = ", ".join(map(str, found.too_long))
-    return f"{asked} bits take more than {found.target.max_bytes} bytes"
+    return f"{asked} bits take more than {found.target.max_bytes_named}"
 
 
 def _refuse_unreached(found: Any, output: Path) -> None:
     if found.reached:
         return
-    best = found.best
+    best, most = found.best, found.target.max_encode_us
+    barely = most is not None and best.encode_us <= most
+    margin = ", which must stay 5% below" if barely else ""
     unchanged = f"; {output} is as it was" if output.exists() else ""
     raise ArgumentError(
-        f"nothing reaches {found.target.described()}: the best found is "
+        f"nothing reaches {found.target.described()}: what comes nearest is "
         f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds{unchanged}"
+        f"{best.encode_us:.2f} microseconds{margin}{unchanged}"
     )

@@ -55,6 +55,23 @@ def on_progress(listener: Listener, notes: Notes | None = None) -> Iterator[None
 
 
 @contextmanager
+def also(check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` after each iteration, beside the listener there is."""
+    heard = _HEARD.get()
+
+    def listen(done: int, total: int, objective: float) -> None:
+        check()
+        if heard is not None:
+            heard.listener(done, total, objective)
+
+    token = _HEARD.set(_Heard(listen, heard and heard.notes))
+    try:
+        yield
+    finally:
+        _HEARD.reset(token)
+
+
+@contextmanager
 def unheard() -> Iterator[None]:
     """Keep the progress of a learner that another one starts from to itself."""
     token = _HEARD.set(None)

@@ -96,10 +96,15 @@ def lengths(
 
 
 def too_long(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
-    """Return which of the lengths that are asked for take more bytes than allowed."""
+    """Return which of some lengths take more bytes than allowed."""
     if target.max_bytes is None:
         return ()
     return tuple(sorted({n for n in asked if n > 8 * target.max_bytes}))
+
+
+def own_lengths(methods: Sequence[str], n_features: int) -> tuple[int, ...]:
+    """Return the lengths of those methods that decide it: a bit for each feature."""
+    return tuple(n_features for method in methods if decides_length(method))
 
 
 def beyond_axes(
@@ -116,7 +121,7 @@ def _fitting(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
     fitting = wanted.difference(too_long(target, asked))
     if not fitting:
         raise ArgumentError(
-            f"{min(asked)} bits take more than {target.max_bytes} bytes"
+            f"{min(asked)} bits take more than {target.max_bytes_named}"
         )
     return tuple(sorted(fitting))
 

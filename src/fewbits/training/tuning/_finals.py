@@ -18,7 +18,8 @@ _FINALISTS = 3  # that are timed in turn
 class Finals:
     """Finalists take turns, until the best of all is one of them.
 
-    The best by times that were measured once is the one with most luck.
+    The best by times that were measured once is the one with most luck. Where nothing
+    comes near the bound there is no choice, and nothing is timed again.
 
     Parameters
     ----------
@@ -59,12 +60,14 @@ class Finals:
         # A single time may be above the bound for want of luck.
         doubtful = self.target.screening if in_time else self.target
 
-        def rank(found: Measured) -> tuple[Any, ...]:
+        def judge(found: Measured) -> Target:
             known = _learner(found).key in self.timed
-            return (self.target if known else doubtful).rank(found)
+            return self.target if known else doubtful
 
-        learners = [_learner(each) for each in sorted(measured, key=rank)]
-        if learners[0].key in self.timed:
+        ranked = sorted(measured, key=lambda each: judge(each).rank(each))
+        learners = [_learner(each) for each in ranked]
+        hopeless = not judge(ranked[0]).affords(ranked[0])
+        if hopeless or learners[0].key in self.timed:
             return []
         untimed = {each.key: each for each in learners if each.key not in self.timed}
         return list(untimed.values())[: _FINALISTS if in_time else 1]

@@ -9,28 +9,41 @@ from fewbits.training.tuning._measured import Measured
 
 _COLUMNS, _LINES = 60, 12
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640, 400, 64, 36, 48
+_RIGHT = _WIDTH - 20
+#: What the horizontal axis may show: names of figures, and what these are called.
+_COSTS = {
+    "bytes": ("bytes_per_item", "bytes per item"),
+    "encode time": ("encode_us", "microseconds to encode a vector"),
+}
+#: Powers of two between the ends of an axis, at most, and how far from these.
+_TICKS, _CLEAR = 5, 0.12
 
 
 def frontier_text(
-    measured: Sequence[Measured], frontier: Sequence[Measured], quality: str
+    measured: Sequence[Measured],
+    frontier: Sequence[Measured],
+    quality: str,
+    cost: str = "bytes",
 ) -> str:
-    """Return a plot in characters: quality over bytes, these on a logarithmic axis.
+    """Return a plot in characters: quality over a cost, that on a logarithmic axis.
 
     Parameters
     ----------
     measured, frontier : sequence of Measured
-        Dots, and what nothing else beats as circles.
+        Dots, and as circles what nothing else beats by what is drawn.
     quality : str
         What the vertical axis is called.
+    cost : {"bytes", "encode time"}, default="bytes"
+        What the horizontal axis shows.
 
     Returns
     -------
     str
         Lines of 68 characters at most.
     """
-    points = [*measured, *frontier]
+    points = [*measured, *_rising(frontier, cost)]
     grid = [[" "] * _COLUMNS for _ in range(_LINES)]
-    for i, (x, y) in enumerate(_places(points)):
+    for i, (x, y) in enumerate(_places(points, cost)):
         column, line = round(x * (_COLUMNS - 1)), round((1 - y) * (_LINES - 1))
         grid[line][column] = "·" if i < len(measured) else "●"
     low, high = _quality_span(points)
@@ -39,20 +52,32 @@ def frontier_text(
         f"{name:>6} │{''.join(row)}".rstrip()
         for name, row in zip(names, grid, strict=True)
     ]
-    least, most = (f"{f(each.bytes_per_item for each in points):,}" for f in (min, max))
-    axis = f"{'':>6} └{'─' * _COLUMNS}"
-    below = f"{'':>8}{least}{most:>{_COLUMNS - len(least)}}"
-    return "\n".join([f"{quality} against bytes per item", *lines, axis, below])
+    title = f"{quality} against {_COSTS[cost][1]} (logarithmic)"
+    return "\n".join([title, *lines, *_ruler(_ticks(points, cost))])
+
+
+def _ruler(ticks: Sequence[tuple[float, str]]) -> tuple[str, str]:
+    """Return the horizontal axis in characters, and the numbers below it."""
+    axis, below = ["─"] * _COLUMNS, [" "] * _COLUMNS
+    for x, number in ticks:
+        column = round(x * (_COLUMNS - 1))
+        axis[column] = "┬"
+        left = max(0, min(column - len(number) // 2, _COLUMNS - len(number)))
+        below[left : left + len(number)] = number
+    return f"{'':>6} └{''.join(axis)}", f"{'':>8}{''.join(below)}".rstrip()
 
 
 def frontier_drawing(
-    measured: Sequence[Measured], frontier: Sequence[Measured], quality: str
+    measured: Sequence[Measured],
+    frontier: Sequence[Measured],
+    quality: str,
+    cost: str = "bytes",
 ) -> Drawing:
     """Return the same as a drawing.
 
     Parameters
     ----------
-    measured, frontier, quality
+    measured, frontier, quality, cost
         As for `frontier_text`.
 
     Returns
@@ -60,13 +85,11 @@ def frontier_drawing(
     Drawing
         Its ``save`` writes SVG.
     """
-    points = [*measured, *frontier]
+    best = _rising(frontier, cost)
+    points = [*measured, *best]
     spots = [
-        (
-            _LEFT + x * (_WIDTH - _LEFT - 20),
-            _TOP + (1 - y) * (_HEIGHT - _TOP - _BOTTOM),
-        )
-        for x, y in _places(points)
+        (_across(x), _TOP + (1 - y) * (_HEIGHT - _TOP - _BOTTOM))
+        for x, y in _places(points, cost)
     ]
     n = len(measured)
     dots = [
@@ -78,32 +101,34 @@ def frontier_drawing(
     return Drawing(
         _WIDTH,
         _HEIGHT,
-        f"{quality} against bytes per item of {len(frontier)} configurations that "
+        f"{quality} against {_COSTS[cost][1]} of {len(best)} configurations that "
         "nothing else beats",
-        (*_axes(points, quality), branch, *dots),
+        (*_axes(points, quality, cost), branch, *dots),
     )
 
 
 def _dot(spot: tuple[float, float], found: Measured, css: str) -> Html:
     words = (
         f"{found.configuration.described()}: {found.quality:.3f}, "
-        f"{found.bytes_per_item:,} bytes"
+        f"{found.bytes_per_item:,} bytes, {found.encode_us:.2f} microseconds to encode"
     )
     x, y = (round(z, 1) for z in spot)
     return element("circle", element("title", words), cx=x, cy=y, r=4, class_=css)
 
 
-def _axes(points: Sequence[Measured], quality: str) -> list[Html]:
-    base, right = _HEIGHT - _BOTTOM, _WIDTH - 20
+def _axes(points: Sequence[Measured], quality: str, cost: str) -> list[Html]:
+    base = _HEIGHT - _BOTTOM
     low, high = _quality_span(points)
-    fewest, most = (f(each.bytes_per_item for each in points) for f in (min, max))
-    axis = element("path", d=f"M{_LEFT - 8} {_TOP}V{base + 8}H{right}", class_="axis")
+    ticks = [(round(_across(x), 1), number) for x, number in _ticks(points, cost)]
+    marks = "".join(f"M{x} {base + 8}v4" for x, _ in ticks)
+    path = f"M{_LEFT - 8} {_TOP}V{base + 8}H{_RIGHT}{marks}"
+    axis = element("path", d=path, class_="axis")
     texts = [
         (quality, _LEFT - 8, _TOP - 14, "start"),
         (f"{high:.3f}", _LEFT - 14, _TOP + 5, "end"),
         (f"{low:.3f}", _LEFT - 14, base + 5, "end"),
-        (f"{fewest:,}", _LEFT, base + 26, "middle"),
-        (f"{most:,} bytes per item", right, base + 26, "end"),
+        *((number, x, base + 26, "middle") for x, number in ticks),
+        (f"{_COSTS[cost][1]} (logarithmic)", _RIGHT, base + 44, "end"),
     ]
     return [
         axis,
@@ -111,9 +136,26 @@ def _axes(points: Sequence[Measured], quality: str) -> list[Html]:
     ]
 
 
-def _places(points: Sequence[Measured]) -> list[tuple[float, float]]:
+def _across(x: float) -> float:
+    return _LEFT + x * (_RIGHT - _LEFT)
+
+
+def _value(found: Measured, cost: str) -> float:
+    return float(getattr(found, _COSTS[cost][0]))
+
+
+def _rising(frontier: Sequence[Measured], cost: str) -> list[Measured]:
+    """Return what nothing else beats in this cost and quality, the cheapest first."""
+    kept: list[Measured] = []
+    for each in sorted(frontier, key=lambda e: (_value(e, cost), -e.quality)):
+        if not kept or each.quality > kept[-1].quality:
+            kept.append(each)
+    return kept
+
+
+def _places(points: Sequence[Measured], cost: str) -> list[tuple[float, float]]:
     """Return where in a square of side 1 the points are."""
-    xs = [math.log(each.bytes_per_item) for each in points]
+    xs = [math.log(_value(each, cost)) for each in points]
     ys = [each.quality for each in points]
     left, right = _span(xs)
     low, high = _quality_span(points)
@@ -121,6 +163,26 @@ def _places(points: Sequence[Measured]) -> list[tuple[float, float]]:
         ((x - left) / (right - left), (y - low) / (high - low))
         for x, y in zip(xs, ys, strict=True)
     ]
+
+
+def _ticks(points: Sequence[Measured], cost: str) -> list[tuple[float, str]]:
+    """Return places on the horizontal axis: its ends, and powers of two between."""
+    values = [_value(each, cost) for each in points]
+    least, most = min(values), max(values)
+    left, right = _span([math.log(least), math.log(most)])
+
+    def place(value: float) -> float:
+        return (math.log(value) - left) / (right - left)
+
+    lowest, highest = math.ceil(math.log2(least)), math.floor(math.log2(most))
+    step = 1 + max(0, highest - lowest) // _TICKS
+    powers = [2.0**i for i in range(lowest, highest + 1, step)]
+    inner = [each for each in powers if _CLEAR < place(each) < 1 - _CLEAR]
+    return [(place(each), _number(each)) for each in sorted({least, *inner, most})]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _quality_span(points: Sequence[Measured]) -> tuple[float, float]:

@@ -58,8 +58,9 @@ def _longer(learner: Configuration, found: Sequence[Measured]) -> set[int]:
     return {
         each.configuration.n_bits or 0
         for each in _of_codes(found)
-        if each.configuration.changed(n_bits=learner.n_bits).learner == learner
+        if each.configuration.method == learner.method
         and (each.configuration.n_bits or 0) > (learner.n_bits or 0)
+        and each.configuration.changed(n_bits=learner.n_bits).learner == learner
     }
 
 

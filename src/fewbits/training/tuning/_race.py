@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -10,6 +11,7 @@ import numpy as np
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners import shared_steps
+from fewbits.learners._progress import also
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._finals import Finals
 from fewbits.training.tuning._journal import Journal
@@ -22,12 +24,18 @@ from fewbits.training.tuning._trial import Parts, Trial, sizes
 from fewbits.training.tuning._variants import trained_thrice
 
 Progress = Callable[[int, int], None]
+Notes = Callable[[str], None]
 
 _LEAST_ROUND, _ROWS_PER_NEIGHBOUR = 2000, 20
 _KEPT = 1 / 3
 _HALVINGS = 3
 _TRAINED_LONGER = 3
 _QUICK = 0.01  # of the time
+_GRACE = 0.1  # of the time, for what is under way when it is up
+
+
+class _TimeUp(Exception):
+    """Ends a fit that there is no time for."""
 
 
 class Race:
@@ -41,11 +49,12 @@ class Race:
         journal: Journal,
         minutes: float | None,
         progress: Progress | None,
+        notes: Notes | None = None,
     ) -> None:
         self.parts, self.target, self.k = parts, target, k
         self.start = time.monotonic()
         self.seconds = np.inf if minutes is None else 60 * minutes
-        self.progress = progress
+        self.progress, self.notes = progress, notes
         vectors = target.affords_vectors(parts.X.shape[1])
         self.measuring = Measuring(journal, vectors)
         self.n_untried = 0  # for want of time
@@ -90,34 +99,76 @@ class Race:
 
         What takes next to no time comes before the rest, which the time may be up for,
         and what cannot be the choice any more behind it. What would not end in time by
-        the pace of fewer rows is not begun.
+        the pace of fewer rows is not begun. What takes up the time of later rounds is
+        ended: it would take longer there.
         """
         found: list[Measured] = []
         done = 0
-        self._tell(done, len(wanted))
+        is_last = len(trial.X) == len(self.parts.learn)
+        end = np.inf if is_last else until
         order = sorted(wanted, key=partial(self._takes_long, len(trial.X)))
         self._keep(found)  # nothing of fewer rows
         pending = grouped(order, nested_up_to=nested)
         with shared_steps():
             while pending:
                 group = take_next(pending, found, self.target)
+                self._tell(done, len(wanted), group, found)
                 alone = (group[0].n_bits or 1) > nested
                 missing = self.measuring.missing(trial, group, alone=alone)
                 needed = not found or wanted[0] in group
                 if needed or self._in_time(until, missing, len(trial.X)):
-                    found += self.measuring.figures(trial, group, alone=alone)
+                    ending = nullcontext() if needed else self._ending(end)
+                    found += self._figures(trial, group, ending, alone=alone)
                     self._keep(found)
                 else:
                     self.n_untried += len(group)
                 done += len(group)
-                self._tell(done, len(wanted))
         return found
+
+    def _figures(
+        self,
+        trial: Trial,
+        group: list[Configuration],
+        ending: AbstractContextManager[None] | None = None,
+        *,
+        alone: bool = True,
+    ) -> list[Measured]:
+        """Return the figures that the bytes allow, none where the time ends a fit."""
+        try:
+            with ending or self._ending():
+                found = self.measuring.figures(trial, group, alone=alone)
+        except _TimeUp:
+            self.n_untried += len(group)
+            return []
+        return [
+            each for each in found if self.target.affords_bytes(each.bytes_per_item)
+        ]
+
+    def _ending(self, until: float = np.inf) -> AbstractContextManager[None]:
+        """End fits in the block at the first iteration after the time and a grace."""
+        end = min(until, self.start + self.seconds) + _GRACE * self.seconds
+
+        def check() -> None:
+            if time.monotonic() > end:
+                raise _TimeUp
+
+        return also(check)
 
     def _keep(self, found: list[Measured]) -> None:
         ranked = sorted(found, key=self.target.screening.rank)
         self.measuring.keep([each.configuration.learner for each in ranked])
 
-    def _tell(self, done: int, total: int) -> None:
+    def _tell(
+        self,
+        done: int,
+        total: int,
+        group: Sequence[Configuration],
+        found: Sequence[Measured],
+    ) -> None:
+        """Say what is measured now, and what is the best so far."""
+        if self.notes is not None:
+            best = min(found, key=self.target.rank, default=None)
+            self.notes(_note(group, best))
         if self.progress is not None:
             self.progress(done, total)
 
@@ -139,10 +190,10 @@ class Race:
         ][:_TRAINED_LONGER]
         found: list[Measured] = []
         for i, (key, longer) in enumerate(pairs):
-            self._tell(i, len(pairs))
+            self._tell(i, len(pairs), [longer], [*latest, *found])
             self.pace[longer.key] = 3 * self.pace.get(key, 0.0)
             if self._in_time(group=[longer], n_items=len(trial.X)):
-                found += self.measuring.figures(trial, [longer], alone=True)
+                found += self._figures(trial, [longer])
                 self._keep(ranked + found)
             else:
                 self.n_untried += 1
@@ -165,7 +216,7 @@ class Race:
         if self.target.objective != "bytes" or not self.target.meets(best):
             return found
         good, bad = best.configuration, _next_shorter(best, latest)
-        for _ in range(_HALVINGS):
+        for i in range(_HALVINGS):
             middle = ((good.n_bits or 0) + bad) // 16 * 8
             if not bad < middle < (good.n_bits or 0):
                 break
@@ -173,7 +224,8 @@ class Race:
             self.pace[shorter.key] = self.pace.get(good.learner.key, 0.0)
             if not self._in_time(group=[shorter], n_items=len(trial.X)):
                 break
-            figures = self.measuring.figures(trial, [shorter], alone=True)
+            self._tell(i, _HALVINGS, [shorter], [best])
+            figures = self._figures(trial, [shorter])
             found += figures
             if any(self.target.rank(e) < self.target.rank(best) for e in figures):
                 best = min(figures, key=self.target.rank)
@@ -214,6 +266,16 @@ class Race:
     def _trial(self, n_items: int, *, last: bool = False) -> Trial:
         trial = self.parts.trial(n_items, self.target.quality, self.k, last=last)
         return replace(trial, vectors=self.measuring.vectors)
+
+
+def _note(group: Sequence[Configuration], best: Measured | None) -> str:
+    """Return in words what is learnt together, behind the best that is known."""
+    words = group[0].described()
+    if len(group) > 1:
+        words = f"{replace(group[0], n_bits=None).described()}, {len(group)} lengths"
+    if best is None:
+        return words
+    return f"best {best.quality:.3f} in {best.bytes_per_item:,} bytes; {words}"
 
 
 def _pace(measured: Sequence[Measured], nested_up_to: int) -> dict[str, float]:

@@ -94,6 +94,11 @@ class Target:
         )
 
     @property
+    def max_bytes_named(self) -> str:
+        """The bytes with their noun."""
+        return "1 byte" if self.max_bytes == 1 else f"{self.max_bytes} bytes"
+
+    @property
     def goes_by_time(self) -> bool:
         """Whether the time to encode decides on the choice."""
         return self.max_encode_us is not None or self.objective == "encode time"
@@ -110,10 +115,14 @@ class Target:
 
         What just keeps it in a measurement would exceed it in half of all others.
         """
-        cheap = self.max_bytes is None or found.bytes_per_item <= self.max_bytes
+        cheap = self.affords_bytes(found.bytes_per_item)
         if self.max_encode_us is None:
             return cheap
         return cheap and found.encode_us <= (1 - _TIME_MARGIN) * self.max_encode_us
+
+    def affords_bytes(self, n_bytes: int) -> bool:
+        """Tell whether an item may take so many bytes."""
+        return self.max_bytes is None or n_bytes <= self.max_bytes
 
     def affords_vectors(self, n_features: int) -> bool:
         """Tell whether a vector in half precision may be kept beside a code."""
@@ -130,11 +139,14 @@ class Target:
         return self.affords(found) and found.quality - found.error >= self.at_least
 
     def rank(self, found: Measured) -> tuple[Any, ...]:
-        """Return a key that sorts the best first."""
+        """Return a key that sorts the best first; where all cost too much, the nearest.
+
+        What costs no more than allowed comes before that, by its quality.
+        """
         quality = -round(found.quality, _DIGITS)
         costs = found.bytes_per_item, found.configuration.shortlist or 0
         if not self.affords(found):
-            return 2, quality, *costs
+            return 2, self._excess(found), quality, *costs
         if not self.meets(found):
             return 1, quality, *costs
         if self.objective == "bytes":
@@ -143,13 +155,25 @@ class Target:
             return 0, _magnitude(found.encode_us), quality, *costs
         return 0, quality, *costs
 
+    def _excess(self, found: Measured) -> float:
+        """Return the figure that misses its bound by most, in units of that bound."""
+        shares = [1.0]
+        if self.at_least is not None:
+            sure = found.quality - found.error
+            shares.append(self.at_least / max(sure, 10.0**-_DIGITS))
+        if self.max_bytes is not None:
+            shares.append(found.bytes_per_item / self.max_bytes)
+        if self.max_encode_us is not None:
+            shares.append(found.encode_us / ((1 - _TIME_MARGIN) * self.max_encode_us))
+        return round(max(shares), _DIGITS)
+
     def described(self) -> str:
         """Return the bounds in words."""
         bounds = []
         if self.at_least is not None:
             bounds.append(f"{self.named} of {self.at_least:g}")
         if self.max_bytes is not None:
-            bounds.append(f"{self.max_bytes} bytes per item")
+            bounds.append(f"{self.max_bytes_named} per item")
         if self.max_encode_us is not None:
             bounds.append(f"{self.max_encode_us:g} microseconds to encode")
         first, *others = bounds

@@ -25,13 +25,14 @@ from fewbits.training.tuning._candidates import (
     candidates,
     default_methods,
     lengths,
+    own_lengths,
     too_long,
     without_torch,
 )
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
 from fewbits.training.tuning._measured import Measured
-from fewbits.training.tuning._race import Progress, Race
+from fewbits.training.tuning._race import Notes, Progress, Race
 from fewbits.training.tuning._target import Target, frontier
 from fewbits.training.tuning._trial import split
 
@@ -59,7 +60,8 @@ class Tuning:
     reached : bool
         Whether the choice keeps the bounds of the target.
     too_long : tuple of int
-        Lengths that were asked for and not tried: they take more bytes than allowed.
+        Lengths that were asked for, or are those of a method that was, and not tried:
+        they take more bytes than allowed.
     beyond_axes : tuple of int
         Lengths that were asked for and not tried with ``pcah``: it has no more axes
         than there are features.
@@ -69,6 +71,8 @@ class Tuning:
         Methods that were left out since torch is not installed.
     refused : dict of str
         By method, why some of it could not be learnt.
+    vector_bytes : int
+        What the vector of an item takes as float16, without a code.
     """
 
     target: Target
@@ -83,6 +87,7 @@ class Tuning:
     n_untried: int = 0
     without_torch: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    vector_bytes: int = 0
 
     @property
     def configuration(self) -> Configuration:
@@ -159,6 +164,7 @@ def tune(
     max_rows: int = 200_000,
     journal: str | Path | None = None,
     progress: Progress | None = None,
+    notes: Notes | None = None,
 ) -> Tuning:
     """Find how to learn and search codes, by measuring on held-out queries.
 
@@ -190,15 +196,22 @@ def tune(
     random_state : int, default=0
         Seeds the parts and the learners.
     minutes : float, default=None
-        After so long nothing new is begun, but for the choice itself, nor is what would
-        take longer by the pace of fewer rows; each round has its share.
+        After so long nothing new is begun, but for what looks best, nor is what would
+        take longer by the pace of fewer rows; each round has its share. A fit that is
+        under way then has a tenth of the minutes more, and ends at its next iteration;
+        methods without iterations end by themselves. What looks best is learnt to its
+        end, however long that takes.
     max_rows : int, default=200_000
         Rows that take part at most, beside the queries.
     journal : str or Path, default=None
         A file that keeps every measurement; a later call, after an interrupt or with
         another target, goes on from there.
     progress : callable, default=None
-        Called with (candidates done, candidates of this round).
+        Called with (candidates done, candidates of this round), and while items become
+        features with (items done, all items).
+    notes : callable, default=None
+        Called before that with a text for people: the best so far, and what is measured
+        now.
 
     Returns
     -------
@@ -232,7 +245,7 @@ def tune(
     parts = split(X, y, n_queries, random_state)
     parts = replace(parts, learn=parts.learn[:max_rows])
     if check_k(k) > len(parts.learn) // 2:
-        raise ArgumentError(f"{len(parts.learn)} items are too few for k={k}")
+        raise ArgumentError(f"{_items_are(len(parts.learn))} too few for k={k}")
     wanted = _candidates(target, methods, n_bits, X.shape[1], random_state, y)
     about = {
         "version": __version__,
@@ -246,7 +259,7 @@ def tune(
         "instructions": _kernels.active_isa(),
     }
     kept = Journal(None if journal is None else Path(journal), about)
-    race = Race(parts, target, int(k), kept, minutes, progress)
+    race = Race(parts, target, int(k), kept, minutes, progress, notes)
     measured = race.retimed(race.run(wanted))
     best = min(measured, key=target.rank)
     tuning = Tuning(
@@ -257,20 +270,27 @@ def tune(
         frontier=frontier(measured, target),
         measured=measured,
         reached=target.meets(best),
-        too_long=too_long(target, n_bits or ()),
+        too_long=too_long(
+            target, [*(n_bits or ()), *own_lengths(methods or (), X.shape[1])]
+        ),
         beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
         n_untried=race.n_untried,
         without_torch=() if methods else without_torch(target),
         refused=race.measuring.refused,
+        vector_bytes=2 * X.shape[1],
     )
     return _named(tuning, backbone)
+
+
+def _items_are(n: int) -> str:
+    return "1 item is" if n == 1 else f"{n} items are"
 
 
 def _check(source: Input, target: Target, minutes: float | None) -> None:
     if len(source) < _FEWEST_ROWS:
         raise ArgumentError(
-            f"{len(source)} items are too few to tune on: {_FEWEST_ROWS} are needed, a "
-            f"quarter of them as queries"
+            f"{_items_are(len(source))} too few to tune on: {_FEWEST_ROWS} are needed, "
+            "a quarter of them as queries"
         )
     if minutes is not None and not minutes > 0:
         raise ArgumentError(f"minutes must be above 0, got {minutes:g}")
@@ -310,6 +330,7 @@ def _candidates(
         else:
             for length in n_bits or ():
                 make_learner(method, length, seed, {})._check_parameters()
+    chosen = _within_bytes(chosen, target, n_features)
     bits = lengths(target, n_features, n_bits)
     made = candidates(chosen, bits, n_features, seed, objective=target.objective)
     if not made:  # what is left out of all lengths has no more bits than features
@@ -319,6 +340,20 @@ def _candidates(
             "to try"
         )
     return made
+
+
+def _within_bytes(
+    methods: tuple[str, ...], target: Target, n_features: int
+) -> tuple[str, ...]:
+    """Return the methods but for those whose own length takes more than allowed."""
+    own = too_long(target, own_lengths(methods, n_features))
+    kept = tuple(each for each in methods if not (own and decides_length(each)))
+    if not kept:
+        raise ArgumentError(
+            f"{', '.join(methods)} makes {own[0]} bits, more than "
+            f"{target.max_bytes_named}"
+        )
+    return kept
 
 
 def _named(tuning: Tuning, backbone: str | None) -> Tuning:
