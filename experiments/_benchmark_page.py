@@ -1,6 +1,7 @@
 """The page of benchmarks."""
 
 import json
+import math
 from typing import Any
 
 from experiments._cells import RESULTS
@@ -9,10 +10,11 @@ from experiments._summary import markdown
 INTRODUCTION = """# Benchmarks
 
 Made by `python -m experiments.pages` from the JSON that `make bench` writes. Ratios are
-taken within one process, ours and the peer in turn, medians of repeats; absolute times
-depend on the machine. A target is the ratio that was set for a machine with AVX-512;
-these figures come from one with AVX2 only, two cores of a shared Zen 4 at about
-2.8 GHz. Ratios below their target are in bold."""
+taken within one process, ours and the peer in turn, of medians of repeats unless a
+section says otherwise; absolute times depend on the machine. Sections were measured at
+different times, not all on the same one: where the instruction set and what the
+processor and its memory can do were written down, the section has them. A target is the
+ratio that was set for a machine with AVX-512. Ratios below their target are in bold."""
 
 ENCODING = """## Encoding beside NumPy's BLAS product and SciPy's CSR product
 
@@ -130,8 +132,21 @@ def write() -> None:
     ):
         path = RESULTS / f"benchmark_{name}.json"
         if path.exists():
-            parts.append(section(json.loads(path.read_text("utf-8"))))
+            report = json.loads(path.read_text("utf-8"))
+            parts += [section(report), *machine(report)]
     (RESULTS / "benchmarks.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def machine(report: Any) -> list[str]:
+    """Return what was written down of the machine of a section."""
+    if not isinstance(report, dict):
+        return []
+    noted = {"gb_per_s": report.get("bandwidth"), **report.get("machine", {})}
+    texts = [noted[key] for key in ("cpu", "isa") if noted.get(key)]
+    for key, unit in (("gflops", "GFLOP/s"), ("gb_per_s", "GB/s of memory")):
+        if noted.get(key):
+            texts.append(f"{noted[key]:.0f} {unit}")
+    return [f"The machine, one thread: {', '.join(texts)}."] if texts else []
 
 
 def imports(medians: dict[str, float]) -> str:
@@ -212,7 +227,15 @@ def _projection(row: dict[str, Any]) -> dict[str, Any]:
 def _times(row: dict[str, Any]) -> list[str]:
     n_rows = int(row["rows"])
     found = (row[key] for key in ("ms", "blas_ms", "csr_ms", "fft_ms"))
-    return [f"{1e3 * ms / n_rows:,.4g} us" for ms in found]
+    return [f"{_plain(1e3 * ms / n_rows)} us" for ms in found]
+
+
+def _plain(value: float, digits: int = 4) -> str:
+    """Return so many digits or more, without an exponent."""
+    first = math.floor(math.log10(abs(value))) if value else 0
+    digits = max(0, digits - 1 - first)
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _shares(row: dict[str, Any]) -> list[str]:
@@ -431,4 +454,4 @@ def _at_most(row: dict[str, Any]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return _plain(value, 3) if isinstance(value, float) else str(value)

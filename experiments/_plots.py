@@ -7,12 +7,16 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
+from experiments._looks import in_order, look_of
+from experiments._plain_ticks import plain_ticks
 from fewbits.analysis import BoundRegression
 
 mpl.use("svg")
 # The same data must give the same file.
 mpl.rcParams.update({"svg.hashsalt": "fewbits", "font.size": 10, "lines.markersize": 4})
 
+#: Of curves against time.
+EACH_LENGTH = "(a point for each length of code, joined from short to long)"
 Curve = Sequence[tuple[float, float, float]]  # x, mean, standard error
 
 
@@ -26,8 +30,14 @@ def line_plot(
     x_ticks: Sequence[float] | None = None,
     x_scale: str = "log",
     levels: Mapping[str, float] | None = None,
+    methods: bool = False,
 ) -> None:
-    """Draw curves with bars of one standard error, and levels to compare them with."""
+    """Draw curves with bars of one standard error, and levels to compare them with.
+
+    Curves of `methods` have their looks and their order, and stand over plain numbers.
+    They are broken at ticks where they were not measured; without ticks, they join
+    their points as they come.
+    """
     from matplotlib import pyplot
 
     many, crowded = len(curves) > 10, len(curves) > 6
@@ -35,11 +45,13 @@ def line_plot(
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
     if many:
         axes.set_prop_cycle(color=mpl.colormaps["tab20"].colors)
-    for name, curve in curves.items():
-        xs, means, errors = (
-            list(column) for column in zip(*sorted(curve), strict=True)
-        )
-        axes.errorbar(xs, means, yerr=errors, marker="o", capsize=2, label=name)
+    for name in in_order(curves) if methods else curves:
+        curve = curves[name] if methods and x_ticks is None else sorted(curves[name])
+        if methods:
+            curve = broken(curve, x_ticks or ())
+        xs, means, errors = (list(column) for column in zip(*curve, strict=True))
+        look = {"marker": "o", **(look_of(name) if methods else {})}
+        axes.errorbar(xs, means, yerr=errors, capsize=2, label=name, **look)
     styles = ("--", ":", "-.")
     for (name, level), style in zip((levels or {}).items(), styles, strict=False):
         axes.axhline(level, color="0.4", linewidth=0.9, linestyle=style, label=name)
@@ -47,11 +59,29 @@ def line_plot(
     _ticks(axes, x_ticks)
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)
-    owner, place = (figure, "outside right upper") if crowded else (axes, "best")
-    owner.legend(frameon=False, fontsize=8, loc=place)
+    height = "center" if methods else "upper"  # below long titles
+    owner, place = (figure, f"outside right {height}") if crowded else (axes, "best")
+    longer = {"handlelength": 3.2} if methods else {}  # so that dashes are seen
+    owner.legend(frameon=False, fontsize=8, loc=place, **longer)
+    if methods:
+        plain_ticks(axes, x_ticks)
+    save(figure, path)
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure, and make room for the next."""
+    from matplotlib import pyplot
+
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
+
+
+def broken(curve: Curve, ticks: Sequence[float]) -> Curve:
+    """Return a curve with a gap at each tick between its ends that it does not have."""
+    known = {x for x, *_ in curve}
+    gaps = [x for x in ticks if min(known) < x < max(known) and x not in known]
+    return sorted([*curve, *((x, np.nan, np.nan) for x in gaps)]) if gaps else curve
 
 
 def _ticks(axes: Any, ticks: Sequence[float] | None) -> None:
@@ -90,6 +120,4 @@ def scatter_plot(
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

@@ -12,6 +12,7 @@ from fewbits.learners import (
     CBE,
     ITQ,
     LSH,
+    PCAH,
     BilinearProjections,
     FastNeighbourCodes,
     Hadamard,
@@ -79,6 +80,7 @@ def _iterated(learner: Callable[..., Learner], **parameters: object) -> Make:
 _sparse = partial(_iterated, SparseProjections)
 METHODS: dict[str, Make] = {
     "LSH": _plain(LSH),
+    "PCAH": lambda n_bits, seed, _: PCAH(n_bits),
     "ITQ": _iterated(ITQ),
     **{named(density): _sparse(density=density) for density in DENSITIES},
     **{
@@ -102,7 +104,7 @@ METHODS: dict[str, Make] = {
     ),
 }
 #: Methods that encode by a dense matrix.
-_DENSE = ("LSH", "ITQ", "SP 100%", "BRE", "NeighbourCodes")
+_DENSE = ("LSH", "PCAH", "ITQ", "SP 100%", "BRE", "NeighbourCodes")
 _TRAINED = ("ITQ", *map(named, DENSITIES))
 _OURS = "NeighbourCodes"
 
@@ -210,10 +212,16 @@ def lineup(
     yield {**threshold, "seed": seed}, Thresholding()
     for n_bits in lengths_of(name, n_features):
         for method, make in METHODS.items():
-            whole = method == CBE_FREE and n_bits >= n_features
-            if measured(name, method, n_bits) and not whole:
+            if measured(name, method, n_bits) and has_codes(method, n_bits, n_features):
                 cell = {"data": name, "bits": n_bits, "method": method, "seed": seed}
                 yield cell, make(n_bits, seed, N_ITER.get(name, USUAL_ITER))
+
+
+def has_codes(method: str, n_bits: int, n_features: int) -> bool:
+    """Whether a method has codes of a length that are its own."""
+    if method == CBE_FREE:
+        return n_bits < n_features
+    return method != "PCAH" or n_bits <= n_features
 
 
 def measured(name: str, method: str, n_bits: int) -> bool:

@@ -52,6 +52,24 @@ def tables(cells: list[Cell]) -> Iterator[str]:
 
 def gaps(cells: list[Cell]) -> str:
     """Return what a sparse map has beyond a dense one, by how many rows they saw."""
+    return ", ".join(_gaps(cells))
+
+
+def ends_of_gaps() -> dict[str, tuple[str, str]]:
+    """Return the same of each set for the fewest rows and for the most."""
+    found: dict[str, list[Cell]] = {}
+    for each in Cells("sparse_maps"):
+        found.setdefault(each["cell"]["data"], []).append(each)
+    ends = {}
+    for name, cells in found.items():
+        longest = max(cell["cell"]["bits"] for cell in cells)
+        texts = _gaps([cell for cell in cells if cell["cell"]["bits"] == longest])
+        if len(texts) > 1:
+            ends[name] = texts[0], texts[-1]
+    return ends
+
+
+def _gaps(cells: list[Cell]) -> list[str]:
     values: dict[str, dict[tuple[int, int], float]] = {}
     for each in cells:
         cell = each["cell"]
@@ -63,4 +81,4 @@ def gaps(cells: list[Cell]) -> str:
     for rows, same in groupby(both, key=lambda at: at[0]):
         gap = mean_and_error([thin[at] - dense[at] for at in same])
         texts.append(f"{signed(gap)} with {rows:,} rows")
-    return ", ".join(texts)
+    return texts

@@ -7,28 +7,33 @@ from experiments._pages import TITLES
 from experiments._projections import (
     BETAS,
     FLOATS,
+    ITERATIVE,
+    ITERATIVE_AT,
     METHODS,
     N_ITER,
     OTHER_WAYS,
+    USUAL_ITER,
     left_out,
     lineup,
     matrix_bytes,
 )
+from experiments._sparse_answer import answer
 from experiments._sparse_claims import ONE_STEP, claims, difference, table_of
 from experiments._sparse_maps_page import sparse_maps
-from experiments._sparse_plots import figure_of, plots
+from experiments._sparse_plots import PAPER, figure_of, plots
 from experiments._structured_claims import structured_claims
 from experiments._summary import (
     decimal,
     left_out_of,
+    machine_of,
     markdown,
     not_measured,
     seeds_of,
     shortest,
     shown,
 )
-from experiments._verdicts import signed
-from experiments.sparse_projections import TABLE_2_AT
+from experiments._verdicts import said, signed
+from experiments._work import work
 
 WIDTHS = {
     "icd10": 256,
@@ -65,9 +70,14 @@ def write() -> None:
     names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
     titles = {name: TITLES[name] for name in names}
     svm, times = list(Cells("table2")), list(Cells("encode_times"))
-    parts = [INTRODUCTION.format(iterations=_iterations(names)), left_out(titles)]
+    parts = [TITLE, answer(cells, svm, times, titles, WIDTHS)]
+    introduction = INTRODUCTION.format(
+        iterations=_iterations(names), machine=machine_of(times)
+    )
+    parts += [introduction, left_out(titles)]
     parts.append(claims(cells, titles, WIDTHS))
     parts.append(structured_claims(cells, svm, times, titles, WIDTHS))
+    parts.append(work(times, titles, WIDTHS))
     parts += [section(cells, times, name) for name in names]
     parts += [iterative(cells, names), betas(cells, names)]
     parts += sparse_maps()
@@ -162,7 +172,38 @@ def iterative(cells: list[Cell], names: list[str]) -> str:
             )
     header = ["features", "bits", "step", "one-step mAP", "iterative mAP"]
     header += ["one-step fit", "iterative fit"]
-    return ITERATIVE_TEXT + "\n\n" + markdown(header, rows)
+    at = ", ".join(f"{bits:,}" for bits in ITERATIVE_AT)
+    compared = markdown(header, rows)
+    return "\n\n".join([ITERATIVE_TEXT.format(at=at), compared, *costs(cells, names)])
+
+
+def costs(cells: list[Cell], names: list[str]) -> list[str]:
+    """Return how many times as long SP learns as ITQ, and thirty steps as one."""
+    known = shortest(cells, "fit_seconds")
+    rows = []
+    for name in names:
+        row = [TITLES[name]]
+        for one, other in (
+            (ONE_STEP, "ITQ"),
+            *((each, ONE_STEP) for each in ITERATIVE),
+        ):
+            ratios = [
+                seconds / known[bits, name, other]
+                for (bits, data, method), seconds in known.items()
+                if (data, method) == (name, one) and (bits, name, other) in known
+            ]
+            row.append(_span(ratios))
+        rows.append(row)
+    header = ["features", "one step / ITQ"]
+    header += [f"{each.rpartition(' ')[2]} / one step" for each in ITERATIVE]
+    return [COSTS_TEXT, markdown(header, rows)] if rows else []
+
+
+def _span(ratios: list[float]) -> str:
+    if not ratios:
+        return ""
+    least, most = (decimal(pick(ratios), 1) for pick in (min, max))
+    return least if least == most else f"{least} to {most}"
 
 
 def betas(cells: list[Cell], names: list[str]) -> str:
@@ -193,17 +234,20 @@ def beyond(
 
 
 def own_signs(cells: list[Cell], name: str) -> str:
-    """Say where no method of as many bits ranks as well as the signs of features."""
+    """Say where the signs of features have the best mean of as many bits."""
     d, table = WIDTHS[name], table_of(cells, name)
     means = {m: fmean(v.values()) for (bits, m), v in table.items() if bits == d}
     signs = means.pop("threshold", 0.0)
     if not means or max(means.values()) >= signs:
         return ""
     best = max(means, key=lambda method: means[method])
-    gap = beyond(cells, name, (d, "threshold"), (d, best))
+    gap = difference(table, (d, "threshold"), (d, best))
+    missing = [method for method in PAPER if method not in means]
+    without = f" ({', '.join(missing)} are not)" if missing else ""
     return (
-        "The signs of the features as they come rank better than any "
-        f"method of {d:,} bits: {gap} ANN mAP beyond {best}."
+        f"Of what is measured at {d:,} bits{without}, the signs of the features as "
+        f"they come have the most ANN mAP. That they rank better than {best}, which "
+        f"comes next: {said(gap, -gap[0])}."
     )
 
 
@@ -232,28 +276,41 @@ def table2(cells: list[Cell]) -> str:
         found = [shown(*clusters[data, bits, method][:2]), shown(mean, error)]
         rows.append([TITLES[data], length, method, storage, *found, n_seeds])
     header = ["features", "code", "method", "bytes", "10 clusters", "all", "seeds"]
-    return "\n\n".join([TABLE2 + _svm_lengths(), markdown(header, rows)])
+    return "\n\n".join([TABLE2 + _svm_lengths(cells), markdown(header, rows)])
 
 
-def _svm_lengths() -> str:
+def _svm_lengths(cells: list[Cell]) -> str:
     """Say at which lengths table 2 is measured, and where it is not."""
-    at = [
-        f"{TITLES[name]} at {', '.join(f'{share:g}' for share in shares if share)}"
-        for name, shares in TABLE_2_AT.items()
+    at: dict[str, set[float]] = {}
+    for each in cells:
+        name, bits = each["cell"]["data"], each["cell"]["bits"]
+        if bits:
+            at.setdefault(name, set()).add(bits / WIDTHS[name])
+    texts = [
+        f"{TITLES[name]}: {', '.join(f'{share:g}' for share in sorted(shares))}"
+        for name, shares in at.items()
     ]
     return (
-        f" Bits for each feature: {'; '.join(at)}. It is left out on 11,520 features, "
-        "where SVMs for all classes take hours of one thread, among distractors, which "
-        "have no classes of their own, and on GloVe, which has none."
+        f" Bits for each feature, of some methods at least: {'; '.join(texts)}. It is "
+        "left out on 11,520 features, where SVMs for all classes take hours of one "
+        "thread, among distractors, which have no classes of their own, and on GloVe, "
+        "which has none."
     )
 
 
 def _iterations(names: list[str]) -> str:
-    fewer = [f"{N_ITER[name]} on {TITLES[name]}" for name in names if name in N_ITER]
-    return f"50 iterations{', ' + ', '.join(fewer) if fewer else ''}"
+    on: dict[int, list[str]] = {}
+    for name in names:
+        if name in N_ITER:
+            on.setdefault(N_ITER[name], []).append(f"*{TITLES[name]}*")
+    fewer = "; ".join(f"{n} on {' and '.join(sets)}" for n, sets in on.items())
+    return f"{USUAL_ITER} iterations" + f", but fewer of large sets ({fewer})" * bool(
+        on
+    )
 
 
-INTRODUCTION = """# Sparse projections on real features
+TITLE = "# Sparse projections on real features"
+INTRODUCTION = """## How it is measured
 
 Made by `python -m experiments.pages` from `sparse_projections-*.jsonl`, which
 `python -m experiments.sparse_projections` writes. Xia, He, Kohli and Sun (CVPR 2015)
@@ -261,12 +318,13 @@ compare codes by ANN mAP: the true neighbours of a query are the points nearer t
 the mean distance to the 50th neighbour, and the database is ranked by Hamming
 distance. Here that distance is the mean over 1,000 rows, ties count with their exact
 expectation, queries without a true neighbour are left out, and learning sees the
-database only. ITQ and SP do {iterations}; SP is the one-step solution unless said, of
+database only. ITQ and SP do {iterations}. SP is the one-step solution unless said, of
 rows that are scaled so that dense scores have a mean square of 1 (`normalize=True`;
 the paper is [silent](../decisions/learners-sparse-projections.md) on units). CBE and BP
 are circulant and bilinear projections, random or learned, with the 10 and 5 iterations
-that they have as they come; Hadamard has one to three rounds, SH is spectral hashing,
-BRE binary reconstructive embeddings, and NeighbourCodes our own.
+that they have as they come; Hadamard has one to three rounds, PCAH is the signs of
+principal components, SH spectral hashing, BRE binary reconstructive embeddings, and
+NeighbourCodes our own.
 Accuracies are means over seeds ± one standard error; a seed draws the 1,000 queries and
 the starting point. Of test images, which are 2,748 of Caltech-101, seeds draw in part
 the same queries, beside the same database: errors there are those of the queries and of
@@ -274,17 +332,20 @@ the learner's seed only. Seeds are 0 to 2, and 1 to 3 of neighbour codes, which 
 made with queries of seed 0 in view; [their page](neighbour_codes.md) has queries that
 are no other seed's.
 Learning takes the shortest of the seeds' times, on two cores that other work shared:
-these are magnitudes. Recall among the first 100 was added later and is there for some
-methods of some sets; [the page of neighbour codes](neighbour_codes.md) has it of all
-methods on five sets. Times to encode are of `encode_times.jsonl`, by `python -m
+these are magnitudes. Recall among the first 100 was added later, is there for some
+methods of some sets, and is drawn where LSH and ITQ have it at half of their lengths
+or more; [the page of neighbour codes](neighbour_codes.md) has it of all methods on five
+sets. Times to encode are of `encode_times.jsonl`, by `python -m
 experiments.encode_times`: processor time on one thread, all methods of a length in
 turn, of a single vector and of a batch of 512, by encoders of these shapes that learned
-one step. Encoders take the bytes of their files, less the header.
+one step{machine}. Encoders take the bytes of their files, less the header.
 
 The paper's features are 4096-d of a network (figures 2 to 4), 960-d GIST (figure 5) and
 25600-d VLAD (figure 6), a million of each and 100,000 of VLAD; ours are fewer, and
 where they are of another kind than network features, they are vectors of words or
-texts. The databases have 5,494 rows (Caltech-101), 55,494 (with CIFAR-10's), 73,724
+texts. Features that are structured by hand, as GIST and VLAD are, are not measured; of
+ours the nearest are 5120-d and 11520-d, where parts of an image lie side by side. The
+databases have 5,494 rows (Caltech-101), 55,494 (with CIFAR-10's), 73,724
 (ICD-10-CM) and 399,000 (GloVe): 50 neighbours are 1 % of the first and .005 % of a
 million. Among distractors, most rows that settle the distance are CIFAR-10's, and
 queries are Caltech-101's. *float* ranks by the Euclidean distance of the features as
@@ -298,16 +359,22 @@ TABLE1 = """## Retrieval among distractors (table 1)
 Test images of Caltech-101 ask for their class among its training images and the 50,000
 training images of CIFAR-10, none of which counts as an answer, not even an airplane.
 Storage is that of a code beside a float vector. The paper asks in Holidays among a
-million photographs; there codes of 4d bits reach the features (67.0 of 67.1). Here
+million photographs; there SP of 4d bits reaches the features (67.0 of 67.1). Here SP
+ends at 2d bits, and
 most codes rank above the features as they come, and below the angles of centred ones or
 near them."""
 
 ITERATIVE_TEXT = """## One step or thirty (figure 3)
 
 The sparse step thresholds once (eq. 11) or thirty times (eq. 10), with the paper's step
-size 1/||X||_F^2 or with the largest safe one, 1/lambda_max(XX'). The paper's iterative
-solution takes 30 times as long to learn; ours multiplies with a scatter matrix that is
-made once, so that rows cost what they cost in one step."""
+size 1/||X||_F^2 or with the largest safe one, 1/lambda_max(XX'). They are compared at
+{at} bits only, of sets that have such lengths: GloVe has none, and what is left
+out is said above."""
+COSTS_TEXT = """In the paper one step has ITQ's complexity of learning, and the
+iterative solution takes 30 times as long; ours multiplies with a scatter matrix that is
+made once, so that rows cost what they cost in one step. Here learning takes so many
+times as long, over all lengths that have both; the times are magnitudes, since other
+work shared the cores:"""
 
 BETAS_TEXT = """### The weight of the sparse map (eq. 3)
 

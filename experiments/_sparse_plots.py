@@ -4,14 +4,17 @@ from functools import partial
 from typing import Any
 
 from experiments._cells import Cell
+from experiments._dot_plots import dot_plot
 from experiments._pages import IMAGES, TITLES
-from experiments._plots import line_plot
+from experiments._plots import EACH_LENGTH, line_plot
 from experiments._projections import DENSITIES, ITERATIVE, METHODS, named
 from experiments._summary import over_seeds, shortest
 
 Table = dict[tuple[str, int, str], tuple[float, float, int]]
 
 PAPER = ("LSH", "ITQ", *map(named, (0.05, 0.1, 0.15)), "BP-opt", "CBE-opt")
+#: Without which a plot says little.
+REFERENCES = ("LSH", "ITQ")
 #: One step or thirty.
 STEPS = ("SP 10%", *ITERATIVE)
 #: Of the densities, those that stand for the rest beside all other methods.
@@ -20,6 +23,7 @@ EVERY = tuple(
     for name in METHODS
     if not name.startswith("SP ") or name in {"SP 1%", "SP 10%"}
 )
+RECALL = "Share of the 10 nearest among the first {}"
 MICROSECONDS = "microseconds to encode a vector by itself, one thread"
 
 
@@ -38,8 +42,9 @@ def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
         against_density(cells, name),
         one_or_thirty(cells, name),
         *(
-            draw(name, f"recall{at}", EVERY, f"recall@{at}")
+            draw(name, f"recall{at}", EVERY, RECALL.format(at))
             for at in (10, 100)
+            if has_references(cells, name, f"recall{at}")
             for draw in (
                 partial(against_bits, cells),
                 partial(against_time, cells, times),
@@ -47,6 +52,13 @@ def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
         ),
     ]
     return [link for link in made if link]
+
+
+def has_references(cells: list[Cell], name: str, figure: str) -> bool:
+    """Whether what others are compared with has a figure at half of its lengths."""
+    ranked, table = figure_of(cells, "ann_map"), figure_of(cells, figure)
+    lengths = [key for key in ranked if key[0] == name and key[2] in REFERENCES]
+    return 2 * sum(key in table for key in lengths) >= len(lengths)
 
 
 def shown_at(cells: list[Cell], name: str, d: int) -> list[int]:
@@ -102,23 +114,29 @@ def against_time(
         for method in methods
     }
     stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}_time"
-    return drawn(
-        stem, name, curves, f"{label} against the time to encode", MICROSECONDS, label
-    )
+    text, x = f"{label} against the time to encode", f"{MICROSECONDS}\n{EACH_LENGTH}"
+    return drawn(stem, name, curves, text, x, label)
 
 
 def at_length(cells: list[Cell], times: list[Cell], name: str, n_bits: int) -> str:
     """Draw ANN mAP against the time to encode at a length (figures 2b and 2c)."""
-    curves = {
-        method: [
-            (us, *value[:2])
-            for us, value in timed(cells, times, name, "ann_map", method, n_bits)
-        ]
-        for method in ("threshold", *dict.fromkeys((*PAPER, *EVERY)))
-    }
+    known = without_gaps(
+        {
+            method: [
+                (us, *value[:2])
+                for us, value in timed(cells, times, name, "ann_map", method, n_bits)
+            ]
+            for method in ("threshold", *dict.fromkeys((*PAPER, *EVERY)))
+        }
+    )
+    if not known:
+        return ""
+    path = IMAGES / f"sparse_{name}_at_{n_bits}.svg"
+    dots = {method: dot for method, (dot,) in known.items()}
+    title = f"{TITLES[name]}, {n_bits} bits"
+    dot_plot(path, dots, x=MICROSECONDS, y="ANN mAP", title=title)
     text = f"ANN mAP against the time to encode at {n_bits} bits"
-    stem = f"sparse_{name}_at_{n_bits}"
-    return drawn(stem, name, curves, text, MICROSECONDS, "ANN mAP")
+    return f"![{text}](../images/{path.name})"
 
 
 def against_density(cells: list[Cell], name: str) -> str:
@@ -170,7 +188,7 @@ def drawn(
     if not known:
         return ""
     path = IMAGES / f"{stem}.svg"
-    line_plot(path, known, x=x, y=y, title=TITLES[name], x_ticks=ticks)
+    line_plot(path, known, x=x, y=y, title=TITLES[name], x_ticks=ticks, methods=True)
     return f"![{text}](../images/{path.name})"
 
 

@@ -40,6 +40,19 @@ def shortest(cells: Iterable[Cell], figure: str) -> dict[tuple[Any, ...], float]
     return {key: min(each) for key, each in by_seed(cells, figure).items()}
 
 
+def machine_of(cells: Iterable[Cell]) -> str:
+    """Return the processors and instruction sets of times, in brackets, if noted."""
+    noted = {
+        (each["figures"].get("cpu"), each["figures"].get("isa")): None for each in cells
+    }
+    texts = [", ".join(filter(None, pair)) for pair in noted]
+    known = sorted(filter(None, texts))
+    if not known:
+        return ""
+    rest = "; of some it was not noted" if "" in texts else ""
+    return f" ({'; '.join(known)}{rest})"
+
+
 Pick = Callable[[Cell], float | None]
 
 

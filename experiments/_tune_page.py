@@ -17,6 +17,14 @@ from experiments._summary import (
     not_measured,
     shown,
 )
+from experiments._tune_targets import (
+    bytes_of_default,
+    chosen_for,
+    fast_defaults,
+    missed_time,
+    promises,
+    targets,
+)
 from experiments._verdicts import (
     Values,
     minus,
@@ -108,7 +116,18 @@ def overview(cells: list[Cell]) -> list[str]:
     if not rows:
         return []
     header = ["features", "", *WAYS.values()]
-    return [OVERVIEW, markdown(header, rows), ONE_FOR_ALL, one_for_all(cells)]
+    measured = [f"*{title}*" for title in dict.fromkeys(row[0] for row in rows)]
+    count = f"{len(measured)} set{'s' * (len(measured) > 1)} of features"
+    sets = f"Measured on {count}: {' and '.join(measured)}."
+    return [
+        OVERVIEW,
+        sets,
+        markdown(header, rows),
+        *targets(cells),
+        promises(cells),
+        ONE_FOR_ALL,
+        one_for_all(cells),
+    ]
 
 
 def one_for_all(cells: list[Cell]) -> str:
@@ -168,6 +187,7 @@ def sections(cells: list[Cell], name: str) -> list[str]:
         y=f"recall@{K}, re-ranked",
         title=TITLES[name],
         x_ticks=LENGTHS,
+        methods=True,
     )
     return [
         not_measured(cells, plan(WIDTHS[name])),
@@ -175,9 +195,12 @@ def sections(cells: list[Cell], name: str) -> list[str]:
         f"**Recall, {WAYS['re-ranked']}**\n\n{grid(tables['re-ranked'], '{} bits')}",
         f"**Recall, {WAYS['as it comes']}**\n\n"
         + grid(methods(cells, "recall", "as it comes"), "{} bits"),
+        f"**Recall, {WAYS['re-ranked, most']}**\n\n"
+        + grid(tables["re-ranked, most"], "{} bits"),
         *gains(cells, "recall", WITHIN_BYTES),
         in_time(cells),
         fewest_bytes(cells, WIDTHS[name]),
+        accuracies(cells),
         *gains(cells, "accuracy", BY_LABELS),
         choices(cells),
     ]
@@ -201,9 +224,34 @@ def methods(cells: list[Cell], quality: str, way: str, goal: str = "") -> Table:
     return table | by_method(asked, figure("quality"), "bits")
 
 
+def accuracies(cells: list[Cell]) -> str:
+    """Return the accuracies of defaults in each way, and of what was tuned."""
+    each = {way: by_method(cells, figure(f"accuracy, {way}"), "bits") for way in WAYS}
+    asked = [cell for cell in cells if cell["cell"]["method"] == BY_LABELS]
+    tuned = by_method(asked, figure("quality"), "bits").get(BY_LABELS, {})
+    parts = []
+    for bits, value in tuned.items():
+        rows = [
+            [
+                method,
+                *(
+                    shown(*found[method][bits][:2]) if bits in found[method] else ""
+                    for found in each.values()
+                ),
+            ]
+            for method in each["as it comes"]
+            if bits in each["as it comes"][method]
+        ]
+        best = ["tuned, as it says", *[shown(*value[:2])] * len(WAYS)]
+        table = markdown(["", *WAYS.values()], [*rows, best])
+        parts.append(f"**Accuracy, {bits} bits**\n\n{table}")
+    return "\n\n".join(parts)
+
+
 def gains(cells: list[Cell], quality: str, goal: str) -> Iterator[str]:
     """Yield what tuning has beyond each method in each way, paired by seed."""
     mine = values_of(cells, goal, figure("quality"))
+    at_bits = GOALS[goal].lengths
     for way, words in WAYS.items():
         rows = []
         for method in (*FIXED, *SUPERVISED):
@@ -211,10 +259,10 @@ def gains(cells: list[Cell], quality: str, goal: str) -> Iterator[str]:
             gaps = over_seeds(minus(mine, theirs))
             found = {dict(at)["bits"]: gap for at, gap in gaps.items()}
             if found:
-                each = [shown(*found[n][:2]) if n in found else "" for n in TUNED_AT]
+                each = [shown(*found[n][:2]) if n in found else "" for n in at_bits]
                 rows.append([method, *each])
         if rows:
-            header = ["beyond", *(f"{bits} bits" for bits in TUNED_AT)]
+            header = ["beyond", *(f"{bits} bits" for bits in at_bits)]
             title = f"**What tuning gains in {quality} beyond defaults, {words}**"
             yield f"{title}\n\n{markdown(header, rows)}"
 
@@ -224,8 +272,7 @@ def in_time(cells: list[Cell]) -> str:
     rows = []
     for cell in chosen_for(cells, IN_TIME):
         seed, mine = cell["cell"]["seed"], cell["figures"]
-        missed = mine["encode_us"] > SHARE_OF_TIME * mine["itq_us"]
-        took = f"{mine['encode_us']:.1f}{' (missed)' * missed}"
+        took = f"{mine['encode_us']:.1f}{' (missed)' * missed_time(cell)}"
         recall = f"{mine['quality']:.3f}"
         rows.append(
             [seed, f"{mine['itq_us']:.1f}", took, recall, best_fast(cells, seed)]
@@ -249,17 +296,7 @@ def in_time(cells: list[Cell]) -> str:
 
 def best_fast(cells: list[Cell], seed: int) -> str:
     """Return the best default that is fast enough, by the times of defaults."""
-    at = {
-        cell["cell"]["method"]: cell["figures"]
-        for cell in cells
-        if cell["cell"]["bits"] == TUNED_AT[-1] and cell["cell"]["seed"] == seed
-    }
-    most = SHARE_OF_TIME * at["itq"]["encode_us"]
-    recall = {
-        method: at[method]["recall, re-ranked, most"]
-        for method in FIXED
-        if method in at and at[method]["encode_us"] <= most
-    }
+    recall = fast_defaults(cells, seed)
     best = max(recall, key=lambda method: recall[method], default="")
     return f"{best} {recall[best]:.3f}" if best else "none"
 
@@ -285,17 +322,9 @@ def fewest_bytes(cells: list[Cell], width: int) -> str:
     rows = [["tuned", *(f"{found[n]:g}{' (missed)' * (n in missed)}" for n in seeds)]]
     rows.append(["no code, vectors as float16", *(str(2 * width) for _ in seeds)])
     for method in FIXED:
-        values = values_of(cells, method, figure("recall, re-ranked, most"))
-        reached = [
-            [
-                dict(at)["bits"] // 8
-                for at, of in values.items()
-                if of.get(seed, 0) >= LEAST_RECALL
-            ]
-            for seed in seeds
-        ]
+        least = [bytes_of_default(cells, method, seed) for seed in seeds]
         most = f"more than {LENGTHS[-1] // 8}"
-        rows.append([method, *(str(min(n)) if n else most for n in reached)])
+        rows.append([method, *(str(n or most) for n in least)])
     way = WAYS["re-ranked, most"]
     title = f"**Bytes for a recall of {LEAST_RECALL:g}**, defaults with {way}, {_LONG}"
     return f"{title}\n\n{markdown(['', *(f'seed {n}' for n in seeds)], rows)}"
@@ -320,9 +349,3 @@ def choices(cells: list[Cell]) -> str:
     header = ["goal", "bytes", "seed", "chosen", "promised", "on unseen queries"]
     header += ["minutes", "not tried for lack of time"]
     return f"**What was chosen**\n\n{markdown(header, rows)}" if rows else ""
-
-
-def chosen_for(cells: list[Cell], goal: str) -> list[Cell]:
-    """Return the cells of a goal, by bits and seed."""
-    found = [cell for cell in cells if cell["cell"]["method"] == goal]
-    return sorted(found, key=lambda cell: (cell["cell"]["bits"], cell["cell"]["seed"]))

@@ -9,9 +9,11 @@ are made one by one, over a time in which kernels change.
 Processor time on one thread, the least of several turns: other work only adds to it.
 """
 
+import platform
 import time
 import warnings
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import typer
@@ -20,7 +22,13 @@ from benchmarks.encode import interleaved
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
 from experiments._options import Bits, Data, one_line
-from experiments._projections import METHODS, OTHER_WAYS, lengths_of, measured
+from experiments._projections import (
+    METHODS,
+    OTHER_WAYS,
+    has_codes,
+    lengths_of,
+    measured,
+)
 from experiments.neighbour_codes import FORMS, FORMS_AT, LENGTHS
 from fewbits import _kernels
 from fewbits.encoders import Encoder
@@ -67,7 +75,9 @@ def methods_at(name: str, width: int, n_bits: int) -> dict[str, Learner]:
     found: dict[str, Learner] = {
         method: make(n_bits, SEED, 1)
         for method, make in METHODS.items()
-        if method not in OTHER_WAYS and measured(name, method, n_bits)
+        if method not in OTHER_WAYS
+        and measured(name, method, n_bits)
+        and has_codes(method, n_bits, width)
     }
     if n_bits == width:
         found["threshold"] = Thresholding()
@@ -89,7 +99,7 @@ def encoder_of(learner: Learner, features: FeatureSet) -> Encoder:
 
 def timed(encoders: dict[str, Encoder], features: FeatureSet) -> dict[str, Cell]:
     """Return microseconds for a vector, in a batch and alone, of each encoder."""
-    found: dict[str, Cell] = {name: {} for name in encoders}
+    found: dict[str, Cell] = {name: dict(machine()) for name in encoders}
     sizes = {"batch_us": min(N_BATCH, len(features.queries)), "single_us": 1}
     _kernels.set_num_threads(1)
     try:
@@ -104,6 +114,22 @@ def timed(encoders: dict[str, Encoder], features: FeatureSet) -> dict[str, Cell]
     finally:
         _kernels.set_num_threads(None)
     return found
+
+
+@cache
+def machine() -> Cell:
+    """Return what times depend on: the processor and its instructions in use."""
+    return {"cpu": processor(), "isa": _kernels.active_isa()}
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    info = Path("/proc/cpuinfo")
+    for line in info.read_text("utf-8").splitlines() if info.exists() else ():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

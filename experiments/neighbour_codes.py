@@ -18,7 +18,13 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features, same_draw
 from experiments._options import Bits, Data, Only, one_line, wanted
-from experiments._projections import METHODS, N_ITER, SEEDS, USUAL_ITER
+from experiments._projections import (
+    METHODS,
+    N_ITER,
+    SEEDS,
+    USUAL_ITER,
+    has_codes,
+)
 from experiments._ranking import Fit, encoder_figures, ranking_figures
 from experiments.sparse_projections import ADDED
 from fewbits.learners import NeighbourCodes, shared_steps
@@ -32,7 +38,7 @@ FAST = (
     "FastNeighbourCodes, diagonals",
 )
 OTHERS = (
-    *("LSH", "Hadamard 3", "ITQ", "SP 10%"),
+    *("LSH", "Hadamard 3", "PCAH", "ITQ", "SP 10%"),
     *("CBE-rand", "CBE-opt", "BP-rand", "BP-opt", "SH", "BRE"),
 )
 #: Other encoders of the same learner, at some of the lengths.
@@ -77,6 +83,8 @@ def lineup(
     for n_bits in LENGTHS:
         cell = {"data": name, "bits": n_bits, "seed": seed}
         for method in (*OTHERS, OURS, *FAST):
+            if not has_codes(method, n_bits, features.database.shape[1]):
+                continue
             learner = METHODS[method](n_bits, seed, USUAL_ITER)
             yield {**cell, "method": method}, Fit(learner, features, steps)
         yield {**cell, "method": NESTED}, shared

@@ -49,6 +49,18 @@ def test_goals_of_projections_are_met_or_not(results):
     assert "| sparse 10% | batch | share | 50% | 40% | **no** |" in page
 
 
+def test_times_are_plain_numbers_of_the_machine_that_was_noted(results):
+    row = {"blas_ms": 11_532.0, "csr_ms": 8.0, "fft_ms": 4.0, "target": None}
+    row |= {"share": 0.4, "share_target": None, "memory": 0.25, "ratio": 1.0}
+    row |= {"name": "dense single 4096", "ms": 0.0004}
+    machine = {"isa": "avx512", "gflops": 117.4, "gb_per_s": 33.7}
+    page = written(results, "encode_projections", {"machine": machine, "rows": [row]})
+    assert "| dense | 1 | 0.4 us | 11,532,000 us | 8,000 us | 4,000 us |" in page
+    assert "The machine, one thread: avx512, 117 GFLOP/s, 34 GB/s of memory." in page
+    page = written(results, "encode_projections", {"rows": [row]})
+    assert "The machine" not in page
+
+
 def test_a_cost_above_its_target_is_in_bold(results):
     row = {"loss": "csq", "bits": 16, "seconds": 0.1, "target": 1.1}
     rows = [

@@ -125,7 +125,9 @@ def test_bytes_of_matrices_go_by_their_shape(method):
 def test_signs_of_features_are_named_where_nothing_is_better():
     values = {"threshold": (0.8, 0.9), "ITQ": (0.7, 0.7), "LSH": (0.6, 0.5)}
     cells = named_cells(values)
-    assert "+.150 ± .050 ANN mAP beyond ITQ" in own_signs(cells, "digits")
+    found = own_signs(cells, "digits")
+    assert found.endswith("than ITQ, which comes next: not decided: +.150 ± .050.")
+    assert "at 64 bits (SP 5%, SP 10%, SP 15%, BP-opt, CBE-opt are not)" in found
     cells += named_cells({"SP 1%": (0.85, 0.9)})
     assert own_signs(cells, "digits") == ""
 
@@ -328,3 +330,15 @@ def test_page(results, write_cells, monkeypatch):
     assert "| SP 0.1% | 59 ± 0 |" in page
     assert "| 1280 bits | BP-opt | 1/32 | 1.000 | 2.0 | 1 |" in page
     assert (results / "sparse_digits_density.svg").exists()
+
+
+def test_recall_is_drawn_only_beside_what_it_is_compared_with():
+    def cell(bits, method, **figures):
+        found = {"data": "digits", "bits": bits, "method": method, "seed": 0}
+        return {"cell": found, "figures": {"ann_map": 0.5, **figures}}
+
+    some = [cell(64, "LSH", recall100=0.8), cell(64, "ITQ"), cell(64, "SH", recall10=1)]
+    assert _sparse_plots.has_references(some, "digits", "recall100")
+    assert not _sparse_plots.has_references(some, "digits", "recall10")
+    less = [*some, cell(128, "LSH"), cell(128, "ITQ")]
+    assert not _sparse_plots.has_references(less, "digits", "recall100")

@@ -139,3 +139,12 @@ def test_page(results, write_cells, monkeypatch, problem):
     assert "| itq | 16 | 16 |" in page
     assert "| hadamard | more than 32 | more than 32 |" in page
     assert "| tuned | 12 | 0 | itq, 64 bits | 0.610 | 0.600 | 1.0 | 0 |" in page
+    assert "Measured on 1 sets of features" not in page
+    title = "ICD-10-CM, WordLlama, 256-d"
+    # Of the seed that is fast enough, beside Hadamard's .52.
+    assert f"| {title} | encode time | 1 of 2 | not decided: +.080 in recall |" in page
+    assert f"| {title} | bytes | 1 of 2 | holds: +4.0 ± 0.0 bytes |" in page
+    assert f"- *Encode time*, {title}: missed in 1 of 2 seeds. At most 1.8 μs" in page
+    assert f"| {title} | recall | 7 of 8 | -0.027 |" in page
+    assert "| itq | .400 ± .000 | .500 ± .000 | .520 ± .000 |" in page
+    assert "| beyond | 64 bits |\n" in page  # of accuracy, which no other length has

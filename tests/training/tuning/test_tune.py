@@ -8,7 +8,8 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
-from fewbits.learners import LSH, _axes
+from fewbits.learners import LSH, _axes, on_progress
+from fewbits.learners._progress import report
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import (
     Configuration,
@@ -120,6 +121,12 @@ def test_what_is_left_is_timed_where_all_finalists_are_too_slow(
     encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 11, 32: 12})
     found = tune(digits(), Target(max_bytes=4, max_encode_us=10), **FAST)
     assert (found.configuration.n_bits, found.reached) == (16, True)
+
+
+def test_nothing_is_timed_again_where_nothing_comes_near(encoding_takes):
+    encoding_takes(once={16: 5, 24: 6, 32: 4}, in_turn={})
+    found = tune(digits(), Target(max_bytes=4, max_encode_us=1), **FAST)
+    assert (found.configuration.n_bits, found.reached) == (32, False)
 
 
 def test_about_as_fast_is_as_fast(encoding_takes):
@@ -325,6 +332,86 @@ def test_nothing_is_trained_longer_where_bytes_are_what_counts(learning_takes):
     options = {"methods": ["neighbours"], "n_bits": [16, 32]}
     tune(digits(), Target(at_least=0.05), **options)
     assert not any("180" in words for group in begun for words, _ in group)
+
+
+class Clock:
+    """Time that passes only while something is learnt."""
+
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def iterations_take(learning_takes, monkeypatch):
+    """Return a function that sets the seconds of each of 10 iterations of a fit."""
+
+    def set_seconds(seconds):
+        clock = Clock()
+        monkeypatch.setattr(_race, "time", clock)
+        begun = learning_takes(lambda each: 10 * seconds(each))
+        quick = _measuring.learn
+
+        def slow(group, X, y):
+            learnt = quick(group, X, y)
+            for i in range(10):
+                clock.now += sum(map(seconds, group))
+                report("slow", i, 10, 0.0, verbose=False)
+            return learnt
+
+        monkeypatch.setattr(_measuring, "learn", slow)
+        return clock, begun
+
+    return set_seconds
+
+
+ONE_ROUND = {"methods": ["lsh", "itq", "sp"], "n_bits": [32], "minutes": 1}
+
+
+def test_a_fit_is_ended_when_the_time_is_up(iterations_take, monkeypatch):
+    clock, begun = iterations_take(lambda each: 1.0 if each.method == "lsh" else 60.0)
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 2000)
+    found = tune(digits(), Target(max_bytes=4), **ONE_ROUND)
+    assert clock.now == 10 + 60  # and not 600, of the first that takes long
+    assert [group[0][0] for group in begun] == ["lsh, 32 bits", "itq, 32 bits"]
+    assert {each.configuration.method for each in found.measured} == {"lsh"}
+    assert found.n_untried == 4  # with variants
+
+
+def test_what_is_nearly_learnt_has_a_tenth_of_the_time_more(
+    iterations_take, monkeypatch
+):
+    clock, _ = iterations_take(lambda each: 1.0 if each.method == "lsh" else 5.5)
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 2000)
+    found = tune(digits(), Target(max_bytes=4), **ONE_ROUND)
+    assert clock.now == 10 + 55
+    assert {e.configuration.method for e in found.measured} == {"lsh", "itq"}
+
+
+def test_what_takes_up_a_round_leaves_time_for_the_next(iterations_take):
+    clock, begun = iterations_take(lambda each: 0.0 if each.method == "lsh" else 6.0)
+    tune(digits(), Target(max_bytes=4), **ONE_ROUND)
+    n_first = begun[0][0][1]
+    assert [words for ((words, n),) in begun if n == n_first] == [
+        "lsh, 32 bits",
+        "itq, 32 bits",
+    ]
+    assert clock.now < 60
+
+
+def test_what_looks_best_is_learnt_to_its_end(iterations_take):
+    clock, begun = iterations_take(lambda _: 60.0)
+    found = tune(digits(), Target(max_bytes=4), **{**ONE_ROUND, "methods": ["lsh"]})
+    assert found.best.n_items == begun[-1][0][1]
+    assert clock.now == 600 * len(begun) > 600
+
+
+def test_who_listens_to_learners_hears_them_all():
+    heard = []
+    with on_progress(lambda done, *_: heard.append(done)):
+        tune(digits(), Target(max_bytes=4), methods=["itq"], n_bits=[16], minutes=1)
+    assert heard[:3] == [1, 2, 3]
 
 
 def test_what_takes_no_time_is_measured_although_the_time_is_up(learning_takes):

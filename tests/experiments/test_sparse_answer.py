@@ -1,0 +1,184 @@
+"""The short answer on sparse projections, new claims, and prose that data must bear."""
+
+import math
+
+import pytest
+
+from experiments import _neighbour_page, _sparse_answer, _sparse_page
+from experiments._cells import Cells
+from experiments._pages import TITLES
+from experiments._sparse_answer import MAIN, answer, tallies
+from experiments._sparse_claims import SATURATED, Claim, judged, saturates, table_of
+from experiments._sparse_maps_page import ends_of_gaps
+from experiments._sparse_page import WIDTHS, costs
+from experiments._structured_claims import at_4d, beside_features, structured_verdicts
+from experiments._summary import machine_of
+from experiments._verdicts import over_seeds
+from experiments._work import operations, work
+from experiments.neighbour_codes import OURS
+
+TITLE = {"digits": "Digits"}
+WIDTH = {"digits": 64}
+
+
+def cells_of(data="digits", **values):
+    """Return cells of a figure and three seeds by ``method, bits``."""
+    return [
+        {
+            "cell": {"data": data, "bits": bits, "method": method, "seed": seed},
+            "figures": {name: value + seed / 1000},
+        }
+        for name, by in values.items()
+        for (method, bits), value in by.items()
+        for seed in range(3)
+    ]
+
+
+def times_of(**us):
+    return [
+        {
+            "cell": {"data": "digits", "bits": 64, "method": method},
+            "figures": {"single_us": value, "batch_us": value / 4},
+        }
+        for method, value in us.items()
+    ]
+
+
+def test_every_main_claim_is_judged():
+    found = {claim.text: "" for claim, _ in judged([], TITLE, WIDTH)}
+    found |= {
+        claim.text: by
+        for claim, by, _ in structured_verdicts([], [], [], TITLE, WIDTH)
+        if claim.text not in found
+    }
+    assert {text for text, _ in MAIN} <= set(found)
+
+
+def test_verdicts_are_counted_in_short():
+    cells = cells_of(ann_map={("SP 10%", 16): 0.5, ("LSH", 16): 0.4})
+    cells += cells_of(ann_map={("SP 10%", 64): 0.6, ("ITQ", 64): 0.7})
+    times = times_of(**{"SP 10%": 2.0, "ITQ": 5.0})
+    found = {row[0]: row[1:] for row in tallies(cells, [], times, TITLE, WIDTH)}
+    assert found["SP 10 % is better than LSH up to d/4 bits"] == ["1", "0", "0"]
+    assert found["SP 10 % is better than ITQ beyond d/4 bits"] == ["0", "0", "1"]
+    assert found["SP 10 % encodes 10 times as fast as ITQ"] == ["0", "0", "1"]
+    assert "SP 5 % is better than threshold" not in found
+    text = answer(cells, [], times, TITLE, WIDTH)
+    assert "2.5 to 2.5 times as fast as ITQ for a vector alone" in text
+    assert answer([], [], [], TITLE, WIDTH) == ""
+
+
+def test_saturation_is_a_small_gain():
+    claim = Claim("", "ITQ", "", SATURATED, 2)
+    values = {("ITQ", 128): 0.9, ("ITQ", 256): 0.905}
+    table = table_of(cells_of(ann_map=values), "digits")
+    assert saturates(claim, table, 64) == "holds: +.005 ± .000 from 128 to 256 bits"
+    assert saturates(claim, table, 128) == ""
+    table = table_of(cells_of(ann_map={**values, ("ITQ", 256): 0.95}), "digits")
+    assert saturates(claim, table, 64).startswith("**does not hold**: +.050")
+
+
+def test_long_codes_stand_beside_both_ways_to_rank_features():
+    name = "caltech101+cifar10"
+    values = {("float", 0): 0.4, ("float, centred", 0): 0.6, ("SP 5%", 2560): 0.58}
+    cells = cells_of(name, label_map=values)
+    found = beside_features(cells, {name: "Among"}, WIDTHS)
+    assert [texts[0] for _, _, texts in found] == [
+        "holds: +.180 ± .000 at 2560 bits",
+        "**does not hold**: -.020 ± .000 at 2560 bits",
+        "not measured at 5120 bits: it ends at 2560 bits, +.180 ± .000 beyond float, "
+        "-.020 ± .000 beyond float, centred",
+    ]
+    longer = cells_of(name, label_map={**values, ("SP 5%", 5120): 0.61})
+    table = table_of(longer, name, "label_map")
+    assert at_4d(table, 1280) == (
+        "holds: +.210 ± .000 at 5120 bits beyond float, "
+        "holds: +.010 ± .000 at 5120 bits beyond float, centred"
+    )
+
+
+def test_operations_go_by_the_shape():
+    assert operations("ITQ", 64, 256) == 2 * 64 * 256
+    assert operations("SP 5%", 256, 256) == pytest.approx(0.1 * 256 * 256)
+    assert operations("BP-opt", 256, 256) == 2 * (16 * 16 * 16) * 2
+    assert operations("CBE-rand", 256, 256) == 2 * 5 * 256 * 8
+    assert operations("Hadamard 3", 250, 250) == 3 * 256 * 9
+    text = work(times_of(**{"LSH": 6.0, "SP 10%": 2.0}), TITLE, WIDTH)
+    assert "| SP 10% | 10.0; 3.0; 3.0 |" in text
+    assert work([], TITLE, WIDTH) == ""
+
+
+def test_costs_are_ratios_over_all_lengths():
+    values = {("ITQ", 64): 2.0, ("SP 10%", 64): 3.0, ("ITQ", 256): 2.0}
+    values |= {("SP 10%", 256): 2.0, ("SP 10%, iterative, spectral", 256): 10.0}
+    text = costs(cells_of(fit_seconds=values), ["digits"])[1]
+    assert text.endswith("| Digits, pixels, 64-d | 1.0 to 1.5 |  | 5.0 |")
+
+
+def test_machines_are_named_where_they_were_noted():
+    plain = times_of(ITQ=1.0)
+    noted = times_of(LSH=1.0)
+    noted[0]["figures"] |= {"cpu": "A processor", "isa": "avx2"}
+    assert machine_of(plain) == ""
+    assert machine_of(noted) == " (A processor, avx2)"
+    both = " (A processor, avx2; of some it was not noted)"
+    assert machine_of([*plain, *noted]) == both
+
+
+def test_fewer_iterations_are_told_by_their_number():
+    text = _sparse_page._iterations(["caltech101-5120", "caltech101-11520", "icd10"])
+    both = f"*{TITLES['caltech101-5120']}* and *{TITLES['caltech101-11520']}*"
+    assert text == f"50 iterations, but fewer of large sets (5 on {both})"
+    assert _sparse_page._iterations(["icd10"]) == "50 iterations"
+
+
+def test_the_sum_of_the_verdicts():
+    """As the short answer says it."""
+    cells = list(Cells("sparse_projections"))
+    titles = {cell["cell"]["data"]: "" for cell in cells}
+    times = list(Cells("encode_times"))
+    found = {row[0]: row[1:] for row in tallies(cells, [], times, titles, WIDTHS)}
+    counts = {text: [int(n) for n in each] for text, each in found.items()}
+    for text in ("better than LSH up to d/4 bits", "near ITQ from d/4 bits on"):
+        holds, undecided, not_ = counts[f"SP 10 % is {text}"]
+        assert holds > undecided + not_
+    for text in ("ITQ beyond d/4 bits", "100 % from d bits on"):
+        assert counts[f"SP 10 % is better than {text}"][0] == 0
+    assert counts.get("SP 10 % encodes 10 times as fast as ITQ", [0])[0] == 0
+
+
+def test_dense_maps_lose_where_rows_are_few_only():
+    """As the short answer says of overfitting."""
+    assert "where rows are few only" in next(_sparse_answer.overfitting(TITLES))
+    for few, every in ends_of_gaps().values():
+        assert few.startswith("+")
+        assert every.startswith("-")
+
+
+def test_what_wider_neighbourhoods_bring_back():
+    """As the page on neighbour codes says of labels, and of a tenth of the weights."""
+    cells = list(Cells("neighbour_codes"))
+    shares, lost = {}, []
+    for name in TITLES:
+        chosen = [each for each in cells if each["cell"]["data"] == name]
+
+        def gap(one, other, key, chosen=chosen, bits=64):
+            gaps = over_seeds(_neighbour_page.differences(chosen, one, other, key))
+            at = {dict(each)["bits"]: mean for each, (mean, *_) in gaps.items()}
+            return at.get(bits, math.nan)
+
+        wide = gap("NeighbourCodes, perplexity 150", "ITQ", "label_map")
+        if not math.isnan(wide):
+            shares[name] = 1 - wide / gap(OURS, "ITQ", "label_map")
+        few = "NeighbourCodes, 10% of the weights"
+        lost += [gap(few, OURS, "recall10", bits=bits) for bits in (64, 256)]
+    assert all(shares[name] > 0.4 for name in ("icd10", "wordnet"))
+    assert all(shares[name] < 0.4 for name in ("caltech101-1280", "cifar10"))
+    assert not any(gap >= 0 for gap in lost)  # what was not measured is NaN
+
+
+def test_texts_take_their_figures():
+    found = _neighbour_page.asides(list(Cells("neighbour_codes")))
+    assert set(found) == {"labels", "weights"}
+    assert " to " in found["labels"]
+    assert " at 64 bits" in found["weights"]

@@ -1,0 +1,53 @@
+"""What is best where nothing keeps all bounds."""
+
+import pytest
+
+from fewbits.training.tuning import Configuration, Measured, Target
+
+
+def measured(quality=0.5, n_bytes=8, encode_us=10.0):
+    return Measured(
+        configuration=Configuration("lsh", 8),
+        n_items=1000,
+        quality=quality,
+        error=0.01,
+        bytes_per_item=n_bytes,
+        encode_us=encode_us,
+        search_us=1.0,
+        fit_seconds=1.0,
+        n_constant_bits=0,
+    )
+
+
+def best(target, *found):
+    return min(found, key=target.rank)
+
+
+@pytest.mark.parametrize("bound", [0.5, 7.5])
+def test_of_what_takes_too_long_the_fastest_is_nearest(bound):
+    slow, fast = measured(0.9, encode_us=9.08), measured(0.2, encode_us=8.25)
+    assert best(Target(max_encode_us=bound), slow, fast) is fast
+
+
+def test_of_what_is_equally_near_quality_decides():
+    good, bad = measured(0.9, encode_us=8.25001), measured(0.2, encode_us=8.25)
+    assert best(Target(max_encode_us=0.5), bad, good) is good
+
+
+def test_the_bound_that_is_broken_most_counts():
+    target = Target(at_least=0.8, max_encode_us=8)
+    fast, good = measured(0.2, encode_us=8), measured(0.7, encode_us=11)
+    assert best(target, fast, good) is good
+    target = Target(max_bytes=8, max_encode_us=8)
+    short, long = measured(n_bytes=8, encode_us=16), measured(n_bytes=12, encode_us=4)
+    assert best(target, short, long) is long
+
+
+def test_of_what_is_cheap_enough_quality_decides():
+    target = Target(at_least=0.9, max_bytes=8)
+    good, bad = measured(0.8, n_bytes=8), measured(0.2, n_bytes=1)
+    dear = measured(0.99, n_bytes=9)
+    assert best(target, dear, bad, good) is good
+    fewest = Target(at_least=0.9)
+    assert best(fewest, measured(0.2, n_bytes=1), good) is good
+    assert best(fewest, dear, measured(0.95, n_bytes=7), good).bytes_per_item == 7
