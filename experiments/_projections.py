@@ -141,6 +141,12 @@ class TooLong(NamedTuple):
 _LARGE = ("caltech101-5120", "caltech101-11520")
 LEFT_OUT = (
     TooLong(("BRE",), 512, "fifty sweeps of coordinate descent over all bits"),
+    TooLong(
+        ("PCAH",),
+        2048,
+        "a bit is a principal axis, and fewer rows than features have fewer",
+        ("caltech101-11520",),
+    ),
     TooLong(("NeighbourCodes",), 2048, "its steps on long codes take many minutes"),
     TooLong(("NeighbourCodes",), 512, "many minutes each, as above", _LARGE),
     TooLong(
