@@ -188,7 +188,20 @@ class Encoder(ABC):
             file.write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file that `save` writes."""
+        """Return the content of the file that `save` writes.
+
+        Returns
+        -------
+        bytes
+            Of a safetensors file, with the kind, the zero bit and the fingerprint among
+            its metadata.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> b"linear" in LinearEncoder([[1.0]], [0.0]).to_bytes()
+        True
+        """
         metadata = {
             "format": "fewbits-encoder-1",
             "kind": self.kind,

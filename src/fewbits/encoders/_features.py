@@ -16,10 +16,27 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
 
     Memory maps stay memory maps.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+        Of any real dtype.
+    n_features : int, default=None
+        The width it must have; None takes any.
+
+    Returns
+    -------
+    ndarray of shape (n, n_features)
+        `X` itself where it is an array.
+
     Raises
     ------
     FeatureError
         When `X` is no matrix of real numbers, or not `n_features` wide.
+
+    Examples
+    --------
+    >>> as_features([[1, 2], [3, 4]], n_features=2).shape
+    (2, 2)
     """
     array = X if isinstance(X, np.ndarray) else _asarray(X)
     if isinstance(array, np.ma.MaskedArray):
@@ -43,10 +60,26 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
 def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Walk over `X` in finite, C-ordered float32 blocks of some tens of MB.
 
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Of any real dtype; a memory map is read block by block.
+
+    Yields
+    ------
+    span : slice
+        Of the rows.
+    block : ndarray of shape (n_rows, n_features), dtype float32
+
     Raises
     ------
     FeatureError
         When a value is NaN, infinite, or too large for float32; names the row.
+
+    Examples
+    --------
+    >>> [(span, block.dtype) for span, block in feature_blocks(np.ones((3, 2)))]
+    [(slice(0, 3, None), dtype('float32'))]
     """
     rows = max(1, _BLOCK_BYTES // (4 * max(1, X.shape[1])))
     for start in range(0, len(X), rows):

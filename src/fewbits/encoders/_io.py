@@ -70,6 +70,14 @@ def load(path: str | Path) -> Encoder:
         When the file is no encoder, is damaged, or was written by a newer version.
     OSError
         When there is no such file, or it may not be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     LinearEncoder([[1.0], [-1.0]], [0.0]).save(f"{folder}/encoder.safetensors")
+    ...     load(f"{folder}/encoder.safetensors")
+    LinearEncoder(2 -> 1 bits)
     """
     metadata, tensors = read_tensors(path, "encoder", _FORMAT)
     _check_kind(path, metadata.get("kind"))

@@ -32,10 +32,20 @@ class SparseEncoder(SizedEncoder):
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
 
+    Attributes
+    ----------
+    indptr, indices, values, bias : ndarray, dtype int64, int32, float32 and float32
+        Read-only.
+
     Raises
     ------
     ArgumentError
         When the arrays are no CSR matrix, or a number is not finite in float32.
+
+    References
+    ----------
+    Xia, He, Kohli and Sun, "Sparse Projections for High-Dimensional Binary Codes", CVPR
+    2015.
 
     Examples
     --------
