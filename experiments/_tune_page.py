@@ -26,6 +26,7 @@ from experiments._tune_targets import (
     targets,
 )
 from experiments._verdicts import (
+    RULE,
     Values,
     minus,
     over_seeds,
@@ -86,7 +87,7 @@ What tuning gains on the default, of all methods and lengths, that comes nearest
 paired by seed: as defaults come, by Hamming distance, and with shortlists that they do
 not have unasked. With {LONGEST:,}, the most that tuning tries, or more, a default
 differs from what is tuned by method and parameters only: nothing is gained where a
-default is the best there is."""
+default is the best there is. {RULE} The margin is 0."""
 ONE_FOR_ALL = """A default is the same whatever the data, the length and what counts.
 Beside each of them as the choice for everything, means over sets and lengths:"""
 #: Mean, standard error and count, by method and bits.

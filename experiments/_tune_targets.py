@@ -165,7 +165,9 @@ def bytes_met(cells: list[Cell]) -> list[str]:
     if saved:
         gap: Gap = mean_and_error(saved)
         ends = f"{gap[0]:+.1f}" + (f" ± {gap[1]:.1f}" if gap[2] > 1 else "")
-        beside = f"{word(gap, -gap[0])}: {ends} bytes"
+        beside = (
+            f"{word(gap, -gap[0])}: {ends} bytes" if any(saved) else "as many bytes"
+        )
     return [f"{met} of {len(tuned)}", beside]
 
 

@@ -32,7 +32,13 @@ from experiments._projections import (
 from experiments.neighbour_codes import FORMS, FORMS_AT, LENGTHS
 from fewbits import _kernels
 from fewbits.encoders import Encoder
-from fewbits.learners import Learner, NeighbourCodes, Thresholding, shared_steps
+from fewbits.learners import (
+    LSH,
+    Learner,
+    NeighbourCodes,
+    Thresholding,
+    shared_steps,
+)
 
 SEED = 0
 #: Rows to learn a step from, and rows of a batch.
@@ -79,6 +85,8 @@ def methods_at(name: str, width: int, n_bits: int) -> dict[str, Learner]:
         and measured(name, method, n_bits)
         and has_codes(method, n_bits, width)
     }
+    if "PCAH" in found:  # an encoder of that shape that needs fewer rows
+        found["PCAH"] = LSH(n_bits, random_state=SEED)
     if n_bits == width:
         found["threshold"] = Thresholding()
     for method, options in FORMS.items() if n_bits in FORMS_AT else ():

@@ -28,6 +28,9 @@ def check(rows):
     learnt, random = by_name["learnt 256 (ITQ)"], by_name["random 256 (LSH)"]
     assert learnt["bytes_per_item"] == random["bytes_per_item"] == 32
     assert learnt["recall"] > random["recall"]
+    short = by_name["learnt 64 (neighbours)"]
+    assert short["bytes_per_item"] == 8
+    assert short["recall"] > by_name["learnt 64 (ITQ)"]["recall"] + 0.05
     lengths = [by_name[f"learnt {n} (ITQ)"]["recall"] for n in (64, 256, 512)]
     assert lengths == sorted(lengths)
     for row in rows[1:]:

@@ -1,6 +1,7 @@
 """The application: commands are registered here, and errors become one line."""
 
 import contextlib
+import inspect
 import os
 import signal
 import sys
@@ -82,6 +83,16 @@ for module in (
 ):
     module.register(app)
 app.add_typer(_data.app, name="data")
+
+
+def _flowing(text: str | None) -> str:
+    """Return paragraphs without line breaks, which would stand in narrow windows."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+
+
+for command in (*app.registered_commands, *_data.app.registered_commands):
+    command.help = _flowing(command.callback.__doc__)
 
 
 def _print_version(wanted: bool) -> None:

@@ -51,7 +51,7 @@ def demo(
     with progress_bar("learning") as progress, learning_reports_to(progress):
         bundle = demo.build(data, features, n_bits=bits)
     bundle.save(output)
-    with progress_bar("comparing") as progress:
+    with progress_bar("comparing") as progress, learning_reports_to(progress):
         rows = demo.compare(features, bundle.encoder, progress=progress)
     answers = demo.ask(bundle, demo.QUESTIONS)
     if as_json:

@@ -13,7 +13,7 @@ from fewbits.decoding import nearest_vote
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
-from fewbits.learners import ITQ, LSH
+from fewbits.learners import ITQ, LSH, NeighbourCodes
 
 Progress = Callable[[int, int], None]
 
@@ -91,7 +91,8 @@ def compare(
     """Measure codes against the float vectors on diagnoses held out as queries.
 
     Beside the learnt codes: the signs of the features, random codes of the same length,
-    and learnt codes of a quarter and of twice the length.
+    learnt codes of a quarter and of twice the length, and as short ones that are
+    trained, in a third of the usual iterations, to keep neighbours.
     """
     asked, others = _split(len(features))
     queries, database = features[asked], features[others]
@@ -100,9 +101,11 @@ def compare(
         "sign bits": LinearEncoder(np.eye(n_features), np.zeros(n_features)),
         f"random {n_bits} (LSH)": LSH(n_bits, random_state=0).fit(database).encoder_,
     }
-    for length in sorted({max(8, n_bits // 4), n_bits, 2 * n_bits}):
+    short = max(8, n_bits // 4)
+    for length in sorted({short, n_bits, 2 * n_bits}):
         encoder = learnt if length == n_bits else _learn(database, length)
         encoders[f"learnt {length} (ITQ)"] = encoder
+    encoders[f"learnt {short} (neighbours)"] = _keep_neighbours(database, short)
     return compare_encoders(encoders, database, queries, progress=progress)
 
 
@@ -115,6 +118,11 @@ def _split(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _learn(features: NDArray[np.float32], n_bits: int) -> Encoder:
     return ITQ(n_bits, random_state=0).fit(features[:N_TRAINING]).encoder_
+
+
+def _keep_neighbours(features: NDArray[np.float32], n_bits: int) -> Encoder:
+    learner = NeighbourCodes(n_bits, n_anchors=5000, n_iter=20, random_state=0)
+    return learner.fit(features[:N_TRAINING]).encoder_
 
 
 def made(folder: Path) -> bool:
