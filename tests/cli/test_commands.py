@@ -4,6 +4,7 @@ import errno
 import json
 import re
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
 
@@ -23,6 +24,16 @@ from fewbits.training import DEEP_METHODS, METHODS
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
 COMMANDS += ["export", "tune"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_no_lines_that_end_early(command):
+    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "60"}).stdout
+    lines = [line.strip() for line in shown.partition("╭")[0].splitlines()]
+    for line, following in pairwise(lines):
+        if following and not line.startswith("Usage:"):
+            first_word = following.split()[0]
+            assert not line or len(f"{line} {first_word}") > 58
 
 
 def run(*arguments, **options):
