@@ -85,7 +85,8 @@ def main(
         rows.append(two_threads(MILLION if quick else 10 * MILLION, 5 * repeats))
         print(f"two threads on one query: {rows[-1]['ratio']:.2f}x one thread (1.4)")
     if json_path:
-        json_path.write_text(json.dumps(rows, indent=1) + "\n")
+        report = {"machine": {"isa": _kernels.active_isa()}, "rows": rows}
+        json_path.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def measure(case: Case, repeats: int) -> dict[str, Any]:

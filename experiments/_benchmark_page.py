@@ -158,8 +158,9 @@ def imports(medians: dict[str, float]) -> str:
     return "## Import\n\n" + markdown(["", "median", "over NumPy"], rows)
 
 
-def search(rows: list[dict[str, Any]]) -> str:
+def search(report: dict[str, Any]) -> str:
     """Return the table of searches."""
+    rows = report["rows"]
     cells = [
         [
             f"{row['n']:,}",

@@ -281,7 +281,8 @@ class TestGaussian:
         kernels = np.exp(
             -bre.gamma_ * cdist(centred, encoder.anchors.astype(float), "sqeuclidean")
         )
-        np.testing.assert_allclose(kernels @ weights, encoder.project(X), rtol=1e-5, atol=1e-7)
+        scores = encoder.project(X)
+        np.testing.assert_allclose(kernels @ weights, scores, rtol=1e-5, atol=1e-7)
         assert not inner.bias.any()
         assert len(encoder.anchors) <= n_train
 

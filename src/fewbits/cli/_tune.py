@@ -1,6 +1,6 @@
 """``fewbits tune``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -157,7 +157,7 @@ def tune(
         written = str(output) if found.reached else None
         print_json({"configuration_file": written, **found.as_dict()})
     else:
-        _print(found)
+        _print(found, methods or ())
     if plot is not None:
         tuning.frontier_drawing(*_plotted(found)).save(plot)
     _refuse_unreached(found, output)
@@ -207,8 +207,8 @@ def _wanted(
     return quality or ("map" if labelled else "recall"), None
 
 
-def _print(found: Any) -> None:
-    for untried in _untried(found):
+def _print(found: Any, asked: Sequence[str]) -> None:
+    for untried in _untried(found, asked):
         typer.echo(f"note: {untried}")
     _print_frontier(found)
     typer.echo(
@@ -226,10 +226,15 @@ def _print(found: Any) -> None:
             f"not room: {found.best.bytes_per_item:,} bytes, where vectors alone would "
             f"take {found.vector_bytes:,}"
         )
+    elif found.best.bytes_per_item >= found.vector_bytes:
+        typer.echo(
+            f"note: a code takes {found.best.bytes_per_item:,} bytes, and the vector "
+            f"alone as float16 would take no more: {found.vector_bytes:,}"
+        )
 
 
-def _untried(found: Any) -> Iterator[str]:
-    """Yield what was not tried, and why."""
+def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
+    """Yield what was not tried, and why; what does not suit only if asked for."""
     if found.too_long:
         yield f"not tried: {_too_long(found)}"
     if found.beyond_axes:
@@ -239,7 +244,8 @@ def _untried(found: Any) -> Iterator[str]:
         names = ", ".join(found.without_torch)
         yield f"not tried: {names} need torch: pip install 'fewbits[deep]'"
     for method, reason in found.refused.items():
-        yield f"some of {method} could not be learnt: {reason}"
+        if method in methods:
+            yield f"some of {method} could not be learnt: {reason}"
     if found.n_untried:
         yield (
             f"time was up before {found.n_untried:,} more were measured: call again to "
@@ -289,7 +295,8 @@ def _print_unconfirmed(found: Any) -> None:
     if not found.time_confirmed:
         typer.echo(
             f"note: timed once more, encoding took {found.reported.encode_us:.2f} "
-            f"microseconds, above {found.target.max_encode_us:g}: ask for a little less"
+            f"microseconds, above {found.target.max_encode_us:g}: ask for a "
+            "little less, or the machine was busy"
         )
 
 

@@ -12,6 +12,7 @@ from fewbits.inputs import Input
 from fewbits.training import evaluate_bundle, fit_bundle
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import Configuration
+from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._variants import VARIANTS
 
 CHOSEN = Configuration("sp", 32, {"density": 0.5}, 3, None, "vectors", 40)
@@ -55,6 +56,16 @@ def test_another_file_is_refused(path, change, message):
 def test_no_configuration_at_all(path, content):
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ArtefactError, match="no configuration of 'fewbits tune'"):
+        Configuration.load(path)
+
+
+@pytest.mark.parametrize("line", ["", '{"key": [1, "", "alone"], "found": []}\n'])
+def test_measurements_are_told_from_a_configuration(path, line):
+    path.unlink()
+    Journal(path, {"k": 10})
+    path.write_text(path.read_text() + line)
+    told = "it holds measurements; the configuration is the .json file beside it$"
+    with pytest.raises(ArtefactError, match=told):
         Configuration.load(path)
 
 

@@ -25,13 +25,15 @@ def best(target, *found):
 
 @pytest.mark.parametrize("bound", [0.5, 7.5])
 def test_of_what_takes_too_long_the_fastest_is_nearest(bound):
-    slow, fast = measured(0.9, encode_us=9.08), measured(0.2, encode_us=8.25)
+    slow, fast = measured(0.9, encode_us=13.5), measured(0.2, encode_us=8.25)
     assert best(Target(max_encode_us=bound), slow, fast) is fast
 
 
-def test_of_what_is_equally_near_quality_decides():
-    good, bad = measured(0.9, encode_us=8.25001), measured(0.2, encode_us=8.25)
-    assert best(Target(max_encode_us=0.5), bad, good) is good
+@pytest.mark.parametrize("bound", [0.5, 5, 7.5])
+def test_of_what_is_about_equally_near_quality_decides(bound):
+    times = {0.152: 8.44, 0.275: 8.62, 0.574: 9.32, 0.41: 8.4}
+    found = [measured(quality, encode_us=time) for quality, time in times.items()]
+    assert best(Target(max_encode_us=bound), *found).quality == 0.574
 
 
 def test_the_bound_that_is_broken_most_counts():

@@ -92,15 +92,17 @@ def encoding_takes(monkeypatch):
 FAST = {"methods": ["lsh"], "n_bits": [16, 24, 32]}
 
 
-def test_a_lucky_time_is_not_chosen(encoding_takes, tmp_path):
-    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 6, 32: 12})
+def test_a_delay_while_times_are_taken_again_costs_nothing(encoding_takes, tmp_path):
+    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 15, 24: 16, 32: 12})
     target = Target(max_bytes=4, max_encode_us=10)
+    path = tmp_path / "m.jsonl"
     for _ in range(2):  # measured, and known from the journal
-        found = tune(digits(), target, **FAST, journal=tmp_path / "m.jsonl")
-        assert found.configuration.n_bits == 24
-        assert found.best.encode_us == pytest.approx(6)
+        found = tune(digits(), target, **FAST, journal=path)
+        assert found.configuration.n_bits == 32
+        assert found.best.encode_us == pytest.approx(9)
         assert found.reached
         assert found.confirmed
+    assert '"encode_us": 12' not in path.read_text()
 
 
 def test_an_unlucky_time_is_taken_again(encoding_takes):
@@ -118,7 +120,7 @@ def test_what_is_left_is_timed_where_all_finalists_are_too_slow(
     encoding_takes, monkeypatch
 ):
     monkeypatch.setattr(_finals, "_FINALISTS", 1)
-    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 11, 32: 12})
+    encoding_takes(once={16: 5, 24: 11, 32: 11.5}, in_turn={16: 5, 24: 11, 32: 12})
     found = tune(digits(), Target(max_bytes=4, max_encode_us=10), **FAST)
     assert (found.configuration.n_bits, found.reached) == (16, True)
 
@@ -148,7 +150,7 @@ def test_times_are_left_alone_where_they_do_not_count(encoding_takes):
 
 
 def test_a_choice_is_made_when_time_is_up(encoding_takes):
-    encoding_takes(once={16: 5, 24: 6, 32: 9}, in_turn={16: 5, 24: 6, 32: 12})
+    encoding_takes(once={16: 5, 24: 6, 32: 11}, in_turn={16: 5, 24: 6, 32: 9})
     target = Target(max_bytes=4, max_encode_us=10)
     found = tune(digits(), target, **FAST, minutes=1e-9)
     assert found.configuration.n_bits == 24
@@ -390,14 +392,50 @@ def test_what_is_nearly_learnt_has_a_tenth_of_the_time_more(
 
 
 def test_what_takes_up_a_round_leaves_time_for_the_next(iterations_take):
-    clock, begun = iterations_take(lambda each: 0.0 if each.method == "lsh" else 6.0)
+    _, begun = iterations_take(lambda each: 0.0 if each.method == "lsh" else 6.0)
     tune(digits(), Target(max_bytes=4), **ONE_ROUND)
     n_first = begun[0][0][1]
     assert [words for ((words, n),) in begun if n == n_first] == [
         "lsh, 32 bits",
         "itq, 32 bits",
     ]
-    assert clock.now < 60
+    last = [words for ((words, n),) in begun if n > n_first]
+    assert last == ["lsh, 32 bits", "sp, 32 bits"]  # what is ended stays so
+
+
+def test_time_left_over_goes_to_what_the_round_had_none_for(
+    iterations_take, monkeypatch
+):
+    """Nothing can be trained thrice as long in what is left for that."""
+    clock, begun = iterations_take(
+        lambda each: 2.0 if each.method == "neighbours" else 0.4
+    )
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 2000)
+    options = {**ONE_ROUND, "methods": ["itq", "sp", "neighbours"]}
+    found = tune(digits(), Target(max_bytes=4), **options)
+    assert [group[0][0] for group in begun] == [
+        "itq, 32 bits",
+        "sp, 32 bits",
+        "neighbours, 32 bits",
+        "sp, 32 bits, 3% of the weights",  # up to here half of the time
+        "sp, 32 bits, 30% of the weights",
+        "neighbours, 32 bits, a tighter frame",
+        "neighbours, 32 bits, 10% of the weights",
+    ]
+    assert len({each.configuration.learner.key for each in found.measured}) == 6
+    assert found.n_untried == 3  # the last of these, another, and a longer one
+    assert clock.now == pytest.approx(68)  # at the first iteration after a tenth more
+
+
+def test_time_left_over_goes_to_what_earlier_rounds_had_none_for(iterations_take):
+    seconds = {"lsh": 0.0, "itq": 0.3, "sp": 2.9}
+    _, begun = iterations_take(lambda each: seconds[each.method])
+    found = tune(digits(), Target(max_bytes=4), **ONE_ROUND)
+    n_first = begun[0][0][1]
+    last = [words for ((words, n),) in begun if n > n_first]
+    assert last == ["lsh, 32 bits", "itq, 32 bits", "sp, 32 bits, 3% of the weights"]
+    assert "density" in found.measured[-1].configuration.parameters
+    assert found.n_untried == 1
 
 
 def test_what_looks_best_is_learnt_to_its_end(iterations_take):

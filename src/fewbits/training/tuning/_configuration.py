@@ -13,6 +13,7 @@ from fewbits.training._methods import decides_length
 from fewbits.training.tuning._variants import in_words
 
 FORMAT = "fewbits-configuration-1"
+_JOURNAL = '{"format": "fewbits-measurements-'  # how the other file begins
 RERANKINGS = (None, "scores", "vectors")
 _KINDS: dict[str, tuple[type, ...]] = {
     "method": (str,),
@@ -202,7 +203,12 @@ def _check(content: Mapping[str, Any], path: str | Path) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = dict(json.loads(path.read_text("utf-8")))
+        text = path.read_text("utf-8")
+        if text.startswith(_JOURNAL):
+            raise ValueError(
+                "it holds measurements; the configuration is the .json file beside it"
+            )
+        content = dict(json.loads(text))
         stated = content.pop("format")
     except KeyError:
         raise ArtefactError(

@@ -18,8 +18,9 @@ _FINALISTS = 3  # that are timed in turn
 class Finals:
     """Finalists take turns, until the best of all is one of them.
 
-    The best by times that were measured once is the one with most luck. Where nothing
-    comes near the bound there is no choice, and nothing is timed again.
+    What was measured once may have been delayed. Other work on the machine only delays,
+    so the lesser of both times counts. Where nothing comes near the bound there is no
+    choice, and nothing is timed again.
 
     Parameters
     ----------
@@ -42,10 +43,10 @@ class Finals:
     ) -> None:
         self.target, self.queries = target, queries
         self.encoder_of, self.in_time = encoder_of, in_time
-        self.timed: dict[str, float] = {}  # microseconds by learner
+        self.timed: dict[str, float] = {}  # microseconds by learner, the second time
 
     def run(self, measured: list[Measured]) -> list[Measured]:
-        """Return the figures, with the new times where there are some."""
+        """Return the figures, with the new times where these are shorter."""
         while finalists := self._next(measured):
             encoders = [self.encoder_of(each) for each in finalists]
             seconds = seconds_alone(encoders, self.queries)
@@ -74,7 +75,7 @@ class Finals:
 
     def _updated(self, found: Measured) -> Measured:
         time = self.timed.get(_learner(found).key, found.encode_us)
-        return replace(found, encode_us=time)
+        return replace(found, encode_us=min(time, found.encode_us))
 
 
 def _learner(found: Measured) -> Configuration:

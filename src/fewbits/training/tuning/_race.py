@@ -57,7 +57,7 @@ class Race:
         self.progress, self.notes = progress, notes
         vectors = target.affords_vectors(parts.X.shape[1])
         self.measuring = Measuring(journal, vectors)
-        self.n_untried = 0  # for want of time
+        self.untried: list[Configuration] = []  # for want of time
         self.pace: dict[str, float] = {}  # seconds to learn from a row, so far
 
     def run(self, wanted: list[Configuration]) -> list[Measured]:
@@ -74,11 +74,14 @@ class Race:
             if not latest:
                 reason = next(iter(self.measuring.refused.values()), None)
                 raise ArgumentError(f"nothing tried suits the items: {reason}")
-            self.pace = _pace(latest, nested)
+            self.pace |= _pace(latest, nested)
+            asked = wanted
             ranked = survivors(latest, self.target.screening, _KEPT)
             wanted = [each.configuration.learner for each in ranked]
+        left = sorted(self.untried, key=lambda each: each not in asked)
         latest += self._trained_longer(trial, latest)
-        return latest + self._shortened(trial, latest)
+        latest += self._shortened(trial, latest)
+        return latest + self._made_up(trial, left, latest)
 
     def _nested_up_to(self, wanted: list[Configuration]) -> int:
         """Return the longest code to be learnt with others where many are compared.
@@ -93,20 +96,26 @@ class Race:
         return min(longest - 1, NESTED_BITS) if counts else NESTED_BITS
 
     def _round(
-        self, trial: Trial, wanted: list[Configuration], until: float, nested: int
+        self,
+        trial: Trial,
+        wanted: list[Configuration],
+        until: float,
+        nested: int,
+        known: Sequence[Measured] = (),
     ) -> list[Measured]:
         """Measure in the order given, until the time is up; the first in any case.
 
         What takes next to no time comes before the rest, which the time may be up for,
         and what cannot be the choice any more behind it. What would not end in time by
         the pace of fewer rows is not begun. What takes up the time of later rounds is
-        ended: it would take longer there.
+        ended: it would take longer there. Where something of as many rows is `known`,
+        nothing must be measured, and the order stays as it is.
         """
-        found: list[Measured] = []
-        done = 0
+        found, done = list(known), 0
         is_last = len(trial.X) == len(self.parts.learn)
         end = np.inf if is_last else until
-        order = sorted(wanted, key=partial(self._takes_long, len(trial.X)))
+        takes_long = partial(self._takes_long, len(trial.X))
+        order = wanted if known else sorted(wanted, key=takes_long)
         self._keep(found)  # nothing of fewer rows
         pending = grouped(order, nested_up_to=nested)
         with shared_steps():
@@ -115,15 +124,15 @@ class Race:
                 self._tell(done, len(wanted), group, found)
                 alone = (group[0].n_bits or 1) > nested
                 missing = self.measuring.missing(trial, group, alone=alone)
-                needed = not found or wanted[0] in group
+                needed = not found or (not known and wanted[0] in group)
                 if needed or self._in_time(until, missing, len(trial.X)):
                     ending = nullcontext() if needed else self._ending(end)
                     found += self._figures(trial, group, ending, alone=alone)
                     self._keep(found)
                 else:
-                    self.n_untried += len(group)
+                    self.untried += group
                 done += len(group)
-        return found
+        return found[len(known) :]
 
     def _figures(
         self,
@@ -134,11 +143,14 @@ class Race:
         alone: bool = True,
     ) -> list[Measured]:
         """Return the figures that the bytes allow, none where the time ends a fit."""
+        start = time.monotonic()
         try:
             with ending or self._ending():
                 found = self.measuring.figures(trial, group, alone=alone)
         except _TimeUp:
-            self.n_untried += len(group)
+            self.untried += group
+            least = (time.monotonic() - start) / len(trial.X)
+            self.pace |= {each.key: least for each in group}
             return []
         return [
             each for each in found if self.target.affords_bytes(each.bytes_per_item)
@@ -196,7 +208,7 @@ class Race:
                 found += self._figures(trial, [longer])
                 self._keep(ranked + found)
             else:
-                self.n_untried += 1
+                self.untried.append(longer)
         return found
 
     def _trained_thrice(self, learner: Configuration) -> Configuration | None:
@@ -233,6 +245,18 @@ class Race:
             else:
                 bad = middle
         return found
+
+    def _made_up(
+        self, trial: Trial, left: list[Configuration], latest: list[Measured]
+    ) -> list[Measured]:
+        """Measure what rounds had no time for, as long as all of it is not up.
+
+        A round may be done with before its share is, and so may longer training.
+        """
+        if not left or not self._in_time():
+            return []
+        self.untried = [each for each in self.untried if each not in left]
+        return self._round(trial, left, np.inf, 0, latest)
 
     def retimed(self, measured: list[Measured]) -> list[Measured]:
         """Return the figures, with better times of the best where times decide."""

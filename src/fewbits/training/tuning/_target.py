@@ -14,8 +14,9 @@ _DIGITS = 3
 #: A time must stay below its bound by this share; and what exceeds it in a single
 #: measurement, by no more than the second, is not given up for that.
 _TIME_MARGIN, _TIME_DOUBT = 0.05, 0.25
-#: Where time is made as short as it gets, steps of a factor of two are divided so; what
-#: lies in the same part, or below a microsecond, counts as equally fast.
+#: Where time is made as short as it gets, or what comes nearest to a bound is looked
+#: for, steps of a factor of two are divided so; what lies in the same part, or below a
+#: microsecond, counts as equally fast.
 _PARTS_OF_TWO = 2
 
 
@@ -156,7 +157,10 @@ class Target:
         return 0, quality, *costs
 
     def _excess(self, found: Measured) -> float:
-        """Return the figure that misses its bound by most, in units of that bound."""
+        """Return the figure that misses its bound by most, in units of that bound.
+
+        A time counts as all that are about as long: measuring it varies by more.
+        """
         shares = [1.0]
         if self.at_least is not None:
             sure = found.quality - found.error
@@ -164,7 +168,8 @@ class Target:
         if self.max_bytes is not None:
             shares.append(found.bytes_per_item / self.max_bytes)
         if self.max_encode_us is not None:
-            shares.append(found.encode_us / ((1 - _TIME_MARGIN) * self.max_encode_us))
+            most = (1 - _TIME_MARGIN) * self.max_encode_us
+            shares.append(_rounded(found.encode_us) / most)
         return round(max(shares), _DIGITS)
 
     def described(self) -> str:
@@ -218,6 +223,11 @@ def _point(found: Measured, target: Target) -> tuple[float, ...]:
 def _magnitude(encode_us: float) -> float:
     """Return in which part of a doubling a time lies: less is not worth any quality."""
     return float(round(_PARTS_OF_TWO * math.log2(max(encode_us, 1.0))))
+
+
+def _rounded(encode_us: float) -> float:
+    """Return the middle of the part of a doubling that a time lies in."""
+    return math.exp2(_magnitude(encode_us) / _PARTS_OF_TWO)
 
 
 def _covers(one: Measured, other: Measured, target: Target) -> bool:

@@ -197,8 +197,9 @@ def tune(
         Seeds the parts and the learners.
     minutes : float, default=None
         After so long nothing new is begun, but for what looks best, nor is what would
-        take longer by the pace of fewer rows; each round has its share. A fit that is
-        under way then has a tenth of the minutes more, and ends at its next iteration;
+        take longer by the pace of fewer rows; each round has its share, and what is
+        left in the end goes to what these had no time for. A fit that is under way when
+        the time is up has a tenth of the minutes more, and ends at its next iteration;
         methods without iterations end by themselves. What looks best is learnt to its
         end, however long that takes.
     max_rows : int, default=200_000
@@ -274,7 +275,7 @@ def tune(
             target, [*(n_bits or ()), *own_lengths(methods or (), X.shape[1])]
         ),
         beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
-        n_untried=race.n_untried,
+        n_untried=len(race.untried),
         without_torch=() if methods else without_torch(target),
         refused=race.measuring.refused,
         vector_bytes=2 * X.shape[1],
