@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from experiments._cells import Cell
 from experiments._sparse_claims import judged
 from experiments._sparse_maps_page import ends_of_gaps
-from experiments._structured_claims import structured_verdicts
+from experiments._structured_claims import Judged
 from experiments._summary import decimal, markdown, shortest
 
 TEXT = """## In short
@@ -51,13 +51,13 @@ DATA = """- *Data.* Ours have fewer rows, and fewer bits for each feature or few
 
 def answer(
     cells: list[Cell],
-    svm: list[Cell],
+    structured: list[Judged],
     times: list[Cell],
     titles: dict[str, str],
     widths: dict[str, int],
 ) -> str:
     """Return on how many sets each claim holds, and why others do not."""
-    rows = list(tallies(cells, svm, times, titles, widths))
+    rows = list(tallies(cells, structured, titles, widths))
     if not rows:
         return ""
     header = ["claim", *(word.strip("*") for word in VERDICTS)]
@@ -67,13 +67,11 @@ def answer(
 
 def tallies(
     cells: list[Cell],
-    svm: list[Cell],
-    times: list[Cell],
+    structured: list[Judged],
     titles: dict[str, str],
     widths: dict[str, int],
 ) -> Iterator[list[str]]:
     """Yield a claim and the number of sets with each verdict, where it has any."""
-    structured = structured_verdicts(cells, svm, times, titles, widths)
     every = [(claim.text, "", found) for claim, found in judged(cells, titles, widths)]
     every += [(claim.text, by, found) for claim, by, found in structured]
     for wanted, by in MAIN:

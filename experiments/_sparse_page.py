@@ -21,7 +21,7 @@ from experiments._sparse_answer import answer
 from experiments._sparse_claims import ONE_STEP, claims, difference, table_of
 from experiments._sparse_maps_page import sparse_maps
 from experiments._sparse_plots import PAPER, figure_of, plots
-from experiments._structured_claims import structured_claims
+from experiments._structured_claims import structured_claims, structured_verdicts
 from experiments._summary import (
     decimal,
     left_out_of,
@@ -70,13 +70,14 @@ def write() -> None:
     names = [name for name in TITLES if any(c["cell"]["data"] == name for c in cells)]
     titles = {name: TITLES[name] for name in names}
     svm, times = list(Cells("table2")), list(Cells("encode_times"))
-    parts = [TITLE, answer(cells, svm, times, titles, WIDTHS)]
+    structured = structured_verdicts(cells, svm, times, titles, WIDTHS)
+    parts = [TITLE, answer(cells, structured, times, titles, WIDTHS)]
     introduction = INTRODUCTION.format(
         iterations=_iterations(names), machine=machine_of(times)
     )
     parts += [introduction, left_out(titles)]
     parts.append(claims(cells, titles, WIDTHS))
-    parts.append(structured_claims(cells, svm, times, titles, WIDTHS))
+    parts.append(structured_claims(structured, titles, WIDTHS))
     parts.append(work(times, titles, WIDTHS))
     parts += [section(cells, times, name) for name in names]
     parts += [iterative(cells, names), betas(cells, names)]

@@ -161,16 +161,14 @@ FASTER = (
     Faster("Time, figure 4", "SP 0.1%", "ITQ", 1000.0, _LITTLE),
 )
 
+#: A claim, by what it is judged, and what is said of it for each set of features.
+Judged = tuple[Claim, str, list[str]]
+
 
 def structured_claims(
-    cells: list[Cell],
-    svm: list[Cell],
-    times: list[Cell],
-    titles: dict[str, str],
-    widths: dict[str, int],
+    judged: list[Judged], titles: dict[str, str], widths: dict[str, int]
 ) -> str:
     """Return the table of the claims, and why some do not hold."""
-    judged = structured_verdicts(cells, svm, times, titles, widths)
     rows = [[claim.text, by, *found] for claim, by, found in judged if any(found)]
     table = markdown(["claim", "by", *titles.values()], rows)
     explained = reasons([(claim, found) for claim, _, found in judged], titles, widths)
@@ -183,9 +181,9 @@ def structured_verdicts(
     times: list[Cell],
     titles: dict[str, str],
     widths: dict[str, int],
-) -> list[tuple[Claim, str, list[str]]]:
+) -> list[Judged]:
     """Return what is said of each claim, and by what, for each set of features."""
-    judged: list[tuple[Claim, str, list[str]]] = []
+    judged: list[Judged] = []
     for part in (ANN, RETRIEVAL, CLASSES):
         source = svm if part is CLASSES else cells
         for claim in part.claims:
@@ -210,7 +208,7 @@ def structured_verdicts(
 
 def beside_features(
     cells: list[Cell], titles: dict[str, str], widths: dict[str, int]
-) -> list[tuple[Claim, str, list[str]]]:
+) -> list[Judged]:
     """Return what long codes lose to the features among distractors."""
     table = table_of(cells, DISTRACTORS, RETRIEVAL.figure)
     d = widths.get(DISTRACTORS, 0)

@@ -23,7 +23,7 @@ from experiments._projections import (
 )
 from experiments._ranking import Fit, encoder_figures, float_figures
 from experiments._sparse_page import WIDTHS, own_signs
-from experiments._structured_claims import structured_claims
+from experiments._structured_claims import structured_claims, structured_verdicts
 from fewbits.datasets import Dataset
 from fewbits.errors import ArgumentError, MissingDataError
 from fewbits.learners import LSH, SparseProjections
@@ -245,7 +245,11 @@ def test_claims_beside_structured_projections():
             "SP 5%": (0.4, 0.41),
         }
     )
-    text = structured_claims(cells, [], [], {"digits": "Digits"}, {"digits": 64})
+    text = structured_claims(
+        structured_verdicts(cells, [], [], {"digits": "Digits"}, {"digits": 64}),
+        {"digits": "Digits"},
+        {"digits": 64},
+    )
     assert (
         "SP 10 % is better than CBE-opt | ANN mAP, figures 2, 5 and 6 | holds" in text
     )
@@ -266,7 +270,11 @@ def times_of(data="digits", bits=64, **single_us):
 
 def test_claims_on_time_count_single_vectors_and_know_why_not():
     times = times_of(**{"SP 5%": 2.0, "CBE-opt": 1.0, "BP-opt": 2.0, "ITQ": 39.0})
-    text = structured_claims([], [], times, {"digits": "Digits"}, {"digits": 64})
+    text = structured_claims(
+        structured_verdicts([], [], times, {"digits": "Digits"}, {"digits": 64}),
+        {"digits": "Digits"},
+        {"digits": 64},
+    )
     row = "| SP 5 % encodes {} | Time, {} | {}, in a batch {} |"
     both = "figures 5 and 6"
     assert row.format("faster than BP-opt", both, "holds: 1.0", "1.0") in text
@@ -294,13 +302,21 @@ def test_claims_on_classes_rise_and_reach_the_features():
         )
         for seed in range(3)
     ]
-    text = structured_claims([], cells, [], {"digits": "Digits"}, {"digits": 64})
+    text = structured_claims(
+        structured_verdicts([], cells, [], {"digits": "Digits"}, {"digits": 64}),
+        {"digits": "Digits"},
+        {"digits": 64},
+    )
     assert "| SP 5 % classifies better the more bits |" in text
     assert "| **does not hold**: -.100 ± .000 from 128 to 256 bits |" in text
     assert "**does not hold**: -.100 ± .000 at 256 bits" in text
     assert "classifies as the features: the features themselves are far" in text
     rising = [each for each in cells if each["cell"]["bits"] != 256]
-    text = structured_claims([], rising, [], {"digits": "Digits"}, {"digits": 64})
+    text = structured_claims(
+        structured_verdicts([], rising, [], {"digits": "Digits"}, {"digits": 64}),
+        {"digits": "Digits"},
+        {"digits": 64},
+    )
     assert "| holds: +.200 ± .000 from 64 to 128 bits |" in text
 
 

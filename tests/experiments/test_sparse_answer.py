@@ -58,12 +58,19 @@ def test_verdicts_are_counted_in_short():
     cells = cells_of(ann_map={("SP 10%", 16): 0.5, ("LSH", 16): 0.4})
     cells += cells_of(ann_map={("SP 10%", 64): 0.6, ("ITQ", 64): 0.7})
     times = times_of(**{"SP 10%": 2.0, "ITQ": 5.0})
-    found = {row[0]: row[1:] for row in tallies(cells, [], times, TITLE, WIDTH)}
+    found = {
+        row[0]: row[1:]
+        for row in tallies(
+            cells, structured_verdicts(cells, [], times, TITLE, WIDTH), TITLE, WIDTH
+        )
+    }
     assert found["SP 10 % is better than LSH up to d/4 bits"] == ["1", "0", "0"]
     assert found["SP 10 % is better than ITQ beyond d/4 bits"] == ["0", "0", "1"]
     assert found["SP 10 % encodes 10 times as fast as ITQ"] == ["0", "0", "1"]
     assert "SP 5 % is better than threshold" not in found
-    text = answer(cells, [], times, TITLE, WIDTH)
+    text = answer(
+        cells, structured_verdicts(cells, [], times, TITLE, WIDTH), times, TITLE, WIDTH
+    )
     assert "2.5 to 2.5 times as fast as ITQ for a vector alone" in text
     assert answer([], [], [], TITLE, WIDTH) == ""
 
@@ -137,7 +144,12 @@ def test_the_sum_of_the_verdicts():
     cells = list(Cells("sparse_projections"))
     titles = {cell["cell"]["data"]: "" for cell in cells}
     times = list(Cells("encode_times"))
-    found = {row[0]: row[1:] for row in tallies(cells, [], times, titles, WIDTHS)}
+    found = {
+        row[0]: row[1:]
+        for row in tallies(
+            cells, structured_verdicts(cells, [], times, titles, WIDTHS), titles, WIDTHS
+        )
+    }
     counts = {text: [int(n) for n in each] for text, each in found.items()}
     for text in ("better than LSH up to d/4 bits", "near ITQ from d/4 bits on"):
         holds, undecided, not_ = counts[f"SP 10 % is {text}"]

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._spans import spans
-from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._elementary import exp
-from fewbits.encoders._inner import as_text, inner_tensors
+from fewbits.encoders._inner import OuterEncoder, as_text, inner_tensors
 from fewbits.errors import ArgumentError
 
 #: Numbers of a block that are held at a time, in float64.
@@ -19,7 +18,7 @@ _BLOCK_ENTRIES = 1 << 20
 
 
 @final
-class AnchorEncoder(Encoder):
+class AnchorEncoder(OuterEncoder):
     """An encoder behind the Gaussian kernels of a vector with some anchors.
 
     It takes ``exp(-gamma |x - a|^2)`` of each anchor ``a``, so that its hyperplanes are
@@ -99,10 +98,6 @@ class AnchorEncoder(Encoder):
     def n_features(self) -> int:
         return len(self.mean)
 
-    @property
-    def n_bits(self) -> int:
-        return self.inner.n_bits
-
     def tensors(self) -> Tensors:
         return {
             **inner_tensors(self.inner),
@@ -112,15 +107,7 @@ class AnchorEncoder(Encoder):
             "gamma": frozen([self.gamma], np.float64),
         }
 
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        for span, kernels in self._kernel_blocks(X):
-            self.inner._project(kernels, scores[span])
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        for span, kernels in self._kernel_blocks(X):
-            self.inner._encode(kernels, codes[span])
-
-    def _kernel_blocks(
+    def _mapped(
         self, X: NDArray[np.float32]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         step = max(1, _BLOCK_ENTRIES // max(self.anchors.shape))

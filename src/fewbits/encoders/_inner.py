@@ -1,13 +1,40 @@
-"""Files of encoders that hold another one."""
+"""What encoders share that hold another one behind them."""
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, frozen
 
 _PREFIX = "inner."
+
+
+class OuterEncoder(Encoder):
+    """An encoder whose scores are those of another, `inner`, of what it makes of X."""
+
+    inner: Encoder
+
+    @abstractmethod
+    def _mapped(
+        self, X: NDArray[np.float32]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yield what the inner encoder takes, block by block."""
+
+    @property
+    def n_bits(self) -> int:
+        return self.inner.n_bits
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        for span, mapped in self._mapped(X):
+            self.inner._project(mapped, scores[span])
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        for span, mapped in self._mapped(X):
+            self.inner._encode(mapped, codes[span])
 
 
 def inner_tensors(inner: Encoder) -> Tensors:

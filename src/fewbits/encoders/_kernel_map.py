@@ -1,20 +1,20 @@
 """An encoder behind a map whose dot products are an additive kernel."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._homogeneous import kernel_map
-from fewbits.encoders._inner import as_text, inner_tensors, word_of
+from fewbits.encoders._inner import OuterEncoder, as_text, inner_tensors, word_of
 from fewbits.errors import ArgumentError
 
 
 @final
-class KernelMapEncoder(Encoder):
+class KernelMapEncoder(OuterEncoder):
     """An encoder behind a homogeneous kernel map.
 
     The map gives each feature ``2 * order + 1`` values, such that the dot product of
@@ -115,10 +115,6 @@ class KernelMapEncoder(Encoder):
     def n_features(self) -> int:
         return self.inner.n_features // self.map.n_values
 
-    @property
-    def n_bits(self) -> int:
-        return self.inner.n_bits
-
     def tensors(self) -> Tensors:
         return {
             **inner_tensors(self.inner),
@@ -130,13 +126,10 @@ class KernelMapEncoder(Encoder):
             "signed": frozen([self.map.signed], np.uint8),
         }
 
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        for span, mapped in self.map.blocks(X):
-            self.inner._project(mapped, scores[span])
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        for span, mapped in self.map.blocks(X):
-            self.inner._encode(mapped, codes[span])
+    def _mapped(
+        self, X: NDArray[np.float32]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        return self.map.blocks(X)
 
     def _prefix(self, n_bits: int) -> Self:
         return type(self)(self.inner.prefix(n_bits), **asdict(self.map))

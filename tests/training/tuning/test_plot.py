@@ -2,29 +2,10 @@
 
 import re
 
-from fewbits.training.tuning import (
-    Configuration,
-    Measured,
-    frontier_drawing,
-    frontier_text,
-)
+from fewbits.training.tuning import frontier_drawing, frontier_text
+from tests.training.tuning._measured import measured
 
-
-def measured(n_bytes, quality, encode_us):
-    return Measured(
-        configuration=Configuration("lsh", 8 * n_bytes),
-        n_items=1000,
-        quality=quality,
-        error=0.01,
-        bytes_per_item=n_bytes,
-        encode_us=encode_us,
-        search_us=1.0,
-        fit_seconds=1.0,
-        n_constant_bits=0,
-    )
-
-
-FOUND = [measured(2, 0.3, 9.0), measured(8, 0.6, 3.0), measured(256, 0.9, 70.5)]
+FOUND = [measured(0.3, 2, 9.0), measured(0.6, 8, 3.0), measured(0.9, 256, 70.5)]
 
 
 def drawn(tmp_path, *how):
@@ -59,7 +40,7 @@ def test_time_may_be_drawn_in_place_of_bytes(tmp_path):
 
 
 def test_an_axis_between_two_powers_of_two_has_its_ends():
-    close = [measured(8, 0.3, 8.25), measured(8, 0.6, 9.08)]
+    close = [measured(0.3, 8, 8.25), measured(0.6, 8, 9.08)]
     below = frontier_text(close, close, "map", "encode time").splitlines()[-1]
     assert below.split() == ["8.25", "9.08"]
 

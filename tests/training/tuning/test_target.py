@@ -2,21 +2,8 @@
 
 import pytest
 
-from fewbits.training.tuning import Configuration, Measured, Target
-
-
-def measured(quality=0.5, n_bytes=8, encode_us=10.0):
-    return Measured(
-        configuration=Configuration("lsh", 8),
-        n_items=1000,
-        quality=quality,
-        error=0.01,
-        bytes_per_item=n_bytes,
-        encode_us=encode_us,
-        search_us=1.0,
-        fit_seconds=1.0,
-        n_constant_bits=0,
-    )
+from fewbits.training.tuning import Target
+from tests.training.tuning._measured import measured
 
 
 def best(target, *found):
