@@ -1,6 +1,7 @@
 """Fitting on a GPU beside all cores of the processor: how fast, and how alike.
 
     python -m benchmarks.gpu [--json PATH] [--only alike|deep|wide] [--rows N]
+    python -m benchmarks.gpu --only alike --method NeighbourCodes [--method ...]
     python -m benchmarks.gpu --device cpu [--json PATH]
 
 *alike* fits the same learner to the same random rows by NumPy and on the GPU, and
@@ -19,7 +20,7 @@ import argparse
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,14 @@ import torch
 from benchmarks.encode import interleaved
 from benchmarks.fit import N_ITER, faiss_itq, features, keep, watched, write
 from benchmarks.training import backbone
-from fewbits.learners import ITQ, PCAH, NeighbourCodes, SparseProjections, on_device
+from fewbits.learners import (
+    ITQ,
+    PCAH,
+    FastNeighbourCodes,
+    NeighbourCodes,
+    SparseProjections,
+    on_device,
+)
 from fewbits.learners.deep import DeepHash
 
 #: Rows, features and bits.
@@ -40,14 +48,19 @@ SIZES = (
     (10_000, 1024, 1024),
     (10_000, 2048, 2048),
 )
-#: The most features of what takes no longer than a minute on the processor; those
-#: beyond the last number are fitted once after the first time, not three times.
-MOST_FAISS, MOST_STEPS, MOST_REPEATED = 512, 512, 1024
+#: The most features of what takes no longer than a minute on the processor, and of what
+#: is fitted three times after the first time, not once.
+MOST_FAISS, MOST_REPEATED = 512, 1024
+#: Those that take 50 steps in each iteration: fitted once.
+LONG = ("NeighbourCodes", "FastNeighbourCodes")
 METHODS: dict[str, Callable[[int], Any]] = {
     "PCAH": lambda bits: PCAH(bits),
     "ITQ": lambda bits: ITQ(bits, n_iter=N_ITER, random_state=0),
     "SP": lambda bits: SparseProjections(bits, n_iter=N_ITER, random_state=0),
     "NeighbourCodes": lambda bits: NeighbourCodes(bits, n_iter=N_ITER, random_state=0),
+    "FastNeighbourCodes": lambda bits: FastNeighbourCodes(
+        bits, n_iter=N_ITER, random_state=0
+    ),
 }
 #: Features, bits and iterations of the widest maps.
 WIDE = 25_600, 16_384, 5
@@ -61,12 +74,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help="parts whose name holds this word")
     parser.add_argument("--rows", type=int, default=17_000, help="of the widest maps")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--method", action="append", choices=(*METHODS, "faiss"))
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("torch finds no GPU here")
     if options.only in "alike":
         for size in SIZES:
-            keep(alike(*size, options.device), options.json)
+            rows = alike(*size, options.device, options.method or (*METHODS, "faiss"))
+            keep(rows, options.json)
     if options.device == "cpu":
         return
     if options.only in "deep":
@@ -76,20 +91,20 @@ def main() -> None:
             keep([wide(method, options.rows)], options.json)
 
 
-def alike(n: int, d: int, bits: int, device: str) -> list[dict[str, Any]]:
+def alike(
+    n: int, d: int, bits: int, device: str, methods: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return the seconds of each method on either, and how alike their results are."""
     part = "alike" if device == "cuda" else "alike, by torch"
-    X, repeats = features(n, d), 3 if d <= MOST_REPEATED else 1
-    rows = []
-    for name, make in METHODS.items():
-        if name == "NeighbourCodes" and d > MOST_STEPS:
-            continue
+    X, rows = features(n, d), []
+    for name in (each for each in METHODS if each in methods):
+        repeats = 3 if d <= MOST_REPEATED and name not in LONG else 1
         row = {"part": part, "method": name, "n": n, "d": d, "bits": bits}
-        found = compared(X, partial(make, bits), device, repeats)
+        found = compared(X, partial(METHODS[name], bits), device, repeats)
         rows.append(told(row | found, device))
-    if d <= MOST_FAISS and device == "cuda":
+    if d <= MOST_FAISS and device == "cuda" and "faiss" in methods:
         row = {"part": part, "method": "faiss", "n": n, "d": d, "bits": bits}
-        ms = interleaved({"faiss": lambda: faiss_itq(X, bits)}, repeats, 1)
+        ms = interleaved({"faiss": lambda: faiss_itq(X, bits)}, 3, 1)
         row |= {"iterations": N_ITER, "seconds": ms["faiss"] / 1e3}
         rows.append(told(row, device))
     return rows

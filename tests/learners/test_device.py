@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from fewbits.errors import ArgumentError, MissingExtraError
+from fewbits.errors import (
+    ArgumentError,
+    FewbitsError,
+    InterruptedWarning,
+    MissingExtraError,
+)
 from fewbits.learners import (
     CCAITQ,
     ITQ,
     PCAH,
+    FastNeighbourCodes,
     KernelMapped,
+    NeighbourCodes,
     SparseProjections,
     SpectralHashing,
     _axes,
@@ -19,6 +26,7 @@ from fewbits.learners import (
     _procrustes,
     _rows,
     on_device,
+    on_progress,
 )
 from tests.learners._learners import every_learner
 
@@ -41,8 +49,31 @@ heavy = pytest.mark.parametrize(
     ids=lambda learner: f"{type(learner).__name__}-{learner.n_bits}",
 )
 
+neighbours = pytest.mark.parametrize(
+    "learner",
+    [
+        NeighbourCodes(8),
+        NeighbourCodes(40, lengths=(8,)),
+        NeighbourCodes(16, density=0.3),
+        NeighbourCodes(16, n_hidden=32),
+        FastNeighbourCodes(16),
+        FastNeighbourCodes(80),
+        FastNeighbourCodes(16, block_size=1, n_rounds=3),
+    ],
+    ids=repr,
+)
+
 no_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 DEVICES = ["cpu", pytest.param("cuda", marks=no_gpu)]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Use one: steps are small, and threads that wait on busy cores take seconds."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -78,6 +109,51 @@ def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
         found = clone(learner).fit(X[:n], Y[:n])
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-3)
     assert np.mean(found.transform(X) != expected.transform(X)) < 0.02
+
+
+@neighbours
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("n", [200, 20])
+def test_torch_trains_alike(learner, name, n):
+    # For one iteration: a sign that rounding flips changes all steps behind it.
+    learner = clone(learner).set_params(n_iter=1, random_state=0)
+    expected = clone(learner).fit(X[:n])
+    with on_device(name):
+        found = clone(learner).fit(X[:n])
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=0.01)
+    assert np.mean(found.transform(X) != expected.transform(X)) < 0.05
+
+
+@pytest.mark.parametrize("density", [1.0, 0.3])
+@pytest.mark.parametrize("name", DEVICES)
+def test_torch_ends_about_where_numpy_does(name, density):
+    learner = NeighbourCodes(16, density=density, n_iter=8, random_state=0)
+    expected = clone(learner).fit(X)
+    with on_device(name):
+        found = clone(learner).fit(X)
+    assert found.objective_[-1] == pytest.approx(expected.objective_[-1], rel=0.05)
+    assert found.recalls_[-1] == pytest.approx(expected.recalls_[-1], abs=0.1)
+    assert type(found.encoder_) is type(expected.encoder_)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_fit_begun_here_goes_on_there(name, tmp_path):
+    learner = NeighbourCodes(
+        8, n_iter=4, random_state=0, checkpoint=tmp_path / "state.npz"
+    )
+
+    def stop(done, n_iter, objective):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with on_progress(stop), pytest.warns(InterruptedWarning):
+        begun = clone(learner).fit(X)
+    with on_device(name):
+        found = clone(learner).fit(X)
+    assert found.n_iter_ == 4
+    np.testing.assert_array_equal(found.objective_[:2], begun.objective_)
+    assert not learner.checkpoint.exists()
 
 
 @every_learner
@@ -125,6 +201,13 @@ def test_unknown_device():
 def test_missing_device():
     with pytest.raises(ArgumentError, match="torch finds no GPU"), on_device("cuda"):
         pass
+
+
+def test_too_little_memory_on_a_device():
+    with pytest.raises(FewbitsError, match="out of memory on cpu"), on_device("cpu"):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
+    with pytest.raises(RuntimeError, match="else"), on_device("cpu"):
+        raise RuntimeError("else")
 
 
 def test_device_without_torch(monkeypatch):

@@ -1,12 +1,10 @@
 """Adam, for gradients that are written by hand."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from fewbits.learners._device import Matrix, namespace
 
-Parameters = Sequence[NDArray[Any]]
+Parameters = Sequence[Matrix]
 
 _DECAYS = 0.9, 0.999  # of the means, as the authors recommend
 _TINY = 1e-8
@@ -17,12 +15,12 @@ class Adam:
 
     Parameters
     ----------
-    parameters : sequence of ndarray
+    parameters : sequence of ndarray or Tensor
         Changed in place.
 
     Attributes
     ----------
-    means, squares : list of ndarray
+    means, squares : list of ndarray or Tensor
         Of the gradients, and of their squares.
     n_steps : int
         Steps that were made.
@@ -34,8 +32,8 @@ class Adam:
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
-        self.means = [np.zeros_like(each) for each in parameters]
-        self.squares = [np.zeros_like(each) for each in parameters]
+        self.means = [namespace(each).zeros_like(each) for each in parameters]
+        self.squares = [namespace(each).zeros_like(each) for each in parameters]
         self.n_steps = 0
 
     def step(self, gradients: Parameters, rate: float) -> None:
@@ -46,4 +44,5 @@ class Adam:
         for parameter, mean, square, gradient in slots:
             mean += (1 - _DECAYS[0]) * (gradient - mean)
             square += (1 - _DECAYS[1]) * (gradient**2 - square)
-            parameter -= rate * (mean / first) / (np.sqrt(square / second) + _TINY)
+            root = namespace(square).sqrt(square / second)
+            parameter -= rate * (mean / first) / (root + _TINY)

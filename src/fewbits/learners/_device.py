@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from fewbits._typing import FeatureArray
-from fewbits.errors import MissingExtraError
+from fewbits.errors import FewbitsError, MissingExtraError
 from fewbits.learners._signs import signs
 
 Matrix = Any  #: An array, or a tensor on a device.
@@ -29,7 +29,7 @@ class _NumPy:
 
     is_torch = False
 
-    def put(self, x: FeatureArray) -> Matrix:
+    def put(self, x: NDArray[Any]) -> Matrix:
         return x
 
     def get(self, x: Matrix) -> NDArray[Any]:
@@ -66,7 +66,12 @@ class _Torch:
 
         self.device = device_named(name)
 
-    def put(self, x: FeatureArray) -> Matrix:
+    def lacks_memory(self, error: RuntimeError) -> bool:
+        import torch
+
+        return isinstance(error, torch.OutOfMemoryError)
+
+    def put(self, x: NDArray[Any]) -> Matrix:
         import torch
 
         return torch.from_numpy(np.require(x, requirements=["C", "W"])).to(self.device)
@@ -101,6 +106,17 @@ class _Torch:
 
 
 Place = _NumPy | _Torch
+
+
+def namespace(x: Matrix) -> Any:
+    """Return the module that has the functions of an array: NumPy, or torch."""
+    if isinstance(x, np.ndarray):
+        return np
+    import torch
+
+    return torch
+
+
 _HERE: ContextVar[Place | None] = ContextVar("fewbits_device", default=None)
 _NUMPY = _NumPy()
 
@@ -109,12 +125,13 @@ _NUMPY = _NumPy()
 def on_device(name: str) -> Iterator[None]:
     """Fit learners in the block with the heavy products done by torch on a device.
 
-    These are the passes over the rows, principal axes and polar factors: nearly all
-    work of `PCAH`, `ITQ`, `CCAITQ` and `SparseProjections`, and what others with
-    ``uses_device`` begin with. Results agree with those of NumPy within rounding, which
-    may flip bits of scores near zero. It is no parameter of these learners, so that
-    what was learned does not depend on where. Deep learners, too, train there, unless
-    their ``device`` says otherwise.
+    These are the passes over the rows, principal axes, polar factors and the training
+    of neighbour codes: nearly all work of `PCAH`, `ITQ`, `CCAITQ`, `SparseProjections`,
+    `NeighbourCodes` and `FastNeighbourCodes`, and what others with ``uses_device``
+    begin with. Results agree with those of NumPy within rounding, which may flip bits
+    of scores near zero, and the steps behind a bit that flipped. It is no parameter of
+    these learners, so that what was learned does not depend on where. Deep learners,
+    too, train there, unless their ``device`` says otherwise.
 
     Parameters
     ----------
@@ -128,6 +145,8 @@ def on_device(name: str) -> Iterator[None]:
         When there is no such device.
     MissingExtraError
         When a device is named and torch is not installed.
+    FewbitsError
+        When its memory does not suffice for a fit in the block.
 
     Examples
     --------
@@ -137,9 +156,17 @@ def on_device(name: str) -> Iterator[None]:
     >>> with on_device("auto"):
     ...     itq = ITQ(n_bits=8, random_state=0).fit(X)
     """
-    token = _HERE.set(_place(name))
+    place = _place(name)
+    token = _HERE.set(place)
     try:
         yield
+    except RuntimeError as error:
+        if isinstance(place, _NumPy) or not place.lacks_memory(error):
+            raise
+        raise FewbitsError(
+            f"out of memory on {place.device}: learn there from fewer rows, or learn "
+            "without it"
+        ) from error
     finally:
         _HERE.reset(token)
 

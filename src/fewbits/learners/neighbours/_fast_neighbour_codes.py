@@ -43,8 +43,9 @@ class FastNeighbourCodes(NeighbourLearner):
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
-        Rows that take part, drawn if there are more; they are held in memory, in
-        float32: 20 GiB of the default number with 25,600 features.
+        Rows that take part, drawn if there are more; they are held in memory, and
+        on the device where they are learned from, in float32: 20 GiB of the default
+        number with 25,600 features.
     n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.02

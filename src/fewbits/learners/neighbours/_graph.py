@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits.learners._device import Matrix, here, namespace
 from fewbits.learners._rows import checksum
 from fewbits.learners._shared_steps import once
 
@@ -22,17 +23,17 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray of shape (m,)
+    rows : ndarray or Tensor of shape (m,)
         Each once.
-    anchors : ndarray of shape (a,)
+    anchors : ndarray or Tensor of shape (a,)
         The places in `rows` whose neighbours are to be kept.
-    precision : ndarray of shape (a,)
+    precision : ndarray or Tensor of shape (a,)
         Of each of them, for `neighbour_probabilities`.
     """
 
-    rows: IntArray
-    anchors: IntArray
-    precision: Float32Array
+    rows: Matrix
+    anchors: Matrix
+    precision: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ def neighbour_graph(
     """
     return once(
         ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
-        lambda: (checksum(X), anchors.tobytes(), k, perplexity),
+        lambda: (checksum(X), anchors.tobytes(), k, perplexity, here().is_torch),
         lambda: _searched(X, anchors, min(k, len(X) - 1), perplexity),
     )
 
@@ -114,29 +115,35 @@ def neighbour_graph(
 def _searched(
     X: Float32Array, anchors: IntArray, k: int, perplexity: float
 ) -> NeighbourGraph:
-    squares = np.einsum("ij,ij->i", X, X)
+    place = here()
+    V = place.put(X)
+    xp = namespace(V)
+    squares = xp.einsum("ij,ij->i", V, V)
     ids = np.empty((len(anchors), k), np.int64)
     precision = np.empty(len(anchors), np.float32)
     step = min(len(anchors), max(16, _BLOCK // len(X)))
-    products = np.empty((step, len(X)), np.float32)
+    products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
     for start in range(0, len(anchors), step):
-        rows = anchors[start : start + step]
+        rows = place.put(anchors[start : start + step])
         # Up to |a|^2, which is the same for all distances of an anchor.
-        distances = np.matmul(-2 * X[rows], X.T, out=products[: len(rows)])
+        distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
         distances += squares
-        distances[np.arange(len(rows)), rows] = np.inf
+        distances[xp.arange(len(rows), device=V.device), rows] = np.inf
         span = slice(start, start + len(rows))
-        ids[span], found = smallest(distances, k)
+        ids[span], found = map(place.get, smallest(distances, k))
         precision[span] = precisions(found, perplexity)
     return NeighbourGraph(len(X), anchors, ids, precision)
 
 
-def smallest(distances: Float32Array, k: int) -> tuple[NDArray[np.int64], Float32Array]:
+def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:
     """Return the places of the `k` smallest numbers of each row, and those, rising.
 
     The k-th smallest of the least numbers of groups is a bound that few others are
     below: finding it and them takes less time than a partition of all.
     """
+    if not isinstance(distances, np.ndarray):
+        found, ids = distances.topk(k, largest=False)
+        return ids, found
     n_rows, n = distances.shape
     size = max(1, min(_GROUP, n // (4 * k)))
     groups = distances[:, : n // size * size].reshape(n_rows, size, -1)

@@ -45,6 +45,8 @@ class NeighbourLearner(ResumableLearner):
     What it learns from are rows in a `Frame`; the map starts where `_start` says.
     """
 
+    uses_device = True
+
     n_bits: int
     lengths: Sequence[int]
     perplexity: float

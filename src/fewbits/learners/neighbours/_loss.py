@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fewbits.learners._device import Matrix, namespace
 from fewbits.learners.neighbours._graph import Batch
-
-Float32Array = NDArray[np.float32]
 
 
 class LossAndGradients(NamedTuple):
@@ -17,18 +15,18 @@ class LossAndGradients(NamedTuple):
     Attributes
     ----------
     value : float
-    grad_bits : ndarray of shape (m, n_bits)
+    grad_bits : ndarray or Tensor of shape (m, n_bits)
         By the bits, as -1 and 1.
-    grad_log_scale : ndarray of shape (n_lengths,)
+    grad_log_scale : ndarray or Tensor of shape (n_lengths,)
         By the logarithm of the scale of each length.
     """
 
     value: float
-    grad_bits: Float32Array
-    grad_log_scale: Float32Array
+    grad_bits: Matrix
+    grad_log_scale: Matrix
 
 
-def neighbour_probabilities(X: Float32Array, batch: Batch) -> Float32Array:
+def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
     """Return how probable each row of the batch is as the neighbour of each anchor.
 
     That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
@@ -36,25 +34,25 @@ def neighbour_probabilities(X: Float32Array, batch: Batch) -> Float32Array:
 
     Parameters
     ----------
-    X : ndarray of shape (m, n_features)
+    X : ndarray or Tensor of shape (m, n_features)
         The rows of the batch.
 
     Returns
     -------
-    ndarray of shape (a, m)
+    ndarray or Tensor of shape (a, m)
     """
-    squares = np.einsum("ij,ij->i", X, X)
+    squares = namespace(X).einsum("ij,ij->i", X, X)
     products = X[batch.anchors] @ X.T
-    distances = np.maximum(squares[batch.anchors, None] + squares - 2 * products, 0)
+    distances = (squares[batch.anchors, None] + squares - 2 * products).clip(min=0)
     return _softmax(-batch.precision[:, None] * distances, batch.anchors)[0]
 
 
 def divergence(
-    bits: Float32Array,
-    targets: Float32Array,
-    anchors: NDArray[np.int64],
+    bits: Matrix,
+    targets: Matrix,
+    anchors: Matrix,
     lengths: Sequence[int],
-    log_scale: Float32Array,
+    log_scale: Matrix,
 ) -> LossAndGradients:
     """Return the cross-entropy of probabilities by vectors with those by codes.
 
@@ -63,44 +61,39 @@ def divergence(
 
     Parameters
     ----------
-    bits : ndarray of shape (m, n_bits)
+    bits : ndarray or Tensor of shape (m, n_bits)
         -1 and 1.
-    targets : ndarray of shape (a, m)
+    targets : ndarray or Tensor of shape (a, m)
         Of `neighbour_probabilities`.
     lengths : sequence of int
         Rising; the last is the number of bits.
     """
-    mine = bits[anchors]
-    value, grad_bits, grad_log_scale = (
-        0.0,
-        np.zeros_like(bits),
-        np.zeros_like(log_scale),
-    )
-    agreement, start = np.zeros_like(targets), 0
-    weight = np.float32(1 / (len(anchors) * len(lengths)))
+    xp, mine = namespace(bits), bits[anchors]
+    grad_bits, grad_log_scale = xp.zeros_like(bits), xp.zeros_like(log_scale)
+    agreement, start, value = xp.zeros_like(targets), 0, 0.0
+    weight = 1 / (len(anchors) * len(lengths))
     for i, length in enumerate(lengths):
         agreement += mine[:, start:length] @ bits[:, start:length].T
         start = length
-        factor = np.exp(log_scale[i]) / np.float32(length)
+        factor = xp.exp(log_scale[i]) / length
         found, logarithms = _softmax(factor * agreement, anchors)
-        value -= float(weight * np.vdot(targets, logarithms))
+        value -= float(weight * xp.dot(targets.ravel(), logarithms.ravel()))
         gradient = weight * (found - targets)
-        grad_log_scale[i] = factor * np.vdot(gradient, agreement)
+        grad_log_scale[i] = factor * xp.dot(gradient.ravel(), agreement.ravel())
         grad_bits[:, :length] += factor * (gradient.T @ mine[:, :length])
         grad_bits[anchors, :length] += factor * (gradient @ bits[:, :length])
     return LossAndGradients(value, grad_bits, grad_log_scale)
 
 
-def _softmax(
-    logits: Float32Array, itself: NDArray[np.int64]
-) -> tuple[Float32Array, Float32Array]:
+def _softmax(logits: Matrix, itself: Matrix) -> tuple[Matrix, Matrix]:
     """Return the softmax of each row and its logarithm; 0 and 0 for the row itself."""
-    place = np.arange(len(logits)), itself
+    xp = namespace(logits)
+    place = xp.arange(len(logits), device=logits.device), itself
     logits[place] = -np.inf
-    logits -= logits.max(axis=1, keepdims=True)
-    probabilities = np.exp(logits)
+    logits -= xp.amax(logits, axis=1, keepdims=True)
+    probabilities = xp.exp(logits)
     total = probabilities.sum(axis=1, keepdims=True)
     probabilities /= total
-    logits -= np.log(total)
+    logits -= xp.log(total)
     logits[place] = 0
     return probabilities, logits

@@ -1,12 +1,12 @@
 """What codes that keep neighbours are made by: maps with gradients of their own."""
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
+from fewbits.learners._device import Matrix, here, namespace
 from fewbits.learners.neighbours._frame import Frame
 
 Float32Array = NDArray[np.float32]
@@ -15,22 +15,22 @@ LEAST_SPREAD = 1e-6  # of what rows are scaled by that have a mean square of 1
 
 
 class Map(ABC):
-    """A map of rows to scores that training changes.
+    """A map of rows to scores that training changes, where `here` says.
 
     Attributes
     ----------
-    parameters : list of ndarray
+    parameters : list of ndarray or Tensor
         Changed in place by training.
     """
 
-    parameters: list[Float32Array]
+    parameters: list[Matrix]
 
     @abstractmethod
-    def scores(self, V: Float32Array) -> Float32Array:
+    def scores(self, V: Matrix) -> Matrix:
         """Return the scores of rows."""
 
     @abstractmethod
-    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+    def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
         """Return the gradients by the parameters, given those by the scores of rows."""
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Map(ABC):
         return True
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[Matrix]:
         """All that training changes, in place."""
         return [*self.parameters]
 
@@ -53,11 +53,11 @@ class Map(ABC):
     def settle(self) -> None:  # noqa: B027
         """Do what is done after a step."""
 
-    def kept(self) -> list[NDArray[Any]]:
+    def kept(self) -> list[Matrix]:
         """Return a copy of it."""
-        return [each.copy() for each in self.arrays]
+        return [namespace(each).asarray(each, copy=True) for each in self.arrays]
 
-    def restore(self, kept: list[NDArray[Any]]) -> None:
+    def restore(self, kept: list[Matrix]) -> None:
         """Go back to a copy."""
         for own, each in zip(self.arrays, kept, strict=True):
             own[...] = each
@@ -77,39 +77,38 @@ class LinearMap(Map):
     def __init__(
         self, weights: Float32Array, bias: Float32Array, tightness: float = 0.0
     ) -> None:
-        self.weights, self.bias, self.tightness = weights, bias, tightness
-        self.parameters = [weights, bias]
+        self.weights, self.bias = here().put(weights), here().put(bias)
+        self.parameters, self.tightness = [self.weights, self.bias], tightness
 
     def prepare(self, progress: float) -> None:
         if self.tightness:
-            way = np.float32(self.tightness) * towards_tight(self.weights)
-            np.add(self.weights, way, out=self.weights)
+            self.weights += self.tightness * towards_tight(self.weights)
 
-    def scores(self, V: Float32Array) -> Float32Array:
-        found: Float32Array = V @ self.weights + self.bias
-        return found
+    def scores(self, V: Matrix) -> Matrix:
+        return V @ self.weights + self.bias
 
-    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+    def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
         return [V.T @ by_scores, by_scores.sum(axis=0)]
 
     def encoder(self, frame: Frame) -> Encoder:
-        W = frame.weights(self.weights)
-        return LinearEncoder(W, bias=self.bias - frame.mean @ W, zero_bit=1)
+        W = frame.weights(here().get(self.weights))
+        bias = here().get(self.bias) - frame.mean @ W
+        return LinearEncoder(W, bias=bias, zero_bit=1)
 
 
-def towards_tight(W: Float32Array) -> Float32Array:
+def towards_tight(W: Matrix) -> Matrix:
     """Return the way to a tight frame, whose singular values are all alike.
 
     One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``, where m
     is the mean of the squares.
     """
     n = min(W.shape)
-    size = max(float(np.vdot(W, W)) / n, np.finfo(np.float32).tiny)
-    small: Float32Array = W.T @ W if W.shape[1] == n else W @ W.T
-    small *= np.float32(-0.5 / size)
-    small.flat[:: n + 1] += np.float32(0.5)
-    way: Float32Array = W @ small if W.shape[1] == n else small @ W
-    return way
+    squares = namespace(W).dot(W.ravel(), W.ravel())
+    size = max(float(squares) / n, float(np.finfo(np.float32).tiny))
+    small = W.T @ W if W.shape[1] == n else W @ W.T
+    small *= -0.5 / size
+    small.ravel()[:: n + 1] += 0.5
+    return W @ small if W.shape[1] == n else small @ W
 
 
 class SparseLinearMap(LinearMap):
@@ -130,36 +129,41 @@ class SparseLinearMap(LinearMap):
     ) -> None:
         super().__init__(weights, bias)
         self.density = density
-        self.mask = np.ones(weights.shape, np.bool_)
+        self.mask = here().put(np.ones(weights.shape, np.bool_))
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[Matrix]:
         return [*self.parameters, self.mask]
 
     @property
     def ready(self) -> bool:
-        return bool(np.count_nonzero(self.mask) <= self._n_left(1.0))
+        return self._n_kept() <= self._n_left(1.0)
 
     def prepare(self, progress: float) -> None:
         n_left = self._n_left(progress)
-        if n_left < np.count_nonzero(self.mask):
-            sizes = np.abs(self.weights) * self.mask
-            order = np.argsort(-sizes, axis=None, kind="stable")
-            self.mask.flat[order[n_left:]] = False
+        if n_left < self._n_kept():
+            xp = namespace(self.weights)
+            sizes = xp.abs(self.weights) * self.mask
+            order = xp.argsort(-sizes.ravel(), stable=True)
+            self.mask.ravel()[order[n_left:]] = False
             self.settle()
+
+    def _n_kept(self) -> int:
+        return int(namespace(self.mask).count_nonzero(self.mask))
 
     def _n_left(self, progress: float) -> int:
         way = (progress - self.START) / (self.END - self.START)
         way = min(max(way, 0.0), 1.0)
         share = self.density + (1 - self.density) * (1 - way) ** 3
-        return max(1, round(share * self.weights.size))
+        size: int = np.prod(self.weights.shape).item()
+        return max(1, round(share * size))
 
     def settle(self) -> None:
         self.weights *= self.mask
 
     def encoder(self, frame: Frame) -> Encoder:
-        W = frame.weights(self.weights)
-        bias = self.bias - frame.mean @ W
+        W = frame.weights(here().get(self.weights))
+        bias = here().get(self.bias) - frame.mean @ W
         return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
 
 
@@ -193,38 +197,35 @@ class NetworkMap(Map):
         # Rows have a mean square of 1: this gives each unit inputs of a variance of 1.
         spread = np.maximum(spread, LEAST_SPREAD)
         halves = np.diag(1 / spread)
-        self.inner = rng.standard_normal(shape).astype(np.float32)
-        self.inner[:, : 2 * k] = 0
-        self.inner[:k, : 2 * k] = np.hstack([halves, -halves])
-        self.inner_bias = np.zeros(n_hidden, np.float32)
+        inner = rng.standard_normal(shape).astype(np.float32)
+        inner[:, : 2 * k] = 0
+        inner[:k, : 2 * k] = np.hstack([halves, -halves])
+        inner_bias = np.zeros(n_hidden, np.float32)
         # No parameter: else Adam's equal steps of all units would add up in the scores.
-        self.scale = np.float32(n_hidden**-0.5)
-        plane = weights * spread[:, None] / self.scale
-        self.outer = np.zeros((n_hidden, len(bias)), np.float32)
-        self.outer[: 2 * k] = np.vstack([plane, -plane])
-        self.bias = bias
-        self.parameters = [self.inner, self.inner_bias, self.outer, self.bias]
+        self.scale = float(n_hidden**-0.5)
+        plane = weights * spread[:, None] / np.float32(self.scale)
+        outer = np.zeros((n_hidden, len(bias)), np.float32)
+        outer[: 2 * k] = np.vstack([plane, -plane])
+        self.parameters = [here().put(x) for x in (inner, inner_bias, outer, bias)]
+        self.inner, self.inner_bias, self.outer, self.bias = self.parameters
 
-    def scores(self, V: Float32Array) -> Float32Array:
-        found: Float32Array = self._hidden(V) @ self.outer + self.bias
-        return found
+    def scores(self, V: Matrix) -> Matrix:
+        return self._hidden(V) @ self.outer + self.bias
 
-    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
+    def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
         hidden = self._hidden(V)
         inner = (self.scale * by_scores @ self.outer.T) * (hidden > 0)
         sums = inner.sum(axis=0), by_scores.sum(axis=0)
         return [V.T @ inner, sums[0], hidden.T @ by_scores, sums[1]]
 
     def encoder(self, frame: Frame) -> Encoder:
-        A = frame.weights(self.inner)
+        inner, inner_bias, outer, bias = map(here().get, self.parameters)
+        A = frame.weights(inner)
         return MLPEncoder(
-            [A, self.scale * self.outer],
-            [self.inner_bias - frame.mean @ A, self.bias],
-            zero_bit=1,
+            [A, self.scale * outer], [inner_bias - frame.mean @ A, bias], zero_bit=1
         )
 
-    def _hidden(self, V: Float32Array) -> Float32Array:
+    def _hidden(self, V: Matrix) -> Matrix:
         """Return what the units give, scaled."""
         inputs = V @ self.inner + self.inner_bias
-        found: Float32Array = self.scale * np.maximum(inputs, 0)
-        return found
+        return self.scale * inputs.clip(min=0)

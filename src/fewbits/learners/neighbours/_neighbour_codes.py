@@ -62,8 +62,9 @@ class NeighbourCodes(NeighbourLearner):
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
-        Rows that take part, drawn if there are more; they are held in memory, in
-        float32: 20 GiB of the default number with 25,600 features.
+        Rows that take part, drawn if there are more; they are held in memory, and
+        on the device where they are learned from, in float32: 20 GiB of the default
+        number with 25,600 features.
     n_iter : int, default=60
         Iterations, each of 50 batches.
     learning_rate : float, default=0.04
@@ -130,8 +131,6 @@ class NeighbourCodes(NeighbourLearner):
     >>> learner.encoder_
     LinearEncoder(16 -> 8 bits)
     """
-
-    uses_device = True
 
     def __init__(
         self,

@@ -1,12 +1,17 @@
 """The fast map of codes that keep neighbours: small blocks between transforms."""
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from scipy.linalg import hadamard
 
 from fewbits import _kernels
 from fewbits.encoders import BlockHadamardEncoder
 from fewbits.encoders._rounds import padded_size
+from fewbits.learners._device import Matrix, here, namespace
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._maps import Map
 
@@ -38,51 +43,59 @@ class BlockHadamardMap(Map):
         self.width = width
         n_series, n_blocks = -(-n_bits // self.size), self.size // width
         shape = (n_series, n_rounds, n_blocks, width, width)
-        self.blocks = random_rotations(shape, rng)
-        self.bias = np.zeros(n_bits, np.float32)
+        self.blocks = here().put(random_rotations(shape, rng))
+        self.bias = here().put(np.zeros(n_bits, np.float32))
         self.parameters = [self.blocks, self.bias]
 
-    def scores(self, V: Float32Array) -> Float32Array:
+    def scores(self, V: Matrix) -> Matrix:
+        if not isinstance(V, np.ndarray):
+            return self._scores_there(V)
         found = np.empty((len(V), len(self.bias)), np.float32)
         threads = _kernels.num_threads()
         _kernels.hadamard_scores(V, self._weights(1.0), self.bias, found, threads)
         return found
 
-    def gradients(self, V: Float32Array, by_scores: Float32Array) -> list[Float32Array]:
-        by_blocks = np.empty_like(self.blocks)
+    def _scores_there(self, V: Matrix) -> Matrix:
+        """Return the scores by torch, which has no kernel for all rounds."""
+        series = [
+            one_round(self._inputs(V, blocks)[-1], blocks[-1]) for blocks in self.blocks
+        ]
+        outputs = namespace(V).concatenate(series, axis=1)[:, : len(self.bias)]
+        return outputs * self.size**0.5 + self.bias
+
+    def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
+        by_blocks = namespace(V).empty_like(self.blocks)
         for series, blocks in enumerate(self.blocks):
             span = slice(series * self.size, (series + 1) * self.size)
-            some = by_scores[:, span] * np.float32(np.sqrt(self.size))
-            outputs = np.zeros((len(V), self.size), np.float32)
-            outputs[:, : some.shape[1]] = some
+            outputs = padded(by_scores[:, span] * self.size**0.5, self.size)
             slope, inputs = transformed(outputs), self._inputs(V, blocks)
             for i in range(len(blocks) - 1, -1, -1):
                 by_blocks[series, i] = block_products(inputs[i], slope, self.width)
                 if i:
-                    slope = one_round(slope, blocks[i].transpose(0, 2, 1))
+                    slope = one_round(slope, blocks[i].swapaxes(1, 2))
         return [by_blocks, by_scores.sum(axis=0)]
 
     def encoder(self, frame: Frame) -> BlockHadamardEncoder:
-        weights, none = self._weights(frame.scale), np.zeros(len(self.bias))
+        bias = here().get(self.bias)
+        weights, none = self._weights(frame.scale), np.zeros(len(bias))
         plain = BlockHadamardEncoder(weights, none, self.n_inputs, zero_bit=1)
         # Its own scores of the mean err by no more than those of a row near the mean.
-        bias = self.bias - plain.project(frame.mean[None])[0]
+        bias = bias - plain.project(frame.mean[None])[0]
         return BlockHadamardEncoder(weights, bias, self.n_inputs, zero_bit=1)
 
     def _weights(self, scale: float) -> Float32Array:
         """Return the blocks as the encoder has them, for features times `scale`."""
-        n_series, n_rounds = self.blocks.shape[:2]
+        blocks: Float32Array = here().get(self.blocks)
+        n_series, n_rounds = blocks.shape[:2]
         factors = np.full(n_rounds, self.size**-0.5)
         factors[0] *= scale
         factors[-1] *= np.sqrt(self.size)
-        weights = self.blocks * factors.astype(np.float32)[:, None, None, None]
+        weights = blocks * factors.astype(np.float32)[:, None, None, None]
         return weights.reshape(n_series, n_rounds, self.size, self.width)
 
-    def _inputs(self, V: Float32Array, blocks: Float32Array) -> list[Float32Array]:
+    def _inputs(self, V: Matrix, blocks: Matrix) -> list[Matrix]:
         """Return what each round takes."""
-        rows = np.zeros((len(V), self.size), np.float32)
-        rows[:, : self.n_inputs] = V
-        inputs = [rows]
+        inputs = [padded(V, self.size)]
         for each in blocks[:-1]:
             inputs.append(one_round(inputs[-1], each))
         return inputs
@@ -97,40 +110,66 @@ def random_rotations(shape: tuple[int, ...], rng: RandomState) -> Float32Array:
     return found
 
 
-def transformed(rows: Float32Array) -> Float32Array:
+def padded(rows: Matrix, size: int) -> Matrix:
+    """Return a copy of rows with zeros behind them."""
+    xp, shape = namespace(rows), (len(rows), size)
+    found = xp.zeros(shape, dtype=rows.dtype, device=rows.device)
+    found[:, : rows.shape[1]] = rows
+    return found
+
+
+def transformed(rows: Matrix) -> Matrix:
     """Return the orthogonal Walsh-Hadamard transform of each row."""
-    return one_round(rows, np.ones((rows.shape[1], 1, 1), np.float32))
+    ones = namespace(rows).ones(
+        (rows.shape[1], 1, 1), dtype=rows.dtype, device=rows.device
+    )
+    return one_round(rows, ones)
 
 
-def one_round(rows: Float32Array, blocks: Float32Array) -> Float32Array:
+def one_round(rows: Matrix, blocks: Matrix) -> Matrix:
     """Multiply rows by a block-diagonal matrix, and transform what comes out.
 
     Parameters
     ----------
-    rows : ndarray of shape (n, n_blocks * width)
-    blocks : ndarray of shape (n_blocks, width, width)
+    rows : ndarray or Tensor of shape (n, n_blocks * width)
+    blocks : ndarray or Tensor of shape (n_blocks, width, width)
     """
     size, width = rows.shape[1], blocks.shape[1]
     # Divided, the transform is orthogonal.
-    weights = np.ascontiguousarray(blocks * np.float32(size**-0.5))
+    weights = blocks * size**-0.5
+    if not isinstance(rows, np.ndarray):
+        turned = (in_blocks(rows, width) @ weights).swapaxes(0, 1)
+        return transform_there(turned.reshape(rows.shape))
+    weights = np.ascontiguousarray(weights)
     weights = weights.reshape(1, 1, size, width)
     found, none = np.empty_like(rows), np.zeros(size, np.float32)
     _kernels.hadamard_scores(rows, weights, none, found, _kernels.num_threads())
     return found
 
 
-def block_products(
-    inputs: Float32Array, slopes: Float32Array, width: int
-) -> Float32Array:
+def transform_there(rows: Matrix) -> Matrix:
+    """Return the transform of tensors, by two products with small matrices."""
+    size = rows.shape[1]
+    left = 1 << (size.bit_length() - 1) // 2
+    first, last = (walsh(each, rows.device) for each in (left, size // left))
+    return (first @ rows.reshape(-1, *first.shape[:1], *last.shape[:1]) @ last).reshape(
+        rows.shape
+    )
+
+
+@lru_cache(maxsize=8)
+def walsh(size: int, device: Any) -> Matrix:
+    """Return the matrix of -1 and 1 of a transform, on a device."""
+    return here().put(hadamard(size, np.float32)).to(device)
+
+
+def block_products(inputs: Matrix, slopes: Matrix, width: int) -> Matrix:
     """Return the gradient by each block, from what it took and the slopes behind it."""
     if width == 1:
-        sums: Float32Array = (inputs * slopes).sum(axis=0)
-        return sums[:, None, None]
-    taken = in_blocks(inputs, width).transpose(0, 2, 1)
-    found: Float32Array = taken @ in_blocks(slopes, width)
-    return found
+        return (inputs * slopes).sum(axis=0)[:, None, None]
+    return in_blocks(inputs, width).swapaxes(1, 2) @ in_blocks(slopes, width)
 
 
-def in_blocks(rows: Float32Array, width: int) -> Float32Array:
+def in_blocks(rows: Matrix, width: int) -> Matrix:
     """Return the parts of the rows that a block takes: (n_blocks, n, width)."""
-    return rows.reshape(len(rows), -1, width).transpose(1, 0, 2)
+    return rows.reshape(len(rows), -1, width).swapaxes(0, 1)

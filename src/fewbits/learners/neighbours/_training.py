@@ -1,7 +1,6 @@
 """Training of a map on the neighbours of its rows, iteration by iteration."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -12,8 +11,8 @@ from fewbits.codes import hamming_topk, pack, prefix
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
+from fewbits.learners._device import Matrix, here, namespace
 from fewbits.learners._rows import parts
-from fewbits.learners._signs import signs
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
 from fewbits.learners.neighbours._maps import Map
@@ -74,9 +73,11 @@ class ValidationSplit:
 
 def codes_of(map: Map, rows: Float32Array) -> CodeArray:
     """Return the codes of rows, some at a time: their scores may be many."""
-    n_bits = map.scores(rows[:1]).shape[1]
+    place = here()
+    n_bits = map.scores(place.put(rows[:1])).shape[1]
     some = parts(len(rows), max(n_bits, rows.shape[1]))
-    return np.concatenate([pack(map.scores(rows[each]) >= 0) for each in some])
+    scores = (map.scores(place.put(rows[each])) for each in some)
+    return np.concatenate([pack(place.get(each >= 0)) for each in scores])
 
 
 class Training:
@@ -111,7 +112,9 @@ class Training:
     ) -> None:
         self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
-        self._log_scale = np.full(len(lengths), np.log(_SCALE), np.float32)
+        self._rows = here().put(split.rows)
+        scales = np.full(len(lengths), np.log(_SCALE), np.float32)
+        self._log_scale = here().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
         self._best = map.kept()
         self.recalls = [split.recall(map, lengths)]
@@ -131,13 +134,14 @@ class Training:
         return loss
 
     def _step(self, batch: Batch) -> float:
-        rows = self.split.rows[batch.rows]
+        place, batch = here(), Batch(*map(here().put, batch))
+        rows = self._rows[batch.rows]
         scores = self.map.scores(rows)
-        bits = signs(scores >= 0, np.float32)
+        bits = place.signs(scores)
         targets = neighbour_probabilities(rows, batch)
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.
-        by_scores = loss.grad_bits * (1 - np.tanh(scores) ** 2)
+        by_scores = loss.grad_bits * (1 - namespace(scores).tanh(scores) ** 2)
         way = self._adam.n_steps / (self.n_iter * _BATCHES)
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
         gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
@@ -155,7 +159,7 @@ class Training:
             self.map.settle()
         return self.map
 
-    def _of_many(self, map: Map) -> list[NDArray[Any]] | None:
+    def _of_many(self, map: Map) -> list[Matrix] | None:
         """Return a copy of a start that is to be compared among all rows."""
         some = len(self.split.ranked) < len(self.split.rows)
         return map.kept() if some and map.ready and len(self.split.aside) else None
@@ -177,16 +181,18 @@ class Training:
         """Return all that changes; what is no copy goes on changing."""
         recalls = np.array([self._best_recall, *self.recalls])
         arrays = self._arrays()
-        return (*([each.copy() for each in arrays] if copy else arrays), recalls)
+        if copy:
+            arrays = [np.array(here().get(each)) for each in arrays]
+        return (*arrays, recalls)
 
     def restore(self, state: Arrays) -> None:
         """Go on from there."""
         *arrays, recalls = state
         for own, kept in zip(self._arrays(), arrays, strict=True):
-            own[...] = kept
+            own[...] = here().put(kept) if isinstance(kept, np.ndarray) else kept
         self._best_recall, *self.recalls = recalls.tolist()
         self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
 
-    def _arrays(self) -> list[NDArray[Any]]:
+    def _arrays(self) -> list[Matrix]:
         moments = [*self._adam.means, *self._adam.squares]
         return [*self.map.arrays, self._log_scale, *moments, *self._best]
