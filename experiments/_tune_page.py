@@ -13,6 +13,7 @@ from experiments._summary import (
     curves_of,
     figure,
     grid,
+    machine_of,
     markdown,
     not_measured,
     shown,
@@ -68,7 +69,7 @@ the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --reran
 or {LONGEST:,}, the most that tuning tries, and that only where it is no more than a
 tenth of the items (300 on Caltech-101): what it gains there is by method and parameters
 alone. Tuning begins nothing new after {MINUTES:g} minutes, half of what it has
-unasked, on one of two shared cores; how long it took in the end stands beside what it
+unasked, on one core of a shared machine; how long it took in the end stands beside what it
 chose. It is asked for the best recall within some bytes
 (`--bytes`); also in {SHARE_OF_TIME:g} of the time that ITQ of as many bytes takes for a
 vector that comes alone (`--encode-us`); for the fewest bytes that reach a recall of
@@ -349,4 +350,7 @@ def choices(cells: list[Cell]) -> str:
     ]
     header = ["goal", "bytes", "seed", "chosen", "promised", "on unseen queries"]
     header += ["minutes", "not tried for lack of time"]
-    return f"**What was chosen**\n\n{markdown(header, rows)}" if rows else ""
+    if not rows:
+        return ""
+    where = machine_of(cell for goal in GOALS for cell in chosen_for(cells, goal))
+    return f"**What was chosen**{where}\n\n{markdown(header, rows)}"

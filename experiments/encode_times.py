@@ -9,11 +9,9 @@ are made one by one, over a time in which kernels change.
 Processor time on one thread, the least of several turns: other work only adds to it.
 """
 
-import platform
 import time
 import warnings
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import typer
@@ -21,6 +19,7 @@ import typer
 from benchmarks.encode import interleaved
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
+from experiments._machine import machine
 from experiments._options import Bits, Data, one_line
 from experiments._projections import (
     METHODS,
@@ -122,22 +121,6 @@ def timed(encoders: dict[str, Encoder], features: FeatureSet) -> dict[str, Cell]
     finally:
         _kernels.set_num_threads(None)
     return found
-
-
-@cache
-def machine() -> Cell:
-    """Return what times depend on: the processor and its instructions in use."""
-    return {"cpu": processor(), "isa": _kernels.active_isa()}
-
-
-def processor() -> str:
-    """Return the processor's name."""
-    info = Path("/proc/cpuinfo")
-    for line in info.read_text("utf-8").splitlines() if info.exists() else ():
-        name, _, value = line.partition(":")
-        if name.strip() == "model name":
-            return value.strip()
-    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

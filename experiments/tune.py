@@ -22,6 +22,7 @@ import typer
 
 from experiments._cells import Cell, Cells
 from experiments._features import FeatureSet, load_features
+from experiments._machine import machine
 from experiments._options import Bits, Data, Only, one_line, wanted
 from experiments._projections import SEEDS
 from fewbits.encoders import Encoder
@@ -164,6 +165,7 @@ class Problem:
             "untried": found.n_untried,
             "fit_seconds": fit_seconds,
             "tune_seconds": round(seconds, 1),
+            **machine(),
         }
 
     def learnt(self, chosen: Configuration) -> tuple[Encoder, float]:
