@@ -19,7 +19,7 @@ import fewbits
 from fewbits import datasets
 from fewbits.bundle import Bundle
 from fewbits.cli import _options, app
-from fewbits.training import DEEP_METHODS, METHODS
+from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
 COMMANDS += ["export", "tune"]
@@ -380,6 +380,13 @@ def test_search_by_attribute(vectors):
 def test_help_has_an_example(name):
     out = run(name, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
     assert f"Example: fewbits {name}" in out
+
+
+def test_help_of_fit_tells_what_a_device_is_for():
+    out = run("fit", "--help", env={"COLUMNS": "1000", "TERM": "dumb"})
+    line = next(line for line in out.splitlines() if "--device" in line)
+    named = line.split("products of")[1].split(";")[0].replace(" and ", ", ").split(",")
+    assert {each.strip() for each in named} == set(DEVICE_METHODS)
 
 
 def test_help_of_fit_tells_every_method():

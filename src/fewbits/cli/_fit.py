@@ -110,7 +110,8 @@ def fit(
         typer.Option(
             help="Where torch computes: cuda, cpu, or auto for a GPU if there is one. "
             "For deep methods, and for heavy products of itq, sp, pcah, cca-itq, sh, "
-            "neighbours, classemes, picodes, picodes-relaxed and dbc; no others."
+            "neighbours, fast-neighbours, classemes, picodes, picodes-relaxed and "
+            "dbc; no others."
         ),
     ] = None,
     overwrite: Annotated[
