@@ -5,7 +5,8 @@
     python -m benchmarks.gpu --device cpu [--json PATH]
 
 *alike* fits the same learner to the same random rows by NumPy and on the GPU, and
-compares the objective and the bits of all rows; faiss's ITQ takes its turn up to 512
+compares the objective and the bits of all rows, and the recall of those kept aside,
+where some are; faiss's ITQ takes its turn up to 512
 features. *deep* trains a small convolutional network from pixels. *wide* fits the
 widest maps from a file of `--rows` rows, on the GPU alone, and tells the peaks of
 memory of both. Seconds are wall-clock seconds, medians of three where fits are short;
@@ -127,7 +128,12 @@ def compared(
     ours, other = fitted["numpy"], fitted["device"]
     ends = [float(np.ravel(each.objective_)[-1]) for each in (ours, other)]
     flipped = np.bitwise_count(ours.encode(X) ^ other.encode(X)).sum()
+    kept = {}
+    if hasattr(ours, "recalls_"):
+        kept["recall"] = float(ours.recalls_.max())
+        kept["device_recall"] = float(other.recalls_.max())
     return {
+        **kept,
         "iterations": N_ITER,
         "seconds": ms["numpy"] / 1e3,
         "device_seconds": ms["device"] / 1e3,

@@ -372,6 +372,7 @@ def on_gpu(rows: list[dict[str, Any]]) -> str:
     text = GPU + markdown([*header, "bits that differ", "by torch"], cells)
     if there:
         text += f"\n\nThe GPU: {there[0]['device']}; {there[0]['cores']} cores."
+    text += recalls_of(rows)
     cells = [
         [
             *_size(row),
@@ -391,6 +392,20 @@ def on_gpu(rows: list[dict[str, Any]]) -> str:
         if row["part"] == "deep":
             text += DEEP.format(**row, side=round((row["d"] / 3) ** 0.5))
     return text
+
+
+def recalls_of(rows: list[dict[str, Any]]) -> str:
+    """Say what share of their ten nearest the rows kept aside find, on either side."""
+    sides = {"alike": "on the GPU", "alike, by torch": "by torch on a processor"}
+    found = [
+        f"{row['method']} of {row['bits']:,} bits {row['recall']:.3f} by NumPy and "
+        f"{row['device_recall']:.3f} {sides[row['part']]}"
+        for row in rows
+        if row["part"] in sides and "recall" in row
+    ]
+    if not found:
+        return ""
+    return f"\n\nOf the ten nearest, rows kept aside find: {'; '.join(found)}."
 
 
 def _on_device(row: dict[str, Any], shares: dict[tuple[str, ...], float]) -> list[str]:

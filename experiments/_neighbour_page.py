@@ -6,6 +6,8 @@ from experiments._cells import Cell, Cells
 from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, write_page
 from experiments._plots import EACH_LENGTH, line_plot
+from experiments._projections import has_codes
+from experiments._sparse_page import WIDTHS
 from experiments._summary import (
     by_method,
     curves_of,
@@ -210,7 +212,11 @@ def differences(cells: list[Cell], one: str, other: str, key: str) -> Values:
 
 def section(cells: list[Cell], times: list[Cell], name: str) -> Iterator[str]:
     """Yield plots and tables of one set of features."""
-    yield from filter(None, [left_out_of(cells), not_measured(cells, PLAN)])
+    planned = {
+        method: [n for n in lengths if has_codes(method, n, WIDTHS[name])]
+        for method, lengths in PLAN.items()
+    }
+    yield from filter(None, [left_out_of(cells), not_measured(cells, planned)])
     for key, caption in CAPTIONS.items():
         table = by_method(cells, figure(key), "bits")
         if not table:  # of what has no labels

@@ -69,8 +69,8 @@ the {SHORTLIST} nearest codes ranked again by scores, as `fewbits search --reran
 or {LONGEST:,}, the most that tuning tries, and that only where it is no more than a
 tenth of the items (300 on Caltech-101): what it gains there is by method and parameters
 alone. Tuning begins nothing new after {MINUTES:g} minutes, half of what it has
-unasked, on one core of a shared machine; how long it took in the end stands beside what it
-chose. It is asked for the best recall within some bytes
+unasked, on one core of a shared machine; how long it took in the end stands beside what
+it chose. It is asked for the best recall within some bytes
 (`--bytes`); also in {SHARE_OF_TIME:g} of the time that ITQ of as many bytes takes for a
 vector that comes alone (`--encode-us`); for the fewest bytes that reach a recall of
 {LEAST_RECALL:g} (`--recall`); and, where items have labels, for the most accurate votes

@@ -32,6 +32,10 @@ class MissingExtraError(FewbitsError, ImportError):
     """An optional dependency is not installed; the message names the command."""
 
 
+class OutOfMemoryError(FewbitsError, MemoryError):
+    """A device, or training on it, lacks memory; the message says what to do."""
+
+
 class DivergedError(FewbitsError, ArithmeticError):
     """Training met numbers that are not finite."""
 

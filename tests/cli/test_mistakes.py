@@ -67,6 +67,7 @@ MISTAKES = {
     "fit x.npy -o n --device tpu9": "no device 'tpu9'",
     "fit x.npy -o n -m hadamard --device cpu": "dbc or a deep method, not hadamard",
     "fit x.npy -o n -m magic --device cpu": "no method 'magic'",
+    "tune x.npy -o n.json --bytes 4 -m lsh -m hadamard --device cpu": "not lsh, hadamard",
     "fit x.npy -o n --checkpoint t.txt": "t.txt is no checkpoint of a fit, or damaged",
     "fit x.npy -o n -b many": "valid integer",
     "fit x.npy -o n -b 0": "n_bits",

@@ -4,13 +4,15 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from sklearn.base import clone
 
 from fewbits.errors import (
     ArgumentError,
-    FewbitsError,
+    ArtefactError,
     InterruptedWarning,
     MissingExtraError,
+    OutOfMemoryError,
 )
 from fewbits.learners import (
     CCAITQ,
@@ -27,7 +29,10 @@ from fewbits.learners import (
     _rows,
     on_device,
     on_progress,
+    shared_steps,
 )
+from fewbits.learners.neighbours._graph import smallest
+from fewbits.learners.neighbours._rounds import transform_there
 from tests.learners._learners import every_learner
 
 torch = pytest.importorskip("torch")
@@ -137,23 +142,121 @@ def test_torch_ends_about_where_numpy_does(name, density):
     assert type(found.encoder_) is type(expected.encoder_)
 
 
+def stop_after_two(done, n_iter, objective):
+    if done == 2:
+        raise KeyboardInterrupt
+
+
+@neighbours
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", DEVICES)
-def test_fit_begun_here_goes_on_there(name, tmp_path):
-    learner = NeighbourCodes(
-        8, n_iter=4, random_state=0, checkpoint=tmp_path / "state.npz"
-    )
-
-    def stop(done, n_iter, objective):
-        if done == 2:
-            raise KeyboardInterrupt
-
-    with on_progress(stop), pytest.warns(InterruptedWarning):
-        begun = clone(learner).fit(X)
+def test_fit_goes_on_where_it_began(learner, name, tmp_path):
+    learner = clone(learner).set_params(n_iter=3, random_state=0)
     with on_device(name):
+        expected = clone(learner).fit(X)
+        learner.set_params(checkpoint=tmp_path / "state.npz")
+        with on_progress(stop_after_two):
+            begun = clone(learner).fit(X)
         found = clone(learner).fit(X)
-    assert found.n_iter_ == 4
-    np.testing.assert_array_equal(found.objective_[:2], begun.objective_)
-    assert not learner.checkpoint.exists()
+    assert (begun.n_iter_, found.n_iter_) == (2, 3)
+    np.testing.assert_array_equal(found.objective_, expected.objective_)
+    np.testing.assert_array_equal(found.encode(X), expected.encode(X))
+
+
+@pytest.mark.parametrize("learner", [ITQ(8), NeighbourCodes(8)], ids=repr)
+def test_fit_does_not_go_on_elsewhere(learner, tmp_path):
+    # Where there are axes of equal eigenvalues, the other library has others.
+    learner = clone(learner).set_params(
+        n_iter=3, random_state=0, checkpoint=tmp_path / "state.npz"
+    )
+    with on_progress(stop_after_two), pytest.warns(InterruptedWarning):
+        clone(learner).fit(X)
+    told = "device was 'NumPy', now 'cpu'"
+    with on_device("cpu"), pytest.raises(ArtefactError, match=told):
+        clone(learner).fit(X)
+    assert clone(learner).fit(X).n_iter_ == 3
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_interrupted_fit_on_a_device_is_kept(name):
+    learner = NeighbourCodes(8, n_iter=3, random_state=0)
+    with (
+        on_device(name),
+        on_progress(stop_after_two),
+        pytest.warns(InterruptedWarning, match="after 2 of 3"),
+    ):
+        found = learner.fit(X)
+    assert len(found.recalls_) == 3
+    assert found.encode(X).shape == (200, 1)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_shared_steps_are_those_of_one_device(name):
+    X = np.eye(24)[np.arange(200) % 24]  # all axes are equally long
+    learner = NeighbourCodes(8, n_iter=1, random_state=0)
+    with on_device(name):
+        expected = clone(learner).fit(X)
+    with shared_steps():
+        clone(learner).fit(X)
+        with on_device(name):
+            found = clone(learner).fit(X)
+    np.testing.assert_array_equal(found.encode(X), expected.encode(X))
+
+
+@pytest.mark.parametrize("size", [16, 32, 128])
+def test_transform_by_products(size):
+    x = np.random.default_rng(0).normal(size=(3, size)).astype(np.float32)
+    found = transform_there(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(found, x @ hadamard(size), rtol=1e-4, atol=1e-4)
+
+
+def test_smallest_of_tensors():
+    distances = np.random.default_rng(0).normal(size=(5, 300)).astype(np.float32)
+    ids, found = smallest(torch.from_numpy(distances), 7)
+    np.testing.assert_array_equal(ids.numpy(), np.argsort(distances, axis=1)[:, :7])
+    np.testing.assert_array_equal(found.numpy(), np.sort(distances, axis=1)[:, :7])
+
+
+@heavy
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_two_rows(learner):
+    few = np.random.default_rng(0).normal(size=(2, 5))
+    learner = clone(learner).set_params(n_bits=1)
+    expected = clone(learner).fit(few, [0, 1])
+    with on_device("cpu"):
+        found = clone(learner).fit(few, [0, 1])
+    assert found.encode(few).shape == expected.encode(few).shape
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB"),
+        RuntimeError("CUDA error: out of memory"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublas"),
+    ],
+    ids=repr,
+)
+def test_device_without_room(error, monkeypatch):
+    def refuse(self, x):
+        raise error
+
+    monkeypatch.setattr(_device._Torch, "signs", refuse)
+    told = "out of memory on cpu: learn there from fewer rows"
+    with on_device("cpu"):
+        with pytest.raises(OutOfMemoryError, match=told):
+            ITQ(8, random_state=0).fit(X)
+        with pytest.raises(MemoryError, match=told):
+            NeighbourCodes(8, random_state=0).fit(X)
+
+
+def test_other_errors_are_passed_on(monkeypatch):
+    def refuse(self, x):
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(_device._Torch, "signs", refuse)
+    with on_device("cpu"), pytest.raises(RuntimeError, match="something else"):
+        ITQ(8, random_state=0).fit(X)
 
 
 @every_learner
@@ -201,13 +304,6 @@ def test_unknown_device():
 def test_missing_device():
     with pytest.raises(ArgumentError, match="torch finds no GPU"), on_device("cuda"):
         pass
-
-
-def test_too_little_memory_on_a_device():
-    with pytest.raises(FewbitsError, match="out of memory on cpu"), on_device("cpu"):
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
-    with pytest.raises(RuntimeError, match="else"), on_device("cpu"):
-        raise RuntimeError("else")
 
 
 def test_device_without_torch(monkeypatch):

@@ -683,7 +683,7 @@ class TestTraining:
         plane = LinearMap(rows(5, 4), rows(1, 4)[0])
         split = ValidationSplit(rows(30, 5), rows(3, 5))
         training = Training(plane, split, [4], n_iter=2, rate=0.1)
-        own, copied = training.state(copy=False)[0], training.state()[0]
+        own, copied = training.state(copies=False)[0], training.state()[0]
         assert own is plane.weights
         assert not np.shares_memory(copied, plane.weights)
 

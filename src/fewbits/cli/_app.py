@@ -142,7 +142,7 @@ def _say(error: BaseException) -> None:
     ):
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror}"
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and not isinstance(error, FewbitsError):
         text = f"not enough memory: {text}"
     typer.echo(f"fewbits: error: {_one_line(text)}", err=True)
 

@@ -1,6 +1,5 @@
 """``fewbits fit``."""
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +15,10 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
-    check_unused,
     command_line,
     learning_reports_to,
     parse_settings,
+    place_of,
     print_json,
     progress_bar,
 )
@@ -109,9 +108,9 @@ def fit(
         str | None,
         typer.Option(
             help="Where torch computes: cuda, cpu, or auto for a GPU if there is one. "
-            "For deep methods, and for heavy products of itq, sp, pcah, cca-itq, sh, "
-            "neighbours, fast-neighbours, classemes, picodes, picodes-relaxed and "
-            "dbc; no others."
+            "For deep methods, neighbours and fast-neighbours, and for heavy products "
+            "of itq, sp, pcah, cca-itq, sh, classemes, picodes, picodes-relaxed and "
+            "dbc; no others. Small codes gain nothing there."
         ),
     ] = None,
     overwrite: Annotated[
@@ -154,7 +153,7 @@ def fit(
     )
     if kept := chosen.parameters.get("checkpoint"):
         checkpoint = Path(str(kept))
-    place = _place(device, chosen.method)
+    place = place_of(device, [chosen.method])
     with telling_what_is_left(output, checkpoint), learners.checkpoints_kept():
         source = inputs.read(items, column=column, label_column=labels)
         if codebook is not None:
@@ -181,19 +180,6 @@ def fit(
         _tell_of_repaired(bundle.info.get(REPAIRED))
         options = {"--column": column, "--labels": labels}
         typer.echo(f"next: {command_line('build', output, items, **options)}")
-
-
-def _place(device: str | None, method: str) -> AbstractContextManager[None]:
-    """Return where torch computes, if the method is one that has use for it."""
-    from fewbits import learners
-    from fewbits.training import DEVICE_METHODS, METHODS
-
-    if device is None:
-        return nullcontext()
-    if method in METHODS and method not in DEVICE_METHODS:
-        known = ", ".join(DEVICE_METHODS)
-        check_unused({"--device": device}, f"{known} or a deep method, not {method}")
-    return learners.on_device(device)
 
 
 def _tell_of_repaired(n_classes: int | None) -> None:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -277,6 +277,24 @@ def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
     tell, notes = annotated(progress)
     with on_progress(lambda done, total, _: tell(done, total), notes):
         yield
+
+
+def place_of(
+    device: str | None, methods: Sequence[str]
+) -> AbstractContextManager[None]:
+    """Return where torch computes, if any of the methods has use for it.
+
+    No methods are all of them; what is none is told elsewhere.
+    """
+    from fewbits import learners
+    from fewbits.training import DEVICE_METHODS, METHODS
+
+    if device is None:
+        return nullcontext()
+    if methods and {*methods} <= {*METHODS}.difference(DEVICE_METHODS):
+        needed = f"{', '.join(DEVICE_METHODS)} or a deep method"
+        check_unused({"--device": device}, f"{needed}, not {', '.join(methods)}")
+    return learners.on_device(device)
 
 
 def check_unused(options: Mapping[str, Any], needed: str) -> None:

@@ -1,7 +1,6 @@
 """``fewbits tune``."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from fewbits.cli._options import (
     annotated,
     check_output,
     command_line,
+    place_of,
     print_json,
     print_table,
     progress_bar,
@@ -120,7 +120,7 @@ def tune(
 
     Example: fewbits tune vectors.npy --bytes 32 --encode-us 100 -o tuned.json
     """
-    from fewbits import inputs, learners
+    from fewbits import inputs
     from fewbits.training import tuning
 
     kept = measurements or output.with_suffix(".measurements.jsonl")
@@ -128,7 +128,7 @@ def tune(
     least = {"recall": recall, "map": mean_precision, "accuracy": accuracy}
     name, at_least = _wanted(least, quality, labels is not None)
     target = tuning.Target(name, at_least, max_bytes, encode_us)
-    place = nullcontext() if device is None else learners.on_device(device)
+    place = place_of(device, methods or ())
     source = inputs.read(items, column=column, label_column=labels)
     try:
         with place, progress_bar("tuning", foretell=False) as bar:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
+from fewbits.learners._device import here
 from fewbits.learners._parameters import check_seed, plain_integers
 from fewbits.learners._rows import (
     check_finite,
@@ -47,7 +48,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     objective_: NDArray[np.float64]
     needs_labels = False  #: Whether `fit` refuses to do without y.
     grows = False  #: Whether a shorter code is a prefix of a longer one, to the bit.
-    uses_device = False  #: Whether `on_device` takes over products at any size.
+    uses_device = False  #: Whether `on_device` takes over work at any size.
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -82,6 +83,8 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
             are the same; when its features are too small or too large for a method.
         DivergedError
             When training ends in numbers that are not finite: lower the learning rate.
+        OutOfMemoryError
+            When the device of `on_device` lacks memory.
         ArtefactError, OSError
             When a checkpoint belongs to another fit or is damaged, or cannot be read
             or written; of methods that have one.
@@ -92,7 +95,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         largest = check_finite(features)
         check_varied(features)
         check_scale(largest)
-        with plain_integers(self):
+        with plain_integers(self), here().watched():
             encoder = self._learn(features, y)
         check_scores(encoder, features, largest)
         self.encoder_ = encoder

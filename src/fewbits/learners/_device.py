@@ -1,11 +1,13 @@
 """Where the heavy linear algebra of learners is done: by NumPy, or by torch.
 
-The algorithms are written once, with operators that arrays and tensors share; what they
-call by different names is here. Everything else of a fit stays with NumPy.
+The algorithms are written once: with operators that arrays and tensors share, with
+functions that NumPy and torch have under the same name (`namespace`), and with what
+they call otherwise, which is here. Only what has a compiled kernel for arrays, or a
+function of torch's own, stands twice. Everything else of a fit stays with NumPy.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
@@ -15,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from fewbits._typing import FeatureArray
-from fewbits.errors import FewbitsError, MissingExtraError
+from fewbits.errors import MissingExtraError, OutOfMemoryError
 from fewbits.learners._signs import signs
 
 Matrix = Any  #: An array, or a tensor on a device.
@@ -27,7 +29,10 @@ _ROOMY = 4096
 class _NumPy:
     """Arrays as they are."""
 
-    is_torch = False
+    is_torch, name = False, "NumPy"
+
+    def watched(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def put(self, x: NDArray[Any]) -> Matrix:
         return x
@@ -65,16 +70,30 @@ class _Torch:
         from fewbits.learners._torch import device_named
 
         self.device = device_named(name)
+        self.name = str(self.device)
 
-    def lacks_memory(self, error: RuntimeError) -> bool:
-        import torch
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Tell in one line that the memory of the device does not suffice."""
+        from fewbits.learners._torch import lacks_memory
 
-        return isinstance(error, torch.OutOfMemoryError)
+        try:
+            yield
+        except RuntimeError as error:
+            if not lacks_memory(error):
+                raise
+            raise OutOfMemoryError(
+                f"out of memory on {self.name}: learn there from fewer rows or "
+                "features, or fewer bits, or learn without it"
+            ) from error
 
     def put(self, x: NDArray[Any]) -> Matrix:
         import torch
 
-        return torch.from_numpy(np.require(x, requirements=["C", "W"])).to(self.device)
+        x = np.require(x, requirements=["C", "W"])
+        if min(x.strides, default=0) < 0:  # NumPy minds none along a single entry
+            x = x.copy()
+        return torch.from_numpy(x).to(self.device)
 
     def get(self, x: Matrix) -> NDArray[Any]:
         array: NDArray[Any] = x.cpu().numpy()
@@ -128,10 +147,11 @@ def on_device(name: str) -> Iterator[None]:
     These are the passes over the rows, principal axes, polar factors and the training
     of neighbour codes: nearly all work of `PCAH`, `ITQ`, `CCAITQ`, `SparseProjections`,
     `NeighbourCodes` and `FastNeighbourCodes`, and what others with ``uses_device``
-    begin with. Results agree with those of NumPy within rounding, which may flip bits
-    of scores near zero, and the steps behind a bit that flipped. It is no parameter of
-    these learners, so that what was learned does not depend on where. Deep learners,
-    too, train there, unless their ``device`` says otherwise.
+    begin with. Results agree with those of NumPy within rounding. That may flip bits of
+    scores near zero, and every step behind a bit that flipped is another: codes that
+    keep neighbours end as different as with another seed, and as good. It is no
+    parameter of these learners. Deep learners, too, train there, unless their
+    ``device`` says otherwise.
 
     Parameters
     ----------
@@ -145,8 +165,6 @@ def on_device(name: str) -> Iterator[None]:
         When there is no such device.
     MissingExtraError
         When a device is named and torch is not installed.
-    FewbitsError
-        When its memory does not suffice for a fit in the block.
 
     Examples
     --------
@@ -156,17 +174,9 @@ def on_device(name: str) -> Iterator[None]:
     >>> with on_device("auto"):
     ...     itq = ITQ(n_bits=8, random_state=0).fit(X)
     """
-    place = _place(name)
-    token = _HERE.set(place)
+    token = _HERE.set(_place(name))
     try:
         yield
-    except RuntimeError as error:
-        if isinstance(place, _NumPy) or not place.lacks_memory(error):
-            raise
-        raise FewbitsError(
-            f"out of memory on {place.device}: learn there from fewer rows, or learn "
-            "without it"
-        ) from error
     finally:
         _HERE.reset(token)
 

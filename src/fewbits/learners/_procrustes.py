@@ -56,7 +56,7 @@ def random_rotation(k: int, b: int, rng: RandomState) -> FeatureArray:
     drawn = rng.standard_normal((k, b))
     return once(
         "rotation",
-        lambda: (sha256(drawn.data).digest(), here().is_torch),
+        lambda: (sha256(drawn.data).digest(), here().name),
         lambda: polar(drawn),
     )
 

@@ -14,6 +14,7 @@ from fewbits.learners._checkpoint import (
     check_repeatable,
     data_checksum,
 )
+from fewbits.learners._device import here
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._parameters import check_path
 
@@ -70,5 +71,7 @@ class ResumableLearner(IterativeLearner):
             for name, value in parameters
             if name not in _NO_IDENTITY
         }
+        if self.uses_device:  # whose axes may be others, or turned
+            chosen["device"] = here().name
         name = type(self).__name__
         return {"learner": name, "version": __version__, **chosen}

@@ -5,10 +5,19 @@ from torch import Tensor
 
 from fewbits.errors import ArgumentError
 
+#: What torch's allocators and libraries say when there is none left.
+_NO_MEMORY = ("out of memory", "allocate memory", "not enough memory", "alloc_failed")
+
 
 def signs(scores: Tensor) -> Tensor:
     """Return -1 and 1; 0 gives 1, as ``torch.sign`` does not."""
     return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
+
+
+def lacks_memory(error: RuntimeError) -> bool:
+    """Tell whether an error is for want of memory, on whichever side."""
+    told = str(error).lower()
+    return any(words in told for words in _NO_MEMORY)
 
 
 def device_named(name: str) -> torch.device:

@@ -7,12 +7,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from fewbits.errors import FewbitsError
+from fewbits.errors import OutOfMemoryError
 from fewbits.learners._device import device_around
-from fewbits.learners._torch import device_named, signs
-
-#: What torch's allocators say when there is none left.
-_NO_MEMORY = ("out of memory", "allocate memory", "not enough memory")
+from fewbits.learners._torch import device_named, lacks_memory, signs
 
 
 class SignSTE(torch.autograd.Function):
@@ -60,13 +57,12 @@ def memory_advice(advice: str) -> Iterator[None]:
     """Turn an error for want of memory into one that says what to do."""
     try:
         yield
+    except OutOfMemoryError:
+        raise  # told already
     except (MemoryError, RuntimeError) as error:
-        told = str(error).lower()
-        if not isinstance(error, MemoryError) and not any(
-            t in told for t in _NO_MEMORY
-        ):
+        if not isinstance(error, MemoryError) and not lacks_memory(error):
             raise
-        raise FewbitsError(f"out of memory {advice}") from error
+        raise OutOfMemoryError(f"out of memory {advice}") from error
 
 
 @contextmanager

@@ -93,7 +93,12 @@ class NeighbourGraph:
 
 
 def neighbour_graph(
-    X: Float32Array, anchors: IntArray, k: int, perplexity: float
+    X: Float32Array,
+    anchors: IntArray,
+    k: int,
+    perplexity: float,
+    *,
+    there: Matrix | None = None,
 ) -> NeighbourGraph:
     """Find the `k` nearest rows of the anchors among all rows.
 
@@ -104,24 +109,26 @@ def neighbour_graph(
     ----------
     perplexity : float
         Effective number of neighbours that a row has.
+    there : ndarray or Tensor, default=None
+        The rows where they are computed with, if they are there already.
     """
+    place, k = here(), min(k, len(X) - 1)
+    V = place.put(X) if there is None else there
     return once(
         ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
-        lambda: (checksum(X), anchors.tobytes(), k, perplexity, here().is_torch),
-        lambda: _searched(X, anchors, min(k, len(X) - 1), perplexity),
+        lambda: (checksum(X), anchors.tobytes(), k, perplexity, place.name),
+        lambda: _searched(V, anchors, k, perplexity),
     )
 
 
 def _searched(
-    X: Float32Array, anchors: IntArray, k: int, perplexity: float
+    V: Matrix, anchors: IntArray, k: int, perplexity: float
 ) -> NeighbourGraph:
-    place = here()
-    V = place.put(X)
-    xp = namespace(V)
+    place, xp = here(), namespace(V)
     squares = xp.einsum("ij,ij->i", V, V)
     ids = np.empty((len(anchors), k), np.int64)
     precision = np.empty(len(anchors), np.float32)
-    step = min(len(anchors), max(16, _BLOCK // len(X)))
+    step = min(len(anchors), max(16, _BLOCK // len(V)))
     products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
     for start in range(0, len(anchors), step):
         rows = place.put(anchors[start : start + step])
@@ -132,7 +139,7 @@ def _searched(
         span = slice(start, start + len(rows))
         ids[span], found = map(place.get, smallest(distances, k))
         precision[span] = precisions(found, perplexity)
-    return NeighbourGraph(len(X), anchors, ids, precision)
+    return NeighbourGraph(len(V), anchors, ids, precision)
 
 
 def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:

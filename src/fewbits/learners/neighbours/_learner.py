@@ -127,8 +127,9 @@ class NeighbourLearner(ResumableLearner):
         Each draws from its own seed, so that any can be the first.
         """
         training.restore(start)
-        V = training.split.rows
-        graph = neighbour_graph(V, anchors, self.n_neighbours, self.perplexity)
+        rows, there = training.split.rows, training.split.rows_there
+        chosen = anchors, self.n_neighbours, self.perplexity
+        graph = neighbour_graph(rows, *chosen, there=there)
         for seed in seeds[len(training.recalls) - 1 :]:
             # Numbers that overflow are told as an error, not as NumPy's warnings.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -142,7 +143,7 @@ class NeighbourLearner(ResumableLearner):
 
     def _state(self, training: Training) -> Arrays:
         # A file must not hold half an iteration, where an interrupt came amid it.
-        return training.state(copy=self.checkpoint is not None)
+        return training.state(copies=self.checkpoint is not None)
 
     def _may_stop(self, objective: list[float]) -> bool:
         if len(objective) < 2 * _SPAN:

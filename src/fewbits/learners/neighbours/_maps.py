@@ -10,6 +10,7 @@ from fewbits.learners._device import Matrix, here, namespace
 from fewbits.learners.neighbours._frame import Frame
 
 Float32Array = NDArray[np.float32]
+Float64Array = NDArray[np.float64]
 
 LEAST_SPREAD = 1e-6  # of what rows are scaled by that have a mean square of 1
 
@@ -63,26 +64,18 @@ class Map(ABC):
             own[...] = each
 
 
-class LinearMap(Map):
-    """``V W + c``; other maps are planes with something more.
+class PlaneMap(Map):
+    """``V W + c``.
 
     Parameters
     ----------
     weights : ndarray of shape (n_inputs, n_bits)
     bias : ndarray of shape (n_bits,)
-    tightness : float, default=0
-        How far the weights are pulled towards a tight frame before an iteration.
     """
 
-    def __init__(
-        self, weights: Float32Array, bias: Float32Array, tightness: float = 0.0
-    ) -> None:
+    def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
         self.weights, self.bias = here().put(weights), here().put(bias)
-        self.parameters, self.tightness = [self.weights, self.bias], tightness
-
-    def prepare(self, progress: float) -> None:
-        if self.tightness:
-            self.weights += self.tightness * towards_tight(self.weights)
+        self.parameters = [self.weights, self.bias]
 
     def scores(self, V: Matrix) -> Matrix:
         return V @ self.weights + self.bias
@@ -90,9 +83,35 @@ class LinearMap(Map):
     def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
         return [V.T @ by_scores, by_scores.sum(axis=0)]
 
-    def encoder(self, frame: Frame) -> Encoder:
+    def of_features(self, frame: Frame) -> tuple[Float64Array, Float64Array]:
+        """Return weights and bias for features."""
         W = frame.weights(here().get(self.weights))
-        bias = here().get(self.bias) - frame.mean @ W
+        return W, here().get(self.bias) - frame.mean @ W
+
+
+class LinearMap(PlaneMap):
+    """A plane that is pulled towards a tight frame.
+
+    Parameters
+    ----------
+    weights, bias : ndarray
+        As of `PlaneMap`.
+    tightness : float, default=0
+        How far the weights are pulled before an iteration.
+    """
+
+    def __init__(
+        self, weights: Float32Array, bias: Float32Array, tightness: float = 0.0
+    ) -> None:
+        super().__init__(weights, bias)
+        self.tightness = tightness
+
+    def prepare(self, progress: float) -> None:
+        if self.tightness:
+            self.weights += self.tightness * towards_tight(self.weights)
+
+    def encoder(self, frame: Frame) -> Encoder:
+        W, bias = self.of_features(frame)
         return LinearEncoder(W, bias=bias, zero_bit=1)
 
 
@@ -111,7 +130,7 @@ def towards_tight(W: Matrix) -> Matrix:
     return W @ small if W.shape[1] == n else small @ W
 
 
-class SparseLinearMap(LinearMap):
+class SparseLinearMap(PlaneMap):
     """A plane that keeps fewer and fewer of its weights, and then learns with those.
 
     Parameters
@@ -162,8 +181,7 @@ class SparseLinearMap(LinearMap):
         self.weights *= self.mask
 
     def encoder(self, frame: Frame) -> Encoder:
-        W = frame.weights(here().get(self.weights))
-        bias = here().get(self.bias) - frame.mean @ W
+        W, bias = self.of_features(frame)
         return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
 
 

@@ -1,6 +1,8 @@
 """Training of a map on the neighbours of its rows, iteration by iteration."""
 
 from collections.abc import Sequence
+from copy import copy
+from typing import Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -40,19 +42,31 @@ class ValidationSplit:
         Shuffled: the first ones are ranked for those kept aside.
     aside : ndarray of shape (m, n_inputs)
         There may be none; of few rows, they are among those that are learned from.
-    whole : bool, default=False
-        Rank all rows, not only 20,000 of them.
+
+    Attributes
+    ----------
+    rows_there, aside_there : ndarray or Tensor
+        The same where they are computed with.
+    ranked : ndarray or Tensor
+        The first 20,000 rows.
     """
 
-    def __init__(
-        self, rows: Float32Array, aside: Float32Array, *, whole: bool = False
-    ) -> None:
+    def __init__(self, rows: Float32Array, aside: Float32Array) -> None:
         self.rows, self.aside = rows, aside
-        self.ranked = rows if whole else rows[:MOST_RANKED]
+        self.rows_there, self.aside_there = here().put(rows), here().put(aside)
+        self._rank(MOST_RANKED)
+
+    def whole(self) -> Self:
+        """Return the same split, where all rows are ranked."""
+        found = copy(self)
+        found._rank(len(self.rows))
+        return found
+
+    def _rank(self, n: int) -> None:
+        self.ranked, self.nearest = self.rows_there[:n], None
         k = max(1, min(_RECALL_AT, len(self.ranked) // 2))  # not all of few rows
-        self.nearest = (
-            exact_neighbours(aside, self.ranked, k).ids if len(aside) else None
-        )
+        if len(self.aside):
+            self.nearest = exact_neighbours(self.aside, self.rows[:n], k).ids
 
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
         """Return the share of them that codes find, a mean over the lengths.
@@ -62,7 +76,7 @@ class ValidationSplit:
         """
         if self.nearest is None:
             return 0.0
-        whole = [codes_of(map, rows) for rows in (self.aside, self.ranked)]
+        whole = [codes_of(map, rows) for rows in (self.aside_there, self.ranked)]
         k, found = self.nearest.shape[1], []
         for length in lengths:
             queries, items = (prefix(codes, length) for codes in whole)
@@ -71,13 +85,12 @@ class ValidationSplit:
         return float(np.mean(found))
 
 
-def codes_of(map: Map, rows: Float32Array) -> CodeArray:
+def codes_of(map: Map, rows: Matrix) -> CodeArray:
     """Return the codes of rows, some at a time: their scores may be many."""
-    place = here()
-    n_bits = map.scores(place.put(rows[:1])).shape[1]
+    n_bits = map.scores(rows[:1]).shape[1]
     some = parts(len(rows), max(n_bits, rows.shape[1]))
-    scores = (map.scores(place.put(rows[each])) for each in some)
-    return np.concatenate([pack(place.get(each >= 0)) for each in scores])
+    scores = (map.scores(rows[each]) for each in some)
+    return np.concatenate([pack(here().get(each >= 0)) for each in scores])
 
 
 class Training:
@@ -112,7 +125,6 @@ class Training:
     ) -> None:
         self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
-        self._rows = here().put(split.rows)
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._log_scale = here().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
@@ -135,7 +147,7 @@ class Training:
 
     def _step(self, batch: Batch) -> float:
         place, batch = here(), Batch(*map(here().put, batch))
-        rows = self._rows[batch.rows]
+        rows = self.split.rows_there[batch.rows]
         scores = self.map.scores(rows)
         bits = place.signs(scores)
         targets = neighbour_probabilities(rows, batch)
@@ -171,17 +183,17 @@ class Training:
         """
         if self._start is None:
             return
-        whole = ValidationSplit(self.split.rows, self.split.aside, whole=True)
+        whole = self.split.whole()
         trained = whole.recall(self.map, self.lengths)
         self.map.restore(self._start)
         if whole.recall(self.map, self.lengths) <= trained:
             self.map.restore(self._best)
 
-    def state(self, *, copy: bool = True) -> Arrays:
+    def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is no copy goes on changing."""
         recalls = np.array([self._best_recall, *self.recalls])
         arrays = self._arrays()
-        if copy:
+        if copies:
             arrays = [np.array(here().get(each)) for each in arrays]
         return (*arrays, recalls)
 
