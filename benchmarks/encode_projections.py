@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.encode import interleaved, limits
 from fewbits import _kernels
 from fewbits.encoders import (
+    AnchorEncoder,
     BilinearEncoder,
     BlockHadamardEncoder,
     CirculantEncoder,
@@ -49,6 +50,8 @@ TARGETS = {
 SHARE_TARGETS = {"sparse 10%": {"batch": 0.5}}
 #: How many bits of spectral hashing share an axis; and units of the hidden layer.
 AXES, HIDDEN = 4, 512
+#: Anchors of binary reconstructive embeddings, and how many of them a bit has.
+ANCHORS, OF_A_BIT = 1000, 20
 best_of = partial(interleaved, pick=np.min, clock=time.process_time)
 
 
@@ -199,6 +202,13 @@ def encoders(
     layers = [rng.standard_normal(shape) for shape in ((d, HIDDEN), (HIDDEN, d))]
     network = MLPEncoder(layers, [np.zeros(HIDDEN), zeros])
     found[f"a hidden layer of {HIDDEN}"] = network, 4 * d * HIDDEN
+    anchors = rng.standard_normal((ANCHORS, d)) / np.sqrt(d)
+    places = rng.permuted(np.tile(np.arange(ANCHORS), (d, 1)), axis=1)[:, :OF_A_BIT]
+    starts, values = np.arange(d + 1) * OF_A_BIT, rng.standard_normal(places.size)
+    behind = SparseEncoder(starts, np.sort(places).ravel(), values, zeros, ANCHORS)
+    curved = AnchorEncoder(behind, anchors, np.zeros(d), 1.0)
+    operations = 2 * d * ANCHORS + 2 * places.size
+    found[f"{ANCHORS:,} anchors, {OF_A_BIT} a bit"] = curved, operations
     return found
 
 
