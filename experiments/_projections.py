@@ -152,11 +152,11 @@ LEFT_OUT = (
     TooLong(
         ("FastNeighbourCodes",),
         2560,
-        "ten minutes each; twice as many bits as features are there",
+        "minutes each; twice as many bits as features are there",
         ("caltech101-1280",),
     ),
-    TooLong(("FastNeighbourCodes",), 1024, "ten minutes and more each", _LARGE[:1]),
-    TooLong(("FastNeighbourCodes",), 0, "ten minutes and more each", _LARGE[1:]),
+    TooLong(("FastNeighbourCodes",), 1024, "minutes each, as above", _LARGE[:1]),
+    TooLong(("FastNeighbourCodes",), 0, "many minutes each, as above", _LARGE[1:]),
     TooLong(
         ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals"),
         0,
