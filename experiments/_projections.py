@@ -155,8 +155,8 @@ LEFT_OUT = (
         "minutes each; twice as many bits as features are there",
         ("caltech101-1280",),
     ),
-    TooLong(("FastNeighbourCodes",), 1024, "minutes each, as above", _LARGE[:1]),
-    TooLong(("FastNeighbourCodes",), 0, "many minutes each, as above", _LARGE[1:]),
+    TooLong(("FastNeighbourCodes",), 1024, "minutes each", _LARGE[:1]),
+    TooLong(("FastNeighbourCodes",), 0, "many minutes each", _LARGE[1:]),
     TooLong(
         ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals"),
         0,

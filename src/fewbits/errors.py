@@ -33,7 +33,7 @@ class MissingExtraError(FewbitsError, ImportError):
 
 
 class OutOfMemoryError(FewbitsError, MemoryError):
-    """A device, or training on it, lacks memory; the message says what to do."""
+    """There is no memory for training; the message says where, and what to do."""
 
 
 class DivergedError(FewbitsError, ArithmeticError):

@@ -110,7 +110,7 @@ def fit(
             help="Where torch computes: cuda, cpu, or auto for a GPU if there is one. "
             "For deep methods, neighbours and fast-neighbours, and for heavy products "
             "of itq, sp, pcah, cca-itq, sh, classemes, picodes, picodes-relaxed and "
-            "dbc; no others. Small codes gain nothing there."
+            "dbc; no others. Short codes gain little there."
         ),
     ] = None,
     overwrite: Annotated[

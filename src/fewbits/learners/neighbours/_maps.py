@@ -220,7 +220,7 @@ class NetworkMap(Map):
         inner[:k, : 2 * k] = np.hstack([halves, -halves])
         inner_bias = np.zeros(n_hidden, np.float32)
         # No parameter: else Adam's equal steps of all units would add up in the scores.
-        self.scale = float(n_hidden**-0.5)
+        self.scale: float = n_hidden**-0.5
         plane = weights * spread[:, None] / np.float32(self.scale)
         outer = np.zeros((n_hidden, len(bias)), np.float32)
         outer[: 2 * k] = np.vstack([plane, -plane])

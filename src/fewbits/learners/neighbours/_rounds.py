@@ -151,10 +151,10 @@ def transform_there(rows: Matrix) -> Matrix:
     """Return the transform of tensors, by two products with small matrices."""
     size = rows.shape[1]
     left = 1 << (size.bit_length() - 1) // 2
-    first, last = (walsh(each, rows.device) for each in (left, size // left))
-    return (first @ rows.reshape(-1, *first.shape[:1], *last.shape[:1]) @ last).reshape(
-        rows.shape
-    )
+    right = size // left
+    cubes = rows.reshape(-1, left, right)
+    found = walsh(left, rows.device) @ cubes @ walsh(right, rows.device)
+    return found.reshape(rows.shape)
 
 
 @lru_cache(maxsize=8)

@@ -146,10 +146,10 @@ class Training:
         return loss
 
     def _step(self, batch: Batch) -> float:
-        place, batch = here(), Batch(*map(here().put, batch))
+        batch = Batch(*map(here().put, batch))
         rows = self.split.rows_there[batch.rows]
         scores = self.map.scores(rows)
-        bits = place.signs(scores)
+        bits = here().signs(scores)
         targets = neighbour_probabilities(rows, batch)
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.
