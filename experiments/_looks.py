@@ -46,6 +46,7 @@ LOOKS: dict[str, Look] = {
     "ITQ": _look(BLACK, "s", **_BOLD),
     "SH": _look(BROWN, "X", BROKEN, 6),
     "BRE": _look(OLIVE, "P", BROKEN, 6),
+    "BRE, Gaussian": _hollow(OLIVE, "P", DOTTED),
     "BP-rand": _hollow(PURPLE, "p", DASHED),
     "BP-opt": _look(PURPLE, "p", size=6),
     "CBE-rand": _hollow(GREEN, "h", DASHED),

@@ -324,8 +324,9 @@ rows that are scaled so that dense scores have a mean square of 1 (`normalize=Tr
 the paper is [silent](../decisions/learners-sparse-projections.md) on units). CBE and BP
 are circulant and bilinear projections, random or learned, with the 10 and 5 iterations
 that they have as they come; Hadamard has one to three rounds, PCAH is the signs of
-principal components, SH spectral hashing, BRE binary reconstructive embeddings, and
-NeighbourCodes our own.
+principal components, SH spectral hashing, BRE binary reconstructive embeddings (by the
+linear kernel of its paper's experiments, and by a Gaussian one, whose bits are weighted
+sums over anchors), and NeighbourCodes our own.
 Accuracies are means over seeds ± one standard error; a seed draws the 1,000 queries and
 the starting point. Of test images, which are 2,748 of Caltech-101, seeds draw in part
 the same queries, beside the same database: errors there are those of the queries and of

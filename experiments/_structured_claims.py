@@ -17,7 +17,7 @@ from experiments._sparse_claims import (
     verdict,
 )
 from experiments._summary import markdown, shortest
-from experiments._verdicts import said, signed
+from experiments._verdicts import said, signed, telling
 
 #: What long codes may lose to the features. In the paper they lose .5 % and nothing by
 #: classes, and less than 1 % among distractors.
@@ -225,7 +225,7 @@ def beside_features(
 
 
 def loses(claim: Claim, table: Paired, d: int) -> str:
-    """Return what codes have beyond features, at the length where that is least."""
+    """Return what codes have beyond features, at the length that decides."""
     gaps = [
         (bits, difference(table, (bits, method), (0, claim.other)))
         for bits, method in sorted(table)
@@ -235,7 +235,7 @@ def loses(claim: Claim, table: Paired, d: int) -> str:
     ]
     if not gaps:
         return ""
-    bits, gap = min(gaps, key=lambda each: each[1][0])
+    bits, gap = telling(gaps, lambda gap: -gap[0] - claim.margin)
     return said(gap, -gap[0] - claim.margin) + f" at {bits} bits"
 
 
@@ -254,15 +254,15 @@ def at_4d(table: Paired, d: int) -> str:
 
 
 def rises(table: Paired) -> str:
-    """Return what the next longer codes classify better, where that is least."""
+    """Return what the next longer codes classify better, at the step that decides."""
     lengths = sorted(bits for bits, method in table if method == RISES.method)
     steps = [
-        (difference(table, (more, RISES.method), (fewer, RISES.method)), fewer, more)
-        for fewer, more in pairwise(lengths)
+        (each, difference(table, *((bits, RISES.method) for bits in reversed(each))))
+        for each in pairwise(lengths)
     ]
     if not steps:
         return ""
-    gap, fewer, more = min(steps, key=lambda step: step[0][0])
+    (fewer, more), gap = telling(steps, lambda gap: -gap[0])
     return said(gap, -gap[0]) + f" from {fewer} to {more} bits"
 
 

@@ -1,15 +1,16 @@
 """Differences between measurements, paired by seed, and what they say of a claim."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from scipy import stats
 
 from experiments._cells import Cell
 from experiments._summary import Pick, mean_and_error, shown
 
+At = TypeVar("At")
 Gap = tuple[float, float, int]  # mean, standard error, number of seeds
 #: What a measurement was made with, other than data, method and seed, by name.
 Setting = tuple[tuple[str, Any], ...]
@@ -21,6 +22,12 @@ CONFIDENCE = 0.95
 RULE = f"""A verdict is given where the {CONFIDENCE:.0%} confidence interval of the mean
 (Student's t, seeds being few) does not reach the margin; else, or with one seed, it is
 not decided."""
+#: For claims on all lengths.
+OF_LENGTHS = """A claim on several lengths holds where it holds at each; named is one
+that refutes it, else one that leaves it open, and of these the one that is farthest
+from the margin."""
+#: From what is best for a claim to what is worst.
+VERDICTS = HOLDS, UNDECIDED, FAILS = "holds", "not decided", "**does not hold**"
 APART = ("data", "method", "seed")
 LABELS = {
     "bits": "{} bits",
@@ -170,8 +177,24 @@ def word(gap: Gap, excess: float, *, exact: bool = False) -> str:
     """
     spread = 0.0 if exact else interval(gap)
     if excess <= -spread:
-        return "holds"
-    return "**does not hold**" if excess > spread else "not decided"
+        return HOLDS
+    return FAILS if excess > spread else UNDECIDED
+
+
+def telling(
+    gaps: Iterable[tuple[At, Gap]], excess_of: Callable[[Gap], float]
+) -> tuple[At, Gap]:
+    """Return the setting that decides on a claim about all of them, and its gap.
+
+    That is one which refutes the claim, else one which leaves it open, else any; of
+    several the one that misses the margin by most.
+    """
+
+    def against(item: tuple[At, Gap]) -> tuple[int, float]:
+        excess = excess_of(item[1])
+        return VERDICTS.index(word(item[1], excess)), excess
+
+    return max(gaps, key=against)
 
 
 def interval(gap: Gap) -> float:

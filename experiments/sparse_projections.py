@@ -48,6 +48,7 @@ TABLE_2 = (
     "Hadamard 3",
     "SH",
     "BRE",
+    "BRE, Gaussian",
     "NeighbourCodes",
     "FastNeighbourCodes",
 )

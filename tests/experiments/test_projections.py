@@ -67,7 +67,7 @@ def test_what_takes_too_long_is_left_out_and_told():
     assert measured("glove", "SP 10%, iterative, spectral", 256)
     assert not measured("caltech101-11520", "SP 10%, iterative, spectral", 256)
     table = left_out({"caltech101-11520": "Caltech"})
-    assert "| BRE | everywhere | above 512 bits |" in table
+    assert "| BRE; BRE, Gaussian | everywhere | above 512 bits |" in table
     assert "| Caltech | at any length |" in table
     assert set(LENGTHS) <= set(WIDTHS)
 

@@ -8,12 +8,21 @@ from experiments import _neighbour_page, _sparse_answer, _sparse_page
 from experiments._cells import Cells
 from experiments._pages import TITLES
 from experiments._sparse_answer import MAIN, answer, tallies
-from experiments._sparse_claims import SATURATED, Claim, judged, saturates, table_of
+from experiments._sparse_claims import (
+    SATURATED,
+    Claim,
+    difference,
+    judged,
+    saturates,
+    sweet_point,
+    table_of,
+    with_all_densities,
+)
 from experiments._sparse_maps_page import ends_of_gaps
 from experiments._sparse_page import WIDTHS, costs
 from experiments._structured_claims import at_4d, beside_features, structured_verdicts
 from experiments._summary import machine_of
-from experiments._verdicts import over_seeds
+from experiments._verdicts import FAILS, HOLDS, over_seeds, telling, word
 from experiments._work import operations, work
 from experiments.neighbour_codes import OURS
 
@@ -104,6 +113,20 @@ def test_long_codes_stand_beside_both_ways_to_rank_features():
     )
 
 
+def test_the_length_that_refutes_decides():
+    """A larger difference of wider spread leaves open what a smaller one refutes."""
+    gaps = {32: (-0.01, 0.01, 3), 64: (-0.005, 0.0001, 3), 128: (0.1, 0.001, 3)}
+
+    def excess(gap):
+        return -gap[0]
+
+    assert telling(gaps.items(), excess)[0] == 64
+    del gaps[64]
+    assert telling(gaps.items(), excess)[0] == 32
+    assert telling([(16, (0.2, 0.01, 1)), *gaps.items()], excess)[0] == 32
+    assert telling([(128, gaps[128]), (256, (0.05, 0.001, 3))], excess)[0] == 256
+
+
 def test_operations_go_by_the_shape():
     assert operations("ITQ", 64, 256) == 2 * 64 * 256
     assert operations("SP 5%", 256, 256) == pytest.approx(0.1 * 256 * 256)
@@ -154,9 +177,35 @@ def test_the_sum_of_the_verdicts():
     for text in ("better than LSH up to d/4 bits", "near ITQ from d/4 bits on"):
         holds, undecided, not_ = counts[f"SP 10 % is {text}"]
         assert holds > undecided + not_
-    for text in ("ITQ beyond d/4 bits", "100 % from d bits on"):
-        assert counts[f"SP 10 % is better than {text}"][0] == 0
     assert counts.get("SP 10 % encodes 10 times as fast as ITQ", [0])[0] == 0
+
+
+@pytest.mark.parametrize("other", ["ITQ", "SP 100%"])
+def test_a_tenth_is_better_beyond_d_bits_only(other):
+    """As the short answer says it: looked up at every length of every set."""
+    cells, at = list(Cells("sparse_projections")), {}
+    for name, d in WIDTHS.items():
+        table = table_of(cells, name)
+        for bits, method in table:
+            if method == "SP 10%" and (bits, other) in table:
+                gap = difference(table, (bits, method), (bits, other))
+                at[name, bits / d] = word(gap, -gap[0])
+    assert HOLDS not in {said for (_, share), said in at.items() if share <= 1}
+    long = {key: said for key, said in at.items() if key[1] >= 2}
+    better = {name for (name, _), said in long.items() if said == HOLDS}
+    worse = {name for (name, _), said in long.items() if said == FAILS}
+    among = {"caltech101+cifar10"} if other == "ITQ" else set()
+    assert (better, worse) == ({"icd10", *among}, {"glove"})
+
+
+def test_many_features_have_long_codes_by_few_weights():
+    """As the short answer says it."""
+    cells = list(Cells("sparse_projections"))
+    for name in ("caltech101-1280", "caltech101-5120", "caltech101-11520"):
+        longest = with_all_densities(table_of(cells, name))[-1]
+        text = sweet_point(table_of(cells, name), longest)
+        assert text.startswith(("1 %: +", "0.1 %: +"))
+        assert longest > 2000
 
 
 def test_dense_maps_lose_where_rows_are_few_only():
