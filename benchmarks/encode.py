@@ -136,18 +136,28 @@ class Case:
 
 
 def interleaved(
-    methods: dict, repeats: int, inner: int, pick=np.median, clock=time.perf_counter
+    methods: dict,
+    repeats: int,
+    inner: int,
+    pick=np.median,
+    clock=time.perf_counter,
+    *,
+    warm: bool = False,
 ) -> dict[str, float]:
     """Return the median time of one call of each method, in milliseconds.
 
     A `clock` of processor time leaves out what other programs took meanwhile: it suits
-    methods of one thread whose calls are of very different length.
+    methods of one thread whose calls are of very different length. `warm` methods are
+    called once more before each turn, as the one before, of a large matrix perhaps, has
+    emptied the caches: else short ones would be slower for their place in the order.
     """
     times = {name: [] for name in methods}
     for method in methods.values():
         method()
     for _ in range(repeats):
         for name, method in methods.items():
+            if warm:
+                method()
             start = clock()
             for _ in range(inner):
                 method()

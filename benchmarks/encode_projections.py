@@ -52,7 +52,7 @@ SHARE_TARGETS = {"sparse 10%": {"batch": 0.5}}
 AXES, HIDDEN = 4, 512
 #: Anchors of binary reconstructive embeddings, and how many of them a bit has.
 ANCHORS, OF_A_BIT = 1000, 20
-best_of = partial(interleaved, pick=np.min, clock=time.process_time)
+best_of = partial(interleaved, pick=np.min, clock=time.process_time, warm=True)
 
 
 @dataclass

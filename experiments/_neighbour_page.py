@@ -303,8 +303,7 @@ ours: a linear map that is trained on the ranking itself, from ITQ on. It learns
 others do from the database alone, with its parameters as they come; the seed draws the
 queries and the start. Beside it stand LSH, Hadamard (three rounds), ITQ, sparse
 projections, circulant (CBE) and bilinear ones (BP), signs of principal components
-(PCAH), spectral hashing (SH) and binary reconstructive embeddings (BRE), by the linear
-kernel and by a Gaussian one, whose bits are weighted sums over anchors.
+(PCAH), spectral hashing (SH) and binary reconstructive embeddings (BRE).
 The method was made with the queries of seed 0 of ICD-10 and of Caltech-101 with 1,280
 features in view, so other seeds are reported. On GloVe, seeds 1 and 2 showed that short
 codes ended below their start; since then the start is kept where it finds more of what

@@ -8,6 +8,7 @@ from experiments._dot_plots import dot_plot
 from experiments._pages import IMAGES, TITLES
 from experiments._plots import EACH_LENGTH, line_plot
 from experiments._projections import DENSITIES, ITERATIVE, METHODS, named
+from experiments._ranking import RANKS
 from experiments._summary import over_seeds, shortest
 
 Table = dict[tuple[str, int, str], tuple[float, float, int]]
@@ -23,7 +24,13 @@ EVERY = tuple(
     for name in METHODS
     if not name.startswith("SP ") or name in {"SP 1%", "SP 10%"}
 )
-RECALL = "Share of the 10 nearest among the first {}"
+RECALL = "Share of the 10 nearest among the first"
+#: Figures that are drawn of all methods, what they are called, and what ends files.
+OF_EVERY = (
+    ("ann_map", "ANN mAP", "_all"),
+    ("label_map", "mAP over labels", ""),
+    *((f"recall{at}", f"{RECALL} {at}", "") for at in RANKS),
+)
 MICROSECONDS = "microseconds to encode a vector by itself, one thread"
 
 
@@ -42,9 +49,9 @@ def plots(cells: list[Cell], times: list[Cell], name: str, d: int) -> list[str]:
         against_density(cells, name),
         one_or_thirty(cells, name),
         *(
-            draw(name, f"recall{at}", EVERY, RECALL.format(at))
-            for at in (10, 100)
-            if has_references(cells, name, f"recall{at}")
+            draw(name, figure, EVERY, label, suffix)
+            for figure, label, suffix in OF_EVERY
+            if has_references(cells, name, figure)
             for draw in (
                 partial(against_bits, cells),
                 partial(against_time, cells, times),
@@ -105,6 +112,7 @@ def against_time(
     figure: str,
     methods: tuple[str, ...],
     label: str,
+    suffix: str = "",
 ) -> str:
     """Draw a figure against the time to encode, a point for each length."""
     curves = {
@@ -113,7 +121,7 @@ def against_time(
         ]
         for method in methods
     }
-    stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}_time"
+    stem = f"sparse_{name}{'' if figure == 'ann_map' else '_' + figure}{suffix}_time"
     text, x = f"{label} against the time to encode", f"{MICROSECONDS}\n{EACH_LENGTH}"
     return drawn(stem, name, curves, text, x, label)
 

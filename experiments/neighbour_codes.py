@@ -39,8 +39,7 @@ FAST = (
 )
 OTHERS = (
     *("LSH", "Hadamard 3", "PCAH", "ITQ", "SP 10%"),
-    *("CBE-rand", "CBE-opt", "BP-rand", "BP-opt", "SH"),
-    *("BRE", "BRE, Gaussian"),
+    *("CBE-rand", "CBE-opt", "BP-rand", "BP-opt", "SH", "BRE"),
 )
 #: Other encoders of the same learner, at some of the lengths.
 FORMS: dict[str, dict[str, Any]] = {

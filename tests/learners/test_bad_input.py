@@ -25,7 +25,7 @@ from tests.learners._learners import LEARNERS, every_learner
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*ignores the code",
-    "ignore:.*bits are constant",
+    "ignore:.*bits (is|are) constant",
     "ignore:only .* bits are different",
 )
 Y = np.arange(20) % 2

@@ -27,13 +27,15 @@ from tests.learners._learners import LEARNERS, every_learner
 pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
 
-@pytest.mark.filterwarnings("ignore:.*ignores the code", "ignore:.*bits are constant")
+@pytest.mark.filterwarnings(
+    "ignore:.*ignores the code", "ignore:.*bits (is|are) constant"
+)
 @parametrize_with_checks(LEARNERS)
 def test_sklearn_contract(estimator, check):
     check(estimator)
 
 
-@pytest.mark.filterwarnings("ignore:.*bits are constant")
+@pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 @parametrize_with_checks(
     [
         ITQ(),

@@ -27,7 +27,7 @@ LEARNERS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:. of . bits are constant")
+@pytest.mark.filterwarnings("ignore:. of . bits (is|are) constant")
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: type(each).__name__)
 def test_counted(learner):
     bits = learner.fit(X).transform(X)

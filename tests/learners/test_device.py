@@ -130,10 +130,13 @@ def test_torch_trains_alike(learner, name, n):
     assert np.mean(found.transform(X) != expected.transform(X)) < 0.05
 
 
-@pytest.mark.parametrize("density", [1.0, 0.3])
+@pytest.mark.parametrize(
+    "learner",
+    [NeighbourCodes(16), NeighbourCodes(16, density=0.3), FastNeighbourCodes(16)],
+)
 @pytest.mark.parametrize("name", DEVICES)
-def test_torch_ends_about_where_numpy_does(name, density):
-    learner = NeighbourCodes(16, density=density, n_iter=8, random_state=0)
+def test_torch_ends_about_where_numpy_does(name, learner):
+    learner = clone(learner).set_params(n_iter=8, random_state=0)
     expected = clone(learner).fit(X)
     with on_device(name):
         found = clone(learner).fit(X)

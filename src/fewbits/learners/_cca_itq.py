@@ -76,7 +76,7 @@ class CCAITQ(ResumableLearner):
     classes_ : ndarray of shape (n_classes,)
     objective_ : ndarray of shape (n_iter_,)
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
-        iteration. It never rises.
+        iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
         Iterations that were done.
     n_dead_bits_ : int

@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
-from fewbits.encoders import Encoder
+from fewbits.encoders import Encoder, SparseEncoder
 from fewbits.learners._rows import line_spans
 
-NO_WEIGHTS = ", as none of their weights was kept; raise density"
+_NO_WEIGHTS = ", as none of their weights was kept; raise density"
 _SOME = 1000
 ON_ROWS = " on the training rows"
 
@@ -16,13 +16,23 @@ ON_ROWS = " on the training rows"
 def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
     """Warn if bits are constant, and return how many there are."""
     if n_dead:
-        warn_user(f"{n_dead} of {n_bits} bits are constant{why}")
+        verb = "is" if n_dead == 1 else "are"
+        warn_user(f"{n_dead} of {n_bits} bits {verb} constant{why}")
     return n_dead
 
 
-def tell_constant_bits(encoder: Encoder, X: Array) -> int:
-    """Warn if bits are the same for all rows, and return how many there are."""
-    return tell_dead_bits(n_constant_bits(encoder, X), encoder.n_bits, ON_ROWS)
+def tell_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
+    """Warn if bits are the same for all rows, and return how many there are.
+
+    Those of a sparse map may have no weight, which is a reason of its own.
+    """
+    n_dead, n_empty = n_constant_bits(encoder, X), 0
+    if isinstance(encoder, SparseEncoder):
+        n_empty = int(np.sum(np.diff(encoder.indptr) == 0))
+    if n_empty:
+        some = f"{why}; {n_empty} of them without a weight: raise density"
+        why = _NO_WEIGHTS if n_empty == n_dead else some
+    return tell_dead_bits(n_dead, encoder.n_bits, why)
 
 
 def n_constant_bits(encoder: Encoder, X: Array) -> int:

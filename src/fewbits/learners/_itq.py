@@ -50,7 +50,7 @@ class ITQ(ResumableLearner):
         The learned map; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
-        iteration. It never rises.
+        iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
         Iterations that were done.
     n_dead_bits_ : int

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
-from fewbits.encoders import Encoder, SparseEncoder
+from fewbits.encoders import Encoder
 from fewbits.errors import DivergedError
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import NO_WEIGHTS, n_constant_bits, tell_dead_bits
+from fewbits.learners._dead_bits import tell_constant_bits
 from fewbits.learners._parameters import (
     check_integer,
     check_integers,
@@ -95,8 +95,7 @@ class NeighbourLearner(ResumableLearner):
         self.recalls_ = np.array(training.recalls if len(split.aside) else [])
         encoder = training.best().encoder(frame)
         # Of the encoder: what it computes from features is rounded otherwise.
-        n_dead = n_constant_bits(encoder, X)
-        self.n_dead_bits_ = tell_dead_bits(n_dead, self.n_bits, why(n_dead, encoder))
+        self.n_dead_bits_ = tell_constant_bits(encoder, X, _DEAD)
         return encoder
 
     def _split(self, V: Float32Array) -> ValidationSplit:
@@ -151,13 +150,3 @@ class NeighbourLearner(ResumableLearner):
         # From one iteration to the next there is more noise than progress.
         halves = np.reshape(objective[-2 * _SPAN :], (2, _SPAN))
         return super()._may_stop(halves.mean(axis=1).tolist())
-
-
-def why(n_dead: int, encoder: Encoder) -> str:
-    """Return why bits are constant: those of a sparse map may have no weight."""
-    if not isinstance(encoder, SparseEncoder):
-        return _DEAD
-    n_empty = int(np.sum(np.diff(encoder.indptr) == 0))
-    if n_empty < n_dead:
-        return f"{_DEAD}; {n_empty} have no weight: raise density" if n_empty else _DEAD
-    return NO_WEIGHTS
