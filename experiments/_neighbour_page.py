@@ -21,7 +21,10 @@ from experiments._summary import (
     shortest,
 )
 from experiments._verdicts import (
+    FAILS,
+    HOLDS,
     OF_LENGTHS,
+    UNDECIDED,
     Values,
     minus,
     named,
@@ -30,6 +33,7 @@ from experiments._verdicts import (
     signed,
     telling,
     values_of,
+    word,
 )
 from experiments.neighbour_codes import (
     FAST,
@@ -136,7 +140,33 @@ def overview(cells: list[Cell], times: list[Cell]) -> list[str]:
         rows = by_set(cells, of)
         if rows:
             parts += [text, markdown(["features", *columns], rows)]
+    if parts:
+        parts.append(tally(cells))
     return [*parts, WHY_NOT.format(**asides(cells))] if parts else []
+
+
+def tally(cells: list[Cell]) -> str:
+    """Say at how many lengths of all sets methods are better than ITQ, or worse."""
+    texts = []
+    for method in (OURS, NESTED, *FAST):
+        found = [
+            word(gap, -gap[0])
+            for name in TITLES
+            for gap in over_seeds(
+                differences(
+                    [cell for cell in cells if cell["cell"]["data"] == name],
+                    *(method, "ITQ", "recall10"),
+                )
+            ).values()
+        ]
+        texts.append(
+            f"*{method}* {found.count(HOLDS)} times better than ITQ, "
+            f"{found.count(FAILS)} worse, {found.count(UNDECIDED)} not decided"
+        )
+    return (
+        "By recall@10, length by length of all sets (the tables of differences below "
+        f"have them one by one): {'; '.join(texts)}."
+    )
 
 
 def asides(cells: list[Cell]) -> dict[str, str]:

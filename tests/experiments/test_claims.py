@@ -55,8 +55,8 @@ def test_verdicts(values, text):
     table = {
         (64, "SP 10%"): dict(enumerate(values)),
         (64, "LSH"): dict.fromkeys(range(3), 0.7) | {3: 0.9},  # the last has no partner
-        (128, "SP 10%"): {0: 0.8},
-        (128, "LSH"): {0: 0.7},
+        (128, "SP 10%"): dict.fromkeys(range(3), 0.8),
+        (128, "LSH"): dict.fromkeys(range(3), 0.7),
     }
     near = Claim("near", "SP 10%", "LSH", 0.01)
     assert verdict(near, table, 256) == text

@@ -33,7 +33,7 @@ def test_variance_that_is_seen(features):
     assert sparse_maps.variance_seen(two, features) == pytest.approx(share)
 
 
-@pytest.mark.filterwarnings("ignore:.* bits are constant")
+@pytest.mark.filterwarnings("ignore:.* bits (is|are) constant")
 def test_fewer_rows_are_learnt_from(features, results, monkeypatch):
     monkeypatch.setattr(sparse_maps, "load_features", lambda *_: features)
     monkeypatch.setattr(sparse_maps, "LENGTHS", (8,))
