@@ -395,6 +395,6 @@ prefixes lose no more than {NESTED_MARGIN} to a model trained for their length a
 Blocks, one round of them, or diagonals, reach ITQ: at every length; their time is that
 to encode a vector in a batch, beside random signs in three rounds and beside ITQ's
 dense map, which costs less where both features and bits are few. At Hadamard's speed
-are one round of blocks and diagonals; two rounds, the default, take up to three times
-as long and keep more. What sets without a verdict have for recall is on the page on
+are one round of blocks and diagonals; two rounds, the default, take about twice as long
+and keep more. What sets without a verdict have for recall is on the page on
 [sparse projections](sparse_projections.md)."""
