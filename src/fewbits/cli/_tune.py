@@ -67,8 +67,9 @@ def tune(
         typer.Option(
             "--bits",
             "-b",
-            help="Try only this length; once for each. Powers of two when not given, "
-            "up to what --bytes allows, or to 1024 or four for each feature.",
+            help="Try this length; once for each. Powers of two when not given, "
+            "up to what --bytes allows, or to 1024 or four for each feature. Where "
+            "the fewest bytes are wanted, lengths below the best are tried, too.",
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,

@@ -188,7 +188,8 @@ def tune(
         Lengths to try, but for those that take more bytes than allowed; by default
         powers of two up to what the bytes allow, and this. Without a bound on bytes
         they end at 1024 bits or four for each feature, and in any case at 16 for each:
-        by then the vector itself is shorter.
+        by then the vector itself is shorter. Where the fewest bytes are wanted, lengths
+        below the best one are tried as well.
     k : int, default=10
         Neighbours that count, for recall and for votes.
     backbone : str, default=None
