@@ -147,18 +147,11 @@ def overview(cells: list[Cell], times: list[Cell]) -> list[str]:
 
 def tally(cells: list[Cell]) -> str:
     """Say at how many lengths of all sets methods are better than ITQ, or worse."""
+    sets = [[cell for cell in cells if cell["cell"]["data"] == name] for name in TITLES]
     texts = []
     for method in (OURS, NESTED, *FAST):
-        found = [
-            word(gap, -gap[0])
-            for name in TITLES
-            for gap in over_seeds(
-                differences(
-                    [cell for cell in cells if cell["cell"]["data"] == name],
-                    *(method, "ITQ", "recall10"),
-                )
-            ).values()
-        ]
+        gaps = [over_seeds(differences(s, method, "ITQ", "recall10")) for s in sets]
+        found = [word(gap, -gap[0]) for of_set in gaps for gap in of_set.values()]
         texts.append(
             f"*{method}* {found.count(HOLDS)} times better than ITQ, "
             f"{found.count(FAILS)} worse, {found.count(UNDECIDED)} not decided"

@@ -123,8 +123,8 @@ def overfitting(titles: dict[str, str]) -> Iterator[str]:
         yield (
             "- *Overfitting*, the paper's reason, is seen at d bits where rows are few "
             f"only. 10 % of the weights have, beyond all of them: {'; '.join(found)}. "
-            "Longer codes gain by sparse maps from all rows, too, so rows are not the "
-            "whole reason; why the length matters is not examined."
+            "Longer codes of both gain by sparse maps from all rows, too, so rows are "
+            "not the whole reason; why the length matters is not examined."
         )
 
 

@@ -41,7 +41,7 @@ _FITS: Reasons = (
     (
         math.inf,
         "where it was measured, at d bits, maps of 10 % gain less from more rows than "
-        "dense ones do (see what sparse maps learn, below); longer codes fare better",
+        "dense ones do (see what sparse maps learn, below)",
     ),
 )
 

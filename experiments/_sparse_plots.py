@@ -27,7 +27,7 @@ EVERY = tuple(
 RECALL = "Share of the 10 nearest among the first"
 #: Figures that are drawn of all methods, what they are called, and what ends files.
 OF_EVERY = (
-    ("ann_map", "ANN mAP", "_all"),
+    ("ann_map", "ANN mAP of all methods", "_all"),
     ("label_map", "mAP over labels", ""),
     *((f"recall{at}", f"{RECALL} {at}", "") for at in RANKS),
 )

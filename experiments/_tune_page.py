@@ -142,8 +142,8 @@ def tally(rows: list[list[str]]) -> str:
         sum(text.startswith(word) for text in texts) for word in VERDICTS
     )
     return (
-        f"It beats every default in {holds} of {len(texts)} comparisons; beside the "
-        f"best one it is not decided in {undecided}, and worse in {fails}."
+        f"It beats every default in {holds} of {len(texts)} comparisons; beside some "
+        f"default it is not decided in {undecided}, and in {fails} one is better."
     )
 
 

@@ -99,7 +99,7 @@ class BRE(ResumableLearner):
     that are some bit's anchor, `n_train` at most.
 
     The scores of a bit have a mean square of 1 for the rows that it was learned from
-    (scaled to unit length, if so), for searches that weigh bits by the query's scores.
+    (of unit length, with the linear kernel), as searches weigh bits by the query's.
     A score of exactly 0 gives a 0. An interrupt keeps the weights reached, with a
     warning.
 
