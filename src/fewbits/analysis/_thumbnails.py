@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fewbits.errors import FeatureError, MissingExtraError
+from fewbits._extras import missing_extra
+from fewbits.errors import FeatureError
 
 SIZE = 96  # pixels of the longer side
 _TINY = 32  # pictures up to this size are enlarged by the reader, pixel by pixel
@@ -59,9 +60,8 @@ def thumbnail(item: Any) -> tuple[str, bool]:
     try:
         from PIL import Image
     except ImportError:
-        raise MissingExtraError(
-            "thumbnails need the package pillow: pip install 'fewbits[vision]'"
-        ) from None
+        what = "thumbnails need the package pillow"
+        raise missing_extra(what, "vision") from None
     try:
         image = _as_rgb(item)
         tiny = max(image.size) <= _TINY

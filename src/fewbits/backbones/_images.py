@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import FeatureError, MissingExtraError
+from fewbits._extras import missing_extra
+from fewbits.errors import FeatureError
 
 
 def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
@@ -51,9 +52,7 @@ def _resized(
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
-        raise MissingExtraError(
-            "images need Pillow: pip install 'fewbits[vision]'"
-        ) from None
+        raise missing_extra("images need Pillow", "vision") from None
 
     # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
     unreadable = (

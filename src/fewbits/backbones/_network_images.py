@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._extras import missing_extra
 from fewbits._kernels import num_threads
 from fewbits.backbones._base import Backbone, Progress
 from fewbits.backbones._images import as_rgb
-from fewbits.errors import MissingExtraError
 
 _BATCH = 64
 
@@ -93,13 +93,13 @@ def session_of(network: bytes, needed: str) -> Any:
     Raises
     ------
     MissingExtraError
-        With the message `needed`, when ONNX Runtime or Pillow is not installed.
+        That says what is `needed`, when ONNX Runtime or Pillow is not installed.
     """
     try:
         import PIL  # noqa: F401
         from onnxruntime import InferenceSession, SessionOptions
     except ImportError:
-        raise MissingExtraError(needed) from None
+        raise missing_extra(needed, "vision") from None
     options = SessionOptions()
     options.intra_op_num_threads = 1
     return InferenceSession(network, options, providers=["CPUExecutionProvider"])

@@ -14,7 +14,7 @@ from fewbits.errors import ArtefactError, MissingExtraError
 #: What a file must say of itself: other models expect other pixels.
 FORMAT = "fewbits-onnx-images-1"
 _RULE = "RGB squeezed bilinearly, x / 255, version 1"
-_NEEDED = "images need Pillow and ONNX Runtime: pip install 'fewbits[vision]'"
+_NEEDED = "images need Pillow and ONNX Runtime"
 
 
 @final

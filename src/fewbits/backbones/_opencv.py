@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeVar
 
+from fewbits._extras import missing_extra
 from fewbits._kernels import num_threads
 from fewbits.backbones._base import Progress
-from fewbits.errors import MissingExtraError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,9 +25,8 @@ def opencv() -> Any:
         import cv2
         import PIL  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "classic descriptors need OpenCV and Pillow: pip install 'fewbits[classic]'"
-        ) from None
+        what = "classic descriptors need OpenCV and Pillow"
+        raise missing_extra(what, "classic") from None
     return cv2
 
 

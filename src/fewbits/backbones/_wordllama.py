@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
+from fewbits._extras import missing_extra
 from fewbits.backbones._base import Backbone, Progress
-from fewbits.errors import FeatureError, MissingExtraError
+from fewbits.errors import FeatureError
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -40,10 +41,8 @@ class WordLlama(Backbone):
         # The package itself would look for its tokenizer on the network.
         spec = find_spec("wordllama")
         if spec is None or not spec.submodule_search_locations or not _has_tokenizers():
-            raise MissingExtraError(
-                "texts need the packages wordllama and tokenizers: "
-                "pip install 'fewbits[text]'"
-            )
+            what = "texts need the packages wordllama and tokenizers"
+            raise missing_extra(what, "text")
         self._folder = Path(spec.submodule_search_locations[0])
         (weights,) = load_file(self._folder / _WEIGHTS).values()
         self._vectors = weights.astype(np.float32)

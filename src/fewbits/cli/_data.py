@@ -23,8 +23,7 @@ def list_data(as_json: AsJson = False) -> None:
     """List the data sets that fewbits knows and whether they are on this machine.
 
     They are looked for in the folder that the environment variable FEWBITS_DATA names,
-    in the user's data folder and where Debian's packages put them. In a clone of the
-    repository, install -e '.' with the extra that is named, in place of fewbits.
+    in the user's data folder and where Debian's packages put them.
 
     Example: fewbits data list
     """
@@ -53,26 +52,51 @@ def export(
             metavar="FILE", help="A .csv file for texts, .npz or .npy for vectors."
         ),
     ],
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of the same kind for a tenth of the items, 1,000 at most, "
+            "drawn at random; they are left out of FILE."
+        ),
+    ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing file.")
+        bool, typer.Option("--overwrite", help="Replace existing files.")
     ] = False,
 ) -> None:
     """Write the items and labels of a data set to a file to play with.
 
     Example: fewbits data export icd10 items.csv
+
+    Example: fewbits data export digits vectors.npy --queries queries.npy
     """
     from fewbits import datasets
 
-    check_output(output, output.suffix, "data sets")
-    if output.is_file() and not overwrite:
-        raise ArgumentError(f"{output} exists; name another file, or give --overwrite")
+    files = [output] if queries is None else [output, queries]
+    _check_new(files, overwrite=overwrite)
     data = datasets.load(name)
-    datasets.export(data, output)
-    labels = list(data.labels) if output.suffix != ".npy" else []
-    known = f", labelled by {', '.join(labels)}" if labels else ""
-    typer.echo(f"{output}: {len(data):,} {data.kind}{known}")
-    options = {"--column": data.kind[:-1], "--labels": labels[0]} if labels else {}
+    parts = [data] if queries is None else datasets.hold_out(data)
+    for file, part in zip(files, parts, strict=True):
+        datasets.export(part, file)
+    labels = list(data.labels)
+    written = labels if output.suffix != ".npy" else []
+    known = f", labelled by {', '.join(written)}" if written else ""
+    for file, part in zip(files, parts, strict=True):
+        typer.echo(f"{file}: {len(part):,} {data.kind}{known}")
+    if labels and not written:
+        typer.echo(f"note: a .npz file holds the labels, too ({', '.join(labels)})")
+    options = {"--column": data.kind[:-1], "--labels": labels[0]} if written else {}
     typer.echo(f"next: {command_line('fit', output, '-o', 'my-bundle', **options)}")
+
+
+def _check_new(files: list[Path], *, overwrite: bool) -> None:
+    for file in files:
+        check_output(file, files[0].suffix, "data sets")
+        if file.is_file() and not overwrite:
+            raise ArgumentError(
+                f"{file} exists; name another file, or give --overwrite"
+            )
+    if len({file.absolute() for file in files}) < len(files):
+        raise ArgumentError(f"items and queries need a file each, got {files[0]} twice")
 
 
 @app.command("get")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fewbits._extras import install_hint
 from fewbits.cli._options import (
     AsJson,
     Column,
@@ -243,7 +244,7 @@ def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
         yield f"not tried: pcah with {asked} bits, more than features"
     if found.without_torch:
         names = ", ".join(found.without_torch)
-        yield f"not tried: {names} need torch: pip install 'fewbits[deep]'"
+        yield f"not tried: {names} need torch: {install_hint('deep')}"
     for method, reason in found.refused.items():
         if method in methods:
             yield f"some of {method} could not be learnt: {reason}"

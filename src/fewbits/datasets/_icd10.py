@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._extras import missing_extra
 from fewbits.datasets._base import Dataset
-from fewbits.errors import MissingExtraError
 
 
 def load_icd10() -> Dataset:
@@ -52,8 +52,6 @@ def _package() -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)
             import simple_icd_10_cm
     except ImportError:
-        raise MissingExtraError(
-            "ICD-10-CM comes with the package simple-icd-10-cm: "
-            "pip install 'fewbits[text]'"
-        ) from None
+        what = "ICD-10-CM comes with the package simple-icd-10-cm"
+        raise missing_extra(what, "text") from None
     return simple_icd_10_cm

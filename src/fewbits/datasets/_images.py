@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._extras import missing_extra
 from fewbits.datasets._archive import Region
-from fewbits.errors import ArtefactError, MissingExtraError
+from fewbits.errors import ArtefactError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -96,7 +97,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise MissingExtraError(
-            "images are opened by Pillow: pip install 'fewbits[vision]'"
-        ) from None
+        raise missing_extra("images are opened by Pillow", "vision") from None
     return Image

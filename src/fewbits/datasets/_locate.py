@@ -7,7 +7,8 @@ from pathlib import Path
 
 from platformdirs import user_data_dir
 
-from fewbits.errors import MissingDataError, MissingExtraError
+from fewbits._extras import missing_extra
+from fewbits.errors import MissingDataError
 
 VARIABLE = "FEWBITS_DATA"
 DEBIAN = (Path("/usr/share/datasets"), Path("/usr/share"))
@@ -62,15 +63,15 @@ def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) 
     )
 
 
-def package_folder(package: str, what: str, command: str) -> Path:
+def package_folder(package: str, what: str, extra: str) -> Path:
     """Return the folder of an installed package, which is not imported.
 
     Raises
     ------
     MissingExtraError
-        When it is not installed; the message names `what` and the pip `command`.
+        When it is not installed; the message names `what` and how to get the `extra`.
     """
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise MissingExtraError(f"{what} comes with a package: {command}")
+        raise missing_extra(f"{what} comes with a package", extra)
     return Path(spec.origin).parent

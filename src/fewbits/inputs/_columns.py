@@ -25,7 +25,11 @@ def column_of(table: Any, name: str, path: Path) -> Any:
 def check_full(values: Any, name: str, path: Path) -> None:
     """Refuse a column with gaps."""
     if values.null_count:
-        raise ArgumentError(f"column {name!r} of {path} has {values.null_count} nulls")
+        n, row = values.null_count, values.is_null().to_pylist().index(True)
+        more = f", nor in {n - 1} more" * (n > 1)
+        raise ArgumentError(
+            f"column {name!r} of {path} has no value in row {row}{more}"
+        )
 
 
 def is_text(kind: Any) -> bool:

@@ -1,5 +1,6 @@
 """Columns of vectors, texts or numbers in Parquet, Arrow, Feather and CSV files."""
 
+import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from fewbits.inputs._columns import (
     is_list,
     is_number,
     is_text,
+    reads_as_number,
 )
 from fewbits.inputs._csv import read_csv
 from fewbits.inputs._input import Input
@@ -106,6 +108,7 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
             f"{path} needs a column of texts, a column of vectors (a list of numbers "
             f"per row), or nothing but columns of numbers, got {found}"
         )
+    _check_strays(table, fits, path)
     if len(fits) > 1:
         raise ArgumentError(
             f"{path} has {len(fits)} columns of texts or vectors "
@@ -119,6 +122,32 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
             "number there"
         )
     return str(fits[0])
+
+
+def _check_strays(table: Any, names: list[str], path: Path) -> None:
+    """Refuse columns of numbers that a few values make texts, if there are no others.
+
+    Of a table of numbers they would be the collection, and the rest left out.
+    """
+    strays = {name: _strays(table[name]) for name in names}
+    if all(strays.values()):
+        name, found = next(iter(strays.items()))
+        row, value = found[0]
+        more = f" and {len(found) - 1} more" * (len(found) > 1)
+        raise ArgumentError(
+            f"column {name!r} of {path} holds numbers but for {reprlib.repr(value)} in "
+            f"row {row}{more}; mend that, or, if texts are meant, name the column (on "
+            "the command line by --column)"
+        )
+
+
+def _strays(values: Any) -> list[tuple[int, str]]:
+    """Return what is no number, by its row, in a column that holds mostly numbers."""
+    if not is_text(values.type):
+        return []
+    known = values.to_pylist()
+    found = [(i, v) for i, v in enumerate(known) if v and not reads_as_number(v)]
+    return found if 2 * len(found) < len(known) - known.count(None) else []
 
 
 def _texts(values: Any, name: str, path: Path) -> NDArray[np.str_]:

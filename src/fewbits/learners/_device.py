@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
+from fewbits._extras import missing_extra
 from fewbits._typing import FeatureArray
-from fewbits.errors import MissingExtraError, OutOfMemoryError
+from fewbits.errors import OutOfMemoryError
 from fewbits.learners._signs import signs
 
 Matrix = Any  #: An array, or a tensor on a device.
@@ -207,8 +208,6 @@ def _place(name: str) -> Place:
     if find_spec("torch") is None:
         if name == "auto":
             return _NUMPY
-        raise MissingExtraError(
-            f"device {name!r} needs torch: pip install 'fewbits[deep]'"
-        )
+        raise missing_extra(f"device {name!r} needs torch", "deep")
     found = _Torch(name)
     return found if name != "auto" or found.device.type != "cpu" else _NUMPY

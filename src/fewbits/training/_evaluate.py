@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._typing import IdArray
+from fewbits._warnings import warn_user
 from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder, feature_blocks
 from fewbits.errors import ArgumentError
@@ -78,6 +80,11 @@ def evaluate_bundle(
         Called with (items done, items in all) while features are extracted, then with
         (steps done, steps in all).
 
+    Warns
+    -----
+    UserWarning
+        When queries are equal to items of the database, as if they were taken from it.
+
     Raises
     ------
     ArgumentError
@@ -92,6 +99,7 @@ def evaluate_bundle(
     name = f"{bundle.encoder.n_bits} bits"
     encoders = {"sign bits": _signs(among), name: bundle.encoder}
     nearest = exact_neighbours(asked, among, k).ids
+    _warn_of_items(asked, among, nearest[:, 0])
     rows = compare_encoders(
         encoders,
         among,
@@ -123,6 +131,17 @@ def _check_labels(queries: Input, database: Input) -> None:
         raise ArgumentError(
             f"no label of {queries.source} is one of {database.source}, such as "
             f"{queries.labels[0]!s} and {database.labels[0]!s}"
+        )
+
+
+def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
+    """Tell of queries that are items: whatever finds themselves looks good."""
+    equal = int((np.asarray(asked) == np.asarray(among[nearest])).all(axis=1).sum())
+    if equal:
+        verb = "is" if equal == 1 else "are"
+        warn_user(
+            f"{equal:,} of {len(asked):,} queries {verb} equal to an item of the "
+            "database, and find it first; measure with items that are not in it"
         )
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from fewbits._extras import missing_extra
 from fewbits._files import atomic_write
 from fewbits.encoders import Encoder
-from fewbits.errors import MissingExtraError
 from fewbits.integrations.onnx._layers import affine_layers
 from fewbits.integrations.onnx._model import build_model
 
@@ -81,6 +81,5 @@ def _check_installed() -> None:
     try:
         import onnx  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "writing ONNX models needs the package onnx: pip install 'fewbits[onnx]'"
-        ) from None
+        what = "writing ONNX models needs the package onnx"
+        raise missing_extra(what, "onnx") from None

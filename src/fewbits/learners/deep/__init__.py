@@ -1,13 +1,11 @@
 """Deep codes: networks trained so that their signs rank and classify. Needs torch."""
 
-from fewbits.errors import MissingExtraError
+from fewbits._extras import missing_extra
 
 try:
     import torch  # noqa: F401
 except ImportError:
-    raise MissingExtraError(
-        "deep codes need torch: pip install 'fewbits[deep]'"
-    ) from None
+    raise missing_extra("deep codes need torch", "deep") from None
 
 from fewbits.learners.deep._callbacks import MLflow, TensorBoard
 from fewbits.learners.deep._export import export_backbone

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from fewbits.errors import MissingExtraError
+from fewbits._extras import missing_extra
 
 
 class TensorBoard:
@@ -24,9 +24,8 @@ class TensorBoard:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
-            raise MissingExtraError(
-                "this callback needs tensorboard: pip install 'fewbits[tensorboard]'"
-            ) from None
+            what = "this callback needs tensorboard"
+            raise missing_extra(what, "tensorboard") from None
         self._writer = SummaryWriter(str(folder))
 
     def __call__(self, record: dict[str, Any]) -> None:
@@ -74,7 +73,5 @@ def _mlflow() -> Any:
     try:
         import mlflow
     except ImportError:
-        raise MissingExtraError(
-            "this callback needs mlflow: pip install 'fewbits[mlflow]'"
-        ) from None
+        raise missing_extra("this callback needs mlflow", "mlflow") from None
     return mlflow

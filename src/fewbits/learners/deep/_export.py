@@ -14,10 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from fewbits._extras import missing_extra
 from fewbits.backbones import OnnxImages, pixels
 from fewbits.backbones._onnx_files import keep_network
 from fewbits.backbones._onnx_images import FORMAT
-from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._parameters import check_integer
 
 _OPSET = 18  # the one that torch's exporter writes; others would be converted
@@ -84,9 +85,7 @@ def export_backbone(
     12
     """
     if find_spec("onnxscript") is None:
-        raise MissingExtraError(
-            "exporting a network needs onnxscript: pip install 'fewbits[deep]'"
-        )
+        raise missing_extra("exporting a network needs onnxscript", "deep")
     _check(module, size)
     served = _Served(module, _channels("mean", mean), _channels("std", std, least=0))
     images = _noise(size)
