@@ -46,6 +46,7 @@ clean:
 
 # Installing again after a change of the native sources compiles them again.
 $(VENV)/demo.stamp: $(NATIVE) | $(BIN)/python
+	@echo "Installing what the demo needs, about two minutes ..."
 	$(BIN)/python -m pip install --quiet --editable '.[demo]'
 	@touch $@
 

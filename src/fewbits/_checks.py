@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -64,3 +65,15 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"random_state is no seed: {error}") from None
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a question after the name that was meant, or nothing if none is near.
+
+    Examples
+    --------
+    >>> nearest("iqt", ["itq", "lsh"]), nearest("pca", ["itq", "lsh"])
+    (" (did you mean 'itq'?)", '')
+    """
+    found = get_close_matches(name.lower(), list(known), n=1)
+    return f" (did you mean {found[0]!r}?)" if found else ""

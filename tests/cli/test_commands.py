@@ -22,7 +22,7 @@ from fewbits.cli import _options, app
 from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
-COMMANDS += ["export", "tune"]
+COMMANDS += ["export", "tune", "methods"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from fewbits.cli import _options, app
+from fewbits.cli._tune import _refuse_unreached
+from fewbits.errors import ArgumentError
 from fewbits.training import tuning
 from fewbits.training.tuning import _candidates, _finals, _race, _trial, _tune
 from fewbits.training.tuning._variants import VARIANTS
@@ -242,12 +245,42 @@ def test_what_exceeds_the_bytes_is_nowhere(folder):
     assert ", 132 bytes" not in (folder / "p.svg").read_text()
 
 
+def test_the_fastest_is_told_where_none_is_fast_enough(folder):
+    measured = [
+        tuning.Measured(
+            configuration=tuning.Configuration("lsh", bits),
+            quality=quality,
+            error=0.0,
+            bytes_per_item=bits // 8,
+            encode_us=microseconds,
+            search_us=1.0,
+            fit_seconds=0.0,
+            n_items=100,
+            n_constant_bits=0,
+        )
+        for bits, quality, microseconds in ((32, 0.5, 7.5), (16, 0.4, 7.25))
+    ]
+    found = SimpleNamespace(
+        reached=False,
+        best=measured[0],
+        measured=measured,
+        target=tuning.Target(max_encode_us=1.0),
+    )
+    with pytest.raises(
+        ArgumentError, match=r"7\.50 microseconds; the fastest, lsh, 16"
+    ):
+        _refuse_unreached(found, folder / "t.json")
+    found.best = measured[1]
+    with pytest.raises(ArgumentError, match=r"7\.25 microseconds$"):
+        _refuse_unreached(found, folder / "t.json")
+
+
 def test_what_is_measured_and_the_best_so_far_are_shown(monkeypatch):
     monkeypatch.setattr(_options, "PAUSE", 0.0)
     given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW]
     told = invoke(*given).stderr.splitlines()
-    assert told[0] == "fewbits: tuning, lsh, 2 lengths: 0 of 4"
-    assert told[1].startswith("fewbits: tuning, best 0.")
+    assert told[0] == "fewbits: tuning, 10 min, round 1 of 1: lsh, 2 lengths: 0 of 4"
+    assert told[1].startswith("fewbits: tuning, 10 min, round 1 of 1: best 0.")
     assert told[1].endswith(" in 4 bytes; hadamard, 2 lengths: 2 of 4")
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import load_digits
 
 from fewbits import _kernels
@@ -263,6 +264,8 @@ class TestFeatures:
             ([[None] * 64], "real numbers"),
             ([[1.0], [1.0, 2.0]], "no matrix"),
             (np.ma.masked_equal(np.zeros((2, 64)), 0), "masked"),
+            (csr_matrix(np.zeros((2, 64))), r"a sparse csr_matrix; give X\.toarray"),
+            (csr_array(np.zeros((2, 64))), r"a sparse csr_array; give X\.toarray"),
         ],
     )
     def test_of_another_kind_are_refused(self, encoder, X, message):

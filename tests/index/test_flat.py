@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import FlatIndex
 
@@ -32,6 +33,15 @@ def collections(draw):
         ids.sort()
     queries = rng.integers(0, 4, (3, width), dtype=np.uint8)
     return codes, ids, queries, rng
+
+
+def test_bits_in_a_byte_each_are_told():
+    bits = np.random.default_rng(0).integers(0, 2, (200, 16), dtype=np.uint8)
+    with pytest.warns(UserWarning, match="hold 16 bytes that are 0 or 1"):
+        index = FlatIndex(bits)
+    FlatIndex(pack(bits))
+    asked = index.search(bits[:5], k=3), FlatIndex(pack(bits)).search(pack(bits[:5]), 3)
+    np.testing.assert_array_equal(asked[0].ids, asked[1].ids)
 
 
 def check_search(index, codes, ids, queries, k, allowed=None):

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,17 @@ def test_mistakes_in_files_of_labels(tmp_path):
         inputs.read(
             tmp_path / "x.npy", column="v", label_column=str(tmp_path / "short.npy")
         )
+
+
+def test_real_numbers_are_no_classes(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, X=VECTORS, y=np.array([1.0, 2.0, 2.0, 10.0]))
+    found = inputs.read(path, column="X", label_column="y")
+    assert found.labels.tolist() == ["1", "2", "2", "10"]
+    for other in (0.5, np.inf, -np.inf, 1e300):
+        np.savez(path, X=VECTORS, y=np.array([1.0, 2.0, other, 2.0]))
+        with pytest.raises(ArgumentError, match=re.escape(f"such as {other};")):
+            inputs.read(path, column="X", label_column="y")
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.bool_, np.float16])

@@ -254,6 +254,8 @@ def test_rows_times_bits_do_not_overflow():
         (SparseProjections(n_inner=0), "n_inner must be an integer, 1 or more"),
         (BilinearProjections(learn="no"), "learn must be True or False, got 'no'"),
         (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 to"),
+        (ITQ(verbose="no"), "verbose must be True, False or a level, got 'no'"),
+        (ITQ(verbose=-1), "verbose must be True, False or a level, got -1"),
         (CBE(learn=1), "learn must be True or False, got 1"),
         (CBE(penalty=0), "penalty must be a number at least 1e-30 and at most 1e.30"),
         (CBE(rest="x"), "rest must be one of 'zero', 'free', got 'x'"),

@@ -59,6 +59,14 @@ def test_fewer_rows_than_bits_and_constant_columns():
     assert fit_bundle(vectors(few, None), n_bits=64).encode(few).shape == (5, 8)
 
 
+def test_dead_bits_are_told_once():
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(200, 4)), np.ones((200, 2))]).astype(np.float32)
+    with pytest.warns(UserWarning, match=r"bits are constant on") as told:
+        fit_bundle(vectors(X, None), method="threshold")
+    assert len(told) == 1
+
+
 def test_nothing_to_learn_from():
     with pytest.raises(FewbitsError):
         fit_bundle(vectors(np.ones((9, 4), np.float32), None))

@@ -16,7 +16,11 @@ _MANY_BITS = 2048
 
 
 def code_alarms(
-    codes: CodeArray, n_bits: int, n_classes: int | None = None
+    codes: CodeArray,
+    n_bits: int,
+    n_classes: int | None = None,
+    *,
+    constant: bool = True,
 ) -> tuple[str, ...]:
     """Say what is badly wrong with codes that were just learnt.
 
@@ -29,6 +33,8 @@ def code_alarms(
     n_classes : int, default=None
         Of the labels that the codes were learnt from. Items of a class may then have
         the same code, and codes need only spread as classes do.
+    constant : bool, default=True
+        Whether to tell of bits that never change.
 
     Returns
     -------
@@ -52,7 +58,9 @@ def code_alarms(
     >>> code_alarms(codes, n_bits=2)
     ('bit 0 of 2 never changes',)
     """
-    return alarms(_use(check_codes(codes, n_bits), n_bits), n_classes)
+    return alarms(
+        _use(check_codes(codes, n_bits), n_bits), n_classes, constant=constant
+    )
 
 
 def _use(codes: CodeArray, n_bits: int) -> CodeUse:

@@ -22,6 +22,7 @@ from fewbits.cli import (
     _export,
     _fit,
     _inspect,
+    _methods,
     _novel,
     _search,
     _tune,
@@ -70,6 +71,7 @@ app = typer.Typer(
 )
 for module in (
     _demo,
+    _methods,
     _tune,
     _fit,
     _encode,

@@ -52,7 +52,8 @@ def encode(
     if as_json:
         print_json({"codes": str(output), "shape": codes.shape})
     else:
-        typer.echo(f"{output}: {len(codes):,} codes of {codes.shape[1]} bytes")
+        noun = "byte" if codes.shape[1] == 1 else "bytes"
+        typer.echo(f"{output}: {len(codes):,} codes of {codes.shape[1]:,} {noun}")
 
 
 def _are_codes(path: Path) -> bool:

@@ -56,7 +56,8 @@ def fit(
         typer.Option(
             "--bits",
             "-b",
-            help="Length of the codes; the method decides when not given.",
+            help="Length of the codes, from 1 to 65,536; 64 when not given, but for "
+            "threshold, pcah and classemes, which decide it.",
         ),
     ] = None,
     backbone: Annotated[
@@ -73,8 +74,8 @@ def fit(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A parameter of the method, as density=0.05; once for each. A name "
-            "that is not known is answered by those that are.",
+            help="A parameter of the method, as density=0.05; once for each. 'fewbits "
+            "methods METHOD' tells what there is.",
         ),
     ] = None,
     kernel_map: Annotated[

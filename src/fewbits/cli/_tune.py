@@ -133,7 +133,7 @@ def tune(
     place = place_of(device, methods or ())
     source = inputs.read(items, column=column, label_column=labels)
     try:
-        with place, progress_bar("tuning", foretell=False) as bar:
+        with place, progress_bar(f"tuning, {minutes:g} min", foretell=False) as bar:
             progress, notes = annotated(bar)
             found = tuning.tune(
                 source,
@@ -312,11 +312,17 @@ def _refuse_unreached(found: Any, output: Path) -> None:
         return
     best, most = found.best, found.target.max_encode_us
     barely = most is not None and best.encode_us <= most
+    fastest = min(found.measured, key=lambda each: each.encode_us)
+    slower = most is not None and not barely and fastest.encode_us < best.encode_us
+    faster = (
+        f"; the fastest, {fastest.configuration.described()}, takes "
+        f"{fastest.encode_us:.2f}"
+    ) * slower
     margin = ", which must stay 5% below" if barely else ""
     unchanged = f"; {output} is as it was" if output.exists() else ""
     raise ArgumentError(
         f"nothing reaches {found.target.described()}: what comes nearest is "
         f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds{margin}{unchanged}"
+        f"{best.encode_us:.2f} microseconds{margin}{faster}{unchanged}"
     )

@@ -41,6 +41,11 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     array = X if isinstance(X, np.ndarray) else _asarray(X)
     if isinstance(array, np.ma.MaskedArray):
         raise FeatureError("features are a masked array; fill its gaps first")
+    if hasattr(X, "toarray"):
+        raise FeatureError(
+            f"features are a sparse {type(X).__name__}; give X.toarray(), block by "
+            "block where that is too large"
+        )
     if array.dtype.kind not in "fiub":
         raise FeatureError(f"features must be real numbers, got dtype {array.dtype}")
     if array.ndim != 2:

@@ -48,6 +48,7 @@ from fewbits.evaluation._ranking import (
     precision_recall_curve,
     recall_at,
 )
+from fewbits.evaluation._recall_score import recall_score
 from fewbits.evaluation._relevance import Relevance, listed, share_label
 from fewbits.evaluation._score import Score
 from fewbits.evaluation._splits import (
@@ -103,6 +104,7 @@ __all__ = [
     "radius_curve",
     "radius_scores",
     "recall_at",
+    "recall_score",
     "search_recall",
     "share_label",
     "standard_split",

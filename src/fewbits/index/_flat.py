@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice
 from fewbits._typing import CodeArray, IdArray
+from fewbits._warnings import warn_user
 from fewbits.codes import (
     Neighbours,
     Ranges,
@@ -35,6 +36,8 @@ from fewbits.index._rerank import (
     exact,
 )
 
+_LOOKED_AT = 100  # codes
+
 
 @final
 class FlatIndex:
@@ -51,6 +54,12 @@ class FlatIndex:
     ids : array-like of shape (n,), default=None
         Unique whole numbers from 0 on, in any order; None numbers the rows. Ids that do
         not rise with the rows cost a sorted copy of the codes.
+
+    Warns
+    -----
+    UserWarning
+        When codes look like bits in a byte each, as ``transform`` of a learner gives
+        them.
 
     Raises
     ------
@@ -73,6 +82,7 @@ class FlatIndex:
 
     def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
         self._codes = as_codes(codes)
+        _warn_of_bits(self._codes)
         self._size = len(self._codes)
         self._ids = _new_ids(ids, self._size, np.empty(0, np.int64))
         self._order: IdArray | None = None  # None: ids rise with the rows
@@ -341,6 +351,17 @@ class FlatIndex:
         mask = np.zeros(self._size, np.bool_)
         mask[locate(as_ids(chosen, "allowed"), self._by_id()[1], "allowed")] = True
         return mask
+
+
+def _warn_of_bits(codes: CodeArray) -> None:
+    """Tell of bytes that are 0 or 1, which random codes have in one of 128."""
+    first = codes[:_LOOKED_AT]
+    if first.size >= _LOOKED_AT and first.max() <= 1:
+        warn_user(
+            f"the codes hold {codes.shape[1]:,} bytes that are 0 or 1: if these are "
+            "bits, pack them (fewbits.codes.pack, or encode in place of transform), "
+            "which takes an eighth of the room"
+        )
 
 
 def _new_ids(ids: ArrayLike | None, n: int, known: IdArray) -> IdArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
+_LARGEST = 2.0**53  # from which on floats are no longer numbers of their own
 
 
 def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
@@ -105,9 +106,23 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
         raise ArgumentError(
             f"{what} are missing in row {np.isnan(array).argmax()}, got nan"
         )
+    if array.dtype.kind == "f":
+        array = _whole(array, what)
     names = array.astype(np.str_)
     check_labelled(names, f"{name!r} of {source}")
     return names
+
+
+def _whole(array: NDArray[Any], what: str) -> NDArray[Any]:
+    """Return classes that are numbered by floats as integers."""
+    wrong = array != np.floor(array)
+    if wrong.any() or np.abs(array).max(initial=0) >= _LARGEST:
+        other = array[wrong.argmax() if wrong.any() else np.abs(array).argmax()]
+        raise ArgumentError(
+            f"{what} are real numbers, such as {other}; classes need names or whole "
+            "numbers"
+        )
+    return array.astype(np.int64)
 
 
 def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:

@@ -14,9 +14,9 @@ from fewbits.learners._base import Learner
 from fewbits.learners._checkpoint import Checkpoint
 from fewbits.learners._parameters import (
     MAX_ITERATIONS,
-    check_flag,
     check_integer,
     check_number,
+    check_verbose,
 )
 from fewbits.learners._progress import report
 
@@ -41,7 +41,7 @@ class IterativeLearner(Learner):
     def _check_iterations(self, least: int = 1) -> None:
         check_integer("n_iter", self.n_iter, least, MAX_ITERATIONS)
         check_number("tol", self.tol, 0)
-        check_flag("verbose", self.verbose)
+        check_verbose(self.verbose)
 
     def _run(
         self,

@@ -95,6 +95,14 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_verbose(value: Any) -> None:
+    """Refuse what is no bool and, as elsewhere, no level of 0 or more."""
+    if isinstance(value, bool | np.bool_):
+        return
+    if not isinstance(value, int | np.integer) or value < 0:
+        raise ArgumentError(f"verbose must be True, False or a level, got {value!r}")
+
+
 def check_path(name: str, value: Any) -> None:
     """Refuse what is neither the path of a file nor None."""
     if value is not None and not isinstance(value, str | os.PathLike):

@@ -2,6 +2,12 @@
 
 from fewbits.training._assemble import bundle_of
 from fewbits.training._codebooks import given_codebook
+from fewbits.training._descriptions import (
+    Description,
+    Setting,
+    describe,
+    describe_all,
+)
 from fewbits.training._evaluate import Report, evaluate_bundle
 from fewbits.training._fit import fit_bundle
 from fewbits.training._methods import DEEP_METHODS, DEVICE_METHODS, METHODS
@@ -10,8 +16,12 @@ __all__ = [
     "DEEP_METHODS",
     "DEVICE_METHODS",
     "METHODS",
+    "Description",
     "Report",
+    "Setting",
     "bundle_of",
+    "describe",
+    "describe_all",
     "evaluate_bundle",
     "fit_bundle",
     "given_codebook",

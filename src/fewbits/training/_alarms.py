@@ -76,7 +76,13 @@ def check_two_classes(source: Input, method: str) -> None:
         )
 
 
-def warn_of_codes(encoder: Encoder, features: NDArray[Any], labels: Any) -> None:
+def warn_of_codes(
+    encoder: Encoder,
+    features: NDArray[Any],
+    labels: Any,
+    *,
+    constant: bool = True,
+) -> None:
     """Tell what is badly wrong with the codes of a sample of the training items.
 
     Parameters
@@ -85,6 +91,8 @@ def warn_of_codes(encoder: Encoder, features: NDArray[Any], labels: Any) -> None
     features : ndarray of shape (n, n_features)
     labels : array-like or None
         What the codes were learnt from; None for methods that use no labels.
+    constant : bool, default=True
+        Whether to tell of bits that never change, which the learner may have done.
     """
     rows = np.arange(len(features))
     if len(rows) > _SAMPLE:
@@ -96,7 +104,9 @@ def warn_of_codes(encoder: Encoder, features: NDArray[Any], labels: Any) -> None
             "will repeat others"
         )
     codes = encoder.encode(features[rows])
-    for sentence in code_alarms(codes, encoder.n_bits, _n_classes(labels)):
+    for sentence in code_alarms(
+        codes, encoder.n_bits, _n_classes(labels), constant=constant
+    ):
         warn_user(f"among the codes of training items, {sentence}")
 
 

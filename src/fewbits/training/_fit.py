@@ -119,7 +119,8 @@ def fit_bundle(
         check_classes(source)
     features = _extracted(source, extractor, progress)
     _fit(learner, features, source.labels)
-    warn_of_codes(learner.encoder_, features, used)
+    told_of = getattr(learner, "n_dead_bits_", 0)
+    warn_of_codes(learner.encoder_, features, used, constant=not told_of)
     return assembled(
         learner, features, source.labels, extractor, {**info, **(remember or {})}
     )

@@ -4,10 +4,10 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 from fewbits import learners
-from fewbits._checks import check_seed
+from fewbits._checks import check_seed, nearest
 from fewbits.errors import ArgumentError
 from fewbits.learners import Learner
 
@@ -87,7 +87,8 @@ def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
         typed = [name for name in known if name not in UNTYPED]
         raise ArgumentError(
-            f"{what} has no parameter {unknown[0]!r}; it has {', '.join(typed)}"
+            f"{what} has no parameter {unknown[0]!r}{nearest(unknown[0], typed)}; it "
+            f"has {', '.join(typed)}"
         )
 
 
@@ -96,8 +97,11 @@ def _constructor(method: str) -> Callable[..., Learner]:
     if method in METHODS:
         return METHODS[method]
     if method not in DEEP_METHODS:
-        known = ", ".join([*METHODS, *DEEP_METHODS])
-        raise ArgumentError(f"no method {method!r}; known are {known}")
+        known = [*METHODS, *DEEP_METHODS]
+        raise ArgumentError(
+            f"no method {method!r}{nearest(method, known)}; known are "
+            f"{', '.join(known)}"
+        )
     from fewbits.learners.deep import LLC, DeepHash
 
     return LLC if method == "llc" else partial(DeepHash, loss=method)
@@ -105,7 +109,7 @@ def _constructor(method: str) -> Callable[..., Learner]:
 
 def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters with a loss and a control made from those of their own."""
-    for part, kinds in _parts(method).items():
+    for part, kinds in parts_of(method).items():
         prefix = f"{part}."
         names = [name for name in wanted if name.startswith(prefix)]
         if not names:
@@ -126,7 +130,7 @@ def decomposed(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     The loss a method is named after goes without saying, and so do defaults.
     """
     told = dict(parameters)
-    for part, kinds in _parts(method).items():
+    for part, kinds in parts_of(method).items():
         made = told.get(part)
         name = next((name for name, make in kinds.items() if type(made) is make), None)
         if name is not None:
@@ -143,7 +147,7 @@ def _spelled(part: str, made: Any) -> dict[str, Any]:
     return {f"{part}.{name}": v for name, v in changed_options(made).items()}
 
 
-def _parts(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
+def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
     """Return what a method is composed of: by names, what may be chosen."""
     if method == "llc" or method not in DEEP_METHODS:
         return {}
@@ -155,6 +159,12 @@ def _parts(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
 
 def _dotted(part: str, make: Callable[..., Any]) -> list[str]:
     return [f"{part}.{name}" for name in inspect.signature(make).parameters]
+
+
+def what_makes(method: str) -> type[Learner]:
+    """Return the class of the learner of a method, whatever its loss."""
+    made: Any = _constructor(method)
+    return cast("type[Learner]", made.func if isinstance(made, partial) else made)
 
 
 def method_of(learner: Learner) -> str:
@@ -192,7 +202,7 @@ def parameters_of(method: str) -> list[str]:
     ['n_bits', 'n_rounds', 'random_state']
     """
     names = list(inspect.signature(_constructor(method)).parameters)
-    parts = _parts(method)
+    parts = parts_of(method)
     of_parts = [
         name
         for part, kinds in parts.items()

@@ -76,9 +76,11 @@ class DeepHash(DeepLearner):
     n_iter : int, default=100
         Number of epochs.
     batch_size : int, default=64
+        Items of a step.
     learning_rate : float, default=1e-3
         Of AdamW, falling to 0 along half a cosine.
     weight_decay : float, default=0.0
+        Of AdamW: the share of the learning rate by which weights shrink in each step.
     validation : float, default=0.1
         Share of every class that is kept aside; of all items where some have several
         labels, but one of each label is always trained on. Their mAP, as queries to the
@@ -102,6 +104,7 @@ class DeepHash(DeepLearner):
         "cpu", "cuda", or "auto": that of `fewbits.learners.on_device`, or a GPU if
         there is one.
     mixed_precision : bool, default=False
+        Compute in 16 bits where torch holds that safe: faster on a GPU.
     checkpoint : path or None, default=None
         File that is renewed after every epoch. When it is there, `fit` goes on from it
         and ends with the same result as without the interruption, which needs an

@@ -107,6 +107,8 @@ class CentreControl(Control):
     weight : float, default=1.0
     mode : {"add", "replace"}, default="add"
     likelihood : {"bits", "cauchy"}, default="bits"
+        Of a centre given the scores: that of its bits, or a Cauchy distribution of the
+        distance from it.
     gamma : float, default=20.0
         Scale of the Cauchy distribution, in bits.
     reduction : {"sum", "mean"}, default="sum"

@@ -58,6 +58,7 @@ class Race:
         vectors = target.affords_vectors(parts.X.shape[1])
         self.measuring = Measuring(journal, vectors)
         self.untried: list[Configuration] = []  # for want of time
+        self.stage = ""  # in words
         self.pace: dict[str, float] = {}  # seconds to learn from a row, so far
 
     def run(self, wanted: list[Configuration]) -> list[Measured]:
@@ -67,6 +68,7 @@ class Race:
         n_shares = len(planned) + any(map(self._trained_thrice, wanted))
         latest: list[Measured] = []
         for i, n_items in enumerate(planned, 1):
+            self.stage = f"round {i} of {len(planned)}"
             trial = self._trial(n_items)
             nested = 0 if i == len(planned) else self._nested_up_to(wanted)
             until = self.start + self.seconds * i / n_shares
@@ -180,7 +182,7 @@ class Race:
         """Say what is measured now, and what is the best so far."""
         if self.notes is not None:
             best = min(found, key=self.target.rank, default=None)
-            self.notes(_note(group, best))
+            self.notes(f"{self.stage}: {_note(group, best)}")
         if self.progress is not None:
             self.progress(done, total)
 
@@ -201,6 +203,7 @@ class Race:
             if (longer := self._trained_thrice(learner.learner)) is not None
         ][:_TRAINED_LONGER]
         found: list[Measured] = []
+        self.stage = "longer training"
         for i, (key, longer) in enumerate(pairs):
             self._tell(i, len(pairs), [longer], [*latest, *found])
             self.pace[longer.key] = 3 * self.pace.get(key, 0.0)
@@ -227,6 +230,7 @@ class Race:
         found: list[Measured] = []
         if self.target.objective != "bytes" or not self.target.meets(best):
             return found
+        self.stage = "shorter codes"
         good, bad = best.configuration, _next_shorter(best, latest)
         for i in range(_HALVINGS):
             middle = ((good.n_bits or 0) + bad) // 16 * 8
@@ -256,6 +260,7 @@ class Race:
         if not left or not self._in_time():
             return []
         self.untried = [each for each in self.untried if each not in left]
+        self.stage = "what there was no time for"
         return self._round(trial, left, np.inf, 0, latest)
 
     def retimed(self, measured: list[Measured]) -> list[Measured]:

@@ -1,0 +1,145 @@
+"""What methods are and what can be set, from the docstrings of their learners."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fewbits._extras import install_hint
+from fewbits.training._methods import (
+    DEEP_METHODS,
+    METHODS,
+    SUPERVISED,
+    UNTYPED,
+    has_torch,
+    parameters_of,
+    parts_of,
+    what_makes,
+)
+
+#: What `fewbits fit` has an option of its own for.
+_OWN_OPTIONS = {"n_bits", "random_state", "checkpoint", "device"}
+_SECTION = re.compile(r"\n([A-Z]\w+)\n-{4,}\n")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter that can be set: what it may be, and what it does."""
+
+    name: str
+    values: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """A method in words.
+
+    Attributes
+    ----------
+    method, summary : str
+    needs_labels, needs_torch : bool
+    settings : tuple of Setting
+        Empty where torch is needed and not installed.
+    """
+
+    method: str
+    summary: str
+    needs_labels: bool
+    needs_torch: bool
+    settings: tuple[Setting, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def describe(method: str) -> Description:
+    """Say what a method is and what can be set.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`, or one of `DEEP_METHODS`.
+
+    Returns
+    -------
+    Description
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such method.
+
+    Examples
+    --------
+    >>> found = describe("hadamard")
+    >>> [setting.name for setting in found.settings]
+    ['n_rounds']
+    """
+    deep = method in DEEP_METHODS
+    known = not deep or has_torch()
+    return Description(
+        method,
+        _summary(method) if known else f"Needs torch: {install_hint('deep')}",
+        method in SUPERVISED,
+        deep,
+        tuple(_settings(method)) if known else (),
+    )
+
+
+def describe_all() -> list[Description]:
+    """Describe every method, those that need no labels first."""
+    names = [*METHODS, *DEEP_METHODS]
+    return [describe(name) for name in sorted(names, key=SUPERVISED.__contains__)]
+
+
+def _summary(method: str) -> str:
+    told = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+    return inspect.cleandoc(told.__doc__ or "").partition("\n")[0]
+
+
+def _settings(method: str) -> Iterator[Setting]:
+    own = _documented(what_makes(method))
+    known = {**_of_deep(method), **{n: told for n, told in own.items() if told[0]}}
+    for part, kinds in parts_of(method).items():
+        for made in reversed(kinds.values()):
+            of_part = _documented(made)
+            known |= {f"{part}.{name}": told for name, told in of_part.items()}
+    for name in parameters_of(method):
+        if name not in _OWN_OPTIONS.union(UNTYPED):
+            yield Setting(name, *known.get(name, ("", "")))
+
+
+def _of_deep(method: str) -> dict[str, tuple[str, str]]:
+    """Return what goes without saying of deep methods."""
+    if method not in DEEP_METHODS:
+        return {}
+    from fewbits.learners.deep import DeepHash
+
+    return _documented(DeepHash)
+
+
+def _documented(made: Any) -> dict[str, tuple[str, str]]:
+    """Return what docstrings say of the parameters of a class: its own and its bases'.
+
+    Of each what it may be, and a text.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    for kind in inspect.getmro(made):
+        sections = _SECTION.split(inspect.cleandoc(kind.__doc__ or ""))
+        for title, body in zip(sections[1::2], sections[2::2], strict=True):
+            if title == "Parameters":
+                known = {**dict(_entries(body)), **known}
+    return known
+
+
+def _entries(body: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    body = re.sub(r",\n(?=\S)", ", ", body.strip("\n"))  # names on several lines
+    for entry in re.split(r"\n(?=\S)", body):
+        head, _, text = entry.partition("\n")
+        names, _, values = head.partition(" : ")
+        plain = " ".join(text.replace("`", "").split())
+        for name in names.split(", "):
+            yield name, (values, plain)

@@ -1,0 +1,36 @@
+"""``fewbits methods``."""
+
+import json
+
+from typer.testing import CliRunner
+
+from fewbits.cli import app
+from fewbits.training import DEEP_METHODS, METHODS
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, ["methods", *arguments], env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def test_all_are_listed():
+    shown = run()
+    found = json.loads(run("--json"))
+    assert {each["method"] for each in found} == {*METHODS, *DEEP_METHODS}
+    assert all(f" {each['method']} " in shown for each in found)
+
+
+def test_what_can_be_set_is_shown():
+    shown = run("sp")
+    assert shown.startswith("sp: Learn one sparse hyperplane per bit")
+    assert "density" in shown
+    assert "float, default=0.1" in shown
+    assert json.loads(run("hadamard", "--json"))["settings"][0]["name"] == "n_rounds"
+
+
+def test_a_name_that_is_not_known():
+    result = CliRunner().invoke(app, ["methods", "itqq"])
+    assert result.exit_code == 2
+    assert "no method 'itqq' (did you mean 'itq'?)" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,42 @@
+"""The recall of held-out rows, as a search over parameters wants it."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import recall_score
+from fewbits.learners import ITQ, LSH
+
+X = np.random.default_rng(0).normal(size=(300, 16))
+
+
+class Ordered:
+    """Codes of one row number each: neighbours by it are those of the vectors."""
+
+    def encode(self, rows):
+        return np.packbits(np.arange(256) < rows[:, :1], axis=1)
+
+
+def test_it_is_the_share_of_true_neighbours_among_the_first_found():
+    rows = np.random.default_rng(0).permutation(np.arange(250.0))[:, None]
+    assert recall_score(Ordered(), rows, k=1, at=3) > 0.99
+    learner = LSH(8, random_state=0).fit(X)
+    scores = [recall_score(learner, X, at=at) for at in (1, 10, 240)]
+    assert scores[0] < scores[1] < scores[2] == 1
+    assert recall_score(learner, X) == scores[1]
+    assert recall_score(learner, X, random_state=1) != scores[1]
+
+
+def test_a_search_over_parameters():
+    grid = {"n_iter": [0, 20], "n_bits": [8, 64]}
+    search = GridSearchCV(ITQ(random_state=0), grid, cv=2, scoring=recall_score)
+    assert search.fit(X).best_params_["n_bits"] == 64
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (12, 11)])
+def test_too_few_rows(n, k):
+    learner = LSH(8, random_state=0).fit(X)
+    with pytest.raises(ArgumentError, match=f"{n} rows are too few to score by k={k}"):
+        recall_score(learner, X[:n], k=k)

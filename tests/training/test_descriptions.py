@@ -1,0 +1,49 @@
+"""What is told of methods is what their learners take."""
+
+import pytest
+
+from fewbits.errors import ArgumentError
+from fewbits.training import DEEP_METHODS, METHODS, describe, describe_all
+from fewbits.training._descriptions import _OWN_OPTIONS
+from fewbits.training._methods import UNTYPED, make_learner, parameters_of
+
+ALL = [*METHODS, *DEEP_METHODS]
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_every_setting_is_explained(method):
+    if method in DEEP_METHODS:
+        pytest.importorskip("torch")
+    found = describe(method)
+    assert found.summary.endswith(".")
+    names = [setting.name for setting in found.settings]
+    assert {*names, *_OWN_OPTIONS, *UNTYPED} >= set(parameters_of(method)) >= {*names}
+    for setting in found.settings:
+        assert setting.values, setting
+        assert setting.text, setting
+
+
+def test_what_is_needed_is_told():
+    found = {each.method: each for each in describe_all()}
+    assert list(found) == sorted(ALL, key=lambda name: found[name].needs_labels)
+    assert found["dbc"].needs_labels
+    assert not found["itq"].needs_labels
+    assert found["csq"].needs_torch
+    assert not found["dbc"].needs_torch
+
+
+def test_without_torch(monkeypatch):
+    monkeypatch.setattr("fewbits.training._descriptions.has_torch", lambda: False)
+    found = describe("csq")
+    assert found.summary.startswith("Needs torch: pip install")
+    assert found.settings == ()
+
+
+def test_the_method_that_was_meant():
+    with pytest.raises(ArgumentError, match=r"no method 'itk' \(did you mean 'itq'\?"):
+        describe("itk")
+    said = r"no parameter 'desity' \(did you mean 'density'\?\); it has"
+    with pytest.raises(ArgumentError, match=said):
+        make_learner("sp", 8, 0, {"desity": 0.1})
+    with pytest.raises(ArgumentError, match="no method 'xyz'; known are"):
+        describe("xyz")
