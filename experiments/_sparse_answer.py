@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from experiments._cells import Cell
+from experiments._hyperplanes_page import redundancy
 from experiments._sparse_claims import (
     judged,
     sweet_point,
@@ -73,6 +74,7 @@ def answer(
     why = [
         *fewer_weights(cells, titles),
         *overfitting(titles),
+        *redundancy(titles),
         *time_alone(times, titles, widths),
         DATA,
     ]
@@ -124,7 +126,7 @@ def overfitting(titles: dict[str, str]) -> Iterator[str]:
             "- *Overfitting*, the paper's reason, is seen at d bits where rows are few "
             f"only. 10 % of the weights have, beyond all of them: {'; '.join(found)}. "
             "Longer codes of both gain by sparse maps from all rows, too, so rows are "
-            "not the whole reason; why the length matters is not examined."
+            "not the whole reason."
         )
 
 

@@ -3,6 +3,7 @@
 from statistics import fmean
 
 from experiments._cells import RESULTS, Cell, Cells
+from experiments._hyperplanes_page import hyperplanes
 from experiments._pages import TITLES
 from experiments._projections import (
     BETAS,
@@ -81,7 +82,7 @@ def write() -> None:
     parts.append(work(times, titles, WIDTHS))
     parts += [section(cells, times, name) for name in names]
     parts += [iterative(cells, names), betas(cells, names)]
-    parts += sparse_maps()
+    parts += [*sparse_maps(), *hyperplanes()]
     if RETRIEVAL in names:
         parts.append(table1(cells, times))
     if svm:

@@ -21,7 +21,7 @@ BACKBONE = "wordllama-256"
 N_QUERIES = 1000
 N_TRAINING = 20_000  # keeps the demo short
 QUESTIONS = (
-    "broken arm",
+    "fractured wrist",
     "sugar in blood",
     "bitten by a shark",
     "fear of flying in airplanes",
