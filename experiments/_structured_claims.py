@@ -47,17 +47,19 @@ _SHORT: Reasons = (
 _LOOSE: Reasons = (
     _SHORT[0],
     (
-        math.inf,
-        "without most of their weights, hyperplanes are not orthogonal any more; those "
-        "of BP are, and those of CBE nearly (see how the hyperplanes lie, below)",
+        960,
+        "at d bits its hyperplanes are far from orthogonal; those of BP are, and those "
+        "of CBE nearly (see how the hyperplanes lie, below)",
     ),
+    *UNKNOWN,
 )
-_DETECTORS: Reasons = (
+_MIXED: Reasons = (
+    (500, "not examined"),
     (
         math.inf,
-        "a network's features are detectors of their own: whatever mixes them "
-        "classifies worse than their signs, a random orthogonal map (Hadamard 3) as "
-        "much as a learnt one (table 2, below)",
+        "a random map of as many bits (Hadamard 3) loses about as much over all "
+        "classes (table 2, below): signs of a network's features are better than "
+        "those of mixtures",
     ),
 )
 _ZEROS: Reasons = (
@@ -136,9 +138,9 @@ CLASSES = Part(
     (
         _better("SP 5%", "BP-opt", _SHORT),
         _better("SP 5%", "CBE-opt", _SHORT),
-        _better("SP 5%", "threshold", _DETECTORS),
-        _better("BP-opt", "threshold", _DETECTORS),
-        _better("CBE-opt", "threshold", _DETECTORS),
+        _better("SP 5%", "threshold", _MIXED),
+        _better("BP-opt", "threshold", _MIXED),
+        _better("CBE-opt", "threshold", _MIXED),
     ),
 )
 CLASSIFY = {

@@ -333,7 +333,7 @@ def test_without_pillow(written, monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[vision\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[vision\]'"):
         written(["a.png"] * 40, kind="images")
 
 

@@ -469,9 +469,9 @@ class TestNames:
 
 def test_missing_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[classic\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[classic\]'"):
         ClassicDescriptors(random_words())
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[classic\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[classic\]'"):
         ClassicDescriptors.learn([picture()])
 
 

@@ -72,7 +72,7 @@ def test_a_network_for_other_pixels(foreign_network):
 
 def test_without_onnxruntime(network, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[vision\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[vision\]'"):
         OnnxImages(network)
 
 

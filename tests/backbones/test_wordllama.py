@@ -24,5 +24,5 @@ def test_unit_length_and_empty_texts():
 
 def test_missing_package(monkeypatch):
     monkeypatch.setattr(_wordllama, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[text\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[text\]'"):
         _wordllama.WordLlama()

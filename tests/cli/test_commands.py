@@ -440,6 +440,9 @@ def test_data_export_of_queries_that_evaluate_finds_new(folder):
     twice = invoke("data", "export", "digits", "w.npy", "--queries", "w.npy")
     assert twice.exit_code == 2
     assert "need a file each" in twice.stderr
+    (folder / "sub").mkdir()
+    twice = invoke("data", "export", "digits", "w.npy", "--queries", "sub/../w.npy")
+    assert twice.exit_code == 2
     asked = invoke("data", "export", "digits", "w.npy", "--queries", "q.npy")
     assert asked.exit_code == 2
     assert not (folder / "w.npy").exists()

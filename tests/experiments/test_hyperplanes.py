@@ -7,6 +7,7 @@ from experiments import _hyperplanes_page, hyperplanes
 from experiments._cells import Cells
 from experiments._features import FeatureSet
 from experiments._projections import lengths_of
+from experiments._summary import by_method, figure
 from fewbits.encoders import LinearEncoder
 
 
@@ -18,7 +19,8 @@ def test_looseness_of_frames_that_are_known():
     angles = 2 * np.pi * np.arange(3) / 3
     mercedes = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     assert hyperplanes.looseness(mercedes) == pytest.approx(0)
-    assert hyperplanes.looseness(np.vstack([np.eye(2), np.eye(1, 2)])) > 0.1
+    three = np.vstack([np.eye(2), np.eye(1, 2)])
+    assert hyperplanes.looseness(three) == pytest.approx(1 / 9)
 
 
 def test_directions_are_unit_normals_without_those_of_dead_bits():
@@ -55,10 +57,39 @@ def test_page(results, monkeypatch):
     text = "\n".join(_hyperplanes_page.hyperplanes())
     assert "| Hadamard 3 | .000 ± .000 | .000 ± .000 |" in text
     assert "**ANN mAP**\n|  | 16 bits |\n|---|---|\n| ITQ | .250 |" in text
-    (said,) = _hyperplanes_page.redundancy({"digits": "digits, 16-d"})
-    assert "(random, Hadamard) from 16 to 32 bits of digits, 16-d" in said
 
 
 def test_nothing_without_measurements(results):
     assert list(_hyperplanes_page.hyperplanes()) == []
-    assert list(_hyperplanes_page.redundancy({"icd10": "ICD-10"})) == []
+
+
+def test_the_reading_is_as_measured():
+    cells = [
+        c for c in _hyperplanes_page.with_rankings() if c["cell"]["data"] == "icd10"
+    ]
+    figures = ("ann_map", "looseness", "margin", "effective_bits")
+    at = {(name, n): means(cells, name, n) for name in figures for n in (256, 1024)}
+    learnt = {"ITQ", "SP 100%"}
+    others = set(hyperplanes.COMPARED) - learnt
+    tight = others - {"SP 10%", "LSH"}
+    for name in ("margin", "ann_map"):
+        known = at[name, 256]
+        assert min(known[m] for m in learnt) > max(known[m] for m in others)
+    loose, ranked = at["looseness", 256], at["ann_map", 256]
+    assert max(loose[m] for m in tight) < 0.05 < loose["SP 10%"] < loose["LSH"]
+    assert min(ranked[m] for m in tight) > ranked["SP 10%"] > ranked["LSH"]
+    bits, ranked = at["effective_bits", 1024], at["ann_map", 1024]
+    assert max(bits[m] for m in learnt) < min(bits[m] for m in others)
+    assert max(ranked[m] for m in learnt) < min(
+        ranked[m] for m in ("LSH", "Hadamard 3")
+    )
+    assert at["looseness", 1024]["SP 10%"] < 0.05
+    assert at["margin", 1024]["SP 10%"] < min(at["margin", 1024][m] for m in learnt)
+    assert abs(ranked["SP 10%"] - ranked["Hadamard 3"]) < 0.005
+
+
+def means(cells, name, n_bits):
+    table = by_method(cells, figure(name), "bits")
+    return {
+        method: found[n_bits][0] for method, found in table.items() if n_bits in found
+    }

@@ -198,6 +198,24 @@ def test_a_tenth_is_better_beyond_d_bits_only(other):
     assert (better, worse) == ({"icd10", *among}, {"glove"})
 
 
+def test_random_maps_come_nearer_to_itq():
+    """As the short answer says of the length."""
+    cells = list(Cells("sparse_projections"))
+    titles = {name: TITLES[name] for name in WIDTHS}
+    assert list(_sparse_answer.length(cells, titles, WIDTHS))
+    for name, d in WIDTHS.items():
+        table = table_of(cells, name)
+        methods = ("ITQ", *_sparse_answer.BEYOND)
+        at = [n for n in _sparse_answer.lengths_with(table, methods) if n >= d]
+        sparse, random = (
+            [difference(table, (bits, method), (bits, "ITQ")) for bits in at]
+            for method in _sparse_answer.BEYOND
+        )
+        assert random == [] or random[-1][0] > random[0][0]
+        for gap, other in zip(sparse, random, strict=True):
+            assert word(gap, -gap[0]) != HOLDS or other[0] > 0
+
+
 def test_many_features_have_long_codes_by_few_weights():
     """As the short answer says it."""
     cells = list(Cells("sparse_projections"))

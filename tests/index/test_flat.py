@@ -37,9 +37,11 @@ def collections(draw):
 
 def test_bits_in_a_byte_each_are_told():
     bits = np.random.default_rng(0).integers(0, 2, (200, 16), dtype=np.uint8)
-    with pytest.warns(UserWarning, match="hold 16 bytes that are 0 or 1"):
+    with pytest.warns(UserWarning, match="each code holds 16 bytes that are 0 or 1"):
         index = FlatIndex(bits)
     FlatIndex(pack(bits))
+    FlatIndex(np.zeros((200, 16), np.uint8))
+    FlatIndex(np.repeat(np.arange(256, dtype=np.uint8), 400)[:, None])
     asked = index.search(bits[:5], k=3), FlatIndex(pack(bits)).search(pack(bits[:5]), 3)
     np.testing.assert_array_equal(asked[0].ids, asked[1].ids)
 

@@ -137,6 +137,15 @@ def test_a_stray_text_among_numbers_is_told(path, values, said, beside):
     assert inputs.read(path, column="b").values == values
 
 
+def test_texts_beside_blanks_are_no_stray_numbers(path):
+    path.write_text('a,note\n1,""\n2,""\n3,""\n4,see below\n')
+    with pytest.raises(ArgumentError, match="blank text in row 0"):
+        inputs.read(path)
+    path.write_text("b,b\none,two\n")
+    with pytest.raises(ArgumentError, match=r"2 columns of texts or vectors \(b, b\)"):
+        inputs.read(path)
+
+
 def test_a_column_of_numbers_does_not_hide_what_else_fits(path):
     path.write_text("text,age\none,1\ntwo,?\nthree,3\nfour,4\n")
     with pytest.raises(ArgumentError, match=r"2 columns of texts .*\(text, age\)"):

@@ -354,7 +354,7 @@ class TestMistakes:
 
     def test_without_onnx(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "onnx", None)
-        with pytest.raises(MissingExtraError, match=r"pip install .*\[onnx\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[onnx\]'"):
             export_onnx(LinearEncoder([[1.0]], [0.0]), tmp_path / "file")
 
     def test_nowhere(self, tmp_path):

@@ -21,6 +21,9 @@ def test_every_setting_is_explained(method):
     for setting in found.settings:
         assert setting.values, setting
         assert setting.text, setting
+        assert " and " not in setting.values.partition("default=")[2], setting
+    texts = [setting.text for setting in found.settings]
+    assert len(texts) == len(set(texts))
 
 
 def test_what_is_needed_is_told():

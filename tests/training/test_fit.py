@@ -59,12 +59,15 @@ def test_fewer_rows_than_bits_and_constant_columns():
     assert fit_bundle(vectors(few, None), n_bits=64).encode(few).shape == (5, 8)
 
 
-def test_dead_bits_are_told_once():
-    rng = np.random.default_rng(0)
-    X = np.hstack([rng.normal(size=(200, 4)), np.ones((200, 2))]).astype(np.float32)
-    with pytest.warns(UserWarning, match=r"bits are constant on") as told:
-        fit_bundle(vectors(X, None), method="threshold")
-    assert len(told) == 1
+@pytest.mark.parametrize("kernel_map", [None, "chi2"])
+def test_dead_bits_are_told_once(kernel_map):
+    X = np.random.default_rng(0).random((200, 6)).astype(np.float32)
+    X[:, 4:] = 1
+    with pytest.warns(UserWarning) as told:
+        fit_bundle(vectors(X, None), method="threshold", kernel_map=kernel_map)
+    messages = [str(each.message) for each in told]
+    assert sum("constant on" in each for each in messages) == 1
+    assert not any("never change" in each for each in messages)
 
 
 def test_nothing_to_learn_from():

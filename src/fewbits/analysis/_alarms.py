@@ -20,7 +20,7 @@ def code_alarms(
     n_bits: int,
     n_classes: int | None = None,
     *,
-    constant: bool = True,
+    constant_bits: bool = True,
 ) -> tuple[str, ...]:
     """Say what is badly wrong with codes that were just learnt.
 
@@ -33,7 +33,7 @@ def code_alarms(
     n_classes : int, default=None
         Of the labels that the codes were learnt from. Items of a class may then have
         the same code, and codes need only spread as classes do.
-    constant : bool, default=True
+    constant_bits : bool, default=True
         Whether to tell of bits that never change.
 
     Returns
@@ -59,7 +59,7 @@ def code_alarms(
     ('bit 0 of 2 never changes',)
     """
     return alarms(
-        _use(check_codes(codes, n_bits), n_bits), n_classes, constant=constant
+        _use(check_codes(codes, n_bits), n_bits), n_classes, constant_bits=constant_bits
     )
 
 

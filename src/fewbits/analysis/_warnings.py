@@ -33,12 +33,12 @@ def sentences(report: BitReport, class_sizes: IdArray | None) -> tuple[str, ...]
 
 
 def alarms(
-    report: CodeUse, n_classes: int | None, *, constant: bool = True
+    report: CodeUse, n_classes: int | None, *, constant_bits: bool = True
 ) -> tuple[str, ...]:
     """Return only what nobody wants of fresh codes; see `code_alarms`."""
     if report.n_codes < _JUDGED:
         return ()
-    found = list(_constant(report)) if constant else []
+    found = list(_constant(report)) if constant_bits else []
     possible, least = min(report.n_codes, 2**report.n_bits), _COLLAPSED
     needed = float(_FEW_BITS)
     if n_classes is not None:

@@ -95,7 +95,7 @@ def _check_new(files: list[Path], *, overwrite: bool) -> None:
             raise ArgumentError(
                 f"{file} exists; name another file, or give --overwrite"
             )
-    if len({file.absolute() for file in files}) < len(files):
+    if len({file.resolve() for file in files}) < len(files):
         raise ArgumentError(f"items and queries need a file each, got {files[0]} twice")
 
 

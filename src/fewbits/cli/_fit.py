@@ -56,8 +56,8 @@ def fit(
         typer.Option(
             "--bits",
             "-b",
-            help="Length of the codes, from 1 to 65,536; 64 when not given, but for "
-            "threshold, pcah and classemes, which decide it.",
+            help="Length of the codes, from 1 to 65,536. When not given, that of "
+            "--config or 64; but threshold, pcah, classemes and llc decide it.",
         ),
     ] = None,
     backbone: Annotated[

@@ -42,6 +42,8 @@ def methods(
         print_json(told.as_dict())
         return
     typer.echo(f"{told.method}: {told.summary}")
+    if not told.settings and not told.needs_torch:
+        typer.echo("it has nothing to --set")
     if told.settings:
         rows = [[each.name, each.values, each.text] for each in told.settings]
         print_table("", ["--set name=value", "values", "what it does"], rows)

@@ -55,7 +55,7 @@ def export(data: Dataset, path: str | Path) -> None:
 
 
 def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
-    """Draw a tenth of the items, 1,000 at most, to ask with: they must not be searched.
+    """Draw a tenth of the items, 1,000 at most, to ask with; search among the rest.
 
     Parameters
     ----------
@@ -67,6 +67,11 @@ def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
     rest, queries : Dataset
         Both keep the order of the items; neither has splits.
 
+    Raises
+    ------
+    ArgumentError
+        When there are fewer than ten items.
+
     Examples
     --------
     >>> from fewbits import datasets
@@ -75,6 +80,8 @@ def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
     (1618, 179)
     """
     n_queries = min(_QUERIES, len(data) // 10)
+    if not n_queries:
+        raise ArgumentError(f"{len(data)} items are too few to hold out a tenth")
     order = np.random.default_rng(random_state).permutation(len(data))
     return _taken(data, order[n_queries:]), _taken(data, order[:n_queries])
 

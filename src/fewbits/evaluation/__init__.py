@@ -27,6 +27,7 @@ from fewbits.evaluation._curve import Curve
 from fewbits.evaluation._decoding import decoding_accuracy, matching_bits
 from fewbits.evaluation._detection import Detection, detection
 from fewbits.evaluation._mixture import MixtureResult, tune_threshold, wrong_mixture
+from fewbits.evaluation._neighbour_recall_score import neighbour_recall_score
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
     exact_neighbours,
@@ -48,7 +49,6 @@ from fewbits.evaluation._ranking import (
     precision_recall_curve,
     recall_at,
 )
-from fewbits.evaluation._recall_score import recall_score
 from fewbits.evaluation._relevance import Relevance, listed, share_label
 from fewbits.evaluation._score import Score
 from fewbits.evaluation._splits import (
@@ -93,6 +93,7 @@ __all__ = [
     "max_softmax",
     "mean_average_precision",
     "neighbour_recall",
+    "neighbour_recall_score",
     "neighbour_score",
     "neighbour_threshold",
     "novel_class_score",
@@ -104,7 +105,6 @@ __all__ = [
     "radius_curve",
     "radius_scores",
     "recall_at",
-    "recall_score",
     "search_recall",
     "share_label",
     "standard_split",

@@ -355,10 +355,10 @@ class FlatIndex:
 
 def _warn_of_bits(codes: CodeArray) -> None:
     """Tell of bytes that are 0 or 1, which random codes have in one of 128."""
-    first = codes[:_LOOKED_AT]
-    if first.size >= _LOOKED_AT and first.max() <= 1:
+    some = codes[:: max(1, len(codes) // _LOOKED_AT)]
+    if some.size >= _LOOKED_AT and some.max() == 1:
         warn_user(
-            f"the codes hold {codes.shape[1]:,} bytes that are 0 or 1: if these are "
+            f"each code holds {codes.shape[1]:,} bytes that are 0 or 1: if these are "
             "bits, pack them (fewbits.codes.pack, or encode in place of transform), "
             "which takes an eighth of the room"
         )

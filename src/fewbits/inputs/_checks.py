@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
-_LARGEST = 2.0**53  # from which on floats are no longer numbers of their own
 
 
 def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
@@ -115,14 +114,20 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
 
 def _whole(array: NDArray[Any], what: str) -> NDArray[Any]:
     """Return classes that are numbered by floats as integers."""
-    wrong = array != np.floor(array)
-    if wrong.any() or np.abs(array).max(initial=0) >= _LARGEST:
-        other = array[wrong.argmax() if wrong.any() else np.abs(array).argmax()]
+    wide = array.astype(np.float64)
+    if (part := wide != np.floor(wide)).any() or np.isinf(wide).any():
+        other = array[(part | np.isinf(wide)).argmax()]
         raise ArgumentError(
             f"{what} are real numbers, such as {other}; classes need names or whole "
             "numbers"
         )
-    return array.astype(np.int64)
+    largest = 2.0 ** (np.finfo(array.dtype).nmant + 1)
+    if (large := np.abs(wide) > largest).any():
+        raise ArgumentError(
+            f"{what} are numbers such as {array[large.argmax()]}, too large for "
+            f"{array.dtype} to tell apart; give integers or names"
+        )
+    return wide.astype(np.int64)
 
 
 def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:

@@ -87,6 +87,8 @@ def _labels(table: Any, name: str, path: Path) -> NDArray[Any]:
     values = column_of(table, name, path)
     if is_list(values.type):
         return as_labels(_matrix(values, name, path), name, str(path))
+    if is_number(values.type) and not values.null_count:
+        return as_labels(values.to_numpy(), name, str(path))
     known = ["" if _is_gap(value) else str(value) for value in values.to_pylist()]
     found = np.array(known, dtype=np.str_)
     check_labelled(found, f"column {name!r} of {path}")
@@ -129,15 +131,15 @@ def _check_strays(table: Any, names: list[str], path: Path) -> None:
 
     Of a table of numbers they would be the collection, and the rest left out.
     """
-    strays = {name: _strays(table[name]) for name in names}
-    if all(strays.values()):
-        name, found = next(iter(strays.items()))
+    columns = [table.column(table.column_names.index(name)) for name in names]
+    if all(_strays(values) for values in columns):
+        found = _strays(columns[0])
         row, value = found[0]
         more = f" and {len(found) - 1} more" * (len(found) > 1)
         raise ArgumentError(
-            f"column {name!r} of {path} holds numbers but for {reprlib.repr(value)} in "
-            f"row {row}{more}; mend that, or, if texts are meant, name the column (on "
-            "the command line by --column)"
+            f"column {names[0]!r} of {path} holds numbers but for "
+            f"{reprlib.repr(value)} in row {row}{more}; mend that, or, if texts are "
+            "meant, name the column (on the command line by --column)"
         )
 
 
@@ -145,9 +147,15 @@ def _strays(values: Any) -> list[tuple[int, str]]:
     """Return what is no number, by its row, in a column that holds mostly numbers."""
     if not is_text(values.type):
         return []
-    known = values.to_pylist()
-    found = [(i, v) for i, v in enumerate(known) if v and not reads_as_number(v)]
-    return found if 2 * len(found) < len(known) - known.count(None) else []
+    rows = enumerate(values.to_pylist())
+    known = [(row, text) for row, text in rows if (text or "").strip()]
+    found: list[tuple[int, str]] = []
+    for row, text in known:
+        if not reads_as_number(text):
+            found.append((row, text))
+        if 2 * len(found) >= len(known):  # texts, most of them, as a rule at once
+            return []
+    return found
 
 
 def _texts(values: Any, name: str, path: Path) -> NDArray[np.str_]:

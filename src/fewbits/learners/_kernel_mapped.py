@@ -107,6 +107,7 @@ class KernelMapped(Learner):
         kernel = self._kernel_map()
         self.learner_ = clone(self.learner).fit(_mapped(X, kernel), y)
         self.objective_ = self.learner_.objective_
+        self.n_dead_bits_ = getattr(self.learner_, "n_dead_bits_", 0)
         return KernelMapEncoder(self.learner_.encoder_, **asdict(kernel))
 
     def _kernel_map(self) -> KernelMap:

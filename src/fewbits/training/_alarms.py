@@ -81,7 +81,7 @@ def warn_of_codes(
     features: NDArray[Any],
     labels: Any,
     *,
-    constant: bool = True,
+    constant_bits: bool = True,
 ) -> None:
     """Tell what is badly wrong with the codes of a sample of the training items.
 
@@ -91,7 +91,7 @@ def warn_of_codes(
     features : ndarray of shape (n, n_features)
     labels : array-like or None
         What the codes were learnt from; None for methods that use no labels.
-    constant : bool, default=True
+    constant_bits : bool, default=True
         Whether to tell of bits that never change, which the learner may have done.
     """
     rows = np.arange(len(features))
@@ -105,7 +105,7 @@ def warn_of_codes(
         )
     codes = encoder.encode(features[rows])
     for sentence in code_alarms(
-        codes, encoder.n_bits, _n_classes(labels), constant=constant
+        codes, encoder.n_bits, _n_classes(labels), constant_bits=constant_bits
     ):
         warn_user(f"among the codes of training items, {sentence}")
 

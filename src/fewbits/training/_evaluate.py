@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits._warnings import warn_user
 from fewbits.bundle import Bundle
@@ -23,6 +24,7 @@ from fewbits.inputs import Input
 from fewbits.training._reranked import reranked
 
 Progress = Callable[[int, int], None]
+_COMPARED = 1 << 22  # numbers at a time
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,13 @@ def _check_labels(queries: Input, database: Input) -> None:
 
 def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
     """Tell of queries that are items: whatever finds themselves looks good."""
-    equal = int((np.asarray(asked) == np.asarray(among[nearest])).all(axis=1).sum())
+    equal = 0
+    for span in spans(len(asked), max(1, _COMPARED // asked.shape[1])):
+        mine, theirs = (
+            np.asarray(rows, dtype=np.float32)
+            for rows in (asked[span], among[nearest[span]])
+        )
+        equal += int((mine == theirs).all(axis=1).sum())
     if equal:
         verb = "is" if equal == 1 else "are"
         warn_user(

@@ -119,8 +119,9 @@ def fit_bundle(
         check_classes(source)
     features = _extracted(source, extractor, progress)
     _fit(learner, features, source.labels)
-    told_of = getattr(learner, "n_dead_bits_", 0)
-    warn_of_codes(learner.encoder_, features, used, constant=not told_of)
+    # Learners tell of constant bits themselves, if they count them.
+    counted = hasattr(learner, "n_dead_bits_")
+    warn_of_codes(learner.encoder_, features, used, constant_bits=not counted)
     return assembled(
         learner, features, source.labels, extractor, {**info, **(remember or {})}
     )

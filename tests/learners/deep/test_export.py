@@ -236,5 +236,5 @@ def test_bad_parameters(options, message):
 
 def test_without_onnxscript(monkeypatch):
     monkeypatch.setattr(_export, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install .*\[deep\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[deep\]'"):
         export_backbone(convolutions(), size=8)

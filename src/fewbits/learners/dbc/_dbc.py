@@ -64,13 +64,16 @@ class DBC(ResumableLearner):
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536. It may exceed the rank of the data.
-    gamma, lambda1, lambda2 : float, default=1.0
-        Weights of the norms of the hyperplanes, of the slack and of the pairs between
-        classes, in the units of the notes. Only `lambda2` may be 0. Larger `lambda1`
-        makes labels easier to predict, smaller makes the rows of a class agree. Below
-        ``gamma = lambda1``, machines with more features than rows learn any labels by
-        heart, and codes of the same class drift apart. With the defaults labels hardly
-        differ within a class; with ``lambda1=2`` some do, with 10 most.
+    gamma : float, default=1.0
+        Weight of the norms of the hyperplanes, in the units of the notes, above 0.
+        Below `lambda1`, machines with more features than rows learn any labels by
+        heart, and codes of the same class drift apart.
+    lambda1 : float, default=1.0
+        Weight of the slack, above 0. Larger makes labels easier to predict, smaller
+        makes the rows of a class agree: with 1 labels hardly differ within a class,
+        with 2 some do, with 10 most.
+    lambda2 : float, default=1.0
+        Weight of the pairs between classes; 0 leaves them out.
     balance_bits : bool, default=True
         Give the ones of a bit together the same weight in the slack as its zeros, as
         the released code does. False gives each row the same weight.

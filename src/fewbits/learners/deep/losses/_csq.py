@@ -27,7 +27,7 @@ class CSQ(Loss):
         -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
         "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     quantization : float, default=1e-4
-        The weight ``q``.
+        The weight ``q`` of what draws scores to -1 and 1.
 
     References
     ----------

@@ -21,7 +21,7 @@ class DBDH(PairLoss):
     Parameters
     ----------
     balance : float, default=0.1
-        The weight ``q``.
+        The weight ``q`` of what balances the bits.
     over : {"bit", "code"}, default="bit"
         Whether each bit is to be balanced over the items of a batch, or each code over
         its bits.

@@ -22,8 +22,13 @@ class DSDH(PairLoss):
 
     Parameters
     ----------
-    mu, nu, eta : float, default=1.0, 1.0 and 55.0
-        The weights, as the paper has them for 5,000 items; mu and nu are above 0.
+    mu : float, default=1.0
+        Weight of the errors of the linear classifier, above 0; as in the paper, for
+        5,000 items.
+    nu : float, default=1.0
+        Weight of its norm, above 0.
+    eta : float, default=55.0
+        Weight of the distance of scores from bits.
     n_sweeps : int, default=10
         Passes over the bits in each descent.
     memory : int, default=5000

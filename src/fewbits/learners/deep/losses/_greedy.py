@@ -21,7 +21,8 @@ class GreedyHash(Loss):
     Parameters
     ----------
     quantization : float, default=0.1
-        The weight ``q``; the paper takes 0.1 for 10 classes and 1 for 1,000.
+        The weight ``q`` of what draws scores to -1 and 1; the paper takes 0.1 for 10
+        classes and 1 for 1,000.
 
     Notes
     -----

@@ -26,7 +26,7 @@ class OrthoHash(Loss):
         -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
         "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     scale : float, default=8.0
-        The factor ``s``.
+        The factor ``s`` of the cosines.
     margin : float, default=0.2
         The margin ``m`` on the cosine of the own class, 2 at most.
 

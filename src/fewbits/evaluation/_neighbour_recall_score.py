@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import check_count
+from fewbits._checks import check_count, generator
+from fewbits._typing import CodeArray
+from fewbits.codes import pack
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._neighbours import exact_neighbours, neighbour_recall
@@ -13,7 +15,7 @@ from fewbits.evaluation._neighbours import exact_neighbours, neighbour_recall
 _QUERY_SHARE, _MOST_QUERIES = 5, 1000
 
 
-def recall_score(
+def neighbour_recall_score(
     learner: Any,
     X: ArrayLike,
     y: Any = None,
@@ -29,8 +31,9 @@ def recall_score(
 
     Parameters
     ----------
-    learner : Learner
-        Fitted to other rows.
+    learner : Learner or Pipeline
+        Fitted to other rows; a pipeline ends in a learner, and neighbours are those of
+        what goes into it.
     X : array-like of shape (n, n_features)
     y : None
         Not used.
@@ -61,7 +64,7 @@ def recall_score(
     ...     LSH(random_state=0),
     ...     {"n_bits": [16, 64]},
     ...     cv=2,
-    ...     scoring=recall_score,
+    ...     scoring=neighbour_recall_score,
     ... )
     >>> search.fit(X).best_params_
     {'n_bits': 64}
@@ -71,8 +74,17 @@ def recall_score(
     n_queries = min(len(features) // _QUERY_SHARE, _MOST_QUERIES)
     if not n_queries or len(features) - n_queries < k:
         raise ArgumentError(f"{len(features)} rows are too few to score by k={k}")
-    order = np.random.default_rng(random_state).permutation(len(features))
-    asked, among = (features[np.sort(r)] for r in np.split(order, [n_queries]))
-    nearest = exact_neighbours(asked, among, k).ids
-    codes = learner.encode(asked), learner.encode(among)
-    return neighbour_recall(*codes, nearest, k if at is None else at).value
+    order = generator(random_state).permutation(len(features))
+    asked, among = (np.sort(rows) for rows in np.split(order, [n_queries]))
+    nearest = exact_neighbours(features[asked], features[among], k).ids
+    codes = _codes(learner, X)
+    at = k if at is None else at
+    return neighbour_recall(codes[asked], codes[among], nearest, at).value
+
+
+def _codes(learner: Any, X: ArrayLike) -> CodeArray:
+    """Return codes of what a learner takes, or a pipeline that ends in one."""
+    if hasattr(learner, "encode"):
+        found: CodeArray = learner.encode(X)
+        return found
+    return pack(learner.transform(X))
