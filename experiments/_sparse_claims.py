@@ -311,7 +311,8 @@ def reasons(
 def reason(claim: Claim, name: str, width: int) -> str:
     """Return why a claim does not hold on a set of features of a width."""
     why = next(text for below, text in claim.why if width < below)
-    if name in N_ITER and claim.of_learning:
+    iterated = any(m.startswith(("SP", "ITQ")) for m in (claim.method, claim.other))
+    if name in N_ITER and claim.of_learning and iterated:
         fewer = f"ITQ and SP have {N_ITER[name]} iterations, {USUAL_ITER} in the paper"
         return f"{why}; {fewer}"
     return why

@@ -2,11 +2,21 @@
 
 import re
 from collections.abc import Iterator
+from inspect import signature
 
 from experiments._cells import Cell
 from experiments._pages import TITLES
 from experiments._summary import decimal, figure, markdown, mean_and_error
-from experiments._verdicts import Gap, minus, over_seeds, said, values_of, word
+from experiments._verdicts import (
+    FAILS,
+    Gap,
+    minus,
+    only,
+    over_seeds,
+    said,
+    values_of,
+    word,
+)
 from experiments.tune import (
     BY_LABELS,
     FEWEST_BYTES,
@@ -19,7 +29,9 @@ from experiments.tune import (
     SHARE_OF_TIME,
     SUPERVISED,
     TUNED_AT,
+    WITHIN_BYTES,
 )
+from fewbits.training.tuning import tune
 
 TARGETS = f"""The other targets, beside the default that does best on the unseen queries
 of each seed, with a shortlist of {LONGEST:,}: no default knew them, but the best one is
@@ -27,6 +39,8 @@ picked by them. *Met* counts seeds. In {SHARE_OF_TIME:g} of ITQ's time a default
 fast enough as well, and the difference is one of recall; for a recall of
 {LEAST_RECALL:g} it is the bytes that the default needs beyond what is tuned, where
 defaults have {", ".join(map(str, LENGTHS))} bits."""
+#: Rows that take part at most, if `tune` is not asked otherwise.
+ROWS: int = signature(tune).parameters["max_rows"].default
 WHY_NOT = "Where it does not hold, or is not decided, this is how we read it:"
 PROMISES = """What is promised is measured without the rows that tuning keeps aside to
 choose and to report by: an eighth of the items, 1,000 at most, for each. That is a
@@ -54,6 +68,7 @@ def targets(cells: list[Cell]) -> Iterator[str]:
                 why += [
                     f"- *{target.capitalize()}*, {title}: {t}" for t in read(of_set)
                 ]
+        why += [f"- *Recall*, {title}: {text}" for text in read_recall(of_set)]
         why += [f"- *Accuracy*, {title}: {text}" for text in read_accuracy(of_set)]
     if rows:
         yield TARGETS
@@ -199,6 +214,37 @@ def read_bytes(cells: list[Cell]) -> Iterator[str]:
         for cell in tuned
     ):
         yield f"the default of {defaults} needs as few, and is what is chosen."
+
+
+def read_recall(cells: list[Cell]) -> Iterator[str]:
+    """Yield beside which defaults recall does not hold, and what was promised."""
+    mine = values_of(cells, WITHIN_BYTES, figure("quality"))
+    for n_bits in TUNED_AT:
+        own = only(mine, bits=n_bits)
+        better = []
+        for method in FIXED:
+            theirs = values_of(cells, method, figure(_MOST))
+            gaps = over_seeds(minus(own, theirs)).values()
+            if any(word(gap, -gap[0]) == FAILS for gap in gaps):
+                better.append(method)
+        if better:
+            tuned = [
+                cell["figures"]
+                for cell in chosen_for(cells, WITHIN_BYTES)
+                if cell["cell"]["bits"] == n_bits
+            ]
+            promised, found = (
+                ", ".join(decimal(each[key], 3) for each in tuned)
+                for key in ("promised", "quality")
+            )
+            yield (
+                f"at {n_bits} bits with a shortlist of {LONGEST:,} worse than the "
+                f"default of {', '.join(better)}. Seeds choose "
+                f"{'; '.join(each['chosen'] for each in tuned)}, which promised "
+                f"{promised} among {ROWS:,} items at most, which is what tuning "
+                f"looks at unasked, and find {found} among all: what is best by a "
+                "little among fewer need not be among more."
+            )
 
 
 def read_accuracy(cells: list[Cell]) -> Iterator[str]:
