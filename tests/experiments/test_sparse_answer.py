@@ -7,6 +7,7 @@ import pytest
 from experiments import _neighbour_page, _sparse_answer, _sparse_page
 from experiments._cells import Cells
 from experiments._pages import TITLES
+from experiments._projections import LONGER, LONGER_AT
 from experiments._sparse_answer import MAIN, answer, tallies
 from experiments._sparse_claims import (
     SATURATED,
@@ -214,6 +215,17 @@ def test_random_maps_come_nearer_to_itq():
         assert random == [] or random[-1][0] > random[0][0]
         for gap, other in zip(sparse, random, strict=True):
             assert word(gap, -gap[0]) != HOLDS or other[0] > 0
+
+
+def test_more_iterations_bring_a_part_back():
+    """As the page says of codes among distractors."""
+    ((name, (bits,)),) = LONGER_AT.items()
+    cells = list(Cells("sparse_projections"))
+    assert len(list(_sparse_page.more_iterations(cells))) == 1
+    table = table_of(cells, name, "label_map")
+    gained, *_ = difference(table, (bits, LONGER), (bits, "SP 5%"))
+    lacking, *_ = difference(table, (bits, "BP-opt"), (bits, "SP 5%"))
+    assert 0 < gained < lacking
 
 
 def test_many_features_have_long_codes_by_few_weights():
