@@ -55,6 +55,7 @@ LOOKS: dict[str, Look] = {
     "SP 0.1%": _look(BLUES[0], "o"),
     "SP 1%": _look(BLUES[1], "v"),
     "SP 5%": _look(BLUES[2], "^"),
+    "SP 5%, 50 iterations": _hollow(BLUES[2], "^", DOTTED),
     "SP 10%": _look(BLUES[3], "D", size=4.5),
     "SP 15%": _look(BLUES[4], "<"),
     "SP 30%": _look(BLUES[5], ">"),

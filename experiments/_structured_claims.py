@@ -54,7 +54,10 @@ _LOOSE: Reasons = (
     *UNKNOWN,
 )
 _FEWER: Reasons = (
-    (math.inf, "as many iterations bring a part of that back only (table 1, below)"),
+    (
+        math.inf,
+        "as many iterations as in the paper do not bring that back (table 1, below)",
+    ),
 )
 _MIXED: Reasons = (
     (500, "not examined"),

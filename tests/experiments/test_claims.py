@@ -69,9 +69,10 @@ def test_reasons_are_those_of_a_set():
     titles = {"icd10": "ICD-10", "caltech101-1280": "narrow", "caltech101-5120": "wide"}
     widths = {"icd10": 256, "caltech101-1280": 1280, "caltech101-5120": 5120}
     missed = ["**does not hold**: -.1"] * 3
-    few = Claim("few", "a", "b", 0.0, why=((500, "too few"), *UNKNOWN))
-    other = Claim("other", "a", "b", 0.0)
-    judged = [(few, missed), (other, missed), (few, ["holds"] * 3)]
+    few = Claim("few", "SP 10%", "b", 0.0, why=((500, "too few"), *UNKNOWN))
+    other = Claim("other", "a", "ITQ", 0.0)
+    apart = Claim("apart", "a", "b", 0.0)  # no method with fewer iterations
+    judged = [(few, missed), (other, missed), (few, ["holds"] * 3), (apart, missed)]
     _, lines = reasons(judged, titles, widths)
     fewer = "not examined; ITQ and SP have 5 iterations, 50 in the paper (wide)."
     assert lines.splitlines() == [
@@ -80,6 +81,7 @@ def test_reasons_are_those_of_a_set():
         f"- few: {fewer}",
         f"- {other.text}: not examined (ICD-10; narrow).",
         f"- {other.text}: {fewer}",
+        "- apart: not examined (ICD-10; narrow; wide).",
     ]
     assert reasons([(few, ["holds", "", ""])], titles, widths) == []
 

@@ -217,7 +217,7 @@ def test_random_maps_come_nearer_to_itq():
             assert word(gap, -gap[0]) != HOLDS or other[0] > 0
 
 
-def test_more_iterations_bring_a_part_back():
+def test_more_iterations_do_not_bring_labels_back():
     """As the page says of codes among distractors."""
     ((name, (bits,)),) = LONGER_AT.items()
     cells = list(Cells("sparse_projections"))
@@ -225,7 +225,7 @@ def test_more_iterations_bring_a_part_back():
     table = table_of(cells, name, "label_map")
     gained, *_ = difference(table, (bits, LONGER), (bits, "SP 5%"))
     lacking, *_ = difference(table, (bits, "BP-opt"), (bits, "SP 5%"))
-    assert 0 < gained < lacking
+    assert gained < lacking / 2
 
 
 def test_many_features_have_long_codes_by_few_weights():
