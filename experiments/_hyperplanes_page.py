@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from experiments._cells import Cell, Cells
-from experiments._pages import TITLES
+from experiments._pages import TITLES, sets_of
 from experiments._summary import by_method, figure, grid
 from experiments.hyperplanes import COMPARED
 
@@ -25,7 +25,7 @@ looser and ranks below them, and LSH is loosest and last. At 4d bits wide margin
 ITQ and all weights have the fewest effective bits, and rank below random maps; a tenth
 of the weights is nearly tight there, with narrower margins, and ranks as a tight random
 map does, or nearly."""
-_READ = "icd10"
+_READ = "icd10"  #: The set that `READING` is of.
 FIGURES = {
     "ann_map": "ANN mAP",
     "looseness": "Looseness",
@@ -39,13 +39,11 @@ def hyperplanes() -> Iterator[str]:
     cells = with_rankings()
     if cells:
         yield TEXT
-    for name, title in TITLES.items():
-        found = [cell for cell in cells if cell["cell"]["data"] == name]
-        if found:
-            yield f"### {title}"
-            if name == _READ:
-                yield READING
-            yield from tables(found)
+    for name, found in sets_of(cells):
+        yield f"### {TITLES[name]}"
+        if name == _READ:
+            yield READING
+        yield from tables(found)
 
 
 def with_rankings() -> list[Cell]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from experiments._cells import Cell, Cells
 from experiments._features import UNSEEN
-from experiments._pages import IMAGES, TITLES, write_page
+from experiments._pages import IMAGES, TITLES, sets_of, write_page
 from experiments._plots import EACH_LENGTH, line_plot
 from experiments._projections import has_codes
 from experiments._sparse_page import WIDTHS
@@ -147,7 +147,7 @@ def overview(cells: list[Cell], times: list[Cell]) -> list[str]:
 
 def tally(cells: list[Cell]) -> str:
     """Say at how many lengths of all sets methods are better than ITQ, or worse."""
-    sets = [[cell for cell in cells if cell["cell"]["data"] == name] for name in TITLES]
+    sets = [found for _, found in sets_of(cells)]
     texts = []
     for method in (OURS, NESTED, *FAST):
         gaps = [over_seeds(differences(s, method, "ITQ", "recall10")) for s in sets]
@@ -191,10 +191,8 @@ def by_set(
     cells: list[Cell], gains: Callable[[list[Cell], str], list[str]]
 ) -> list[list[str]]:
     """Return a row of each set of features that has any of the gains."""
-    found = {
-        name: gains([cell for cell in cells if cell["cell"]["data"] == name], name)
-        for name in TITLES
-    }
+    known = dict(sets_of(cells))  # of others, times may have been measured
+    found = {name: gains(known.get(name, []), name) for name in TITLES}
     return [[TITLES[name], *each] for name, each in found.items() if any(each)]
 
 

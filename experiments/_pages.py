@@ -1,6 +1,6 @@
 """Pages of results with a part for each set of features."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from experiments._cells import RESULTS, Cell, Cells
 from experiments._summary import seeds_of
@@ -39,10 +39,16 @@ def write_page(
     """
     cells = list(Cells(experiment))
     parts = list(introduction)
-    for name, title in TITLES.items():
-        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
-        if chosen:
-            parts += [f"## {title}", seeds_of(chosen), *section(chosen, name)]
+    for name, chosen in sets_of(cells):
+        parts += [f"## {TITLES[name]}", seeds_of(chosen), *section(chosen, name)]
     if cells:
         text = "\n\n".join(part for part in parts if part)
         (RESULTS / f"{experiment}.md").write_text(text + "\n", "utf-8")
+
+
+def sets_of(cells: list[Cell]) -> Iterator[tuple[str, list[Cell]]]:
+    """Yield the name and the cells of each set of features that has any."""
+    for name in TITLES:
+        found = [cell for cell in cells if cell["cell"]["data"] == name]
+        if found:
+            yield name, found

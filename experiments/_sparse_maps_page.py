@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from experiments._cells import Cell, Cells
-from experiments._pages import TITLES
+from experiments._pages import TITLES, sets_of
 from experiments._summary import by_method, figure, grid, mean_and_error
 from experiments._verdicts import signed
 from experiments.sparse_maps import SPARSE
@@ -25,11 +25,9 @@ def sparse_maps() -> Iterator[str]:
     cells = list(Cells("sparse_maps"))
     if cells:
         yield TEXT
-    for name, title in TITLES.items():
-        found = [cell for cell in cells if cell["cell"]["data"] == name]
-        if found:
-            yield f"### {title}"
-            yield from tables(found)
+    for name, found in sets_of(cells):
+        yield f"### {TITLES[name]}"
+        yield from tables(found)
 
 
 def tables(cells: list[Cell]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from experiments._cells import Cell, Cells
 from experiments._features import UNSEEN
-from experiments._pages import IMAGES, TITLES, write_page
+from experiments._pages import IMAGES, TITLES, sets_of, write_page
 from experiments._plots import line_plot
 from experiments._sparse_page import WIDTHS
 from experiments._summary import (
@@ -112,12 +112,11 @@ def write() -> None:
 def overview(cells: list[Cell]) -> list[str]:
     """Return whether what is tuned beats every fixed default, in each way to search."""
     rows = []
-    for name, title in TITLES.items():
-        chosen = [cell for cell in cells if cell["cell"]["data"] == name]
+    for name, chosen in sets_of(cells):
         for quality, goal in (("recall", WITHIN_BYTES), ("accuracy", BY_LABELS)):
             each = [closest(chosen, quality, goal, way) for way in WAYS]
             if any(each):
-                rows.append([title, quality, *each])
+                rows.append([TITLES[name], quality, *each])
     if not rows:
         return []
     header = ["features", "", *WAYS.values()]
@@ -166,8 +165,7 @@ def mean_gain(cells: list[Cell], method: str, quality: str, goal: str, way: str)
     """Return the mean gain on a default over sets and lengths, if it has them all."""
     gaps: Values = {}
     wanted: Values = {}
-    for name in TITLES:
-        of_set = [cell for cell in cells if cell["cell"]["data"] == name]
+    for name, of_set in sets_of(cells):
         mine = values_of(of_set, goal, figure("quality"))
         theirs = values_of(of_set, method, figure(f"{quality}, {way}"))
         wanted |= tagged(mine, data=name)

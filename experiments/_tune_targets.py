@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inspect import signature
 
 from experiments._cells import Cell
-from experiments._pages import TITLES
+from experiments._pages import TITLES, sets_of
 from experiments._summary import decimal, figure, markdown, mean_and_error
 from experiments._verdicts import (
     FAILS,
@@ -56,8 +56,8 @@ _MOST = "recall, re-ranked, most"
 def targets(cells: list[Cell]) -> Iterator[str]:
     """Yield the table of encode time and bytes, and how misses are read."""
     rows, why = [], []
-    for name, title in TITLES.items():
-        of_set = [cell for cell in cells if cell["cell"]["data"] == name]
+    for name, of_set in sets_of(cells):
+        title = TITLES[name]
         for target, judge, read in (
             ("encode time", time_met, read_time),
             ("bytes", bytes_met, read_bytes),
@@ -269,18 +269,17 @@ def read_accuracy(cells: list[Cell]) -> Iterator[str]:
 def promises(cells: list[Cell]) -> str:
     """Return how what was promised compares with what unseen queries found."""
     rows = []
-    for name, title in TITLES.items():
+    for name, of_set in sets_of(cells):
         for quality in ("recall", "accuracy"):
             gaps = [
                 cell["figures"]["promised"] - cell["figures"]["quality"]
                 for goal in GOALS
                 if (goal == BY_LABELS) == (quality == "accuracy")
-                for cell in chosen_for(cells, goal)
-                if cell["cell"]["data"] == name
+                for cell in chosen_for(of_set, goal)
             ]
             if gaps:
                 more = f"{sum(gap > 0 for gap in gaps)} of {len(gaps)}"
                 mean = f"{sum(gaps) / len(gaps):+.3f}"
-                rows.append([title, quality, more, mean])
+                rows.append([TITLES[name], quality, more, mean])
     header = ["features", "", "runs that promised more", "promised less found, mean"]
     return f"{PROMISES}\n\n{markdown(header, rows)}" if rows else ""

@@ -70,10 +70,18 @@ def generator(random_state: Any) -> np.random.Generator:
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a question after the name that was meant, or nothing if none is near.
 
+    Names of a part, as ``loss.gamma``, are compared by what stands behind the dot.
+
     Examples
     --------
     >>> nearest("iqt", ["itq", "lsh"]), nearest("pca", ["itq", "lsh"])
     (" (did you mean 'itq'?)", '')
+    >>> nearest("loss.gama", ["loss.gamma"]), nearest("loss.block", ["loss.mode"])
+    (" (did you mean 'loss.gamma'?)", '')
     """
-    found = get_close_matches(name.lower(), list(known), n=1)
-    return f" (did you mean {found[0]!r}?)" if found else ""
+    part, dot, last = name.lower().rpartition(".")
+    behind = [
+        each.removeprefix(part + dot) for each in known if each.startswith(part + dot)
+    ]
+    found = get_close_matches(last, behind, n=1)
+    return f" (did you mean {part + dot + found[0]!r}?)" if found else ""

@@ -78,6 +78,10 @@ def test_the_reading_is_as_measured():
     loose, ranked = at["looseness", 256], at["ann_map", 256]
     assert max(loose[m] for m in tight) < 0.05 < loose["SP 10%"] < loose["LSH"]
     assert min(ranked[m] for m in tight) > ranked["SP 10%"] > ranked["LSH"]
+    short = means(cells, "looseness", 64)  # as reasons of claims have it
+    assert short["SP 10%"] > short["SP 1%"] > short["SP 100%"]
+    short = means(cells, "effective_bits", 64)
+    assert short["SP 10%"] < short["LSH"]
     bits, ranked = at["effective_bits", 1024], at["ann_map", 1024]
     assert max(bits[m] for m in learnt) < min(bits[m] for m in others)
     assert max(ranked[m] for m in learnt) < min(

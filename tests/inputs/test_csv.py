@@ -116,9 +116,10 @@ def test_one_text_among_numbers_is_told(path):
     names = "abcdef"
     path.write_text(f"{','.join(names)}\n1,2,x,4,5,6\n1,2,?,4,5,6\n")
     said = "column 'c' is taken, and 5 columns of numbers beside it are not"
-    with pytest.warns(UserWarning, match=said):
+    with pytest.warns(UserWarning, match=said) as told:
         found = inputs.read(path)
     assert found.values == ["x", "?"]
+    assert "(fit --labels c)" in str(told[0].message)
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,11 @@ def test_numbers_are_taken_by_name(path):
         inputs.read(path, names=("a", "kind"))
     assert inputs.read(path, column="kind", names=("a",)).values == ["x", "y"]
     assert inputs.read(path, names=("other",)).values == ["x", "y"]
+    path.write_text("c,d\n1,2\n3,4\n")
+    said = "none of the 2 columns that are known by name; its own are taken in their"
+    with pytest.warns(UserWarning, match=said):
+        found = inputs.read(path, names=("a", "b"))
+    np.testing.assert_array_equal(found.values, [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize("first", [0, 1])

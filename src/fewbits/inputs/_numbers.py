@@ -42,6 +42,11 @@ def number_columns(
     if len(features) < 2 or texts or len(numbers) < len(others):
         return []
     _check_names([name for _, name in features], path)
+    if names:
+        warn_user(
+            f"{path} has none of the {len(names)} columns that are known by name; its "
+            "own are taken in their order"
+        )
     _warn_of_row_numbers([name for _, name in numbers], path)
     _warn_of_counts(table, features, path)
     _warn_of_labels([name for _, name in features], label_column, path)

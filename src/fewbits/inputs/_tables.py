@@ -120,8 +120,8 @@ def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
     if n_numbers >= _TABLE:
         warn_user(
             f"{path}: column {fits[0]!r} is taken, and {n_numbers} columns of numbers "
-            "beside it are not; if they are meant, leave it out, or mend what is no "
-            "number there"
+            "beside it are not; if they are meant, name it where labels are asked for "
+            f"(fit --labels {fits[0]}), leave it out, or mend what is no number there"
         )
     return str(fits[0])
 
@@ -132,8 +132,8 @@ def _check_strays(table: Any, names: list[str], path: Path) -> None:
     Of a table of numbers they would be the collection, and the rest left out.
     """
     columns = [table.column(table.column_names.index(name)) for name in names]
-    if all(_strays(values) for values in columns):
-        found = _strays(columns[0])
+    found = _strays(columns[0])
+    if found and all(_strays(values) for values in columns[1:]):
         row, value = found[0]
         more = f" and {len(found) - 1} more" * (len(found) > 1)
         raise ArgumentError(

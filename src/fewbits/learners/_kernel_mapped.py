@@ -45,6 +45,8 @@ class KernelMapped(Learner):
         The fitted clone; its ``encoder_`` takes mapped features.
     objective_ : ndarray of shape (n_iter_,)
         That of `learner_`.
+    n_dead_bits_ : int
+        That of `learner_`, if it counts them.
     n_features_in_ : int
 
     Raises
@@ -107,7 +109,8 @@ class KernelMapped(Learner):
         kernel = self._kernel_map()
         self.learner_ = clone(self.learner).fit(_mapped(X, kernel), y)
         self.objective_ = self.learner_.objective_
-        self.n_dead_bits_ = getattr(self.learner_, "n_dead_bits_", 0)
+        if hasattr(self.learner_, "n_dead_bits_"):  # and so told of
+            self.n_dead_bits_ = self.learner_.n_dead_bits_
         return KernelMapEncoder(self.learner_.encoder_, **asdict(kernel))
 
     def _kernel_map(self) -> KernelMap:
