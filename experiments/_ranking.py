@@ -21,6 +21,7 @@ from fewbits.evaluation import (
     within_distance,
 )
 from fewbits.learners import Learner
+from fewbits.learners._device import device_around
 from fewbits.learners._shared_steps import SharedSteps
 
 #: The ranks down to which the ten nearest are looked for.
@@ -52,11 +53,22 @@ class Fit:
 
     def figures(self) -> Cell:
         """Return what learning took and left."""
+        seconds = round(self.seconds, 2)
         return {
-            "fit_seconds": round(self.seconds, 2),
+            **(learnt_on(seconds) or {"fit_seconds": seconds}),
             "n_iter": int(getattr(self.learner, "n_iter_", 0)),
             "dead_bits": int(getattr(self.learner, "n_dead_bits_", 0)),
         }
+
+
+def learnt_on(seconds: float) -> Cell:
+    """Return the name of the GPU around and the seconds there, or nothing."""
+    place = device_around() or ""
+    if not place.startswith("cuda"):
+        return {}
+    import torch
+
+    return {"device_seconds": seconds, "device": torch.cuda.get_device_name(place)}
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ CAPTIONS = {
     "single_us": "Encoding a single vector, microseconds on one thread",
     "encoder_bytes": "The encoder, kilobytes",
     "fit_seconds": "Learning, seconds",
+    "device_seconds": "Learning on a GPU, seconds; some were learnt there only",
     "dead_bits": "Constant bits: without a weight, or the same on all rows learnt from",
 }
 Texts = dict[tuple[str, int, str], str]
@@ -103,6 +104,7 @@ def section(cells: list[Cell], times: list[Cell], name: str) -> str:
         seeds_of(chosen),
         left_out_of(chosen),
         own_signs(chosen, name),
+        learnt_elsewhere(chosen),
         not_measured(chosen, plan(name)),
     ]
     parts = [f"## {TITLES[name]}", " ".join(filter(None, counts))]
@@ -113,6 +115,14 @@ def section(cells: list[Cell], times: list[Cell], name: str) -> str:
         if lines:
             parts += [f"**{caption}**", lines]
     return "\n\n".join(parts)
+
+
+def learnt_elsewhere(cells: list[Cell]) -> str:
+    """Say how many fits were done on a GPU, if any were."""
+    devices = [cell["figures"].get("device") for cell in cells]
+    known = sorted(set(filter(None, devices)))
+    n = sum(map(bool, devices))
+    return f"Learnt on a GPU ({', '.join(known)}): {n} of the fits." if known else ""
 
 
 def plan(name: str) -> dict[str, list[int]]:

@@ -47,7 +47,7 @@ _SHORT: Reasons = (
 _LOOSE: Reasons = (
     _SHORT[0],
     (
-        960,
+        5120,
         "at d bits its hyperplanes are far from orthogonal; those of BP are, and those "
         "of CBE nearly (see how the hyperplanes lie, below)",
     ),

@@ -1,7 +1,7 @@
 """Differences between measurements, paired by seed, and what they say of a claim."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -11,7 +11,8 @@ from experiments._cells import Cell
 from experiments._summary import Pick, mean_and_error, shown
 
 At = TypeVar("At")
-Gap = tuple[float, float, int]  # mean, standard error, number of seeds
+#: Mean, standard error, and the number of seeds or one more than degrees of freedom.
+Gap = tuple[float, float, float]
 #: What a measurement was made with, other than data, method and seed, by name.
 Setting = tuple[tuple[str, Any], ...]
 #: Of each setting, by seed.
@@ -141,6 +142,21 @@ def overall(gaps: Values) -> Gap | None:
             for seed in sorted(seeds)
         ]
     )
+
+
+def of_independent(gaps: Sequence[Gap]) -> Gap:
+    """Return mean and error of means whose draws have nothing in common.
+
+    The degrees of freedom are those of Welch and Satterthwaite.
+    """
+    mean = sum(gap[0] for gap in gaps) / len(gaps)
+    if any(n < 2 for *_, n in gaps):
+        return mean, math.nan, 1
+    variance = sum(error**2 for _, error, _ in gaps)
+    freedom = sum(n - 1 for *_, n in gaps)
+    if variance:
+        freedom = variance**2 / sum(error**4 / (n - 1) for _, error, n in gaps)
+    return mean, math.sqrt(variance) / len(gaps), 1 + freedom
 
 
 def named(at: Setting) -> str:

@@ -10,12 +10,14 @@ accuracy of a linear SVM on the codes; `encode_times` has the time to encode a v
 Training uses the database, never the queries.
 """
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
 from experiments._cells import Cell, Cells
-from experiments._features import load_features
+from experiments._features import FeatureSet, load_features
 from experiments._options import Bits, Data, Only, one_line, wanted
 from experiments._projections import CENTRED, FLOATS, SEEDS, lineup, seeds_of
 from experiments._ranking import (
@@ -25,7 +27,7 @@ from experiments._ranking import (
     ranking_figures,
 )
 from experiments._table2 import svm_figures
-from fewbits.learners import shared_steps
+from fewbits.learners import on_device, shared_steps
 
 #: What table 2 has of each set, in bits per feature (0 for float features).
 TABLE_2_AT: dict[str, tuple[float, ...]] = {
@@ -67,20 +69,29 @@ def main(
         bool, typer.Option(help="Measure again what lacks newer figures.")
     ] = False,
     table2: Annotated[bool, typer.Option(help="Train SVMs on codes, too.")] = True,
+    device: Annotated[
+        str | None, typer.Option(help="Learn by torch there, such as cuda.")
+    ] = None,
 ) -> None:
     """Measure every cell that is not measured yet."""
-    for name in data:
-        for number in seed or range(max(SEEDS) + 1):
-            with one_line():
-                features = load_features(name, number)
-            with shared_steps() as steps:
-                for cell, learner in lineup(name, features.database.shape[1], number):
+    with on_device(device) if device else nullcontext():
+        for name in data:
+            for number in seed or range(max(SEEDS) + 1):
+                with one_line():
+                    features = load_features(name, number)
+                for cell, fit in fits(name, features, number):
                     usual = number in seeds_of(cell["method"])
                     if wanted(cell, only, bits) and (seed or usual):
-                        fit = Fit(learner, features, steps)
                         measure(cell, fit, complete)
                         if table2:
                             classify(cell, fit)
+
+
+def fits(name: str, features: FeatureSet, seed: int) -> Iterator[tuple[Cell, Fit]]:
+    """Yield every cell and its learner, which share steps."""
+    with shared_steps() as steps:
+        for cell, learner in lineup(name, features.database.shape[1], seed):
+            yield cell, Fit(learner, features, steps)
 
 
 def measure(cell: Cell, fit: Fit, complete: bool = False) -> None:

@@ -19,6 +19,7 @@ from experiments._verdicts import (
     ends,
     minus,
     named,
+    of_independent,
     only,
     over_seeds,
     overall,
@@ -79,6 +80,16 @@ def test_the_overall_mean_is_over_seeds_that_have_every_setting():
     mean, error, n = overall(gaps)
     assert (mean, error, n) == pytest.approx((0.25, 0.05, 2))
     assert overall({(): {0: 1.0}, (("bits", 1),): {1: 1.0}}) is None
+
+
+def test_means_of_independent_draws_have_the_errors_of_both():
+    mean, error, n = of_independent([(0.1, 0.03, 3), (0.3, 0.04, 5)])
+    assert (mean, error) == pytest.approx((0.2, 0.025))
+    assert n == pytest.approx(1 + 0.0025**2 / (0.0009**2 / 2 + 0.0016**2 / 4))
+    one = of_independent([(0.1, 0.02, 4)])
+    assert one == pytest.approx((0.1, 0.02, 4))
+    assert of_independent([(0.1, 0.0, 3), (0.3, 0.0, 4)]) == pytest.approx((0.2, 0, 6))
+    assert math.isnan(of_independent([(0.1, 0.03, 3), (0.3, math.nan, 1)])[1])
 
 
 def test_names_of_settings():

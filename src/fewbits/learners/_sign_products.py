@@ -10,6 +10,7 @@ from fewbits._typing import FeatureArray
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._device import as_dtype, here
 from fewbits.learners._rows import Rows, parts
+from fewbits.learners._threads import threads_for
 
 Float64Array = NDArray[np.float64]
 
@@ -80,6 +81,7 @@ def sign_products(
     C, R = place.zeros(R.shape), place.put(as_dtype(R, V.dtype))
     for block in V if blocks is None else blocks:
         rows = place.put(block)
-        C += rows.T @ place.signs(rows @ R)
+        with threads_for(len(rows), *R.shape):
+            C += rows.T @ place.signs(rows @ R)
     found: Float64Array = place.get(C)
     return found

@@ -54,6 +54,7 @@ def fitted_to(items):
         backbone_rate=1.0,
         learning_rate=0.01,
         n_iter=15,
+        device="cpu",  # a GPU rounds what its convolutions multiply
         random_state=0,
     )
     return learner.fit(items, y)

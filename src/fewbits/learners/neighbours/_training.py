@@ -15,6 +15,7 @@ from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
 from fewbits.learners._device import Matrix, here, namespace
 from fewbits.learners._rows import parts
+from fewbits.learners._threads import threads_for
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
 from fewbits.learners.neighbours._maps import Map
@@ -137,7 +138,9 @@ class Training:
         """Train for an iteration, and return its mean loss."""
         self.map.prepare(len(self.recalls) / self.n_iter)
         batches = (graph.draw(_ANCHORS, _NEAR, _FAR, rng) for _ in range(_BATCHES))
-        loss = float(np.mean([self._step(batch) for batch in batches]))
+        n_rows = _ANCHORS * (1 + _NEAR) + _FAR
+        with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
+            loss = float(np.mean([self._step(batch) for batch in batches]))
         self.recalls.append(self.split.recall(self.map, self.lengths))
         if self.map.ready and self.recalls[-1] >= self._best_recall:
             self._best_recall = self.recalls[-1]

@@ -37,7 +37,9 @@ from fewbits.training.tuning._target import Target, frontier
 from fewbits.training.tuning._trial import split
 
 _FEWEST_ROWS = 200
-_MOST_QUERIES, _QUERY_SHARE = 1000, 8  # an eighth of the rows, twice
+#: Queries that choose, and as many that report: an eighth of the rows, but no more than
+#: a thousand or, of many rows, a hundredth.
+_QUERY_SHARE, _MANY_QUERIES, _SHARE_OF_MANY, _MOST_QUERIES = 8, 1000, 100, 5000
 
 
 @dataclass(frozen=True)
@@ -171,8 +173,8 @@ def tune(
     Every candidate is learnt from a sixteenth of the rows or so and searched among
     them; the better third by the target, and what is on the frontier of bytes and
     quality, go on with four times as many, until all rows take part. An eighth of the
-    rows, 1000 at most, are the queries that choose. As many others tell what the
-    choice is worth.
+    rows, 1000 at most, are the queries that choose, or a hundredth of more than 100,000
+    rows, 5000 at most. As many others tell what the choice is worth.
 
     Parameters
     ----------
@@ -243,8 +245,7 @@ def tune(
     max_rows = check_count(max_rows, "the number of rows")
     X = features_of(source, backbone, progress)
     y = source.labels
-    n_queries = min(_MOST_QUERIES, len(X) // _QUERY_SHARE)
-    parts = split(X, y, n_queries, random_state)
+    parts = split(X, y, _n_queries(len(X)), random_state)
     parts = replace(parts, learn=parts.learn[:max_rows])
     if check_k(k) > len(parts.learn) // 2:
         raise ArgumentError(f"{_items_are(len(parts.learn))} too few for k={k}")
@@ -282,6 +283,12 @@ def tune(
         vector_bytes=2 * X.shape[1],
     )
     return _named(tuning, backbone)
+
+
+def _n_queries(n: int) -> int:
+    """Return how many of n rows choose, and how many others report."""
+    many = min(_MOST_QUERIES, max(_MANY_QUERIES, n // _SHARE_OF_MANY))
+    return min(many, n // _QUERY_SHARE)
 
 
 def _items_are(n: int) -> str:
