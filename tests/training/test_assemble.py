@@ -148,3 +148,21 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
         std = {} if given is dark else {"std": [1 / 255] * 3}
         name = export_backbone(learner.backbone, size=8, **std)
         assert bundle_of(learner, given, names, backbone=name).backbone == name
+
+
+def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=[f"pixel {i}" for i in range(X.shape[1])])
+    bundle = bundle_of(ITQ(16, n_iter=3, random_state=0).fit(frame), frame)
+    bundle, codes = bundle.with_items(frame), bundle.encode(X)
+    np.testing.assert_array_equal(bundle.encode(frame), codes)
+    turned = frame[frame.columns[::-1]]
+    for take in (bundle.encode, bundle.with_items, bundle.search):
+        with pytest.raises(FeatureError, match="in another order"):
+            take(turned)
+    learnt = turned[bundle.info["feature_names"]]
+    np.testing.assert_array_equal(bundle.encode(learnt), codes)
+    with pytest.raises(FeatureError, match="other columns than the encoder"):
+        bundle.encode(frame.rename(columns={"pixel 0": "ink"}))
+    unnamed = pd.DataFrame(X)  # numbers of columns are no names
+    np.testing.assert_array_equal(bundle.encode(unnamed), codes)

@@ -40,7 +40,7 @@ from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
 from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
 from fewbits.encoders import Encoder, as_features
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.index import FlatIndex, Neighbours, Ranked
 from fewbits.inputs import check_several
 
@@ -114,11 +114,33 @@ class Bundle:
             When one string or path is given in place of a list.
         ArtefactError
             When the backbone on this machine is not the one the encoder was made for.
+        FeatureError
+            When vectors have another width than the encoder takes, or a data frame has
+            other columns than were learnt from, or the same in another order.
         """
         check_several(items)
         if self.backbone is None:
+            self._check_columns(items)
             return as_features(items, self.encoder.n_features)
         return backbones.features(self._backbone, items, progress=progress)
+
+    def _check_columns(self, items: Any) -> None:
+        """Refuse a data frame whose named columns are not those of the features."""
+        learnt, names = self.info.get(FEATURE_NAMES), getattr(items, "columns", None)
+        if (
+            learnt is None
+            or names is None
+            or not all(isinstance(n, str) for n in names)
+        ):
+            return
+        if (given := list(names)) != learnt:
+            how = "other columns than"
+            if sorted(given) == sorted(learnt):
+                how = "the columns, in another order, that"
+            raise FeatureError(
+                f"the data frame has {how} the encoder was learnt from; give "
+                f"items[bundle.info[{FEATURE_NAMES!r}]]"
+            )
 
     def encode(
         self, items: ArrayLike | Sequence[Any], *, progress: Progress | None = None
