@@ -43,8 +43,9 @@ defaults have {", ".join(map(str, LENGTHS))} bits."""
 ROWS: int = signature(tune).parameters["max_rows"].default
 WHY_NOT = "Where it does not hold, or is not decided, this is how we read it:"
 PROMISES = """What is promised is measured without the rows that tuning keeps aside to
-choose and to report by: an eighth of the items, 1,000 at most, for each. That is a
-quarter of Caltech-101's training images and 3 % of ICD-10's texts. Fewer items are
+choose and to report by: an eighth of the items, 1,000 at most, or a hundredth of more
+than 100,000, for each. That is a quarter of Caltech-101's training images and 3 % of
+ICD-10's texts. Fewer items are
 easier to find, so that among all of them less is found than promised where many are
 kept aside; whether rows kept aside or test images ask matters less
 ([tried](../decisions/training-tuning.md))."""

@@ -70,6 +70,12 @@ def test_answers_do_not_depend_on_blocks_or_batches(metric, dtype, monkeypatch):
     np.testing.assert_array_equal(blocked.distances, whole.distances)
 
 
+def test_progress_ends_with_all_queries():
+    X, seen = np.arange(5000.0)[:, None], []
+    exact_neighbours(X, X[:10], 1, progress=lambda *done: seen.append(done))
+    assert seen == [(2048, 5000), (4096, 5000), (5000, 5000)]
+
+
 def test_many_equal_rows(monkeypatch):
     monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 50)
     monkeypatch.setattr("fewbits.evaluation._neighbours._MOST", 30)

@@ -1,5 +1,6 @@
 """Exact nearest neighbours of features, and how many of them codes find."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from fewbits.evaluation._screen import (
     check_pair,
     exact_distances,
 )
+
+Progress = Callable[[int, int], None]
 
 
 class FloatNeighbours(NamedTuple):
@@ -44,7 +47,12 @@ _MOST = 1 << 23
 
 
 def exact_neighbours(
-    queries: ArrayLike, database: ArrayLike, k: int, metric: str = "euclidean"
+    queries: ArrayLike,
+    database: ArrayLike,
+    k: int,
+    metric: str = "euclidean",
+    *,
+    progress: Progress | None = None,
 ) -> FloatNeighbours:
     """Find the `k` nearest rows of every query, exactly.
 
@@ -56,6 +64,8 @@ def exact_neighbours(
         From 1 to the number of rows in the database.
     metric : {"euclidean", "cosine", "dot"}, default="euclidean"
         A vector of zeros is at cosine 0 with everything.
+    progress : callable, default=None
+        Called with (queries done, queries in all).
 
     Returns
     -------
@@ -87,6 +97,8 @@ def exact_neighbours(
     distances, ids = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
     for span in blocks(Q, D)[0]:
         distances[span], ids[span] = _nearest(Q[span], D, k, metric)
+        if progress is not None:
+            progress(span.stop, len(Q))
     return FloatNeighbours(distances, ids)
 
 

@@ -79,7 +79,8 @@ def evaluate_bundle(
     k : int, default=10
         Neighbours that count.
     progress : callable, default=None
-        Called with (items done, items in all) while features are extracted, then with
+        Called with (items done, items in all) while features are extracted, with
+        (queries done, queries in all) while their nearest items are found, then with
         (steps done, steps in all).
 
     Warns
@@ -100,7 +101,7 @@ def evaluate_bundle(
     among = bundle.features(database.values, progress=progress)
     name = f"{bundle.encoder.n_bits} bits"
     encoders = {"sign bits": _signs(among), name: bundle.encoder}
-    nearest = exact_neighbours(asked, among, k).ids
+    nearest = exact_neighbours(asked, among, k, progress=progress).ids
     _warn_of_items(asked, among, nearest[:, 0])
     rows = compare_encoders(
         encoders,
