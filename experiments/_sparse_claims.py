@@ -23,8 +23,8 @@ from 2d on, beside 100 %, and for the two claims in the paper's own words ("cons
 outperforms LSH", nearly the same beyond d/4; "significantly outperforms ITQ" beyond
 d/4), which come first. The paper sees saturation near 2d bits of network features, and
 at d/2 to d of GIST (section 5.4): a step to twice as many bits brings no more than the
-margin. Of 11,520 features ITQ and SP end at 2,048 bits, less than
-d/4; CBE and BP go on. Where ITQ and SP have fewer iterations than the paper's, as said
+margin. Of 11,520 features only ITQ and SP 10 % have more than 2,048 bits, less than d/4,
+beside CBE, BP and random maps. Where ITQ and SP have fewer iterations than the paper's, as said
 above, that goes for what holds, too."""
 
 WHY_NOT = "Where a claim does not hold, this is how we read it:"

@@ -212,7 +212,7 @@ def test_random_maps_come_nearer_to_itq():
             [difference(table, (bits, method), (bits, "ITQ")) for bits in at]
             for method in _sparse_answer.BEYOND
         )
-        assert random == [] or random[-1][0] > random[0][0]
+        assert len(random) < 2 or random[-1][0] > random[0][0]
         for gap, other in zip(sparse, random, strict=True):
             assert word(gap, -gap[0]) != HOLDS or other[0] > 0
 
