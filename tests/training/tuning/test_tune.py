@@ -306,6 +306,21 @@ def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(learning_take
     assert found.n_untried >= 1
 
 
+@pytest.mark.parametrize(("seconds", "goes_on"), [(0.0, True), (2.0, False)])
+def test_the_best_of_what_takes_no_time_goes_on(
+    learning_takes, monkeypatch, seconds, goes_on
+):
+    def best(latest, *_):
+        return [e for e in latest if e.configuration.method == "pcah"][:1]
+
+    monkeypatch.setattr(_race, "survivors", best)
+    learning_takes(lambda each: 9.0 if each.method == "pcah" else seconds)
+    options = {"methods": ["lsh", "hadamard", "pcah"], "n_bits": 32, "minutes": 1}
+    found = tune(digits(), Target(max_bytes=4), **options)
+    methods = {each.configuration.method for each in found.measured}
+    assert methods == ({"lsh", "pcah"} if goes_on else {"pcah"})
+
+
 def test_the_longest_codes_are_alone_where_quality_counts(learning_takes):
     begun = learning_takes(lambda _: 0.0)
     options = {"methods": ["neighbours"], "n_bits": [8, 16, 32]}

@@ -79,6 +79,8 @@ class Race:
             self.pace |= _pace(latest, nested)
             asked = wanted
             ranked = survivors(latest, self.target.screening, _KEPT)
+            if i < len(planned):
+                ranked += self._quick(latest, ranked, planned[i])
             wanted = [each.configuration.learner for each in ranked]
         left = sorted(self.untried, key=lambda each: each not in asked)
         latest += self._trained_longer(trial, latest)
@@ -189,6 +191,24 @@ class Race:
     def _takes_long(self, n_items: int, learner: Configuration) -> bool:
         """Whether so many rows take more than a small share of the time."""
         return n_items * self.pace.get(learner.key, 0.0) > _QUICK * self.seconds
+
+    def _quick(
+        self, latest: list[Measured], ranked: list[Measured], n_items: int
+    ) -> list[Measured]:
+        """Return the best of what so many rows take next to no time for, if left out.
+
+        What is not learnt, or hardly, loses less than others do with more rows.
+        """
+        known = {each.configuration.learner.key for each in ranked}
+        quick = [
+            each
+            for each in latest
+            if not self._takes_long(n_items, each.configuration.learner)
+        ]
+        best = min(quick, key=self.target.screening.rank, default=None)
+        if best is None or best.configuration.learner.key in known:
+            return []
+        return [best]
 
     def _trained_longer(self, trial: Trial, latest: list[Measured]) -> list[Measured]:
         """Measure the best with three times the training, where there is such a thing.
