@@ -30,7 +30,8 @@ best of several turns; the ratio is to BLAS with packing. CSR holds the matrix o
 *sparse 10%*, FFT is a circulant product in float32. *Share* is the part of the
 processor's multiply-adds; *memory* that of its bandwidth that reading the encoder and
 the rows once would take, above 100% where the encoder stays in the caches. Goals were
-set for 4,096 features.
+set for 4,096 features. BLAS has less of its speed by batches of few rows, as those of
+16,384 features are, where ratios to it are the larger for that.
 
 """
 
@@ -76,7 +77,10 @@ FILES = """
 
 Fits from a file, in a process of their own: memory at the peak without the pages of the
 file, all libraries in it. A fit turns as many directions as it has rows less one, if
-these are fewer than features and bits: of 10,000 rows 9,999.
+these are fewer than features and bits: of 10,000 rows 9,999. By what their arrays take,
+the iterative sparse step needs 18.8 GiB at the widest size and codes that keep
+neighbours 22.6 GiB ([estimated](../decisions/learners-scale.md)), more than the 16 GiB
+that others keep within.
 
 """
 

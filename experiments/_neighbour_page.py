@@ -61,6 +61,7 @@ RIVALS = ("Hadamard 3", "ITQ")
 NESTED_MARGIN = 0.02
 WIDE_AT = 64  #: Bits at which wider neighbourhoods are told of.
 EXPERIMENT = "neighbour_codes"
+OTHERS_HEADER = tuple(f"{key}{of}" for of in ("", ", fast map") for key in COLUMNS[:3])
 FORMS_HEADER = (
     *("nested is as good", "blocks reach ITQ"),
     *("one round reaches ITQ", "diagonals reach ITQ"),
@@ -120,6 +121,12 @@ def overview(cells: list[Cell], times: list[Cell]) -> list[str]:
     def beyond(of_set: list[Cell], _: str) -> list[str]:
         return [worst(of_set, OURS, "ITQ", 0.0, key) for key in CAPTIONS]
 
+    def beyond_all(of_set: list[Cell], _: str) -> list[str]:
+        by = ("recall10", "recall100", "ann_map")
+        return [
+            beyond_others(of_set, one, key) for one in (OURS, FAST[0]) for key in by
+        ]
+
     def of_others(of_set: list[Cell], _: str) -> list[str]:
         return [worst(of_set, each, "ITQ", 0.0) for each in (NESTED, *OTHER_FORMS)]
 
@@ -134,6 +141,7 @@ def overview(cells: list[Cell], times: list[Cell]) -> list[str]:
     parts: list[str] = []
     for text, columns, of in (
         (OVERVIEW, COLUMNS, beyond),
+        (BEYOND_OTHERS, OTHERS_HEADER, beyond_all),
         (OF_OTHERS, names, of_others),
         (OF_FORMS, FORMS_HEADER, of_forms),
     ):
@@ -205,6 +213,19 @@ def worst(
         return ""
     at, gap = telling(gaps.items(), lambda gap: -gap[0] - margin)
     return f"{said(gap, -gap[0] - margin)} at {named(at)}"
+
+
+def beyond_others(cells: list[Cell], one: str, key: str) -> str:
+    """Return the difference that decides on a method beside all that are not ours."""
+    gaps = {
+        (other, at): gap
+        for other in OTHERS
+        for at, gap in over_seeds(differences(cells, one, other, key)).items()
+    }
+    if not gaps:
+        return ""
+    (other, at), gap = telling(gaps.items(), lambda gap: -gap[0])
+    return f"{said(gap, -gap[0])} beyond {other} at {named(at)}"
 
 
 def slower(times: list[Cell], name: str, method: str) -> str:
@@ -377,6 +398,10 @@ tried, without gain, is in the
 - *Fast maps* have 2 x 16 weights for each feature, whatever the length, where a dense
   map has as many as bits; and they start as random rotations, not as ITQ. From 128 bits
   on of WordNet ITQ is hard to reach even for the dense map."""
+
+BEYOND_OTHERS = """The same beside every other method here, of which one is named
+that is better at some length, if any is, else one beside which it is not decided, else
+the nearest; and for the fast map."""
 
 OF_OTHERS = """The prefixes of one nested model, other encoders and other trainings
 beside ITQ, likewise, by recall@10:"""

@@ -48,10 +48,11 @@ MAIN = (
 )
 #: What is named beside a claim, since claims on other figures have the same words.
 NAMED = ("mAP over labels", "Linear SVM")
-IN_SUM = """In sum: at few bits such maps rank better than random dense ones. A tenth of
-the weights is nowhere better than ITQ's or than all of them up to d bits; from 2d bits
-on it is better than ITQ on ICD-10 and among distractors, not decided on Caltech-101,
-and worse on GloVe, where it is five weights for each bit. Of many features, codes of
+IN_SUM = """In sum: at few bits such maps rank better than random dense ones on images
+and on GloVe, not on ICD-10. A tenth of the weights is nowhere better than ITQ's or than
+all of them up to d bits; from 2d bits on it is better than ITQ on ICD-10 and among
+distractors, not decided on Caltech-101, and worse on GloVe, where it is five weights
+for each bit. Of many features, codes of
 some thousand bits do gain by sparse maps, but with fewer weights than a tenth. The time
 that is saved is less than the weights. Why it differs, as far as we know:"""
 DATA = """- *Data.* Ours have fewer rows, and fewer bits for each feature or fewer

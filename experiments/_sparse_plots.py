@@ -69,9 +69,9 @@ def has_references(cells: list[Cell], name: str, figure: str) -> bool:
 
 
 def shown_at(cells: list[Cell], name: str, d: int) -> list[int]:
-    """Return d, 2d and 4d bits, and the longest of sparse maps where that is less."""
+    """Return d, 2d and 4d bits, and the longest that all weights have, if less."""
     table = figure_of(cells, "ann_map")
-    sparse = {bits for data, bits, m in table if (data, m) == (name, STEPS[0])}
+    sparse = {bits for data, bits, m in table if (data, m) == (name, "SP 100%")}
     longest = {max(sparse)} if sparse and max(sparse) < d else set()
     return sorted({d, 2 * d, 4 * d} | longest)
 

@@ -145,6 +145,7 @@ class Problem:
             target,
             k=K,
             minutes=MINUTES,
+            max_rows=len(items),
             random_state=self.seed,
         )
         seconds = time.perf_counter() - start
@@ -163,6 +164,7 @@ class Problem:
             "encode_us": encode_us,
             "itq_us": itq_us[0] if itq_us else None,
             "untried": found.n_untried,
+            "rows": len(items),
             "fit_seconds": fit_seconds,
             "tune_seconds": round(seconds, 1),
             **machine(),
