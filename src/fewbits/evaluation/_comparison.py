@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._typing import IdArray
 from fewbits.encoders import Encoder, as_features, feature_blocks
 from fewbits.evaluation._neighbours import (
+    Progress,
     exact_neighbours,
     neighbour_recall,
     search_recall,
 )
 from fewbits.index import FlatIndex
 
-Progress = Callable[[int, int], None]
 #: Distances that are in memory at a time.
 _DISTANCES = 1 << 22
 

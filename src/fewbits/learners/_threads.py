@@ -8,10 +8,9 @@ from threading import Lock
 from threadpoolctl import ThreadpoolController
 
 #: Multiplications below which a product is done by one thread: a third of a
-#: millisecond. Where other work has the cores, threads of one wait for each other for
-#: longer than that, and codes of digits that keep neighbours take 29 s in place of 7.
+#: millisecond. Where other work has the cores, threads of one product wait for each
+#: other for longer than that: codes of digits that keep neighbours took 29 s, now 10.
 _WORTH_THREADS = 30_000_000
-
 
 _held = Lock()
 

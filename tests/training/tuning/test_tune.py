@@ -18,6 +18,7 @@ from fewbits.training.tuning import (
     _measuring,
     _race,
     _trial,
+    _tune,
     tune,
 )
 from fewbits.training.tuning._learning import Learnt, learn
@@ -304,6 +305,21 @@ def test_a_code_alone_takes_as_long_as_all_that_are_learnt_with_it(learning_take
     found = tune(digits(), target, **options)
     assert len({each.configuration.n_bits for each in found.measured}) == 1
     assert found.n_untried >= 1
+
+
+@pytest.mark.parametrize(
+    ("n", "n_queries"),
+    [
+        (200, 25),
+        (8_000, 1000),
+        (100_000, 1000),
+        (100_200, 1002),
+        (500_000, 5000),
+        (10**7, 5000),
+    ],
+)
+def test_more_choose_where_rows_are_many(n, n_queries):
+    assert _tune._n_queries(n) == n_queries
 
 
 @pytest.mark.parametrize(("seconds", "goes_on"), [(0.0, True), (2.0, False)])
