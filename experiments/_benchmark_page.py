@@ -29,9 +29,15 @@ As many bits as features, one thread. Microseconds of processor time for one vec
 best of several turns; the ratio is to BLAS with packing. CSR holds the matrix of
 *sparse 10%*, FFT is a circulant product in float32. *Share* is the part of the
 processor's multiply-adds; *memory* that of its bandwidth that reading the encoder and
-the rows once would take, above 100% where the encoder stays in the caches. Goals were
-set for 4,096 features. BLAS has less of its speed by batches of few rows, as those of
-16,384 features are, where ratios to it are the larger for that.
+the rows once would take, above 100% where the encoder stays in the caches. It counts
+the arrays that are saved: eight bytes for a sparse weight, of which a single vector
+reads six, and a sign for a number of Hadamard's, which reads four bytes. Goals were
+set for 4,096 features. BLAS has less of its speed by batches of few rows, as the 32 of
+16,384 features are, where ratios to it are the larger for that; sparse maps take so
+few rows without what they prepare for larger batches, and have less of their speed,
+too. *Dense* is what LSH, PCAH, ITQ, CCA-ITQ, linear BRE and NeighbourCodes encode by,
+*sparse* SP, *blocks* and *diagonals* FastNeighbourCodes, *thresholds* Thresholding; the
+other names tell their methods.
 
 """
 
@@ -69,7 +75,12 @@ FITTING = """## Learning beside faiss's ITQ, one thread
 
 Seconds of processor time on random rows of length 1, their spread falling from axis to
 axis; the ratio is faiss's time over ours, for the same rows and number of iterations.
-The loss is the mean squared distance of bits and scores, scaled to a mean square of 1.
+The loss is the mean squared distance of bits and scores, scaled to a mean square of 1;
+of Gaussian scores, which random rotations tend to, it is 2 - 2 sqrt(2/pi) = .404.
+Faiss's stays near that where bits are as many as features: its step is
+[not the Procrustes solution](../decisions/learners-scale.md), so times are of as many
+iterations, not of codes as good. Where bits are few, axes and a pass over the rows take
+most of the time, and both have BLAS do them.
 
 """
 

@@ -9,6 +9,7 @@ from experiments._pages import TITLES, sets_of
 from experiments._summary import decimal, figure, markdown, mean_and_error
 from experiments._verdicts import (
     FAILS,
+    UNDECIDED,
     Gap,
     minus,
     only,
@@ -70,6 +71,7 @@ def targets(cells: list[Cell]) -> Iterator[str]:
                     f"- *{target.capitalize()}*, {title}: {t}" for t in read(of_set)
                 ]
         why += [f"- *Recall*, {title}: {text}" for text in read_recall(of_set)]
+        why += [f"- *Recall*, {title}: {text}" for text in read_open_recall(of_set)]
         why += [f"- *Accuracy*, {title}: {text}" for text in read_accuracy(of_set)]
     if rows:
         yield TARGETS
@@ -245,6 +247,31 @@ def read_recall(cells: list[Cell]) -> Iterator[str]:
                 f"{promised} among {ROWS:,} items at most, which is what tuning "
                 f"looks at unasked, and find {found} among all: what is best by a "
                 "little among fewer need not be among more."
+            )
+
+
+def read_open_recall(cells: list[Cell]) -> Iterator[str]:
+    """Yield beside which defaults recall is not decided, and what was chosen."""
+    mine = values_of(cells, WITHIN_BYTES, figure("quality"))
+    for n_bits in TUNED_AT:
+        own, open_ = only(mine, bits=n_bits), []
+        for method in FIXED:
+            theirs = values_of(cells, method, figure(_MOST))
+            gaps = over_seeds(minus(own, theirs)).values()
+            if any(word(gap, -gap[0]) == UNDECIDED for gap in gaps):
+                open_.append(method)
+        if open_:
+            seeds = [
+                cell["figures"]
+                for cell in chosen_for(cells, WITHIN_BYTES)
+                if cell["cell"]["bits"] == n_bits
+            ]
+            found = ", ".join(decimal(each["quality"], 3) for each in seeds)
+            methods = dict.fromkeys(each["chosen"].split(",")[0] for each in seeds)
+            yield (
+                f"at {n_bits} bits with a shortlist of {LONGEST:,} not decided beside "
+                f"{', '.join(open_)}. Seeds choose {', '.join(methods)}, and find "
+                f"{found}: methods that find as much leave little to choose between."
             )
 
 

@@ -21,6 +21,13 @@ def test_all_are_listed():
     assert all(f" {each['method']} " in shown for each in found)
 
 
+def test_no_row_breaks_where_another_command_reads_it():
+    for columns in (None, "60"):
+        result = CliRunner().invoke(app, ["methods"], env={"COLUMNS": columns})
+        unbroken = [line for line in result.stdout.splitlines() if " sp " in line]
+        assert (len(unbroken[0]) > 80) == (columns is None)
+
+
 def test_what_can_be_set_is_shown():
     shown = run("sp")
     assert shown.startswith("sp: Learn one sparse hyperplane per bit")

@@ -6,7 +6,16 @@ import pytest
 from experiments import _neighbour_page, neighbour_codes
 from experiments._cells import Cells
 from experiments._features import FeatureSet
-from experiments.neighbour_codes import FAST, LENGTHS, NESTED, OTHERS, OURS, lineup
+from experiments._projections import SEEDS
+from experiments.neighbour_codes import (
+    FAST,
+    FRESH_SEEDS,
+    LENGTHS,
+    NESTED,
+    OTHERS,
+    OURS,
+    lineup,
+)
 
 CELL = {"data": "digits", "bits": 32, "seed": 0}
 
@@ -120,3 +129,22 @@ def test_the_readme_shows_codes_of_as_many_bytes_as_they_have(
         "signs of the vector": [(32, 0.7, 0)],
         "float vectors": [(1024, 1, 0)],
     }
+
+
+def test_fresh_seeds_are_kept_apart_and_told_beside_the_others():
+    def cells(seeds, gain):
+        return [
+            {
+                "cell": {"data": "glove", "bits": 32, "method": method, "seed": seed},
+                "figures": {"recall10": 0.1 * seed + gain * (method == OURS)},
+            }
+            for method in ("ITQ", OURS)
+            for seed in seeds
+        ]
+
+    assert not {*FRESH_SEEDS} & {0, *SEEDS}
+    fresh, before = cells(FRESH_SEEDS, 0.02), cells(SEEDS, 0.03)
+    text = "\n".join(_neighbour_page.asked_afterwards(fresh, before))
+    assert "NeighbourCodes | 4 to 6 | holds: +.020 ± .000 |" in text
+    assert "NeighbourCodes | 1 to 3 | holds: +.030 ± .000 |" in text
+    assert not list(_neighbour_page.asked_afterwards([], before))

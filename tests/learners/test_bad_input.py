@@ -53,6 +53,17 @@ class TestFeatures:
         assert "too large for float32" in message
         assert "in row 7, column 2" in message
 
+    @pytest.mark.parametrize("d", [1, 2, 13])
+    def test_few_features_or_a_prime_number_of_them(self, learner, d):
+        X = features(d=d)
+        fitted = clone(learner).fit(X, Y)
+        n_bits = fitted.encoder_.n_bits
+        assert n_bits == (getattr(fitted, "n_bits", None) or n_bits)
+        codes = fitted.encode(X)
+        assert codes.shape == (20, -(-n_bits // 8))
+        assert len(np.unique(codes, axis=0)) > 1
+        np.testing.assert_array_equal(fitted.encode(X[:1]), codes[:1])
+
     def test_not_finite_in_encode(self, learner):
         fitted = clone(learner).fit(features(), Y)
         with pytest.raises(FeatureError, match="got nan in row 0, column 1"):

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from fewbits.codes import pack, prefix
@@ -329,6 +330,22 @@ class TestLearner:
         nested = NeighbourCodes(32, lengths=[8, 16], random_state=0)
         alone = NeighbourCodes(32, random_state=0)
         assert recall(nested, digits, 8) > recall(alone, digits, 8) + 0.02
+
+    @pytest.mark.parametrize(
+        "learner",
+        [
+            NeighbourCodes(32, n_iter=15, density=0.3, lengths=[8, 16], random_state=0),
+            NeighbourCodes(32, n_iter=15, n_hidden=64, lengths=[8, 16], random_state=0),
+            FastNeighbourCodes(32, n_iter=15, lengths=[8, 16], random_state=0),
+        ],
+        ids=["sparse", "hidden", "fast"],
+    )
+    def test_prefixes_of_other_forms_keep_neighbours_when_asked(self, digits, learner):
+        alone = clone(learner).set_params(lengths=())
+        assert recall(learner, digits, 8) > recall(alone, digits, 8)
+        codes = learner.fit(digits[0]).encoder_.encode(digits[0])
+        prefix = learner.encoder_.prefix(8).encode(digits[0])
+        np.testing.assert_array_equal(prefix, codes[:, :1])
 
     def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, digits):
         # One seed is within the noise: even the number of BLAS threads changes it.

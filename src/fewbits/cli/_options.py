@@ -19,6 +19,8 @@ from fewbits.errors import ArgumentError
 #: What Python prints, and JSON spells otherwise.
 _PYTHONS = {"True": True, "False": False, "None": None}
 
+#: Characters of a row that goes to a file or another command, which break no line.
+UNBROKEN = 1000
 PAUSE = 60.0  #: Seconds between lines on progress where there is no terminal.
 
 InputPath: TypeAlias = Annotated[
@@ -169,7 +171,10 @@ def print_table(
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = UNBROKEN
+    console.print(table)
 
 
 def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:

@@ -71,7 +71,9 @@ def make_learner(
     wanted = dict(parameters)
     if n_bits is not None:
         if "n_bits" not in known:
-            raise ArgumentError(f"{method} decides the length itself, not {n_bits}")
+            raise ArgumentError(
+                f"{method} decides the length itself: leave {n_bits} bits out"
+            )
         if "n_bits" in wanted:
             raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
         wanted["n_bits"] = n_bits
@@ -85,6 +87,8 @@ def make_learner(
 
 def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
+        if unknown[0] == "checkpoint":
+            raise ArgumentError(f"{what} has no iterations to go on from a checkpoint")
         typed = [name for name in known if name not in UNTYPED]
         raise ArgumentError(
             f"{what} has no parameter {unknown[0]!r}{nearest(unknown[0], typed)}; it "
