@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 #: Rows, features and bits.
 SIZES = ((10_000, 128, 64), (10_000, 256, 256), (5_000, 512, 512))
-WIDE = ((10_000, 1024, 256), (10_000, 2048, 2048))
+WIDE = ((10_000, 1024, 256), (10_000, 1024, 1024))
 N_ITER = 10
 #: What tells measurements apart.
 ALIKE = ("part", "method", "n", "d", "bits", "iterations")

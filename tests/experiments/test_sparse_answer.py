@@ -232,8 +232,8 @@ def test_more_iterations_do_not_bring_labels_back():
 def test_all_that_was_iterated_longer_is_told():
     text = "\n\n".join(_sparse_page.more_iterations(list(Cells("sparse_projections"))))
     for name, lengths in LONGER_AT.items():
-        for bits in lengths:
-            for base in LONGER:
+        for bits, longer in lengths.items():
+            for base in longer:
                 row = f"| {TITLES[name]} | {bits} | {N_ITER[name]} | {base} | "
                 assert text.count(row) == 1
 
