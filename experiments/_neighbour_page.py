@@ -418,8 +418,9 @@ tried, without gain, is in the
   is trained from it. A start from axes was tried without gain on other images ([in the
   record](../decisions/learners-neighbour-codes.md)).
 - *A hidden layer* of 512 units starts at ITQ of the first 256 axes and is not pulled to
-  a tight frame; it helps short codes of texts, and at 256 bits ends below the plane
-  (tables of each set). Which of the two it lacks there is not examined.
+  a tight frame; it helps 64 bits of ICD-10 and WordNet, and at 256 bits ends below the
+  plane on all sets but WordNet, where both are the start (tables of each set). Which of
+  the two it lacks there is not examined.
 - *Labels.* Ten neighbours are what is asked for. Items of a class are hundreds. Where
   150 neighbours are asked for, what 64 bits have beyond ITQ by labels goes from
   {labels}: a wider neighbourhood brings back all or about half of it on texts,

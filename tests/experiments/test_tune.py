@@ -166,3 +166,21 @@ def test_a_default_that_finds_more_is_named_with_what_was_promised():
     assert "of lsh. Seeds choose itq, 1 rounds; itq, 2 rounds; itq, 3 rounds" in text
     assert "promised .600, .600, .600 among 200,000 items at most" in text
     assert list(_tune_targets.read_recall(list(cells(-0.01)))) == []
+
+
+def test_defaults_beside_which_recall_is_not_decided_are_named():
+    def cells(gap, spread):
+        for seed in (1, 2, 3):
+            cell = {"data": "glove", "bits": 64, "seed": seed}
+            tuned = {"quality": 0.5, "chosen": f"itq, {seed} rounds"}
+            yield {"cell": {**cell, "method": tune.WITHIN_BYTES}, "figures": tuned}
+            found = {"recall, re-ranked, most": 0.5 + gap + spread * seed}
+            yield {"cell": {**cell, "method": "lsh"}, "figures": found}
+
+    (text,) = _tune_targets.read_open_recall(list(cells(0.0, 0.001)))
+    assert text.startswith(
+        "at 64 bits with a shortlist of 1,000 not decided beside lsh. Seeds choose itq,"
+    )
+    assert "and find .500, .500, .500" in text
+    for decided in (0.1, -0.1):
+        assert list(_tune_targets.read_open_recall(list(cells(decided, 0.001)))) == []
