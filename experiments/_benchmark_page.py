@@ -79,8 +79,8 @@ The loss is the mean squared distance of bits and scores, scaled to a mean squar
 of Gaussian scores, which random rotations tend to, it is 2 - 2 sqrt(2/pi) = .404.
 Faiss's stays near that where bits are as many as features: its step is
 [not the Procrustes solution](../decisions/learners-scale.md), so times are of as many
-iterations, not of codes as good. Where bits are few, axes and a pass over the rows take
-most of the time, and both have BLAS do them.
+iterations, not of codes as good. Of 64 bits the axes (PCAH) take little of the
+time, products over the rows the rest, which both leave to BLAS.
 
 """
 

@@ -6,7 +6,7 @@ from experiments._cells import Cell, Cells
 from experiments._features import UNSEEN
 from experiments._pages import IMAGES, TITLES, sets_of, write_page
 from experiments._plots import EACH_LENGTH, line_plot
-from experiments._projections import has_codes
+from experiments._projections import SEEDS, has_codes
 from experiments._sparse_page import WIDTHS
 from experiments._summary import (
     by_method,
@@ -25,6 +25,7 @@ from experiments._verdicts import (
     HOLDS,
     OF_LENGTHS,
     UNDECIDED,
+    Gap,
     Values,
     minus,
     named,
@@ -40,6 +41,7 @@ from experiments.neighbour_codes import (
     FORMS,
     FRESH,
     FRESH_METHODS,
+    FRESH_SEEDS,
     LENGTHS,
     NESTED,
     OTHERS,
@@ -177,25 +179,27 @@ def tally(cells: list[Cell]) -> str:
 def asked_afterwards(fresh: list[Cell], cells: list[Cell]) -> Iterator[str]:
     """Yield what methods have beyond ITQ on seeds that no change was made with."""
     before, rows, other = dict(sets_of(cells)), [], []
+    asked = [f"{min(seeds)} to {max(seeds)}" for seeds in (FRESH_SEEDS, SEEDS)]
     for name, of_set in sets_of(fresh):
         for method in FRESH_METHODS[1:]:
-            both = []
-            for seeds, known in (("4 to 6", of_set), ("1 to 3", before.get(name, []))):
-                gaps = over_seeds(differences(known, method, "ITQ", "recall10"))
-                both.append({dict(key)["bits"]: gap for key, gap in gaps.items()})
-                at = [said(g, -g[0]) if (g := both[-1].get(n)) else "" for n in LENGTHS]
+            both = [_gaps(known, method) for known in (of_set, before.get(name, []))]
+            for seeds, gaps in zip(asked, both, strict=True):
+                at = [said(g, -g[0]) if (g := gaps.get(n)) else "" for n in LENGTHS]
                 rows.append([TITLES[name], method, seeds, *at])
-            verdicts = [{n: word(g, -g[0]) for n, g in each.items()} for each in both]
-            other += [
-                f"{method} of {n} bits ({TITLES[name]})"
-                for n in LENGTHS
-                if len({each.get(n) for each in verdicts}) > 1
-            ]
+            for n in LENGTHS:
+                if len({word(g, -g[0]) for each in both if (g := each.get(n))}) > 1:
+                    other.append(f"{method} of {n} bits ({TITLES[name]})")
     if rows:
         yield AFTERWARDS
         header = ["features", "method", "seeds", *(f"{n} bits" for n in LENGTHS)]
         yield markdown(header, rows)
         yield f"Verdicts differ for {'; '.join(other) or 'none'}."
+
+
+def _gaps(cells: list[Cell], method: str) -> dict[int, Gap]:
+    """Return what a method has beyond ITQ by recall@10, by the length of the codes."""
+    gaps = over_seeds(differences(cells, method, "ITQ", "recall10"))
+    return {dict(at)["bits"]: gap for at, gap in gaps.items()}
 
 
 def asides(cells: list[Cell]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from experiments._projections import (
     measured,
 )
 from experiments._sparse_answer import answer
-from experiments._sparse_claims import ONE_STEP, claims, difference, table_of
+from experiments._sparse_claims import ONE_STEP, Paired, claims, difference, table_of
 from experiments._sparse_maps_page import sparse_maps
 from experiments._sparse_plots import PAPER, figure_of, plots
 from experiments._structured_claims import structured_claims, structured_verdicts
@@ -289,30 +289,32 @@ def more_iterations(cells: list[Cell]) -> Iterator[str]:
     gains, gaps = [], []
     for name, lengths in LONGER_AT.items():
         tables = [table_of(cells, name, key, usual=False) for key in LONGER_BY]
-        few = N_ITER[name]
         for bits in lengths:
-            where = [TITLES[name], bits, few]
+            where = [TITLES[name], bits, N_ITER[name]]
             for base, more in LONGER.items():
                 if (bits, more) in tables[0]:
-                    pair = (bits, more), (bits, base)
-                    found = [signed(difference(table, *pair)) for table in tables]
+                    found = _between(tables, bits, more, base)
                     gains.append([*where, base, *found])
             for one, other in LONGER_PAIRS:
-                pair = (bits, one), (bits, other)
-                longer = (bits, LONGER[one]), (bits, LONGER.get(other, other))
-                if {*pair, *longer} <= set(tables[0]):
-                    found = [
-                        f"{signed(difference(table, *pair))}; "
-                        f"{signed(difference(table, *longer))}"
-                        for table in tables
-                    ]
-                    gaps.append([*where, f"{one} beyond {other}", *found])
+                longer = LONGER[one], LONGER.get(other, other)
+                if all((bits, each) in tables[0] for each in (one, other, *longer)):
+                    few, many = (
+                        _between(tables, bits, *pair) for pair in ((one, other), longer)
+                    )
+                    both = [f"{a}; {b}" for a, b in zip(few, many, strict=True)]
+                    gaps.append([*where, f"{one} beyond {other}", *both])
     header = ["features", "bits", "few", "", *LONGER_BY.values()]
     if gains:
         yield MORE
         yield markdown(header, gains)
         yield GAPS
         yield markdown(header, gaps)
+
+
+def _between(tables: list[Paired], bits: int, one: str, other: str) -> list[str]:
+    """Return what a method has beyond another of as many bits, by each figure."""
+    pair = (bits, one), (bits, other)
+    return [signed(difference(table, *pair)) for table in tables]
 
 
 def table2(cells: list[Cell]) -> str:

@@ -221,58 +221,55 @@ def read_bytes(cells: list[Cell]) -> Iterator[str]:
 
 def read_recall(cells: list[Cell]) -> Iterator[str]:
     """Yield beside which defaults recall does not hold, and what was promised."""
+    for n_bits, better, tuned in _recall_beside(cells, FAILS):
+        yield (
+            f"at {n_bits} bits with a shortlist of {LONGEST:,} worse than the "
+            f"default of {', '.join(better)}. Seeds choose "
+            f"{'; '.join(each['chosen'] for each in tuned)}, which promised "
+            f"{_listed(tuned, 'promised')} among {ROWS:,} items at most, which is what "
+            f"tuning looks at unasked, and find {_listed(tuned, 'quality')} among all: "
+            "what is best by a little among fewer need not be among more."
+        )
+
+
+def read_open_recall(cells: list[Cell]) -> Iterator[str]:
+    """Yield beside which defaults recall is not decided, and what was chosen."""
+    for n_bits, open_, tuned in _recall_beside(cells, UNDECIDED):
+        chosen = dict.fromkeys(each["chosen"].split(",")[0] for each in tuned)
+        yield (
+            f"at {n_bits} bits with a shortlist of {LONGEST:,} not decided beside "
+            f"{', '.join(open_)}. Seeds choose {', '.join(chosen)}, and find "
+            f"{_listed(tuned, 'quality')}: methods that find as much leave little to "
+            "choose between."
+        )
+
+
+def _recall_beside(
+    cells: list[Cell], verdict: str
+) -> Iterator[tuple[int, list[str], list[Cell]]]:
+    """Yield lengths, the defaults beside which recall is judged so, and what is tuned.
+
+    Recall is that of the longest shortlist.
+    """
     mine = values_of(cells, WITHIN_BYTES, figure("quality"))
     for n_bits in TUNED_AT:
-        own = only(mine, bits=n_bits)
-        better = []
+        own, found = only(mine, bits=n_bits), []
         for method in FIXED:
             theirs = values_of(cells, method, figure(_MOST))
             gaps = over_seeds(minus(own, theirs)).values()
-            if any(word(gap, -gap[0]) == FAILS for gap in gaps):
-                better.append(method)
-        if better:
+            if any(word(gap, -gap[0]) == verdict for gap in gaps):
+                found.append(method)
+        if found:
             tuned = [
                 cell["figures"]
                 for cell in chosen_for(cells, WITHIN_BYTES)
                 if cell["cell"]["bits"] == n_bits
             ]
-            promised, found = (
-                ", ".join(decimal(each[key], 3) for each in tuned)
-                for key in ("promised", "quality")
-            )
-            yield (
-                f"at {n_bits} bits with a shortlist of {LONGEST:,} worse than the "
-                f"default of {', '.join(better)}. Seeds choose "
-                f"{'; '.join(each['chosen'] for each in tuned)}, which promised "
-                f"{promised} among {ROWS:,} items at most, which is what tuning "
-                f"looks at unasked, and find {found} among all: what is best by a "
-                "little among fewer need not be among more."
-            )
+            yield n_bits, found, tuned
 
 
-def read_open_recall(cells: list[Cell]) -> Iterator[str]:
-    """Yield beside which defaults recall is not decided, and what was chosen."""
-    mine = values_of(cells, WITHIN_BYTES, figure("quality"))
-    for n_bits in TUNED_AT:
-        own, open_ = only(mine, bits=n_bits), []
-        for method in FIXED:
-            theirs = values_of(cells, method, figure(_MOST))
-            gaps = over_seeds(minus(own, theirs)).values()
-            if any(word(gap, -gap[0]) == UNDECIDED for gap in gaps):
-                open_.append(method)
-        if open_:
-            seeds = [
-                cell["figures"]
-                for cell in chosen_for(cells, WITHIN_BYTES)
-                if cell["cell"]["bits"] == n_bits
-            ]
-            found = ", ".join(decimal(each["quality"], 3) for each in seeds)
-            methods = dict.fromkeys(each["chosen"].split(",")[0] for each in seeds)
-            yield (
-                f"at {n_bits} bits with a shortlist of {LONGEST:,} not decided beside "
-                f"{', '.join(open_)}. Seeds choose {', '.join(methods)}, and find "
-                f"{found}: methods that find as much leave little to choose between."
-            )
+def _listed(tuned: list[Cell], key: str) -> str:
+    return ", ".join(decimal(each[key], 3) for each in tuned)
 
 
 def read_accuracy(cells: list[Cell]) -> Iterator[str]:
@@ -286,7 +283,7 @@ def read_accuracy(cells: list[Cell]) -> Iterator[str]:
             open_.append(method)
     if open_:
         seeds = [cell["figures"] for cell in chosen_for(cells, BY_LABELS)]
-        found = ", ".join(decimal(each["quality"], 3) for each in seeds)
+        found = _listed(seeds, "quality")
         methods = dict.fromkeys(each["chosen"].split(",")[0] for each in seeds)
         yield (
             f"with a shortlist of {LONGEST:,} not decided beside {', '.join(open_)}. "
