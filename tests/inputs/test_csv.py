@@ -24,12 +24,15 @@ def path(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("text\ncafé\n".encode("latin-1"), "is not UTF-8 in column 'text'"),
-        ("café\none\n".encode("latin-1"), "is not UTF-8 in its first line"),
+        ("text\ncafé\n".encode("latin-1"), "is not UTF-8 behind 'caf'"),
+        ("café\none\n".encode("latin-1"), "is not UTF-8 behind 'caf'"),
         ("text,n\none,1\n".encode("utf-16"), "is UTF-16, not UTF-8"),
         ("text,n\none,1\n".encode("utf-16-le"), "is no text"),
         (b"text\nbi\0nary\n", "is no text, so no csv file"),
-        (b"a,b\n1,2\n\x1b[31m,2,3\n", r"no csv file: .* got 3: \?\[31m"),
+        (
+            b"a,b\n1,2\n\x1b[31m,2,3\n",
+            r"no csv file: .* 3 values, it begins with '\?\[31m",
+        ),
     ],
 )
 @pytest.mark.parametrize("column", [None, "text"])
@@ -41,32 +44,20 @@ def test_what_is_no_utf_8_text(path, content, message, column):
     assert str(caught.value).isprintable()
 
 
-def test_no_thread_of_arrow_holds_a_python_file(path, monkeypatch):
-    # Where one did, Python was aborted at its end, after one in two short commands.
-    seen = []
-    monkeypatch.setattr(
-        csv,
-        "read_csv",
-        lambda file, read_options, **_: (
-            seen.append((isinstance(file, pa.OSFile), read_options.use_threads))
-            or pa.table({"a": [1.0]})
-        ),
-    )
-    path.write_text(NUMBERS)
+def test_a_pipe(path):
     pipe = path.with_name("pipe.csv")
     os.mkfifo(pipe)
     writer = Thread(target=pipe.write_text, args=[NUMBERS])
     writer.start()
-    for each in (path, pipe):
-        read_csv(each)
+    found = inputs.read(pipe, label_column="kind")
     writer.join()
-    assert seen == [(True, True), (False, False)]
+    np.testing.assert_array_equal(found.values, [[1, 2.5], [3, -4]])
 
 
 def test_names_of_other_bytes_than_text(path):
     odd = path.with_name(os.fsdecode(b"odd\xff.csv"))
     odd.write_text(NUMBERS)
-    assert len(inputs.read(odd)) == 2
+    assert len(inputs.read(odd, label_column="kind")) == 2
 
 
 def test_a_parquet_file_of_another_name(path):
@@ -107,19 +98,12 @@ def test_columns_of_numbers_are_vectors(path):
     assert found.labels.tolist() == ["x", "y"]
 
 
-def test_texts_go_before_numbers(path):
+def test_texts_beside_several_columns_of_numbers_need_a_name(path):
     path.write_text(NUMBERS)
-    assert inputs.read(path).values == ["x", "y"]
-
-
-def test_one_text_among_numbers_is_told(path):
-    names = "abcdef"
-    path.write_text(f"{','.join(names)}\n1,2,x,4,5,6\n1,2,?,4,5,6\n")
-    said = "column 'c' is taken, and 5 columns of numbers beside it are not"
-    with pytest.warns(UserWarning, match=said) as told:
-        found = inputs.read(path)
-    assert found.values == ["x", "?"]
-    assert "(fit --labels c)" in str(told[0].message)
+    said = r"texts in column 'kind' and 2 columns of numbers: name .*--column kind"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(path)
+    assert inputs.read(path, column="kind").values == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +147,6 @@ def test_numbers_are_taken_by_name(path):
     with pytest.raises(ArgumentError, match=r"'kind' of .* holds string, not num"):
         inputs.read(path, names=("a", "kind"))
     assert inputs.read(path, column="kind", names=("a",)).values == ["x", "y"]
-    assert inputs.read(path, names=("other",)).values == ["x", "y"]
     path.write_text("c,d\n1,2\n3,4\n")
     said = "none of the 2 columns that are known by name; its own are taken in their"
     with pytest.warns(UserWarning, match=said):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
+_SMALL = 1 << 20  # letters
 
 
 def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
@@ -74,7 +75,7 @@ def check_texts(texts: Sequence[str], source: str) -> None:
             )
 
 
-def check_labelled(labels: NDArray[np.str_], source: str) -> None:
+def check_labelled(labels: NDArray[Any], source: str) -> None:
     """Refuse gaps among labels: they would be a class of their own.
 
     Raises
@@ -82,12 +83,20 @@ def check_labelled(labels: NDArray[np.str_], source: str) -> None:
     ArgumentError
         Says how many there are.
     """
-    missing = int((np.char.strip(labels) == "").sum())
+    missing = sum(not label.strip() for label in labels.tolist())
     if missing:
         raise ArgumentError(
             f"{missing} of {len(labels)} rows have no label in {source}; fill them in, "
             "or leave the rows out"
         )
+
+
+def as_strings(texts: Sequence[str]) -> NDArray[Any]:
+    """Return an array of texts: as objects where one long text would widen all."""
+    longest = max(map(len, texts), default=0)
+    if longest * len(texts) > 4 * sum(map(len, texts)) + _SMALL:
+        return np.array(texts, dtype=object)
+    return np.array(texts, dtype=np.str_)
 
 
 def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:

@@ -1,7 +1,8 @@
 """What every reader returns."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -9,14 +10,14 @@ from numpy.typing import NDArray
 Kind = Literal["vectors", "texts", "images"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Input:
     """Items of one kind, in the order of the file.
 
     Attributes
     ----------
     kind : {"vectors", "texts", "images"}
-    values : ndarray of shape (n, n_features), or list of str or Path
+    values : ndarray of shape (n, n_features), or sequence of str or Path
         Vectors of a .npy file are a memory map.
     labels : ndarray of str, of shape (n,), or None
         Or a matrix of 0 and 1, shape (n, n_classes) and dtype uint8, where an item may
@@ -25,6 +26,12 @@ class Input:
         Where the items came from, for messages.
     names : tuple of str, default=()
         Of the columns that vectors lie in side by side, in their order.
+    ids : pyarrow.ChunkedArray of whole numbers or texts, default=None
+        The user's own.
+    beside : mapping of str to pyarrow.ChunkedArray, default={}
+        Other columns of the table.
+    item_column, label_column : str, default=None
+        What texts, and labels, are called in the table.
     """
 
     kind: Kind
@@ -32,9 +39,16 @@ class Input:
     labels: NDArray[Any] | None
     source: str
     names: tuple[str, ...] = ()
+    ids: Any = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    item_column: str | None = None
+    label_column: str | None = None
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Input({len(self):,} {self.kind} of {self.source})"
 
     def labels_hint(self) -> str:
         """Say how labels are given, for messages."""
@@ -42,16 +56,21 @@ class Input:
             return "put the images of each class into a subfolder of its own"
         return "name their column, or their file (on the command line by --labels)"
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, Any]:
         """Return what is worth keeping beside the codes: texts or paths, labels.
 
-        Paths are absolute, so that they still lead to the images from another folder.
+        Those of a table keep their names and types; others are called ``text``,
+        ``path`` and ``label``. Paths are absolute, so that they still lead to the
+        images from another folder.
         """
-        columns: dict[str, list[Any]] = {}
+        columns: dict[str, Any] = {}
         if self.kind == "texts":
-            columns["text"] = list(self.values)
+            texts = getattr(self.values, "column", None)
+            columns[self.item_column or "text"] = (
+                list(self.values) if texts is None else texts
+            )
         if self.kind == "images":
             columns["path"] = [os.path.abspath(path) for path in self.values]
-        if self.labels is not None:
+        if self.labels is not None and self.label_column is None:
             columns["label"] = self.labels.tolist()
-        return columns
+        return {**columns, **self.beside}

@@ -1,41 +1,55 @@
-"""A text per line, from a file or from standard input."""
+"""A text per line, from a file, a pipe or standard input."""
 
-import sys
-from pathlib import Path
+import codecs
+from collections.abc import Iterator
+from typing import IO, Any
 
 from fewbits._warnings import warn_user
 from fewbits.errors import ArtefactError
 from fewbits.inputs._input import Input
+from fewbits.inputs._texts import Texts
+
+_BATCH = 4096  # lines
 
 
-def read_lines(path: Path) -> Input:
-    """Read the lines of a .txt file."""
-    try:
-        text = path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise ArtefactError(f"{path} is no UTF-8 text: {error}") from error
-    return _input(text, str(path))
+def read_lines(file: IO[bytes], source: str) -> Input:
+    """Return the lines that are not blank.
 
+    A line ends where an editor ends it, not at every separator that Python knows;
+    carriage returns and blanks around a text are no part of it.
+    """
+    import pyarrow as pa
 
-def read_standard_input() -> Input:
-    """Read the lines that are typed or piped in."""
-    try:
-        text = sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise ArtefactError(f"standard input is no UTF-8 text: {error}") from error
-    return _input(text, "standard input")
-
-
-def _input(text: str, source: str) -> Input:
-    # Windows marks UTF-8 by a character at the start that is no part of the text. Blank
-    # lines at the end shift no ids. A line ends where an editor ends it, not at every
-    # separator that str.splitlines knows.
-    lines = text.removeprefix("\ufeff").rstrip().split("\n")
-    texts = [line.strip() for line in lines if line.strip()]
-    skipped = len(lines) - len(texts)
-    if texts and skipped:
+    numbers: list[int] = []
+    batches: list[Any] = []
+    texts: list[str] = []
+    count = 0
+    for count, line in enumerate(_decoded(file, source), 1):
+        if line:
+            texts.append(line)
+            numbers.append(count)
+        if len(texts) == _BATCH:
+            batches.append(pa.array(texts, pa.large_string()))
+            texts = []
+    batches.append(pa.array(texts, pa.large_string()))
+    # Blank lines at the end shift no ids.
+    skipped = numbers[-1] - len(numbers) if numbers else 0
+    if skipped:
         plural = "s" if skipped > 1 else ""
         warn_user(
             f"{source}: {skipped} blank line{plural} left out; ids count the others"
         )
-    return Input("texts", texts, None, source)
+    return Input("texts", Texts(pa.chunked_array(batches)), None, source)
+
+
+def _decoded(file: IO[bytes], source: str) -> Iterator[str]:
+    for number, line in enumerate(file, 1):
+        try:
+            text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode()
+        except UnicodeDecodeError as error:
+            raise ArtefactError(
+                f"{source} is no UTF-8 text: {error.reason} in line {number}"
+            ) from None
+        if "\0" in text:
+            raise ArtefactError(f"{source} is no text: line {number} holds a NUL")
+        yield text.strip()

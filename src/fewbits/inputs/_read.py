@@ -1,49 +1,77 @@
 """One function that reads whatever people keep their data in."""
 
+import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import read_npy, read_npz
+from fewbits.inputs._checks import as_labels, checked_vectors
+from fewbits.inputs._csv import read_csv
+from fewbits.inputs._hdf5 import read_hdf5
 from fewbits.inputs._input import Input
+from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._label_files import SUFFIXES, read_labels
-from fewbits.inputs._lines import read_lines, read_standard_input
-from fewbits.inputs._tables import TABLES, read_table
+from fewbits.inputs._lines import read_lines
+from fewbits.inputs._objects import read_object
+from fewbits.inputs._pipes import read_pipe
+from fewbits.inputs._shards import ARROW, PARQUET, Loaded, open_tables
+from fewbits.inputs._streams import is_compressed, kind_of, open_bytes, standard_input
+from fewbits.inputs._tables import Wanted, read_table
+from fewbits.inputs._vecs import read_vecs
 
 IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
-_PLAIN = {".npy": read_npy, ".txt": read_lines}
+_SHARDS = PARQUET | ARROW
 
 
 def read(
-    path: str | Path,
+    source: Any,
     *,
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     label_column: str | None = None,
+    id_column: str | None = None,
+    keep: bool | Sequence[str] = False,
     names: Sequence[str] = (),
 ) -> Input:
-    """Read items from a file, a folder of images, or standard input.
+    """Read items from files, standard input, or what is given in Python.
 
     Parameters
     ----------
-    path : str or Path
-        ``.npy`` or ``.npz`` (vectors), ``.parquet``, ``.arrow``, ``.feather``, ``.csv``
-        or ``.tsv`` (a column of vectors or texts, or nothing but columns of numbers),
-        ``.txt`` (a text per line), a folder of images (the label is the folder an image
-        lies in), or ``-`` for texts from standard input. Columns of a .csv are
-        separated by commas, semicolons or tabs, as in its first line.
-    column, label_column : str, default=None
-        Columns of a table, or arrays of a .npz file; labels of a .npy or .txt file may
-        be in another file of these kinds. Without `column`, the only one
-        that fits is taken, or the numbers of each row where all other columns hold
-        numbers.
+    source : str, Path, data frame, array or list
+        A path, by its ending:
+
+        - ``.npy``, ``.npz``, ``.fvecs``, ``.bvecs``, ``.ivecs``, ``.hdf5`` (extra
+          ``hdf5``): vectors;
+        - ``.parquet``, ``.arrow``, ``.feather`` (files and streams), ``.csv``,
+          ``.tsv``, ``.jsonl``: a table, with a column of vectors or texts, or nothing
+          but columns of numbers;
+        - ``.txt``: a text per line;
+        - an image, or a folder of images, whose labels are the folders they lie in;
+        - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
+          the same columns, in the order of their names;
+        - ``-``: standard input; its first bytes tell what it is.
+
+        ``.csv``, ``.jsonl`` and ``.txt`` may be compressed (``.gz``, ``.zst``).
+    column : str or sequence of str, default=None
+        The column of vectors or texts of a table, or several columns of numbers, or the
+        array of a .npz or .hdf5 file. Without it, the only one that fits is taken, or
+        the numbers of each row where all other columns hold numbers.
+    label_column : str, default=None
+        Column or array of labels; those of a .npy or .txt file may be in another file
+        of these kinds.
+    id_column : str, default=None
+        Column of whole numbers or texts that tell items apart.
+    keep : bool or sequence of str, default=False
+        Which other columns stay with the items: these, all, or none.
     names : sequence of str, default=()
-        Of a table whose numbers lie side by side, the columns to take, in this order;
-        all others are left out. A table that has none of them is read as without.
+        Of a table whose numbers lie side by side, the columns to take, in this order.
+        A table that has none of them is read as without.
 
     Returns
     -------
@@ -52,19 +80,33 @@ def read(
     Warns
     -----
     UserWarning
-        When blank lines between texts are left out, so that ids are no line numbers;
-        or a column of row numbers, such as ``id``, beside columns of other numbers.
+        When columns of a table are left out, or blank lines, so that ids are no line
+        numbers.
 
     Raises
     ------
     ArtefactError
-        When the file is not what its name says, or not UTF-8.
+        When a file is not what its name says, or not UTF-8.
     ArgumentError
-        When the file holds nothing, a blank text in a table, rows without a label, or
-        numbers that are not finite; when `column` is missing or ambiguous, or named for
-        a file without columns.
+        When there is nothing to read, two readings are possible, a text is blank, a
+        value is missing, a vector not finite, or an id repeats.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"sku": ["a1", "b2"], "text": ["red shoe", "blue hat"]})
+    >>> found = read(table, column="text", id_column="sku")
+    >>> found, found.ids.to_pylist()
+    (Input(2 texts of the data frame), ['a1', 'b2'])
     """
-    found = _read(path, column, label_column, names)
+    wanted = Wanted(
+        (column,) if isinstance(column, str) else tuple(column or ()),
+        label_column,
+        id_column,
+        keep if isinstance(keep, bool) else tuple(keep),
+        tuple(names),
+    )
+    found = _read(source, wanted)
     if len(found) == 0:
         raise ArgumentError(f"{found.source} holds no items")
     if found.labels is not None and len(found.labels) != len(found):
@@ -74,40 +116,29 @@ def read(
     return found
 
 
-def _read(
-    path: str | Path,
-    column: str | None,
-    label_column: str | None,
-    names: Sequence[str],
-) -> Input:
-    if str(path) == "-":
-        _refuse_columns("standard input", column, label_column)
-        return read_standard_input()
-    path = Path(path)
-    suffix = path.suffix.lower()
+def _read(source: Any, wanted: Wanted) -> Input:
+    if not isinstance(source, str | Path):
+        return read_object(source, wanted)
+    if str(source) == "-":
+        return read_pipe(standard_input(), wanted, "standard input")
+    path = Path(source)
+    if not path.exists() and any(letter in str(source) for letter in "*?["):
+        return _read_several(_matching(str(source)), wanted, str(source))
     _check_readable(path)
-    if not path.is_dir() and suffix in TABLES:
-        return read_table(path, column, label_column, names)
-    if not path.is_dir() and suffix == ".npz":
-        return read_npz(path, column, label_column)
-    reader = _read_folder if path.is_dir() else _PLAIN.get(suffix)
+    if path.is_dir():
+        return _read_folder(path, wanted)
+    reader = _READERS.get(kind_of(path))
+    if is_compressed(path) and kind_of(path) not in _STREAMED:
+        reader = None
+    if reader is None and not path.is_file():  # a pipe, as /dev/stdin may be one
+        with path.open("rb") as file:
+            return read_pipe(file, wanted, str(path))
     if reader is None:
         raise ArgumentError(
-            f"cannot tell what {path} holds; known are a folder of images and "
-            f"{', '.join(sorted({*_PLAIN, *TABLES, '.npz'}))}"
+            f"cannot tell what {path} holds; known are a folder of images or of "
+            f"Parquet files and {', '.join(sorted(_READERS))}"
         )
-    if path.is_dir():
-        _refuse_columns(str(path), column, label_column, _FOLDER_HINT)
-        return reader(path)
-    labels = None if label_column is None else Path(label_column)
-    if labels is not None and labels.suffix in SUFFIXES and not labels.exists():
-        raise FileNotFoundError(f"there is no {labels}")
-    if labels is None or not labels.is_file():
-        hint = f"; labels may lie in a file of their own, {' or '.join(SUFFIXES)}"
-        _refuse_columns(str(path), column, label_column, hint)
-        return reader(path)
-    _refuse_columns(str(path), column, None)
-    return replace(reader(path), labels=read_labels(labels, str(path)))
+    return reader(path, wanted)
 
 
 def _check_readable(path: Path) -> None:
@@ -120,15 +151,33 @@ def _check_readable(path: Path) -> None:
         path.open("rb").close()
 
 
-def _refuse_columns(
-    source: str, column: str | None, label_column: str | None, hint: str = ""
-) -> None:
-    for what, name in (("column", column), ("label column", label_column)):
-        if name is not None:
-            raise ArgumentError(f"{source} has no columns, got {what} {name!r}{hint}")
+def _matching(pattern: str) -> list[Path]:
+    found = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
+    if not found:
+        raise FileNotFoundError(f"no file matches {pattern}")
+    return found
 
 
-def _read_folder(path: Path) -> Input:
+def _read_several(paths: list[Path], wanted: Wanted, source: str) -> Input:
+    """Read files that follow one another: tables of the same columns, or images."""
+    kinds = {path.suffix.lower() for path in paths}
+    if kinds <= IMAGES:
+        wanted.refuse(source)
+        return Input("images", paths, None, source)
+    if not (kinds <= PARQUET or kinds <= ARROW):
+        raise ArgumentError(
+            f"{source} holds {', '.join(sorted(kinds))} files; several are read "
+            "together if all are Parquet, all Arrow, or all images"
+        )
+    return read_table(open_tables(paths), wanted, source)
+
+
+def _read_folder(path: Path, wanted: Wanted) -> Input:
+    """Read a folder of shards, or of images."""
+    shards = sorted(each for each in path.iterdir() if _is_shard(each))
+    if shards:
+        return _read_several(shards, wanted, str(path))
+    wanted.refuse(str(path), _FOLDER_HINT)
     files = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGES)
     if not files:
         raise ArgumentError(
@@ -137,3 +186,99 @@ def _read_folder(path: Path) -> Input:
     nested = any(file.parent != path for file in files)
     labels = np.array([file.parent.name for file in files]) if nested else None
     return Input("images", files, labels, str(path))
+
+
+def _is_shard(path: Path) -> bool:
+    hidden = path.name.startswith((".", "_"))
+    return path.suffix.lower() in _SHARDS and not hidden and path.is_file()
+
+
+def _table_file(path: Path, wanted: Wanted) -> Input:
+    return read_table(open_tables([path]), wanted, str(path))
+
+
+def _csv_file(path: Path, wanted: Wanted) -> Input:
+    with open_bytes(path) as file:
+        as_text = (wanted.label_column,)
+        table = Loaded(read_csv(file, str(path), as_text, path))
+    return read_table(table, wanted, str(path))
+
+
+def _json_file(path: Path, wanted: Wanted) -> Input:
+    with open_bytes(path) as file:
+        table = Loaded(read_json_lines(file, str(path)))
+    return read_table(table, wanted, str(path))
+
+
+def _npz_file(path: Path, wanted: Wanted) -> Input:
+    wanted.refuse_beside(str(path))
+    return read_npz(path, wanted.only_column(str(path)), wanted.label_column)
+
+
+def _hdf5_file(path: Path, wanted: Wanted) -> Input:
+    wanted.refuse_beside(str(path))
+    name = wanted.label_column
+    values, found = read_hdf5(path, wanted.only_column(str(path)), name)
+    labels = None if name is None else as_labels(np.asarray(found), name, str(path))
+    return Input("vectors", checked_vectors(values, str(path)), labels, str(path))
+
+
+def _npy_file(path: Path, wanted: Wanted) -> Input:
+    return _with_label_file(path, wanted, read_npy)
+
+
+def _lines_file(path: Path, wanted: Wanted) -> Input:
+    def reader(path: Path) -> Input:
+        with open_bytes(path) as file:
+            return read_lines(file, str(path))
+
+    return _with_label_file(path, wanted, reader)
+
+
+def _vecs_file(path: Path, wanted: Wanted) -> Input:
+    def reader(path: Path) -> Input:
+        array = checked_vectors(read_vecs(path), str(path))
+        return Input("vectors", array, None, str(path))
+
+    return _with_label_file(path, wanted, reader)
+
+
+def _image_file(path: Path, wanted: Wanted) -> Input:
+    wanted.refuse(str(path))
+    return Input("images", [path], None, str(path))
+
+
+def _with_label_file(
+    path: Path, wanted: Wanted, reader: Callable[[Path], Input]
+) -> Input:
+    """Read a file without columns, and its labels from another one."""
+    name = wanted.label_column
+    labels = None if name is None else Path(name)
+    if labels is not None and labels.suffix in SUFFIXES and not labels.exists():
+        raise FileNotFoundError(f"there is no {labels}")
+    if labels is None or not labels.is_file():
+        hint = f"; labels may lie in a file of their own, {' or '.join(SUFFIXES)}"
+        wanted.refuse(str(path), hint)
+        return reader(path)
+    replace(wanted, label_column=None).refuse(str(path))
+    return replace(reader(path), labels=read_labels(labels, str(path)))
+
+
+#: Kinds that can be read from a stream, and so from a compressed file.
+_STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt"}
+_READERS: dict[str, Callable[[Path, Wanted], Input]] = {
+    ".npy": _npy_file,
+    ".npz": _npz_file,
+    ".fvecs": _vecs_file,
+    ".bvecs": _vecs_file,
+    ".ivecs": _vecs_file,
+    ".hdf5": _hdf5_file,
+    ".h5": _hdf5_file,
+    ".txt": _lines_file,
+    ".csv": _csv_file,
+    ".tsv": _csv_file,
+    ".jsonl": _json_file,
+    ".ndjson": _json_file,
+    **dict.fromkeys(_SHARDS, _table_file),
+    **dict.fromkeys(IMAGES, _image_file),
+}

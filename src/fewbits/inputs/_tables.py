@@ -1,97 +1,227 @@
-"""Columns of vectors, texts or numbers in Parquet, Arrow, Feather and CSV files."""
+"""A table -> items: the chosen columns, labels, ids, and what is kept beside them."""
 
-import reprlib
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import is_integer, is_list, is_number, is_text, list_matrix
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.inputs._cells import parse_vectors
 from fewbits.inputs._checks import (
     as_labels,
+    as_strings,
     check_labelled,
     check_texts,
     checked_vectors,
 )
-from fewbits.inputs._columns import (
-    check_full,
-    column_of,
-    is_list,
-    is_number,
-    is_text,
-    reads_as_number,
+from fewbits.inputs._choose import (
+    LABELS,
+    ROW_NUMBERS,
+    Choice,
+    known_by_name,
+    named,
+    only_fitting,
+    place_of,
+    tell_left_out,
 )
-from fewbits.inputs._csv import read_csv
 from fewbits.inputs._input import Input
-from fewbits.inputs._numbers import number_columns, side_by_side
+from fewbits.inputs._shards import Table
+from fewbits.inputs._texts import Texts
 
-TABLES = {".parquet", ".arrow", ".feather", ".csv", ".tsv"}
-_REASON, _MANY = 200, 10  # characters, and columns, that are told
-_TABLE = 5  # columns of numbers from which these may be what is meant
+_COUNTED = 10  # rows from which a count is no chance
 
 
-def read_table(
-    path: Path,
-    column: str | None,
-    label_column: str | None,
-    names: Sequence[str] = (),
-) -> Input:
-    """Read a column of vectors or texts, or columns of numbers; and one of labels."""
-    table = _open(path, label_column)
-    if not table.num_rows:
-        raise ArgumentError(f"{path} holds no items")
+@dataclass(frozen=True)
+class Wanted:
+    """What a reader of tables is asked for, see `fewbits.inputs.read`."""
+
+    column: tuple[str, ...] = ()
+    label_column: str | None = None
+    id_column: str | None = None
+    keep: bool | tuple[str, ...] = False
+    names: tuple[str, ...] = ()
+
+    def of_columns(self) -> bool:
+        """Tell whether anything is asked for that only a table has."""
+        beside = self.keep if isinstance(self.keep, tuple) else ()
+        return bool(self.column or self.label_column or self.id_column or beside)
+
+    def refuse(self, source: str, hint: str = "") -> None:
+        """Say that there are no columns, where one was asked for."""
+        named = [("column", name) for name in self.column]
+        named += [("label column", self.label_column), ("id column", self.id_column)]
+        if isinstance(self.keep, tuple):
+            named += [("column to keep", name) for name in self.keep]
+        for what, name in named:
+            if name is not None:
+                raise ArgumentError(
+                    f"{source} has no columns, got {what} {name!r}{hint}"
+                )
+
+    def refuse_beside(self, source: str) -> None:
+        """Say that an archive of arrays has no ids, nor columns to keep."""
+        Wanted(id_column=self.id_column, keep=self.keep).refuse(source)
+
+    def only_column(self, source: str) -> str | None:
+        """Return the only name, of a kind of file where one is the most."""
+        if len(self.column) > 1:
+            raise ArgumentError(
+                f"{source} gives one array, got {len(self.column)} names: "
+                f"{', '.join(self.column)}"
+            )
+        return self.column[0] if self.column else None
+
+
+def read_table(table: Table, wanted: Wanted, source: str) -> Input:
+    """Return the items of a table, and what belongs to each."""
+    if not len(table):
+        raise ArgumentError(f"{source} holds no items")
     # Before the items, so that a wrong name is said even where their column is not.
-    labels = _labels(table, label_column, path) if label_column else None
-    numbers = [] if column else number_columns(table, label_column, path, names)
-    if numbers:
-        X = side_by_side(table, numbers, path)
-        found = tuple(table.column_names[i] for i in numbers)
-        return Input("vectors", X, labels, str(path), found)
-    name = column or _only_candidate(table, label_column, path)
-    values = column_of(table, name, path)
-    if not is_text(values.type):
-        return Input("vectors", _vectors(values, name, path), labels, str(path))
-    texts = _texts(values, name, path).tolist()
-    check_texts(texts, f"column {name!r} of {path}")
-    return Input("texts", texts, labels, str(path))
+    places = {
+        what: None if name is None else place_of(table, name, source)
+        for what, name in (("label", wanted.label_column), ("id", wanted.id_column))
+    }
+    kept = _kept_by_name(table, wanted, source)
+    labels = _labels(table, places["label"], source)
+    ids = _ids(table, places["id"], source)
+    choice = _choose(table, wanted, {*kept, *places.values()}, source)
+    kind, values = _items(table, choice, source)
+    beside = _beside(table, wanted, choice, kept, places["id"])
+    if not wanted.column:
+        tell_left_out(table, choice, {*beside, *_row_numbers(table, choice)}, source)
+    columns = {table.names[i]: table.column(i) for i in beside}
+    if places["label"] is not None:
+        columns[table.names[places["label"]]] = table.column(places["label"])
+    side_by_side = choice.how == "numbers"
+    return Input(
+        kind,
+        values,
+        labels,
+        source,
+        names=tuple(table.names[i] for i in choice.places) if side_by_side else (),
+        ids=ids,
+        beside=columns,
+        item_column=None if kind == "vectors" else table.names[choice.places[0]],
+        label_column=wanted.label_column,
+    )
 
 
-def _open(path: Path, label_column: str | None) -> Any:
-    import pyarrow as pa
-    from pyarrow import feather, parquet
+def _choose(
+    table: Table, wanted: Wanted, apart: set[int | None], source: str
+) -> Choice:
+    if wanted.column:
+        return named(table, wanted.column, source)
+    known = known_by_name(table, wanted.names, source)
+    if known is not None:
+        return known
+    others = [i for i in range(len(table.fields)) if i not in apart]
+    choice = only_fitting(table, others, source)
+    if choice.how == "numbers":
+        _warn_of_numbers(table, wanted, choice, source)
+    return choice
 
-    suffix = path.suffix.lower()
+
+def _items(table: Table, choice: Choice, source: str) -> tuple[Any, Any]:
+    """Return the kind of the items, and the items."""
+    place = choice.places[0]
+    what = f"column {table.names[place]!r} of {source}"
     try:
-        if suffix == ".parquet":
-            return parquet.read_table(path)
-        if suffix in {".csv", ".tsv"}:
-            return read_csv(path, label_column)
-        return feather.read_table(path, memory_map=True)
-    except (PermissionError, ArtefactError):
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = _reason(error)
-        raise ArtefactError(f"{path} is no {suffix[1:]} file: {reason}") from error
+        if choice.how == "numbers":
+            return "vectors", checked_vectors(
+                _side_by_side(table, choice, source), source
+            )
+        if choice.how == "vectors":
+            return "vectors", checked_vectors(table.vectors(place, what), what)
+    except FeatureError as error:
+        raise ArgumentError(str(error)) from None
+    column = table.column(place)
+    check_full(column, what)
+    if choice.how == "written":
+        return "vectors", checked_vectors(parse_vectors(column, what), what)
+    texts = Texts(column)
+    check_texts(texts, what)
+    return "texts", texts
 
 
-def _reason(error: Exception) -> str:
-    """Return the first line, without the bytes of a file that a terminal would obey."""
-    line = str(error).splitlines()[0][:_REASON]
-    return "".join(letter if letter.isprintable() else "?" for letter in line)
+def _side_by_side(table: Table, choice: Choice, source: str) -> NDArray[Any]:
+    """Return columns of numbers as a matrix, filled one by one."""
+    kinds = {table.fields[i].type.to_pandas_dtype() for i in choice.places}
+    matrix = np.empty((len(table), len(choice.places)), np.result_type(*kinds))
+    for j, i in enumerate(choice.places):
+        column = table.column(i)
+        check_full(column, f"column {table.names[i]!r} of {source}")
+        matrix[:, j] = column.to_numpy()
+    return matrix
 
 
-def _labels(table: Any, name: str, path: Path) -> NDArray[Any]:
-    values = column_of(table, name, path)
-    if is_list(values.type):
-        return as_labels(_matrix(values, name, path), name, str(path))
-    if is_number(values.type) and not values.null_count:
-        return as_labels(values.to_numpy(), name, str(path))
-    known = ["" if _is_gap(value) else str(value) for value in values.to_pylist()]
-    found = np.array(known, dtype=np.str_)
-    check_labelled(found, f"column {name!r} of {path}")
+def check_full(column: Any, what: str) -> None:
+    """Refuse a column with gaps."""
+    if column.null_count:
+        n, row = column.null_count, column.is_null().to_pylist().index(True)
+        more = f", nor in {n - 1} more" * (n > 1)
+        raise ArgumentError(f"{what} has no value in row {row}{more}")
+
+
+def _kept_by_name(table: Table, wanted: Wanted, source: str) -> list[int]:
+    if isinstance(wanted.keep, bool):
+        return []
+    return [place_of(table, name, source) for name in wanted.keep]
+
+
+def _beside(
+    table: Table,
+    wanted: Wanted,
+    choice: Choice,
+    kept: list[int],
+    id_place: int | None,
+) -> list[int]:
+    """Return the places of the columns that stay with the items."""
+    if wanted.keep is False:
+        return []
+    if wanted.keep is not True:
+        return [i for i in kept if i != id_place]
+    taken = set(choice.places) if choice.how != "texts" else set()
+    return [i for i in range(len(table.fields)) if i not in taken and i != id_place]
+
+
+def _row_numbers(table: Table, choice: Choice) -> list[int]:
+    """Return what has been told already: numbers of rows beside other numbers."""
+    if choice.how != "numbers":
+        return []
+    return [i for i in choice.left_out if ROW_NUMBERS.fullmatch(table.names[i])]
+
+
+def _ids(table: Table, place: int | None, source: str) -> Any:
+    if place is None:
+        return None
+    column, what = table.column(place), f"column {table.names[place]!r} of {source}"
+    check_full(column, what)
+    if not (is_integer(column.type) or is_text(column.type)):
+        raise ArgumentError(
+            f"{what} holds {column.type}; ids are whole numbers or texts"
+        )
+    return column
+
+
+def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None:
+    if place is None:
+        return None
+    column, name = table.column(place), table.names[place]
+    if is_list(column.type):
+        try:
+            matrix = list_matrix(column, f"column {name!r} of {source}")
+        except FeatureError as error:
+            raise ArgumentError(str(error)) from None
+        return as_labels(matrix, name, source)
+    if is_number(column.type) and not column.null_count:
+        return as_labels(column.to_numpy(), name, source)
+    known = ["" if _is_gap(value) else str(value) for value in column.to_pylist()]
+    found = as_strings(known)
+    check_labelled(found, f"column {name!r} of {source}")
     return found
 
 
@@ -99,84 +229,41 @@ def _is_gap(value: Any) -> bool:
     return value is None or bool(value != value)
 
 
-def _only_candidate(table: Any, label_column: str | None, path: Path) -> str:
-    others = [field for field in table.schema if field.name != label_column]
-    fits = [f.name for f in others if is_text(f.type) or is_list(f.type)]
-    if not fits:
-        wrong = [f for f in others if not is_number(f.type)] or others
-        found = ", ".join(f"{f.name} ({f.type})" for f in wrong[:_MANY]) or "none"
-        found += f" and {len(wrong) - _MANY} more" * (len(wrong) > _MANY)
-        raise ArgumentError(
-            f"{path} needs a column of texts, a column of vectors (a list of numbers "
-            f"per row), or nothing but columns of numbers, got {found}"
-        )
-    _check_strays(table, fits, path)
-    if len(fits) > 1:
-        raise ArgumentError(
-            f"{path} has {len(fits)} columns of texts or vectors "
-            f"({', '.join(fits)}); name one (on the command line by --column)"
-        )
-    n_numbers = sum(is_number(f.type) for f in others)
-    if n_numbers >= _TABLE:
+def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:
+    """Tell what a reader of a table of numbers could not know."""
+    if wanted.names:
         warn_user(
-            f"{path}: column {fits[0]!r} is taken, and {n_numbers} columns of numbers "
-            "beside it are not; if they are meant, name it where labels are asked for "
-            f"(fit --labels {fits[0]}), leave it out, or mend what is no number there"
+            f"{source} has none of the {len(wanted.names)} columns that are known by "
+            "name; its own are taken in their order"
         )
-    return str(fits[0])
-
-
-def _check_strays(table: Any, names: list[str], path: Path) -> None:
-    """Refuse columns of numbers that a few values make texts, if there are no others.
-
-    Of a table of numbers they would be the collection, and the rest left out.
-    """
-    columns = [table.column(table.column_names.index(name)) for name in names]
-    found = _strays(columns[0])
-    if found and all(_strays(values) for values in columns[1:]):
-        row, value = found[0]
-        more = f" and {len(found) - 1} more" * (len(found) > 1)
-        raise ArgumentError(
-            f"column {names[0]!r} of {path} holds numbers but for "
-            f"{reprlib.repr(value)} in row {row}{more}; mend that, or, if texts are "
-            "meant, name the column (on the command line by --column)"
+    for name in sorted({table.names[i] for i in _row_numbers(table, choice)}):
+        warn_user(
+            f"{source}: column {name!r} is taken for the numbers of rows and left out "
+            "of the vectors"
         )
+    for i in choice.places:
+        name = table.names[i]
+        if _counts(table, i):
+            warn_user(
+                f"{source}: column {name!r} counts the rows and is taken for a "
+                "feature; if it is none, leave it out or call it 'id'"
+            )
+        if wanted.label_column is None and name.lower() in LABELS:
+            warn_user(
+                f"{source}: column {name!r} is taken for a feature; if it holds "
+                f"labels, name it where labels are asked for (fit --labels {name}), or "
+                "leave it out"
+            )
 
 
-def _strays(values: Any) -> list[tuple[int, str]]:
-    """Return what is no number, by its row, in a column that holds mostly numbers."""
-    if not is_text(values.type):
-        return []
-    rows = enumerate(values.to_pylist())
-    known = [(row, text) for row, text in rows if (text or "").strip()]
-    found: list[tuple[int, str]] = []
-    for row, text in known:
-        if not reads_as_number(text):
-            found.append((row, text))
-        if 2 * len(found) >= len(known):  # texts, most of them, as a rule at once
-            return []
-    return found
-
-
-def _texts(values: Any, name: str, path: Path) -> NDArray[np.str_]:
-    check_full(values, name, path)
-    return np.array([str(value) for value in values.to_pylist()], dtype=np.str_)
-
-
-def _vectors(values: Any, name: str, path: Path) -> NDArray[Any]:
-    if not is_list(values.type):
-        raise ArgumentError(
-            f"column {name!r} of {path} holds {values.type}, not vectors or texts"
-        )
-    return checked_vectors(_matrix(values, name, path), f"column {name!r} of {path}")
-
-
-def _matrix(values: Any, name: str, path: Path) -> NDArray[Any]:
-    check_full(values, name, path)
-    flat = values.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    widths = {len(value) for value in values} if len(values) else {0}
-    if len(widths) != 1:
-        raise ArgumentError(
-            f"column {name!r} of {path} has vectors of {len(widths)} different lengths"
-        )
-    return np.asarray(flat).reshape(len(values), widths.pop())
+def _counts(table: Table, place: int) -> bool:
+    """Tell whether a column numbers the rows under another name."""
+    n = len(table)
+    if n < _COUNTED or not is_integer(table.fields[place].type):
+        return False
+    column = table.column(place)
+    if column.null_count:
+        return False
+    numbers = column.to_numpy()
+    ends = int(numbers[-1]) - int(numbers[0])
+    return ends == n - 1 and bool((np.diff(numbers) == 1).all())

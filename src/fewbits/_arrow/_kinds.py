@@ -1,0 +1,87 @@
+"""What a column of an Arrow table may be used for, told by its type."""
+
+from collections.abc import Iterable
+from typing import Any
+
+_MANY = 30  # names that are told
+
+
+def is_text(kind: Any) -> bool:
+    """Tell texts."""
+    import pyarrow.types as types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Tell lists of numbers, which may be vectors."""
+    import pyarrow.types as types
+
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return any(each(kind) for each in lists) and is_number(kind.value_type)
+
+
+def is_integer(kind: Any) -> bool:
+    """Tell whole numbers."""
+    import pyarrow.types as types
+
+    return bool(types.is_integer(kind))
+
+
+def is_number(kind: Any) -> bool:
+    """Tell plain numbers; truth values are none."""
+    import pyarrow.types as types
+
+    return bool(is_integer(kind) or types.is_floating(kind))
+
+
+def plain_type(kind: Any) -> Any:
+    """Return the plain type with the same values: of a dictionary, those it holds.
+
+    Decimals become float64, a tensor of fixed shape a list of its numbers, and views
+    what they view.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain_type(kind.storage_type)
+    if types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if types.is_run_end_encoded(kind):
+        return plain_type(kind.value_type)
+    if types.is_string(kind) or types.is_string_view(kind):
+        return pa.large_string()
+    if types.is_binary_view(kind):
+        return pa.large_binary()
+    if types.is_decimal(kind):
+        return pa.float64()
+    if types.is_fixed_size_list(kind):
+        return pa.list_(plain_type(kind.value_type), kind.list_size)
+    if _any_list(kind):
+        return pa.large_list(plain_type(kind.value_type))
+    return kind
+
+
+def _any_list(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_list_view(kind)
+        or types.is_large_list_view(kind)
+    )
+
+
+def known_names(names: Iterable[str]) -> str:
+    """Return the names of columns for a message, a few of many.
+
+    Examples
+    --------
+    >>> known_names(["a", "b"])
+    'a, b'
+    """
+    known = list(names)
+    more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
+    return ", ".join(known[:_MANY]) + more

@@ -1,0 +1,41 @@
+"""Columns of any encoding as columns of plain types."""
+
+from typing import Any
+
+from fewbits._arrow._kinds import plain_type
+
+
+def plain_table(table: Any) -> Any:
+    """Return the table with every column as `plain_column` has it."""
+    import pyarrow as pa
+
+    columns = [plain_column(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def plain_column(column: Any) -> Any:
+    """Return a column whose type is plain, see `plain_type`; most are so already.
+
+    Dictionaries, run-end encodings, views and extension types (a tensor of fixed shape,
+    for instance) are read as what they stand for.
+    """
+    import pyarrow as pa
+
+    wanted = plain_type(column.type)
+    if column.type == wanted:
+        return column
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return pa.chunked_array([_plain(chunk, wanted) for chunk in chunks], wanted)
+
+
+def _plain(chunk: Any, wanted: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(chunk, pa.ExtensionArray):
+        return _plain(chunk.storage, wanted)
+    if types.is_dictionary(chunk.type):
+        return _plain(chunk.dictionary_decode(), wanted)
+    if types.is_run_end_encoded(chunk.type):
+        return _plain(pa.compute.run_end_decode(chunk), wanted)
+    return chunk if chunk.type == wanted else chunk.cast(wanted)

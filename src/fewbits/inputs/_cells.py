@@ -1,0 +1,116 @@
+"""What texts in a table stand for: words, or numbers and vectors that are written out.
+
+Digits that are taken for words would be embedded without a word, so they are told apart
+here, for files and for data frames alike.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.errors import ArgumentError
+
+#: What numbers are made of, in any script, and what is written around them.
+_DIGITS_ONLY = (
+    r"^[\s\p{Nd}\p{Sc}\p{No}%‰+\-−–±.,:;_'’/×*^()|dDeE]*"
+    r"\p{Nd}[\s\p{Nd}\p{Sc}\p{No}%‰+\-−–±.,:;_'’/×*^()|dDeE]*$"
+)
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?i:nan|inf|infinity)"
+PLAIN_NUMBER = rf"^\s*(?:{_NUMBER})\s*$"
+#: ``[1, 2]``, ``{1,2}`` or ``(1 2)``: numbers in brackets, as JSON, PostgreSQL, NumPy
+#: and Python write vectors.
+_VECTOR = rf"^\s*[\[({{]\s*(?:{_NUMBER})(?:(?:\s*[,;]\s*|\s+)(?:{_NUMBER}))*\s*[,;]?\s*[\])}}]\s*$"
+_SEPARATORS = re.compile(r"[\s,;\[\](){}]+")
+
+
+def matches(column: Any, pattern: str) -> Any:
+    """Return for each text of a column whether it matches; None where it is missing."""
+    import pyarrow.compute as pc
+
+    return pc.match_substring_regex(column, pattern)
+
+
+def are_vectors(column: Any) -> bool:
+    """Tell whether every text of a column is a vector in brackets."""
+    return _all(matches(_head(column), _VECTOR)) and _all(matches(column, _VECTOR))
+
+
+def hold_vectors(column: Any) -> bool:
+    """Tell whether any of the first texts of a column is a vector in brackets."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(matches(_head(column), _VECTOR)).as_py())
+
+
+def are_digits(column: Any) -> bool:
+    """Tell whether no text of a column has a word, but all have digits.
+
+    So do numbers with separators, currencies or percentages, dates, and vectors
+    without brackets.
+    """
+    return _all(matches(_head(column), _DIGITS_ONLY)) and _all(
+        matches(column, _DIGITS_ONLY)
+    )
+
+
+def are_numbers(column: Any) -> bool:
+    """Tell whether every text of a column is a plain number."""
+    return _all(matches(_head(column), PLAIN_NUMBER)) and _all(
+        matches(column, PLAIN_NUMBER)
+    )
+
+
+def stray(column: Any) -> tuple[int, str, int] | None:
+    """Return what is no number, if most texts of a column are one: row, text, how many.
+
+    Blank texts do not count.
+    """
+    import pyarrow.compute as pc
+
+    number = matches(column, PLAIN_NUMBER).combine_chunks()
+    blank = matches(column, r"^\s*$").combine_chunks()
+    other = pc.and_(pc.invert(number), pc.invert(blank)).fill_null(False)
+    n_numbers, n_other = (pc.sum(each).as_py() or 0 for each in (number, other))
+    if not n_other or n_other >= n_numbers:
+        return None
+    row = pc.index(other, True).as_py()
+    return row, column[row].as_py(), n_other
+
+
+def parse_vectors(column: Any, what: str) -> NDArray[np.float64]:
+    """Return the vectors that texts such as ``[0.1, 0.2]`` stand for.
+
+    Raises
+    ------
+    ArgumentError
+        When lengths differ.
+    """
+    rows: list[list[float]] = []
+    for text in _each(column):
+        parts = _SEPARATORS.split(text.strip())
+        rows.append([float(part) for part in parts if part])
+        if len(rows[-1]) != len(rows[0]):
+            raise ArgumentError(
+                f"{what} has vectors of several lengths: {len(rows[0])} numbers in row "
+                f"0, {len(rows[-1])} in row {len(rows) - 1}"
+            )
+    return np.array(rows, dtype=np.float64)
+
+
+def _each(column: Any) -> Any:
+    for chunk in column.chunks:
+        for start in range(0, len(chunk), 1024):
+            yield from chunk[start : start + 1024].to_pylist()
+
+
+def _head(column: Any) -> Any:
+    """Return a few texts, of which one that does not match spares reading the rest."""
+    return column[:100]
+
+
+def _all(matched: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return len(matched) > 0 and bool(pc.all(matched, skip_nulls=True).as_py())

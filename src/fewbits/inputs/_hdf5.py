@@ -1,0 +1,55 @@
+"""HDF5 files, such as those of ann-benchmarks: matrices under names."""
+
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fewbits._extras import missing_extra
+from fewbits.errors import ArgumentError, ArtefactError
+
+SUFFIXES = (".hdf5", ".h5")
+
+
+def read_hdf5(
+    path: Path, column: str | None, label_column: str | None
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return one data set, and one of labels.
+
+    Files of ann-benchmarks hold ``train``, the items, and ``test``, the queries.
+    """
+    try:
+        import h5py
+    except ImportError:
+        raise missing_extra("HDF5 files need h5py", "hdf5") from None
+    try:
+        with h5py.File(path, "r") as file:
+            known: list[str] = []
+            file.visititems(
+                lambda name, each: (
+                    known.append(name) if isinstance(each, h5py.Dataset) else None
+                )
+            )
+            for wanted in (column, label_column):
+                if wanted is not None and wanted not in known:
+                    raise ArgumentError(
+                        f"{path} has no data set {wanted!r}; it has {', '.join(known)}"
+                    )
+            name = column or _only(file, [n for n in known if n != label_column], path)
+            return file[name][()], file[label_column][()] if label_column else None
+    except (OSError, KeyError, RuntimeError) as error:
+        if isinstance(error, PermissionError):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise ArtefactError(f"{path} is no HDF5 file: {reason}") from error
+
+
+def _only(file: Any, names: list[str], path: Path) -> str:
+    """Return the only matrix; a file that has several needs a name."""
+    if len(names) == 1:
+        return names[0]
+    shapes = ", ".join(f"{name} {file[name].shape}" for name in names)
+    raise ArgumentError(
+        f"{path} holds {len(names)} data sets ({shapes}); name one (on the command "
+        "line by --column)"
+    )

@@ -1,0 +1,88 @@
+"""JSON lines: one object on a line, its keys the names of columns."""
+
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+from fewbits._arrow import plain_table
+from fewbits.errors import ArgumentError, ArtefactError
+
+_BATCH = 4096  # lines
+_SHOWN = 40  # letters of a line that is told
+
+
+def read_json_lines(file: IO[bytes], source: str) -> Any:
+    """Return the Arrow table of JSON lines.
+
+    A key that a line lacks is a missing value there. Numbers stay whole where all of a
+    column are; what is of several types is refused.
+    """
+    import pyarrow as pa
+
+    batches = [_batch(rows, source) for rows in _rows(file, source) if rows]
+    if not batches:
+        return pa.table({})
+    try:
+        table = pa.concat_tables(batches, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise ArgumentError(f"{source}: {_one_line(error)}") from None
+    return plain_table(table)
+
+
+def _rows(file: IO[bytes], source: str) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+    rows = []
+    for number, line in enumerate(file, 1):
+        if line.strip() and not (number == 1 and line.strip() == b"\xef\xbb\xbf"):
+            rows.append((number, _object(line, number, source)))
+        if len(rows) == _BATCH:
+            yield rows
+            rows = []
+    yield rows
+
+
+def _object(line: bytes, number: int, source: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        hint = ""
+        if number == 1 and line.lstrip().startswith(b"["):
+            hint = "; a list of objects is no JSON lines, write one object on a line"
+        raise ArtefactError(
+            f"{source} is no JSON in line {number}: {_one_line(error)}{hint}"
+        ) from None
+    if not isinstance(found, dict):
+        shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
+        raise ArtefactError(
+            f"{source} needs an object on each line, such as {{'text': ...}}; line "
+            f"{number} holds {shown!r}"
+        )
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is given twice")
+    return found
+
+
+def _batch(rows: list[tuple[int, dict[str, Any]]], source: str) -> Any:
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for _, row in rows for name in row)
+    columns = {}
+    for name in names:
+        try:
+            columns[name] = pa.array([row.get(name) for _, row in rows])
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            raise ArgumentError(
+                f"{source} holds values of several types as {name!r} in lines "
+                f"{rows[0][0]} to {rows[-1][0]}: {_one_line(error)}"
+            ) from None
+    return pa.table(columns)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

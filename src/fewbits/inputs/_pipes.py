@@ -1,0 +1,83 @@
+"""What is piped in: its first bytes tell what it is, as there is no name."""
+
+import io
+import json
+from typing import IO, Any
+
+import numpy as np
+
+from fewbits.errors import ArtefactError
+from fewbits.inputs._checks import checked_vectors
+from fewbits.inputs._csv import read_csv
+from fewbits.inputs._input import Input
+from fewbits.inputs._json_lines import read_json_lines
+from fewbits.inputs._lines import read_lines
+from fewbits.inputs._shards import Loaded, damage_told
+from fewbits.inputs._streams import HEAD, decompressed, peekable
+from fewbits.inputs._tables import Wanted, read_table
+
+_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+
+
+def read_pipe(raw: IO[bytes], wanted: Wanted, source: str) -> Input:
+    """Read NumPy's format, Parquet, Arrow, JSON lines, CSV, or a text per line.
+
+    JSON lines begin with an object. Of other text, CSV is what is asked for a column;
+    anything else is a text per line.
+    """
+    with peekable(raw) as file:
+        return _read(file, file.peek(HEAD), wanted, source)
+
+
+def _read(file: IO[bytes], head: bytes, wanted: Wanted, source: str) -> Input:
+    for magic, suffix in _COMPRESSED.items():
+        if head.startswith(magic):
+            with decompressed(file, suffix, source) as plain:
+                return read_pipe(plain, wanted, source)
+    if head.startswith(b"\x93NUMPY"):
+        return _numpy(file.read(), wanted, source)
+    if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
+        return read_table(Loaded(_arrow(file.read(), source)), wanted, source)
+    if _is_json(head):
+        return read_table(Loaded(read_json_lines(file, source)), wanted, source)
+    if wanted.of_columns():
+        as_text = (wanted.label_column,)
+        return read_table(Loaded(read_csv(file, source, as_text)), wanted, source)
+    return read_lines(file, source)
+
+
+def _is_json(head: bytes) -> bool:
+    """Tell whether the first line that is not blank is a JSON object."""
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    if not first.startswith(b"{"):
+        return False
+    if len(first) >= HEAD // 2:  # the head ends within it
+        return b'":' in first or b'" :' in first
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _numpy(content: bytes, wanted: Wanted, source: str) -> Input:
+    wanted.refuse(source)
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        reason = "" if "pickle" in str(error) else f": {error}"
+        raise ArtefactError(f"{source} is no array of numbers{reason}") from None
+    return Input("vectors", checked_vectors(array, source), None, source)
+
+
+def _arrow(content: bytes, source: str) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    buffer = pa.BufferReader(content)
+    with damage_told(source, "Parquet or Arrow"):
+        if content.startswith(b"PAR1"):
+            return parquet.read_table(buffer)
+        if content.startswith(b"ARROW1"):
+            return pa.ipc.open_file(buffer).read_all()
+        return pa.ipc.open_stream(buffer).read_all()

@@ -1,0 +1,198 @@
+"""Tables in files: one, or several that follow one another in the order of their names.
+
+Parquet is read column by column and batch by batch, so that no more than what is asked
+for is ever in memory; Arrow files are memory-mapped.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._arrow import list_matrix, plain_column, plain_table, plain_type
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+
+PARQUET = {".parquet", ".pq"}
+ARROW = {".arrow", ".feather", ".ipc", ".arrows"}
+_REASON = 200  # characters that are told
+
+
+class Table(ABC):
+    """Columns of one length; those that are asked for are read.
+
+    Attributes
+    ----------
+    fields : list of pyarrow.Field
+        Names and plain types, see `fewbits._arrow.plain_type`.
+    """
+
+    fields: list[Any]
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Rows."""
+
+    @abstractmethod
+    def column(self, place: int) -> Any:
+        """Return a plain column."""
+
+    @abstractmethod
+    def vectors(self, place: int, what: str) -> NDArray[Any]:
+        """Return a column of lists as a matrix, holding no second copy of it."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, in order."""
+        return [field.name for field in self.fields]
+
+
+class Loaded(Table):
+    """A table that is in memory, or mapped."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = plain_table(table)
+        self.fields = list(self._table.schema)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def column(self, place: int) -> Any:
+        return self._table.column(place)
+
+    def vectors(self, place: int, what: str) -> NDArray[Any]:
+        return list_matrix(self._table.column(place), what)
+
+
+class ParquetShards(Table):
+    """Parquet files that have the same columns."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        from pyarrow import parquet
+
+        self._files = []
+        for path in paths:
+            with damage_told(path, "Parquet"):
+                self._files.append(parquet.ParquetFile(path))
+        schemas = [_plain_fields(file.schema_arrow) for file in self._files]
+        check_same(schemas, paths)
+        self.fields = schemas[0]
+        self._paths = paths
+
+    def __len__(self) -> int:
+        return sum(int(file.metadata.num_rows) for file in self._files)
+
+    def column(self, place: int) -> Any:
+        import pyarrow as pa
+
+        kind = self.fields[place].type
+        chunks = [plain_column(each) for each in self._batches(place)]
+        return pa.chunked_array(
+            [chunk for column in chunks for chunk in _chunks(column)], kind
+        )
+
+    def vectors(self, place: int, what: str) -> NDArray[Any]:
+        matrix = np.empty((0, 0))
+        start = 0
+        for batch in self._batches(place):
+            rows = list_matrix(_chunked(plain_column(batch)), what)
+            if not len(rows):
+                continue
+            if not start:
+                matrix = np.empty((len(self), rows.shape[1]), rows.dtype)
+            if rows.shape[1] != matrix.shape[1]:
+                raise ArgumentError(
+                    f"{what} has vectors of several lengths: {matrix.shape[1]} numbers "
+                    f"in row 0, {rows.shape[1]} in row {start}"
+                )
+            matrix[start : start + len(rows)] = rows
+            start += len(rows)
+        return matrix
+
+    def _batches(self, place: int) -> Iterator[Any]:
+        """Yield the arrays of one column, by its place: names may repeat."""
+        for path, file in zip(self._paths, self._files, strict=True):
+            name = self.fields[place].name
+            with damage_told(path, "Parquet"):
+                for batch in file.iter_batches(columns=[name]):
+                    same = [i for i, each in enumerate(self.names) if each == name]
+                    yield batch.column(same.index(place))
+
+
+def open_tables(paths: Sequence[Path]) -> Table:
+    """Return the table of one file, or of several that have the same columns."""
+    if all(path.suffix.lower() in PARQUET for path in paths):
+        return ParquetShards(paths)
+    import pyarrow as pa
+
+    tables = [plain_table(_read_arrow(path)) for path in paths]
+    check_same([list(table.schema) for table in tables], paths)
+    return Loaded(pa.concat_tables(table.cast(tables[0].schema) for table in tables))
+
+
+def check_same(schemas: Sequence[Sequence[Any]], paths: Sequence[Path]) -> None:
+    """Refuse shards whose columns are not the same: values would be lost."""
+    first = [(field.name, field.type) for field in schemas[0]]
+    for schema, path in zip(schemas, paths, strict=True):
+        found = [(field.name, field.type) for field in schema]
+        if found != first:
+            other = next((each for each in found if each not in first), None)
+            told = f"{other[0]!r} ({other[1]})" if other else "fewer or reordered ones"
+            raise ArgumentError(
+                f"{path} has other columns than {paths[0]}: {told}; shards of a "
+                "collection need the same names and types in the same order"
+            )
+
+
+@contextmanager
+def damage_told(source: Path | str, what: str) -> Iterator[None]:
+    """Turn what Arrow says of a damaged file into one line."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (FewbitsError, PermissionError, FileNotFoundError):
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
+        raise ArtefactError(f"{source} is no {what} file: {_reason(error)}") from error
+
+
+def _read_arrow(path: Path) -> Any:
+    """Map an Arrow file, or a stream, as Hugging Face's datasets write it."""
+    import pyarrow as pa
+    from pyarrow import feather
+
+    with damage_told(path, path.suffix[1:]):
+        with path.open("rb") as file:
+            head = file.read(6)
+        if head.startswith(b"FEA1"):  # the first version of Feather
+            return feather.read_table(path)
+        source = pa.memory_map(str(path))
+        if head == b"ARROW1":
+            return pa.ipc.open_file(source).read_all()
+        return pa.ipc.open_stream(source).read_all()
+
+
+def _plain_fields(schema: Any) -> list[Any]:
+    import pyarrow as pa
+
+    return [pa.field(field.name, plain_type(field.type)) for field in schema]
+
+
+def _chunked(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+
+def _chunks(column: Any) -> list[Any]:
+    return list(_chunked(column).chunks)
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line, without the bytes of a file that a terminal would obey."""
+    line = (str(error).splitlines() or [type(error).__name__])[0][:_REASON]
+    return "".join(letter if letter.isprintable() else "?" for letter in line)

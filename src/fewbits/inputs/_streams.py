@@ -1,0 +1,100 @@
+"""Bytes of files, compressed ones, pipes and standard input."""
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from fewbits.errors import ArtefactError, MissingExtraError
+
+HEAD = 1 << 16  #: Bytes that tell what a file is.
+#: Endings of compressed files, which stand behind the ending that tells the kind.
+COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+
+
+def kind_of(path: Path) -> str:
+    """Return the ending that tells what a file holds, without that of a compression.
+
+    Examples
+    --------
+    >>> kind_of(Path("reviews.CSV.gz")), kind_of(Path("x.npy"))
+    ('.csv', '.npy')
+    """
+    suffixes = [each.lower() for each in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell a compressed file by its ending."""
+    return path.suffix.lower() in COMPRESSED
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file and decompress what it holds.
+
+    Raises
+    ------
+    ArtefactError
+        When a compressed file is damaged or cut off.
+    """
+    with (
+        path.open("rb") as file,
+        decompressed(file, path.suffix.lower(), str(path)) as plain,
+    ):
+        yield plain
+
+
+@contextmanager
+def decompressed(file: IO[bytes], suffix: str, source: str) -> Iterator[IO[bytes]]:
+    """Decompress what a file holds, by its ending; others come as they are."""
+    try:
+        yield _plain(file, suffix)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ArtefactError(f"{source} is damaged: {error}") from error
+    except OSError as error:
+        # Arrow says of a damaged zstd stream no more than that.
+        if error.errno is None and suffix in COMPRESSED:
+            raise ArtefactError(f"{source} is damaged: {error}") from error
+        raise
+
+
+@contextmanager
+def peekable(raw: IO[bytes]) -> Iterator[io.BufferedReader]:
+    """Let the first `HEAD` bytes be looked at; `raw` stays open afterwards."""
+    file = io.BufferedReader(raw, HEAD)  # type: ignore[arg-type]
+    try:
+        yield file
+    finally:
+        file.detach()
+
+
+def standard_input() -> IO[bytes]:
+    """Return the bytes that are typed or piped in."""
+    # Tests and notebooks put a text in the place of standard input.
+    buffer = getattr(sys.stdin, "buffer", None)
+    return buffer or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
+
+
+def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
+    kind = COMPRESSED.get(suffix)
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    if kind == "zstd":
+        return _zstd(file)
+    return file
+
+
+def _zstd(file: IO[bytes]) -> IO[bytes]:
+    import pyarrow as pa
+
+    if not pa.Codec.is_available("zstd"):
+        raise MissingExtraError("this pyarrow was built without zstd")
+    opened: Any = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    return io.BufferedReader(opened)
