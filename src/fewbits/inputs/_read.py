@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import read_npy, read_npz
+from fewbits.inputs._image_folder import find_images, is_image
 from fewbits.inputs._input import Input
 from fewbits.inputs._label_files import SUFFIXES, read_labels
 from fewbits.inputs._lines import read_lines, read_standard_input
 from fewbits.inputs._tables import TABLES, read_table
 
-IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
 _PLAIN = {".npy": read_npy, ".txt": read_lines}
 
@@ -33,9 +31,10 @@ def read(
     path : str or Path
         ``.npy`` or ``.npz`` (vectors), ``.parquet``, ``.arrow``, ``.feather``, ``.csv``
         or ``.tsv`` (a column of vectors or texts, or nothing but columns of numbers),
-        ``.txt`` (a text per line), a folder of images (the label is the folder an image
-        lies in), or ``-`` for texts from standard input. Columns of a .csv are
-        separated by commas, semicolons or tabs, as in its first line.
+        ``.txt`` (a text per line), an image (``.jpg``, ``.png``, ...), a folder of
+        images (the label is the folder an image lies in), or ``-`` for texts from
+        standard input. Columns of a .csv are separated by commas, semicolons or tabs,
+        as in its first line.
     column, label_column : str, default=None
         Columns of a table, or arrays of a .npz file; labels of a .npy or .txt file may
         be in another file of these kinds. Without `column`, the only one
@@ -90,11 +89,14 @@ def _read(
         return read_table(path, column, label_column, names)
     if not path.is_dir() and suffix == ".npz":
         return read_npz(path, column, label_column)
+    if is_image(path):
+        _refuse_columns(str(path), column, label_column)
+        return Input("images", [path], None, str(path))
     reader = _read_folder if path.is_dir() else _PLAIN.get(suffix)
     if reader is None:
         raise ArgumentError(
-            f"cannot tell what {path} holds; known are a folder of images and "
-            f"{', '.join(sorted({*_PLAIN, *TABLES, '.npz'}))}"
+            f"cannot tell what {path} holds; known are images (.jpg, .png, ...), "
+            f"folders of them and {', '.join(sorted({*_PLAIN, *TABLES, '.npz'}))}"
         )
     if path.is_dir():
         _refuse_columns(str(path), column, label_column, _FOLDER_HINT)
@@ -129,11 +131,5 @@ def _refuse_columns(
 
 
 def _read_folder(path: Path) -> Input:
-    files = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGES)
-    if not files:
-        raise ArgumentError(
-            f"{path} holds no images; known are {', '.join(sorted(IMAGES))}"
-        )
-    nested = any(file.parent != path for file in files)
-    labels = np.array([file.parent.name for file in files]) if nested else None
+    files, labels = find_images(path)
     return Input("images", files, labels, str(path))
