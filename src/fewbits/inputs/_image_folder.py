@@ -73,8 +73,8 @@ def _labels(path: Path, files: list[Path]) -> NDArray[np.str_] | None:
         return None
     if in_root:
         warn_user(
-            f"{path}: no labels, as {_count(in_root, 'image')} beside the subfolders "
-            "belong to no class; put them into a subfolder"
+            f"{path}: no labels are taken from the subfolders, as {in_root:,} "
+            f"image{'s lie' if in_root > 1 else ' lies'} beside them"
         )
         return None
     nested = {folder for folder in folders if "/" in folder}
@@ -90,7 +90,7 @@ def _left_out(found: Found) -> list[str]:
     """Say what is not among the images, a clause for each kind."""
     told = []
     if found.unread:
-        told.append(f"{_formats(found)} of formats that are not read")
+        told.append(f"formats that are not read: {_formats(found.unread)}")
     if found.broken:
         told.append(f"links that lead nowhere: {_named(found.broken)}")
     if found.circular:
@@ -116,20 +116,15 @@ def _no_images(path: Path, found: Found) -> str:
     return f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}"
 
 
-def _formats(found: Found) -> str:
-    counts = Counter(file.suffix.lower() for file in found.unread)
-    each = ", ".join(f"{n:,} {suffix}" for suffix, n in sorted(counts.items()))
-    return f"{_count(len(found.unread), 'image')} ({each})"
+def _formats(files: list[Path]) -> str:
+    counts = Counter(file.suffix.lower() for file in files)
+    return ", ".join(f"{n:,} {suffix}" for suffix, n in sorted(counts.items()))
 
 
 def _named(paths: Iterable[Path]) -> str:
     names = [repr(path.as_posix()) for path in sorted(paths)]
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _check_names(path: Path, found: Found) -> None:
