@@ -82,7 +82,7 @@ def _as_rgb(image: Any) -> Any:
 
 
 def _load(image: Any) -> None:
-    """Read the pixels; a TIFF turns itself then, and forgets its orientation.
+    """Read the pixels; a TIFF turns itself then.
 
     Pillow to 13 at least mixes up the lines of a TIFF that lies on its side where it
     maps the file into memory, which it does when it knows the file's name.
@@ -99,7 +99,9 @@ def _load(image: Any) -> None:
 
 
 def _orientation(image: Any) -> int:
-    """Return the EXIF orientation of a loaded image, 1 when it has none."""
+    """Return how a loaded image is still to be turned, 1 when it stands upright."""
+    if image.format == "TIFF":  # turned; older versions of Pillow kept the tag
+        return 1
     try:
         return int(image.getexif().get(_ORIENTATION_TAG, 1))
     except Exception:  # damaged EXIF: every viewer shows such a picture as stored

@@ -54,9 +54,9 @@ def test_images_are_upright(tmp_path, kind, orientation):
     expected = TURNED[orientation](np.asarray(Image.open(plain)))
     np.testing.assert_array_equal(pixels(tagged), expected)
     with Image.open(tagged) as image:
-        peer = ImageOps.exif_transpose(image)
-        np.testing.assert_array_equal(peer, expected)
         np.testing.assert_array_equal(pixels(image), expected)
+        if kind != "TIFF":  # which Pillow 10.0 turns twice
+            np.testing.assert_array_equal(ImageOps.exif_transpose(image), expected)
     square = as_rgb(tagged, 8)
     np.testing.assert_array_equal(square, as_rgb(np.ascontiguousarray(expected), 8))
     assert as_rgb_within(tagged, 40, 4).shape[:2] == (
@@ -257,7 +257,7 @@ def test_files_of_unknown_scale_are_refused(tmp_path):
 def test_a_dark_file_of_sixteen_bits_is_dark(tmp_path, name):
     """The file says that it has 16 bits; an array of such numbers does not."""
     dark = GREY.astype(np.uint16)
-    Image.fromarray(dark).save(tmp_path / name)
+    save_deep(tmp_path / name, dark)
     assert not pixels(tmp_path / name).any()
     for item in (dark, Image.fromarray(dark)):
         with pytest.raises(FeatureError, match="use uint8 for bytes"):
@@ -267,8 +267,15 @@ def test_a_dark_file_of_sixteen_bits_is_dark(tmp_path, name):
 def test_sixteen_bit_files(tmp_path):
     deep = GREY.astype(np.uint16) * 257
     for name in ("x.png", "x.tif", "x.pgm"):
-        Image.fromarray(deep).save(tmp_path / name)
+        save_deep(tmp_path / name, deep)
         np.testing.assert_array_equal(pixels(tmp_path / name)[:, :, 0], GREY)
+
+
+def save_deep(path, deep):
+    if path.suffix == ".pgm":  # which Pillow 10 cannot write
+        path.write_bytes(b"P5 20 12 65535\n" + deep.astype(">u2").tobytes())
+    else:
+        Image.fromarray(deep).save(path)
 
 
 def test_twelve_bits_are_scaled(tmp_path):
