@@ -1,7 +1,6 @@
 """The images of a folder, and the classes that its subfolders are."""
 
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.inputs._image_walk import IMAGES, Found, walk
+from fewbits.inputs._image_walk import IMAGES, Found, suffix_of, walk
 
 _NAMED = 3  # at most, in a message
 
@@ -66,9 +65,9 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
     return [path / file for file in found.images], _labels(path, found.images)
 
 
-def _labels(path: Path, files: list[Path]) -> NDArray[np.str_] | None:
-    folders = [file.parent.as_posix() for file in files]
-    in_root = folders.count(".")
+def _labels(path: Path, files: list[str]) -> NDArray[np.str_] | None:
+    folders = [_folder(file) for file in files]
+    in_root = folders.count("")
     if in_root == len(files):
         return None
     if in_root:
@@ -100,13 +99,11 @@ def _left_out(found: Found) -> list[str]:
 
 def _without_images(found: Found) -> list[str]:
     """Name the folders below which there is no image, without those inside them."""
-    full = {file.parent for file in found.images}
-    full |= {parent for folder in full for parent in folder.parents}
-    empty = [
-        folder
-        for folder in found.folders
-        if folder not in full and folder.parent in full
-    ]
+    full, more = {""}, {_folder(file) for file in found.images}
+    while more := more - full:
+        full |= more
+        more = {_folder(folder) for folder in more}
+    empty = [x for x in found.folders if x not in full and _folder(x) in full]
     return [f"no images that can be read in {_named(empty)}"] if empty else []
 
 
@@ -116,22 +113,24 @@ def _no_images(path: Path, found: Found) -> str:
     return f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}"
 
 
-def _formats(files: list[Path]) -> str:
-    counts = Counter(file.suffix.lower() for file in files)
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _formats(files: list[str]) -> str:
+    counts = Counter(map(suffix_of, files))
     return ", ".join(f"{n:,} {suffix}" for suffix, n in sorted(counts.items()))
 
 
-def _named(paths: Iterable[Path]) -> str:
-    names = [repr(path.as_posix()) for path in sorted(paths)]
+def _named(names: list[str]) -> str:
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return ", ".join(map(repr, names[:_NAMED])) + more
 
 
 def _check_names(path: Path, found: Found) -> None:
     """Refuse names that could be neither printed nor kept beside codes."""
     for file in found.images:
         try:
-            str(file).encode()
+            file.encode()
         except UnicodeEncodeError:
-            name = ascii(str(file))
-            raise ArgumentError(f"{path}: the name {name} is not UTF-8") from None
+            raise ArgumentError(f"{path}: the name {file!a} is not UTF-8") from None

@@ -20,17 +20,17 @@ _JUNK = {"__MACOSX", "@eaDir", "$RECYCLE.BIN", "System Volume Information"}
 
 @dataclass
 class Found:
-    """Paths from the folder on, each list in the order of names."""
+    """Paths from the folder on, with slashes, each list in the order of names."""
 
-    images: list[Path] = field(default_factory=list)
-    folders: list[Path] = field(default_factory=list)
-    unread: list[Path] = field(default_factory=list)
-    broken: list[Path] = field(default_factory=list)
-    circular: list[Path] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    circular: list[str] = field(default_factory=list)
 
     def sort(self) -> None:
         for paths in vars(self).values():
-            paths.sort(key=lambda path: path.parts)
+            paths.sort(key=lambda path: path.split("/"))
 
 
 def walk(root: Path) -> Found:
@@ -43,18 +43,18 @@ def walk(root: Path) -> Found:
     """
     found = Found()
     # Links can lead into a circle: `inside` are the folders that one lies in.
-    waiting = [(Path(), frozenset({_identity(root)}))]
+    waiting = [("", frozenset({_identity(str(root))}))]
     while waiting:
         folder, inside = waiting.pop()
         for entry in _entries(root / folder):
-            name = folder / entry.name
+            name = folder + entry.name
             if not _is_folder(entry):
                 _sort_in(name, entry, found)
-            elif (this := _identity(root / name)) in inside and this[1]:
+            elif (this := _identity(entry.path)) in inside and this[1]:
                 found.circular.append(name)
             else:
                 found.folders.append(name)
-                waiting.append((name, inside | {this}))
+                waiting.append((f"{name}/", inside | {this}))
     found.sort()
     return found
 
@@ -71,18 +71,23 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
     return os.path.isdir(entry) if entry.is_symlink() else entry.is_dir()
 
 
-def _sort_in(name: Path, entry: "os.DirEntry[str]", found: Found) -> None:
+def _sort_in(name: str, entry: "os.DirEntry[str]", found: Found) -> None:
     """Put what is no folder where it belongs; other files belong nowhere."""
-    suffix = name.suffix.lower()
+    suffix = suffix_of(name)
     if entry.is_symlink() and not os.path.exists(entry):
         found.broken.append(name)
-    elif suffix in IMAGES and os.path.isfile(entry):
+    elif suffix in IMAGES and entry.is_file():
         found.images.append(name)
     elif suffix in UNREAD:
         found.unread.append(name)
 
 
-def _identity(folder: Path) -> tuple[int, int]:
+def suffix_of(name: str) -> str:
+    """Return the suffix of a path with slashes, in small letters."""
+    return os.path.splitext(name)[1].lower()
+
+
+def _identity(folder: str) -> tuple[int, int]:
     """Return what tells a folder from others; (x, 0) where the system has nothing."""
-    status = folder.stat()
+    status = os.stat(folder)
     return status.st_dev, status.st_ino
