@@ -1,5 +1,8 @@
 """What every backbone promises. A new one adds one line to EXAMPLES."""
 
+import copy
+import sys
+
 import numpy as np
 import pytest
 
@@ -77,6 +80,22 @@ class TestBackboneContract:
 def test_fingerprints_differ(kept):
     ids = [kept.get(name, name) for name in EXAMPLES]
     assert len({backbones.load(name).fingerprint for name in ids}) == len(ids)
+
+
+@pytest.mark.parametrize("name", [n for n in EXAMPLES if "wordllama" not in n])
+def test_how_images_are_opened_is_in_the_fingerprint(name, backbone, monkeypatch):
+    """Else features that were kept before the rule changed would go on being used."""
+    home = sys.modules[_where_fingerprint(type(backbone))]
+    again = copy.copy(backbone)
+    again.__dict__.pop("fingerprint", None)
+    assert again.fingerprint == backbone.fingerprint
+    again.__dict__.pop("fingerprint")
+    monkeypatch.setattr(home, "PIXEL_RULE", "another")
+    assert again.fingerprint != backbone.fingerprint
+
+
+def _where_fingerprint(kind):
+    return next(c for c in kind.__mro__ if "fingerprint" in vars(c)).__module__
 
 
 def test_unknown_name():

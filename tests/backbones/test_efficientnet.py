@@ -86,16 +86,6 @@ def test_a_broken_image_is_named(tmp_path):
         as_rgb(tmp_path / "absent.jpg", 16)
 
 
-@pytest.mark.parametrize(
-    "array",
-    [np.zeros((4, 4, 3)), np.zeros((4, 4, 4), np.uint8), np.zeros((0, 4), np.uint8)],
-    ids=["float", "four channels", "empty"],
-)
-def test_arrays_that_are_no_images(array):
-    with pytest.raises(FeatureError, match="arrays must be uint8"):
-        as_rgb(array, 16)
-
-
 def test_a_damaged_png_is_named(tmp_path):
     path = tmp_path / "damaged.png"
     Image.new("RGB", (40, 40), "red").save(path)

@@ -392,7 +392,7 @@ def test_labels_of_images_need_no_name(tmp_path):
 
 def test_a_folder_without_images(tmp_path):
     (tmp_path / "notes.md").touch()
-    with pytest.raises(ArgumentError, match=r"holds no images; known are \.bmp, \.jp"):
+    with pytest.raises(ArgumentError, match=r"holds no images; known are \.apng, \.bm"):
         inputs.read(tmp_path)
 
 

@@ -3,12 +3,9 @@
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from fewbits._extras import missing_extra
+from fewbits._images import open_rgb
 from fewbits.errors import FeatureError
 
 SIZE = 96  # pixels of the longer side
@@ -48,52 +45,25 @@ def thumbnail(item: Any) -> tuple[str, bool]:
 
     Parameters
     ----------
-    item : str, Path, PIL image, ndarray of uint8 (h, w) or (h, w, 3), or ImageItem
+    item : str, Path, PIL image, ndarray (h, w), (h, w, 1) or (h, w, 3), or ImageItem
 
     Raises
     ------
     MissingExtraError
         When Pillow is not installed.
     FeatureError
-        When the image cannot be opened, naming it.
+        When the image cannot be opened, or it is not certain what its numbers mean,
+        naming it.
     """
-    try:
-        from PIL import Image
-    except ImportError:
-        what = "thumbnails need the package pillow"
-        raise missing_extra(what, "vision") from None
-    try:
-        image = _as_rgb(item)
-        tiny = max(image.size) <= _TINY
-        image.thumbnail((SIZE, SIZE), Image.Resampling.LANCZOS)
-        file = BytesIO()
-        if tiny:
-            image.save(file, "PNG")
-        else:
-            image.save(file, "JPEG", quality=80)
-    except FileNotFoundError as error:
-        raise FeatureError(f"there is no file {_name(item)}") from error
-    # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
-    except (OSError, ValueError, TypeError, SyntaxError, AttributeError) as error:
-        raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
-    except Image.DecompressionBombError as error:
-        raise FeatureError(f"{_name(item)} is too large an image: {error}") from error
-    kind = "png" if tiny else "jpeg"
-    return f"data:image/{kind};base64,{b64encode(file.getvalue()).decode()}", tiny
-
-
-def _as_rgb(item: Any) -> Any:
+    image = open_rgb(item)
     from PIL import Image
 
-    if isinstance(item, str | Path):
-        with Image.open(item) as image:
-            return image.convert("RGB")
-    if isinstance(item, np.ndarray):
-        item = Image.fromarray(item)
-    return (item if isinstance(item, Image.Image) else item.open()).convert("RGB")
-
-
-def _name(item: Any) -> str:
-    if isinstance(item, str | Path):
-        return str(item)
-    return str(getattr(item, "name", None) or f"the {type(item).__name__}")
+    tiny = max(image.size) <= _TINY
+    image.thumbnail((SIZE, SIZE), Image.Resampling.LANCZOS)
+    file = BytesIO()
+    if tiny:
+        image.save(file, "PNG")
+    else:
+        image.save(file, "JPEG", quality=80)
+    kind = "png" if tiny else "jpeg"
+    return f"data:image/{kind};base64,{b64encode(file.getvalue()).decode()}", tiny

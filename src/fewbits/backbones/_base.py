@@ -35,7 +35,7 @@ class Backbone(ABC):
         Parameters
         ----------
         items : sequence
-            Texts, or images: paths, PIL images or uint8 arrays.
+            Texts, or images: paths, PIL images or arrays.
         progress : callable, default=None
             Called with (items done, items in all).
         """

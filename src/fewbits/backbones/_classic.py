@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._images import PIXEL_RULE
 from fewbits.backbones._base import Backbone, Progress
 from fewbits.backbones._cache import cache_folder
 from fewbits.backbones._classic_files import (
@@ -98,7 +99,7 @@ class ClassicDescriptors(Backbone):
         Parameters
         ----------
         images : sequence
-            Paths, PIL images or uint8 arrays; some hundreds.
+            Paths, PIL images or arrays; some hundreds.
         random_state : int or None, default=0
             Seeds the sample of descriptors and k-means.
         progress : callable, default=None
@@ -139,7 +140,7 @@ class ClassicDescriptors(Backbone):
     @cached_property
     def fingerprint(self) -> str:
         return hashlib.sha256(
-            f"{_RULE} {self._vocabulary.checksum}".encode()
+            f"{PIXEL_RULE}, {_RULE} {self._vocabulary.checksum}".encode()
         ).hexdigest()
 
     def extract(

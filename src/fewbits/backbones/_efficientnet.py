@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._extras import missing_extra
+from fewbits._images import PIXEL_RULE
 from fewbits.backbones._cache import cache_folder, read_checked, write_checked
 from fewbits.backbones._efficientnet_onnx import convert
 from fewbits.backbones._network_images import NetworkImages, session_of
 
 _CHANNELS = 1280
-_RULE = "RGB squeezed bilinearly, (x - 127) / 128, mean over cells, version 1"
+_RULE = "squeezed bilinearly, (x - 127) / 128, mean over cells, version 1"
 _NEEDED = "images need Pillow, ONNX Runtime and EfficientNet-Lite0's weights"
 
 
@@ -35,7 +36,8 @@ class EfficientNetLite0(NetworkImages):
 
     @cached_property
     def fingerprint(self) -> str:
-        digest = hashlib.sha256(f"{_RULE}, {self.size}, {self.cells}".encode())
+        rules = f"{PIXEL_RULE}, {_RULE}, {self.size}, {self.cells}"
+        digest = hashlib.sha256(rules.encode())
         digest.update(self._checkpoint.read_bytes())
         return digest.hexdigest()
 

@@ -27,7 +27,7 @@ def features(
     ----------
     backbone : Backbone
     items : sequence
-        Texts, or images: paths, PIL images or uint8 arrays.
+        Texts, or images: paths, PIL images or arrays.
     progress : callable, default=None
         Called with (items done, items in all).
 

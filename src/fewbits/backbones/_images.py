@@ -1,14 +1,12 @@
-"""Opening images of any kind as RGB bytes."""
+"""Images of any kind at the size that a backbone looks at."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._extras import missing_extra
-from fewbits.errors import FeatureError
+from fewbits._images import open_rgb
 
 
 def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
@@ -16,16 +14,17 @@ def as_rgb(item: Any, size: int) -> NDArray[np.uint8]:
 
     Parameters
     ----------
-    item : str, Path, PIL image, ndarray of uint8 (h, w) or (h, w, 3), or ImageItem
-        Grey, palette, CMYK and transparent images become RGB (transparency is
-        dropped). Whatever the shape, the image is squeezed into a square.
+    item : str, Path, PIL image, ndarray (h, w), (h, w, 1) or (h, w, 3), or ImageItem
+        See `fewbits._images.open_rgb`. Whatever the shape, the image is squeezed into a
+        square.
     size : int
         Pixels on each side; bilinear, with antialiasing when it shrinks.
 
     Raises
     ------
     FeatureError
-        When the image cannot be opened, naming it.
+        When the image cannot be opened, or it is not certain what its numbers mean,
+        naming it.
     """
     return _resized(item, lambda width, height: (size, size))
 
@@ -49,61 +48,8 @@ def _resized(
     item: Any, size: Callable[[int, int], tuple[int, int]]
 ) -> NDArray[np.uint8]:
     """Return the image with the (width, height) that `size` makes of its own."""
-    try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise missing_extra("images need Pillow", "vision") from None
+    image = open_rgb(item)
+    from PIL import Image
 
-    # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
-    unreadable = (
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-        OSError,
-        ValueError,
-        TypeError,
-        SyntaxError,
-        AttributeError,
-    )
-    try:
-        image = _eight_bits(_open(item)).convert("RGB")
-        resized = image.resize(size(*image.size), Image.Resampling.BILINEAR)
-    except FileNotFoundError as error:
-        raise FeatureError(f"there is no file {_name(item)}") from error
-    except unreadable as error:
-        raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
+    resized = image.resize(size(*image.size), Image.Resampling.BILINEAR)
     return np.asarray(resized, dtype=np.uint8)
-
-
-def _eight_bits(image: Any) -> Any:
-    """Scale 16-bit grey, which Pillow would otherwise clip to white."""
-    from PIL import Image
-
-    if not image.mode.startswith("I"):
-        return image
-    return Image.fromarray((np.asarray(image) >> 8).clip(0, 255).astype(np.uint8))
-
-
-def _open(item: Any) -> Any:
-    from PIL import Image
-
-    if isinstance(item, str | Path):
-        return Image.open(item)
-    if isinstance(item, np.ndarray):
-        grey_or_rgb = item.ndim == 2 or (item.ndim == 3 and item.shape[2] == 3)
-        if item.dtype != np.uint8 or not grey_or_rgb or item.size == 0:
-            raise ValueError(
-                "arrays must be uint8 (h, w) or (h, w, 3), got "
-                f"{item.dtype} {item.shape}"
-            )
-        return Image.fromarray(item)
-    if isinstance(item, Image.Image):
-        return item
-    if hasattr(item, "open"):
-        return item.open()
-    raise TypeError(f"expected a path, an image or an array, got {type(item).__name__}")
-
-
-def _name(item: Any) -> str:
-    if isinstance(item, str | Path):
-        return str(item)
-    return str(getattr(item, "name", None) or f"the {type(item).__name__}")

@@ -60,7 +60,9 @@ def pixels(items: Sequence[Any], size: int) -> NDArray[np.uint8]:
     Parameters
     ----------
     items : sequence
-        Paths, PIL images or uint8 arrays (h, w) or (h, w, 3).
+        Paths, PIL images (both turned as their EXIF orientation says), or arrays (h, w)
+        or (h, w, 3) of bytes, of booleans, or of floats from 0 to 1. Of uint16 the
+        upper byte counts, other integers must be bytes.
     size : int
         Pixels on each side. Whatever the shape, an image is squeezed into a square:
         bilinear, with antialiasing when it shrinks.
@@ -72,7 +74,8 @@ def pixels(items: Sequence[Any], size: int) -> NDArray[np.uint8]:
     Raises
     ------
     FeatureError
-        When an image cannot be opened, naming it.
+        When an image cannot be opened, or it is not certain what its numbers mean,
+        naming it.
 
     Examples
     --------

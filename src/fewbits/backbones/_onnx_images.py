@@ -7,13 +7,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._images import PIXEL_RULE
 from fewbits.backbones._network_images import NetworkImages, session_of
 from fewbits.backbones._onnx_files import id_of
 from fewbits.errors import ArtefactError, MissingExtraError
 
 #: What a file must say of itself: other models expect other pixels.
 FORMAT = "fewbits-onnx-images-1"
-_RULE = "RGB squeezed bilinearly, x / 255, version 1"
+_RULE = "squeezed bilinearly, x / 255, version 1"
 _NEEDED = "images need Pillow and ONNX Runtime"
 
 
@@ -53,7 +54,8 @@ class OnnxImages(NetworkImages):
 
     @cached_property
     def fingerprint(self) -> str:
-        return hashlib.sha256(f"{_RULE} {self._checksum}".encode()).hexdigest()
+        rules = f"{PIXEL_RULE}, {_RULE}"
+        return hashlib.sha256(f"{rules} {self._checksum}".encode()).hexdigest()
 
     @property
     def _session(self) -> Any:

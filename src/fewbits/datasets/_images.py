@@ -36,6 +36,8 @@ class ImageItem:
     def open(self) -> "Image":
         """Return the decoded image, in the mode in which it is stored.
 
+        It is not turned as its EXIF orientation says; backbones and pages do that.
+
         Raises
         ------
         ArtefactError

@@ -14,6 +14,8 @@ from fewbits.inputs._arrays import read_npy, read_npz
 from fewbits.inputs._checks import as_labels, checked_vectors
 from fewbits.inputs._csv import read_csv
 from fewbits.inputs._hdf5 import read_hdf5
+from fewbits.inputs._image_folder import find_images
+from fewbits.inputs._image_walk import IMAGES
 from fewbits.inputs._input import Input
 from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._label_files import SUFFIXES, read_labels
@@ -25,7 +27,6 @@ from fewbits.inputs._streams import is_compressed, kind_of, open_bytes, standard
 from fewbits.inputs._tables import Wanted, read_table
 from fewbits.inputs._vecs import read_vecs
 
-IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
 _SHARDS = PARQUET | ARROW
 
@@ -52,7 +53,8 @@ def read(
           ``.tsv``, ``.jsonl``: a table, with a column of vectors or texts, or nothing
           but columns of numbers;
         - ``.txt``: a text per line;
-        - an image, or a folder of images, whose labels are the folders they lie in;
+        - an image, or a folder of images, whose labels are the folders they lie in,
+          see `fewbits.inputs.find_images`;
         - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
           the same columns, in the order of their names;
         - ``-``: standard input; its first bytes tell what it is.
@@ -161,7 +163,7 @@ def _matching(pattern: str) -> list[Path]:
 def _read_several(paths: list[Path], wanted: Wanted, source: str) -> Input:
     """Read files that follow one another: tables of the same columns, or images."""
     kinds = {path.suffix.lower() for path in paths}
-    if kinds <= IMAGES:
+    if kinds <= set(IMAGES):
         wanted.refuse(source)
         return Input("images", paths, None, source)
     if not (kinds <= PARQUET or kinds <= ARROW):
@@ -178,13 +180,7 @@ def _read_folder(path: Path, wanted: Wanted) -> Input:
     if shards:
         return _read_several(shards, wanted, str(path))
     wanted.refuse(str(path), _FOLDER_HINT)
-    files = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGES)
-    if not files:
-        raise ArgumentError(
-            f"{path} holds no images; known are {', '.join(sorted(IMAGES))}"
-        )
-    nested = any(file.parent != path for file in files)
-    labels = np.array([file.parent.name for file in files]) if nested else None
+    files, labels = find_images(path)
     return Input("images", files, labels, str(path))
 
 
