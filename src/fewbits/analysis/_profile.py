@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import as_classes
+from fewbits._labels import as_classes
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes
 from fewbits.analysis._columns import count_ones

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import as_classes
+from fewbits._labels import as_classes
 from fewbits._typing import Array, IdArray
 from fewbits.analysis._checks import entropy
 from fewbits.analysis._extremes import score_blocks

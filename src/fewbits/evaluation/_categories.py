@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count, check_seed
+from fewbits._labels import as_labels
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes
 from fewbits.decoding import LinearModel, learn_class, select_bits
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels, check_lengths, check_not_empty
+from fewbits.evaluation._checks import check_lengths, check_not_empty
 
 #: Weights of the errors: of the SVM, and of the one that selects its bits, if any.
 Costs = tuple[float, float | None]

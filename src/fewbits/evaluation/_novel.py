@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._checks import check_count
+from fewbits._labels import as_labels
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels
 from fewbits.evaluation._classification import svm_accuracy
 from fewbits.evaluation._splits import per_class_split
 
