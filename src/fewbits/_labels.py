@@ -128,9 +128,10 @@ def check_same_kind(first: Array, second: Array, names: tuple[str, str]) -> None
         raise ArgumentError(f"{names[0]} are {kinds[0]}, {names[1]} {kinds[1]}")
 
 
-def check_binary(matrix: Any) -> Any:
-    """Return a matrix, dense or sparse, that holds 0 and 1 only."""
-    values = matrix.data if _is_sparse(matrix) else matrix
+def check_binary(labels: Any, name: str = "labels") -> Any:
+    """Return a matrix, dense or sparse as it was, that holds 0 and 1 only."""
+    matrix: Any = labels if _is_sparse(labels) else _array(labels, name)
+    values: Any = matrix.data if _is_sparse(matrix) else matrix
     if values.dtype.kind == "O":
         values = _whole_objects(values)
         matrix = values

@@ -73,7 +73,7 @@ def novel_class_score(
     >>> search.fit(X[:300], y[:300], groups=y[:300]).best_params_["lam"] in (10, 100)
     True
     """
-    labels = as_labels(y, "y")
+    labels = as_labels(y, "y", n=len(X))
     check_count(n_test, "n_test")
     classes, counts = np.unique(labels, return_counts=True)
     enough = classes[counts > n_test]

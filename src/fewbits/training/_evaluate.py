@@ -21,6 +21,7 @@ from fewbits.evaluation import (
     share_label,
 )
 from fewbits.inputs import Input
+from fewbits.training._alarms import checked_labels
 from fewbits.training._reranked import reranked
 
 Progress = Callable[[int, int], None]
@@ -94,6 +95,7 @@ def evaluate_bundle(
         When only one side has labels, they differ in form, or there are fewer than `k`
         items.
     """
+    queries, database = checked_labels(queries), checked_labels(database)
     _check_labels(queries, database)
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")

@@ -13,7 +13,7 @@ from fewbits._checks import check_count, check_seed
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
-from fewbits.training._alarms import check_classes
+from fewbits.training._alarms import check_classes, checked_labels
 from fewbits.training._fit import features_of
 from fewbits.training._methods import (
     SUPERVISED,
@@ -240,6 +240,7 @@ def tune(
     """
     methods = [methods] if isinstance(methods, str) else methods
     n_bits = [n_bits] if isinstance(n_bits, int | np.integer) else n_bits
+    source = checked_labels(source)
     _check(source, target, minutes)
     random_state = check_seed(random_state)
     max_rows = check_count(max_rows, "the number of rows")
