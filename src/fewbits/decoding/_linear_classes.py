@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._checks import check_seed, whole_number
 from fewbits._labels import as_classes, as_label_rows
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes
 from fewbits.decoding._linear import learn_class
@@ -30,6 +31,9 @@ class LinearClasses:
     weights: NDArray[np.float32]
     biases: NDArray[np.float32]
     names: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code for every class, above 0 where it is rather of the class.

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from fewbits._checks import check_count
 from fewbits._labels import as_classes, as_labels
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import Neighbours, as_codes, hamming_distances, hamming_topk
 from fewbits.errors import ArgumentError
@@ -26,6 +27,9 @@ class Votes(NamedTuple):
 
     labels: NDArray[Any]
     shares: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class Ballots(NamedTuple):

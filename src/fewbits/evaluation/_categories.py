@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count, check_seed
 from fewbits._labels import as_labels
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.codes import as_codes
@@ -43,6 +44,9 @@ class CategoryScores:
     precision: NDArray[np.float64]
     n_selected: NDArray[np.int64]
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __str__(self) -> str:
         return (

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
 from fewbits._labels import as_labels, check_same_kind
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.decoding import nearest_vote
@@ -45,6 +46,9 @@ class Accuracy:
     per_class: NDArray[np.float64]
     predictions: Array
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __float__(self) -> float:
         return self.value

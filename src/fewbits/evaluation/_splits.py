@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
 from fewbits._labels import as_label_rows, as_labels, check_same_kind
+from fewbits._repr import one_line
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_not_empty
@@ -33,6 +34,9 @@ class Split:
     database: IdArray
     random_state: int
     protocol: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def per_class_split(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits._warnings import warn_user
@@ -53,6 +54,9 @@ class Report:
     knn_accuracy: float | None
     n_queries: int
     n_items: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

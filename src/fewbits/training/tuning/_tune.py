@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fewbits import __version__, _kernels
 from fewbits._checks import check_count, check_seed
+from fewbits._repr import one_line
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -90,6 +91,9 @@ class Tuning:
     without_torch: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     vector_bytes: int = 0
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def configuration(self) -> Configuration:
