@@ -6,9 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 
 
@@ -45,18 +43,6 @@ def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
     if value not in known:
         raise ArgumentError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     return value
-
-
-def as_classes(labels: ArrayLike, n: int) -> tuple[Array, IdArray]:
-    """Return the sorted classes and the number of the class of each of `n` items."""
-    array = np.asarray(labels)
-    if array.ndim != 1 or len(array) != n:
-        raise ArgumentError(f"need one label for each of {n} items, got {array.shape}")
-    try:
-        classes, numbers = np.unique(array, return_inverse=True)
-    except TypeError:
-        raise ArgumentError("labels must be all strings or all numbers") from None
-    return classes, numbers.astype(np.int64, copy=False)
 
 
 def generator(random_state: Any) -> np.random.Generator:

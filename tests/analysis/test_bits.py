@@ -254,7 +254,9 @@ def test_mistakes():
         bit_report(codes, 9)
     with pytest.raises(ArgumentError, match="one label for each of 1 items"):
         bit_report(codes, 8, ["a", "b"])
-    with pytest.raises(ArgumentError, match="all strings or all numbers"):
+    with pytest.raises(
+        ArgumentError, match="labels must be classes, but are missing in 1 of 2"
+    ):
         bit_report(codes.repeat(2, 0), 8, np.array(["a", None], object))
     with pytest.raises(ArgumentError, match="no item has a label"):
         bit_report(codes, 8, [[0, 0]])

@@ -161,9 +161,8 @@ def test_mistakes_in_labels():
         (labels[:5], "one label for each of 12 items"),
         (np.zeros(12), "at least 2 with items, got 1"),
         (np.zeros((12, 3)), "no item has a label"),
-        (np.eye(12)[:, :1], "at least 2 with items, got 1"),
         (np.ones((11, 3)), "a row of labels for each of 12 items"),
-        (np.full((12, 2), 2), "must be all 0 or 1"),
+        (np.full((12, 2), 2), "0 and 1 only, got 2"),
     ]
     for wrong, message in cases:
         with pytest.raises(ArgumentError, match=message):
@@ -354,7 +353,9 @@ def test_mistakes_in_queries():
         ap_lower_bound(codes, np.eye(3)[labels], codes, labels, 16)
     with pytest.raises(ArgumentError, match="2 label columns, items 3"):
         ap_lower_bound(codes, np.zeros((12, 2)), codes, np.eye(3)[labels], 16)
-    with pytest.raises(ArgumentError, match="labels of queries are <U1, of items int"):
+    with pytest.raises(
+        ArgumentError, match="labels of queries are strings, labels of items numbers"
+    ):
         ap_lower_bound(codes[:1], ["a"], codes, labels, 16)
     with pytest.raises(ArgumentError, match="knowing must be one of query, classes"):
         ap_lower_bound(codes, labels, codes, labels, 16, knowing="all")

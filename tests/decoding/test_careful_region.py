@@ -53,8 +53,17 @@ def test_few_items_leave_the_code_space(none):
 def test_rate_finer_than_an_item_has_the_finest_that_they_can_tell():
     rates = hidden([0.0, 0.005, 0.03], n_items=100)
     finest = careful_region(BOOK, N_BITS, 0.0101, rates)
-    finer = careful_region(BOOK, N_BITS, 0.001, rates)
+    with pytest.warns(UserWarning, match=r"rate of 0.001 is not met: 0.005 of") as told:
+        finer = careful_region(BOOK, N_BITS, 0.001, rates)
+    assert told[0].filename == __file__
     assert finest.radius == finer.radius == 1
+    assert finer.predicted_rate > 0.001
+
+
+def test_a_rate_that_is_met_is_not_warned_about():
+    """Even when it is finer than an item: warnings are errors here."""
+    rates = hidden([0.0] * N_BITS, n_items=100)
+    assert careful_region(BOOK, N_BITS, 0.001, rates).predicted_rate <= 0.001
 
 
 def test_short_codes_are_refused_with_what_is_lacking():

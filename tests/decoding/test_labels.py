@@ -53,9 +53,11 @@ def test_no_label_at_all():
 
 
 def test_bad_input():
-    for labels in (Y[:9], Y[:, :3], Y + 1, Y[:, 0]):
+    for labels in (Y[:9], Y[:, :3], Y[:, 0]):
         with pytest.raises(ArgumentError, match="labels must be 0 and 1 in shape"):
             label_threshold(BOOK, SCORES, labels)
+    with pytest.raises(ArgumentError, match="hold 0 and 1 only, got 2"):
+        label_threshold(BOOK, SCORES, Y + 1)
     with pytest.raises(ArgumentError, match="labels must be 0 and 1"):
         label_threshold(BOOK, SCORES[:0], Y[:0])
     with pytest.raises(FeatureError, match="a column for each of the 24 bits"):

@@ -48,7 +48,7 @@ def test_several_labels():
         ([1, 2], "3 codes, but 2 labels"),
         ([1, 1, 1], "all items are of class 1"),
         ([[1, 0], [0, 0], [1, 0]], "no item is of class 1"),
-        ([1.0, np.nan, 2], "labels must be finite"),
+        ([1.0, np.nan, 2], "missing in 1 of 3 rows: got nan in row 1"),
     ],
 )
 def test_bad_labels(labels, told):

@@ -42,7 +42,9 @@ def test_mistakes(clustered):
         familiar_radius(codes, np.zeros(600))
     with pytest.raises(ArgumentError, match="between 0 and 1, got 95"):
         familiar_radius(codes, groups, coverage=95)
-    with pytest.raises(ArgumentError, match="all strings or all numbers"):
+    with pytest.raises(
+        ArgumentError, match="groups must be classes, but are missing in 300"
+    ):
         familiar_radius(codes, ["a", None] * 300)
     with pytest.raises(ArgumentError, match="n_samples must be at least 1, got 0"):
         familiar_radius(codes, groups, n_samples=0)

@@ -80,8 +80,8 @@ def test_nobody_to_vote():
     [
         (["a"], "got 1 for at least 2 items"),
         ([], "got 0 for at least 2 items"),
-        (["a", None], "labels must be all strings or all numbers"),
-        ([["a", "b"]], r"must be a list, got shape \(1, 2\)"),
+        (["a", None], "labels must be classes, but are missing in 1 of 2"),
+        ([["a", "b"]], r"must have 1 dimension, got shape \(1, 2\)"),
     ],
 )
 def test_labels_that_do_not_fit(labels, message):

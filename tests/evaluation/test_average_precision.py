@@ -271,13 +271,17 @@ def test_one_ranking_is_checked(distances, relevant, message):
 @pytest.mark.parametrize(
     ("queries", "database", "message"),
     [
-        ([0, 1], [[0], [1]], "the same form"),
-        ([0, np.nan], [0, 1], "must be finite"),
-        (["a", None], ["a"], "all strings or all integers"),
+        ([0, 1], np.eye(2), "the same number of dimensions"),
+        (
+            [0, np.nan],
+            [0, 1],
+            "query labels must be classes, but are missing in 1 of 2",
+        ),
+        (["a", None], ["a"], "missing in 1 of 2 rows: got None"),
         (["a"], [0], "query labels are"),
         ([], [0], "query labels must not be empty"),
-        ([[0, 2]], [[0, 1]], "all 0 or 1"),
-        ([[0, 1]], [[1]], "2 label columns"),
+        ([[0, 2]], [[0, 1]], "0 and 1 only, got 2"),
+        ([[0, 1]], [[1, 0, 0]], "2 label columns"),
     ],
 )
 def test_labels_are_checked(queries, database, message):

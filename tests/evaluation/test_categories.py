@@ -1,14 +1,18 @@
 """A linear model for each category, learnt from bits of its own."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
 from fewbits.codes import pack
 from fewbits.decoding import learn_class, select_bits
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.evaluation import category_scores
+from fewbits.learners import ITQ
 
 N_BITS = 60
 
@@ -87,9 +91,9 @@ def test_weights_are_chosen_on_the_training_part():
 def test_names_and_order_of_categories_do_not_matter():
     codes, y, tests, truth = problem()
     names = np.array(["d", "a", "c", "b"])
-    numbers = category_scores(codes, y, tests, truth, n_bits=N_BITS, selection=1.0)
+    numbers = category_scores(codes, y, tests, truth, n_bits=N_BITS, selection=10.0)
     words = category_scores(
-        codes, names[y], tests, names[truth], n_bits=N_BITS, selection=1.0
+        codes, names[y], tests, names[truth], n_bits=N_BITS, selection=10.0
     )
     assert words.classes.tolist() == ["a", "b", "c", "d"]
     order = np.argsort(names)
@@ -156,3 +160,31 @@ def test_bad_weights_and_seeds(options, message):
     codes, y = np.array([[0], [255]], np.uint8), [0, 1]
     with pytest.raises(ArgumentError, match=message):
         category_scores(codes, y, codes, y, n_bits=8, **options)
+
+
+class TestDefaultOfSelection:
+    """What the documentation names works; what destroys is told."""
+
+    @staticmethod
+    def digits():
+        X, y = load_digits(return_X_y=True)
+        order = np.random.default_rng(0).permutation(len(y))
+        X, y = X[order], y[order]
+        codes = ITQ(32, random_state=0).fit(X[:900]).encode(X)
+        return codes[:900], y[:900], codes[900:], y[900:]
+
+    def test_keeps_what_all_bits_are_worth(self):
+        every = category_scores(*self.digits(), n_bits=32)
+        weight = inspect.signature(select_bits).parameters["C"].default
+        some = category_scores(*self.digits(), n_bits=32, selection=weight)
+        assert some.n_selected.mean() < 32
+        assert some.accuracy.mean() > every.accuracy.mean() - 0.03
+        assert some.precision.mean() > every.precision.mean() - 0.03
+
+    def test_few_bits_are_told(self):
+        with pytest.warns(UserWarning, match=r"selection=1 keeps \d\.\d of 32 bits"):
+            category_scores(*self.digits(), n_bits=32, selection=1)
+
+    def test_true_is_no_weight(self):
+        with pytest.raises(ArgumentError, match="got True; 100 is a start"):
+            category_scores(*self.digits(), n_bits=32, selection=True)

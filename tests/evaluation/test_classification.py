@@ -222,7 +222,11 @@ def test_bad_svm_input_has_one_clear_line(arguments, options, error, message):
         ((CODES, [0, 1, 2], CODES, [0, 1]), 1, "3 test_codes, 2 test_labels"),
         ((CODES, [0, 1, 2], CODES[:0], []), 1, "test labels must not be empty"),
         ((CODES[:0], [], CODES, [0, 1, 2]), 1, "train labels must not be empty"),
-        ((CODES, [0, 1, 2], CODES, list("abc")), 1, "train labels are int64, test"),
+        (
+            (CODES, [0, 1, 2], CODES, list("abc")),
+            1,
+            "train labels are numbers, test labels strings",
+        ),
     ],
 )
 def test_bad_votes_have_one_clear_line(arguments, k, message):

@@ -121,7 +121,7 @@ def test_bad_novel_classes_have_one_clear_line(novel, message):
 def test_labels_are_checked():
     with pytest.raises(ArgumentError, match="y must not be empty"):
         per_class_split([])
-    with pytest.raises(ArgumentError, match="must be all 0 or 1"):
+    with pytest.raises(ArgumentError, match="0 and 1 only, got 3"):
         per_class_split([[0, 3]])
     with pytest.raises(ArgumentError, match="name must be one of cifar10"):
         standard_split("mnist", [0, 1])

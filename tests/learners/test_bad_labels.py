@@ -94,6 +94,10 @@ class TestRefused:
         y = np.ma.masked_equal(items()[1], 2)
         assert refusal(learner, y).startswith("y is a masked array")
 
+    def test_dates(self, learner):
+        y = np.array(["2020", "2021", "2022"] * 20, dtype="datetime64[Y]")
+        assert "give them as strings or integers" in refusal(learner, y)
+
     def test_numbers_that_are_no_classes(self, learner):
         for value in (0.5, np.inf):
             assert "not whole" in refusal(learner, np.array([0, 1, value] * 20))
@@ -111,7 +115,6 @@ class TestAccepted:
             lambda y: y[:, None],
             lambda y: np.eye(3)[y],
             lambda y: np.ma.masked_array(y, mask=False),
-            lambda y: np.array(["2020", "2021", "2022"], "datetime64[Y]")[y],
         ],
     )
     def test_names_in_the_same_order_change_nothing(self, learner, rename):

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice
+from fewbits._labels import as_label_rows, check_same_kind
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
 from fewbits.analysis._centres import centre_distances, majority_codes
 from fewbits.analysis._checks import check_codes
-from fewbits.analysis._members import Members, as_indicators, read_members
+from fewbits.analysis._members import Members, read_members
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 
@@ -229,28 +230,23 @@ def _own_classes(
     query_labels: ArrayLike, labels: ArrayLike, n_queries: int, classes: Array
 ) -> list[IdArray]:
     """Return the numbers of the classes of each query that have items."""
-    if np.ndim(query_labels) != np.ndim(labels):
+    asked, known = as_label_rows(query_labels, n=n_queries), as_label_rows(labels)
+    if asked.ndim != known.ndim:
         raise ArgumentError(
             "labels of queries and items must have the same form, got shapes "
-            f"{np.shape(query_labels)} and {np.shape(labels)}"
+            f"{asked.shape} and {known.shape}"
         )
-    if np.ndim(labels) != 2:
-        found = read_members(query_labels, n_queries)
-        return _numbers(found, classes, n_queries)
-    indicators = as_indicators(np.asarray(query_labels), n_queries)
-    if indicators.shape[1] != np.shape(labels)[1]:
+    if known.ndim != 2:
+        check_same_kind(asked, known, ("labels of queries", "labels of items"))
+        return _numbers(read_members(asked, n_queries), classes, n_queries)
+    if asked.shape[1] != known.shape[1]:
         raise ArgumentError(
-            f"queries have {indicators.shape[1]} label columns, items "
-            f"{np.shape(labels)[1]}"
+            f"queries have {asked.shape[1]} label columns, items {known.shape[1]}"
         )
-    return [np.flatnonzero(row) for row in indicators[:, classes]]
+    return [np.flatnonzero(row) for row in asked[:, classes]]
 
 
 def _numbers(found: Members, classes: Array, n_queries: int) -> list[IdArray]:
-    if (found.classes.dtype.kind in "US") != (classes.dtype.kind in "US"):
-        raise ArgumentError(
-            f"labels of queries are {found.classes.dtype}, of items {classes.dtype}"
-        )
     place = {name: i for i, name in enumerate(classes.tolist())}
     own = [np.empty(0, np.int64)] * n_queries
     for number, row in zip(found.numbers.tolist(), found.rows.tolist(), strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._checks import check_count, generator
+from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes, entropy, sampled_rows
 from fewbits.analysis._columns import read_columns
@@ -94,6 +95,7 @@ def bit_report(
     4 codes are too few to judge the correlations of 3 bits
     """
     codes = check_codes(codes, n_bits)
+    labels = None if labels is None else as_label_rows(labels, n=len(codes))
     members = None if labels is None else read_members(labels, len(codes))
     n_correlated = check_count(n_correlated, "n_correlated")
     n_pairs = check_count(n_pairs, "n_pairs")
@@ -140,7 +142,7 @@ def _by_class(
     n_pairs: int,
     rng: np.random.Generator,
 ) -> tuple[DistanceHistogram, DistanceHistogram]:
-    if np.ndim(labels) == 2:
+    if labels.ndim == 2:
         return label_distances(codes, n_bits, labels, n_pairs, rng)
     return class_distances(codes, n_bits, members, n_pairs, rng)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
 from fewbits.analysis._centres import (
     between_centres,
@@ -59,6 +60,9 @@ class CodeBound:
     nearest: IdArray = field(repr=False)
     gaps: DistanceArray = field(repr=False)
     widths: DistanceArray = field(repr=False)
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def strict_ratio(self) -> float:

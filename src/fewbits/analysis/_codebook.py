@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.analysis._checks import check_codes
 from fewbits.analysis._drawing import Drawing
@@ -37,6 +38,9 @@ class BitClasses(NamedTuple):
     on: tuple[str, ...]
     off: tuple[str, ...]
     balance: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def classes_per_bit(

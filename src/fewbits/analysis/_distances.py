@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.analysis._members import Members
@@ -30,6 +31,9 @@ class DistanceHistogram:
     counts: IdArray = field(repr=False)
     n_pairs: int
     exact: bool
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def shares(self) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fewbits._files import atomic_write
+from fewbits._repr import one_line
 from fewbits.analysis._html import Html, element
 from fewbits.analysis._style import COLOURS, DRAWINGS
 
@@ -31,6 +32,9 @@ class Drawing:
     height: int
     description: str
     parts: tuple[Html, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def inline(self) -> Html:
         """Return the drawing for a page, no larger than its natural size."""

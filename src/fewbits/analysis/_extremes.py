@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
@@ -24,12 +25,18 @@ class Side(NamedTuple):
     scores: NDArray[np.float32]
     rows: IdArray
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
 
 class Extremes(NamedTuple):
     """Both sides of every bit: where it is most clearly 0, and most clearly 1."""
 
     zeros: Side
     ones: Side
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def extreme_items(scores: Array | Iterable[Array], k: int = 8) -> Extremes:

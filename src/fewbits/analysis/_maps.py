@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_choice, check_count, generator
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import sampled_rows
 from fewbits.codes import as_codes, hamming_distances
@@ -40,6 +41,9 @@ class CodeMap:
     rows: IdArray = field(repr=False)
     method: str
     stress: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def map_codes(

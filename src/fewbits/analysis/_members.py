@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import as_classes
+from fewbits._labels import as_classes, as_label_rows
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 
@@ -38,24 +38,13 @@ def read_members(labels: ArrayLike, n: int) -> Members:
     n : int
         Number of items.
     """
-    array = np.asarray(labels)
+    array = as_label_rows(labels, n=n)
     if array.ndim != 2:
         classes, numbers = as_classes(array, n)
         rows = np.argsort(numbers, kind="stable")
         return Members(classes, numbers[rows], rows)
-    columns, rows = np.nonzero(as_indicators(array, n).T)
+    columns, rows = np.nonzero(array.T)
     classes, numbers = np.unique(columns, return_inverse=True)
     if not len(classes):
         raise ArgumentError("no item has a label")
     return Members(classes, numbers.astype(np.int64), rows)
-
-
-def as_indicators(labels: Array, n: int) -> Array:
-    """Return a matrix of 0 and 1 with a row for each of `n` items."""
-    if len(labels) != n:
-        raise ArgumentError(
-            f"need a row of labels for each of {n} items, got shape {labels.shape}"
-        )
-    if labels.dtype.kind not in "biuf" or not np.isin(labels, (0, 1)).all():
-        raise ArgumentError("labels in two dimensions must be all 0 or 1")
-    return labels

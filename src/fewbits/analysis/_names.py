@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.analysis._checks import check_bits, check_codes, check_share
@@ -48,6 +49,9 @@ class Proposal(NamedTuple):
     zeros: tuple[Word, ...]
     ones: tuple[Word, ...]
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     @property
     def names(self) -> Names:
         """The words of each side, joined by commas; empty where none is significant."""
@@ -80,6 +84,9 @@ class Proposals:
     significance: float
     min_share: float = 0
     n_groups: int | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def propose_names(

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import as_classes
+from fewbits._labels import as_classes
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes
 from fewbits.analysis._columns import count_ones
@@ -37,6 +38,9 @@ class ClassProfile:
     outside: NDArray[np.float64]
     z: NDArray[np.float64]
     order: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def class_profile(

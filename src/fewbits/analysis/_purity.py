@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import as_classes, check_choice
+from fewbits._checks import check_choice
+from fewbits._labels import as_classes
 from fewbits._typing import IdArray
 from fewbits.analysis._taxonomy import Taxonomy
 from fewbits.errors import ArgumentError
@@ -58,7 +59,7 @@ def dendrogram_purity(
     0.8333333333333333
     """
     check_choice(weigh, "weigh", WEIGHTS)
-    numbers = as_classes(groups, len(tree.names))[1]
+    numbers = as_classes(groups, len(tree.names), "groups")[1]
     if np.bincount(numbers).max() < 2:
         raise ArgumentError("purity is about pairs: no two classes are of one group")
     return Purity(Spans(tree), numbers, weigh).of(np.arange(len(numbers)))

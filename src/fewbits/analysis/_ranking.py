@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import as_classes
+from fewbits._labels import as_classes
+from fewbits._repr import one_line
 from fewbits._typing import Array, IdArray
 from fewbits.analysis._checks import entropy
 from fewbits.analysis._extremes import score_blocks
@@ -45,6 +46,9 @@ class BitRanking:
     information: FloatArray | None
     reliable_information: FloatArray
     noise: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def usual_stability(self) -> float:

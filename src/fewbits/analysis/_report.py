@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.analysis._columns import Groups
 from fewbits.analysis._distances import DistanceHistogram
@@ -71,6 +72,9 @@ class BitReport:
     between: DistanceHistogram | None = field(repr=False)
     separation: float | None
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def constant_bits(self) -> IdArray:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes
 from fewbits.codes import hamming_distances
@@ -41,6 +42,9 @@ class Taxonomy:
     distances: FloatArray = field(repr=False)
     method: str
     unit: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def order(self) -> IdArray:

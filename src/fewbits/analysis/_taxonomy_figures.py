@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fewbits._repr import one_line
 from fewbits.analysis._permutation import Measured
 from fewbits.analysis._taxonomy import Taxonomy
 from fewbits.analysis._tree_agreement import TaxonomyAgreement, TreeAgreement
@@ -25,6 +26,9 @@ class TaxonomyFigures(NamedTuple):
     tree: Taxonomy
     known: TreeAgreement | None
     classifiers: TaxonomyAgreement | None
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def summary(self) -> dict[str, Any]:
         """Return the figures as plain values, None for NaN."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count, generator
+from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.analysis._known_tree import KnownTree
 from fewbits.analysis._permutation import Measured, measured
@@ -51,6 +52,9 @@ class TreeAgreement(NamedTuple):
     cophenetic: Measured
     distances: Measured
     purity: tuple[LevelPurity, ...]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def tree_agreement(
@@ -170,6 +174,9 @@ class TaxonomyAgreement(NamedTuple):
 
     cophenetic: Measured
     distances: Measured
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def taxonomy_agreement(

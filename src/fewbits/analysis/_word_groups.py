@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import as_classes
+from fewbits._labels import as_classes
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 
@@ -87,7 +87,7 @@ class WordGroups(NamedTuple):
 
 def read_groups(carriers: Any, groups: ArrayLike) -> WordGroups:
     """Return the words of each group; `carriers` is sparse, (n_words, n)."""
-    names, members = as_classes(groups, carriers.shape[1])
+    names, members = as_classes(groups, carriers.shape[1], "groups")
     entries = carriers.tocoo()
     words, items = (np.asarray(x, np.int64) for x in (entries.row, entries.col))
     lengths = np.bincount(items, minlength=len(members)).astype(np.float64)

@@ -82,6 +82,11 @@ def known_by(
     -------
     KnownRegion
 
+    Warns
+    -----
+    UserWarning
+        When the rate is not met: `predicted_rate` is above it.
+
     Raises
     ------
     ArgumentError

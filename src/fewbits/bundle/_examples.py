@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import whole_number
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._items import Items
 from fewbits.decoding import best_scores, learn_class
@@ -22,6 +23,9 @@ class ClassMembers(NamedTuple):
 
     scores: NDArray[np.float32]
     ids: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class Examples(NamedTuple):

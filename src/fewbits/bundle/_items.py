@@ -8,6 +8,7 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_codes, prefix
 from fewbits.errors import ArgumentError, ArtefactError
@@ -179,21 +180,14 @@ class Items:
         Raises
         ------
         ArgumentError
-            When there is no such column, or it holds lists of several lengths.
+            When there is no such column, or it holds no labels.
         """
         if name not in self.columns and LABEL_COLUMN in self.columns:
             raise ArgumentError(
                 f"the items have no column {name!r}: fewbits build keeps labels as "
                 f"{LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
             )
-        values = self.column(name).tolist()
-        try:
-            return np.asarray(values)
-        except ValueError:
-            raise ArgumentError(
-                f"column {name!r} holds lists of several lengths, but several labels "
-                "of an item are 0 and 1 for each label"
-            ) from None
+        return as_label_rows(self.column(name).tolist(), f"column {name!r}")
 
 
 def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:

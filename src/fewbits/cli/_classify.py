@@ -209,7 +209,7 @@ def classify(
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
-    for note in _notes(loaded, options, foreign_rate, region):
+    for note in _notes(loaded, options, region):
         typer.echo(f"note: {note}")
     if top and loaded.calibration is None and not several:
         typer.echo("note: nothing was kept aside to calibrate these probabilities on")
@@ -218,7 +218,6 @@ def classify(
 def _notes(
     bundle: Any,
     options: dict[str, Any],
-    foreign_rate: float | None,
     region: dict[str, Any] | None,
 ) -> Iterator[str]:
     """Yield what has to be known of what is accepted as one of the classes."""
@@ -229,11 +228,6 @@ def _notes(
             f"to by {_MODELS[region['model']]}; real ones often do several times as "
             "often, so try some"
         )
-        if foreign_rate is not None and _is_too_fine(foreign_rate, bundle.calibration):
-            yield (
-                f"--foreign-rate {foreign_rate:g} is finer than the items that were "
-                "kept aside can tell; expect no less than one of them"
-            )
     elif (radius := _radius_of(options)) is not None:
         from fewbits.decoding import known_region
 
@@ -255,12 +249,6 @@ def _radius_of(options: dict[str, Any]) -> int | None:
     return None
 
 
-def _is_too_fine(rate: float, calibration: Any) -> bool:
-    """Tell whether a rate is less than one of the items that played foreign ones."""
-    hidden = None if calibration is None else calibration.hidden
-    return hidden is not None and rate * hidden.n_items < 1
-
-
 def _region_of(bundle: Any, rate: float | None) -> dict[str, Any] | None:
     """Return what is accepted as known, None where everything is."""
     from fewbits.bundle import known_by
@@ -269,7 +257,8 @@ def _region_of(bundle: Any, rate: float | None) -> dict[str, Any] | None:
         return None
     found = known_by(bundle.classes, rate, bundle.calibration)
     names = ("radius", "predicted_rate", "model")
-    return {name: getattr(found, name) for name in names}
+    told = {name: getattr(found, name) for name in names}
+    return {**told, "requested_rate": rate, "met": found.predicted_rate <= rate}
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from fewbits import _kernels
 from fewbits._checks import whole_number
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes._arguments import check_k, check_padding, packed_mask, pad
 from fewbits.codes._pack import MAX_BITS, as_codes
@@ -28,6 +29,9 @@ class Neighbours(NamedTuple):
     distances: DistanceArray
     ids: IdArray
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
 
 class Ranges(NamedTuple):
     """Everything within a radius of every query, as in a CSR matrix.
@@ -38,6 +42,9 @@ class Ranges(NamedTuple):
     offsets: IdArray
     distances: DistanceArray
     ids: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def hamming_distances(queries: CodeArray, database: CodeArray) -> DistanceArray:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -35,6 +37,9 @@ class Dataset:
     splits: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     source: str = ""
     licence: str = ""
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __len__(self) -> int:
         return len(self.items)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes import unpack
@@ -41,6 +42,9 @@ class Calibration:
     shifts: FloatArray
     none: float = 0.0
     hidden: HiddenRates | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def log_odds(self, scores: ArrayLike) -> FloatArray:
         """Return ``log(p(bit = 1) / p(bit = 0))`` for each score.

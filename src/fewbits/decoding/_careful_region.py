@@ -7,6 +7,7 @@ import numpy as np
 
 from fewbits._checks import whole_number
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, n_bytes
 from fewbits.decoding._hidden_classes import HiddenRates, check_rate
 from fewbits.decoding._known_region import KnownRegion
@@ -41,6 +42,12 @@ def careful_region(
     Returns
     -------
     KnownRegion
+
+    Warns
+    -----
+    UserWarning
+        When the rate is finer than one hidden item, and is not met: `predicted_rate` is
+        above it.
 
     Raises
     ------
@@ -77,7 +84,14 @@ def careful_region(
         hidden.within(class_codes, n_bits, radius),
         known_region(class_codes, n_bits, radius),
     )
-    return max(within, key=lambda region: region.predicted_rate)
+    found = max(within, key=lambda region: region.predicted_rate)
+    if found.predicted_rate > rate:
+        warn_user(
+            f"a rate of {rate:g} is not met: {found.predicted_rate:.2g} of foreign "
+            f"items are expected to be accepted, as {hidden.n_items} held-out items "
+            f"tell no rates below {1 / hidden.n_items:.2g}"
+        )
+    return found
 
 
 def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_choice
+from fewbits._repr import one_line
 from fewbits._typing import DistanceArray, IdArray
 
 TIES = ("first", "none")
@@ -37,6 +38,9 @@ class Decoded:
     ties: IdArray
     lookups: IdArray
     comparisons: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __len__(self) -> int:
         return len(self.rows)

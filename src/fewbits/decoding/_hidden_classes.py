@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import whole_number
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.decoding._coverage import distinct_codes
@@ -35,6 +36,9 @@ class HiddenRates(NamedTuple):
     rates: FloatArray
     standard_errors: FloatArray
     n_items: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def region(self, class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
         """Accept within the largest radius at which few enough foreign items would be.

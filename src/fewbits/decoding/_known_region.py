@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, DistanceArray
 from fewbits.codes import as_codes, hamming_topk
 
@@ -34,6 +35,9 @@ class KnownRegion:
     predicted_rate: float
     standard_error: float
     model: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def distances(self, codes: CodeArray) -> DistanceArray:
         """Return the distance of each code to the nearest class code.

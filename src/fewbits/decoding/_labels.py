@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._labels import as_label_rows
 from fewbits._spans import spans
 from fewbits.decoding._class_sums import class_sums
 from fewbits.decoding._codebook import Codebook
@@ -91,7 +92,9 @@ def label_threshold(codebook: Codebook, scores: ArrayLike, labels: ArrayLike) ->
     >>> round(label_threshold(book, [both, sea], [[1, 1], [1, 0]]), 3)
     0.707
     """
-    found, Y = label_scores(codebook, scores), np.asarray(labels)
+    found, Y = label_scores(codebook, scores), as_label_rows(labels)
+    if Y.ndim == 1 and found.shape[1] == 1:
+        Y = Y[:, None]
     if Y.shape != found.shape or not Y.size or not np.isin(Y, (0, 1)).all():
         raise ArgumentError(
             f"labels must be 0 and 1 in shape {found.shape}, got shape {Y.shape}"

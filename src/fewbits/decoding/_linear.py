@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._checks import check_seed
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.codes._arguments import check_k
@@ -33,6 +34,9 @@ class LinearModel:
 
     weights: NDArray[np.float32]
     bias: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code, on all cores; the order of additions is fixed.

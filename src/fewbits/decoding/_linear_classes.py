@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._checks import check_seed, whole_number
+from fewbits._labels import as_classes, as_label_rows
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes
 from fewbits.decoding._linear import learn_class
-from fewbits.decoding._names import as_name_array
 from fewbits.errors import ArgumentError
 
 
@@ -30,6 +31,9 @@ class LinearClasses:
     weights: NDArray[np.float32]
     biases: NDArray[np.float32]
     names: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code for every class, above 0 where it is rather of the class.
@@ -121,14 +125,14 @@ def learn_classes(
 
 def _members(labels: ArrayLike, n: int) -> tuple[Array, NDArray[np.bool_]]:
     """Return the names of classes, and for each item which of them it is of."""
-    given = np.asarray(labels)
+    given = as_label_rows(labels)
+    if len(given) != n:
+        raise ArgumentError(f"{n} codes, but {len(given)} labels")
     if given.ndim == 2:
         names, members = np.arange(given.shape[1]), given > 0
     else:
-        names, row = np.unique(as_name_array(labels, "labels"), return_inverse=True)
+        names, row = as_classes(given, n)
         members = row[:, None] == np.arange(len(names))
-    if len(members) != n:
-        raise ArgumentError(f"{n} codes, but {len(members)} labels")
     counts = members.sum(axis=0)
     for wrong, told in ((counts == 0, "no item is"), (counts == n, "all items are")):
         if wrong.any():

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._artefacts import Tensors
+from fewbits._labels import as_labels, check_same_kind, label_kind
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 
-_DTYPES = {"i": np.int64, "f": np.float64, "b": np.bool_}
-_KINDS = {"i": "integers", "f": "numbers", "b": "booleans", "U": "strings"}
+_DTYPES = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
 
 
 def as_names(names: ArrayLike, n_classes: int) -> Array:
@@ -35,49 +35,10 @@ def as_names(names: ArrayLike, n_classes: int) -> Array:
 
 def as_name_array(names: ArrayLike, what: str) -> Array:
     """Return a list of names as int64, float64, bool or str."""
-    array = _plain(names, what)
-    if array.ndim != 1:
-        raise ArgumentError(f"{what} must be a list, got shape {array.shape}")
-    kind = "i" if array.dtype.kind == "u" or not array.size else array.dtype.kind
-    if kind == "U":
-        _check_text(array, what)
-        return array
-    if kind not in _DTYPES:
-        raise ArgumentError(
-            f"{what} must be integers, numbers, booleans or strings, got {array.dtype}"
-        )
-    if kind == "i" and array.size and array.max() > np.iinfo(np.int64).max:
-        raise ArgumentError(f"{what} must be below 2**63, got {array.max()}")
-    if kind == "f" and not np.isfinite(array).all():
-        raise ArgumentError(f"{what} must be finite, got NaN or infinity")
-    return array.astype(_DTYPES[kind])
-
-
-def _plain(names: ArrayLike, what: str) -> Array:
-    """Return what NumPy makes of names, unless it would turn numbers into strings."""
-    if isinstance(names, np.ndarray) and names.dtype.kind != "O":
-        return names
-    try:
-        array = np.asarray(names)
-    except ValueError:
-        raise ArgumentError(f"{what} must be a list, got lists in it") from None
-    if array.ndim != 1 or array.dtype.kind not in "OUf":
-        return array
-    kinds = {type(name).__name__ for name in np.asarray(names, object)}
-    if array.dtype.kind == "f":
-        if kinds == {"int"}:  # some of them so large that NumPy rounds them all
-            raise ArgumentError(f"{what} must be below 2**63, got {array.max():.0f}")
-        return array
-    if len(kinds) > 1 and not all("str" in kind for kind in kinds):
-        raise ArgumentError(f"{what} must be of one kind, got {sorted(kinds)}")
-    return np.array(array.tolist())
-
-
-def _check_text(array: Array, what: str) -> None:
-    try:
-        "".join(array.tolist()).encode()
-    except UnicodeEncodeError as error:
-        raise ArgumentError(f"{what} must be Unicode text: {error}") from None
+    array = as_labels(names, what)
+    if label_kind(array) == "strings":
+        return array.astype(np.str_)
+    return array.astype(_DTYPES[array.dtype.kind])
 
 
 def find_names(names: Array, labels: ArrayLike) -> IdArray:
@@ -91,9 +52,7 @@ def find_names(names: Array, labels: ArrayLike) -> IdArray:
     wanted = as_name_array(labels, "labels")
     if not wanted.size:
         return np.empty(0, np.int64)
-    if (wanted.dtype.kind == "U") != (names.dtype.kind == "U"):
-        kinds = (_KINDS[each.dtype.kind] for each in (wanted, names))
-        raise ArgumentError("labels are {}, the names of classes {}".format(*kinds))
+    check_same_kind(wanted, names, ("labels", "the names of classes"))
     order = np.argsort(names, kind="stable")
     places = np.searchsorted(names, wanted, sorter=order)
     rows = order[np.minimum(places, len(names) - 1)]
@@ -134,7 +93,8 @@ def names_at(names: Array, rows: ArrayLike, none: Any) -> Array:
             f"{np.sum(~known)} of {len(places)} rows are -1, no class: say what to "
             "call them with none=..."
         )
-    other = as_name_array([none], "none")
+    blank = isinstance(none, str) and not none.strip()  # a name for no class only
+    other = np.array([none]) if blank else as_name_array([none], "none")
     if other.dtype.kind != names.dtype.kind:
         raise ArgumentError(f"classes are named by {names.dtype}, none by {none!r}")
     return np.where(known, names[places], other)

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import as_classes, check_count, generator
+from fewbits._checks import check_count, generator
+from fewbits._labels import as_classes
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.errors import ArgumentError
@@ -56,7 +57,7 @@ def familiar_radius(
     1
     """
     codes = as_codes(codes)
-    classes, numbers = as_classes(groups, len(codes))
+    classes, numbers = as_classes(groups, len(codes), "groups")
     if len(classes) < 2:
         raise ArgumentError(f"need at least 2 groups, got {len(classes)}")
     if not 0 < coverage < 1:

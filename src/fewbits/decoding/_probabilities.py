@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes._arguments import check_k
@@ -25,6 +26,9 @@ class TopClasses(NamedTuple):
 
     probabilities: NDArray[np.float64]
     rows: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def class_probabilities(

@@ -17,7 +17,7 @@ def select_bits(
     n_bits: int,
     *,
     k: int | None = None,
-    C: float = 10.0,
+    C: float = 100.0,
     random_state: int = 0,
 ) -> NDArray[np.int64]:
     """Return the bits that speak most for or against a class.
@@ -34,10 +34,11 @@ def select_bits(
     k : int, default=None
         Bits to return, those with the largest weights, ties by the smaller number;
         fewer where fewer have a weight. None means all that have one.
-    C : float, default=10
+    C : float, default=100
         Weight of the mean error, both sides weighing the same, against the sum of the
-        absolute weights. Larger values keep more bits. One so small that none is left
-        keeps the bit in which the two sides differ most.
+        absolute weights. Larger values keep more bits, and take longer: of 128 bits of
+        40 blocks of ICD-10, 1 keeps 2 for a class, 10 keeps 39, 100 keeps 55. One so
+        small that none is left keeps the bit in which the two sides differ most.
     random_state : int, default=0
         Seeds the solver.
 

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from fewbits._checks import as_classes, check_count
+from fewbits._checks import check_count
+from fewbits._labels import as_classes, as_labels
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import Neighbours, as_codes, hamming_distances, hamming_topk
 from fewbits.errors import ArgumentError
@@ -25,6 +27,9 @@ class Votes(NamedTuple):
 
     labels: NDArray[Any]
     shares: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class Ballots(NamedTuple):
@@ -79,7 +84,7 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     >>> vote(hamming_topk(codes[:1], codes, k=3), ["low", "low", "high"]).labels
     array(['low'], dtype='<U4')
     """
-    named = np.asarray(labels)
+    named = as_labels(labels)
     _check_labels(named, neighbours.ids)
     classes, numbers = as_classes(named, len(named))
     winners, shares = _winners(
@@ -202,8 +207,6 @@ def _winners(
 
 
 def _check_labels(labels: NDArray[Any], rows: IdArray) -> None:
-    if labels.ndim != 1:
-        raise ArgumentError(f"labels must be a list, got shape {labels.shape}")
     needed = int(rows.max(initial=-1)) + 1
     if len(labels) < needed:
         raise ArgumentError(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
+from fewbits._repr import one_line
 from fewbits.bundle import Bundle
 from fewbits.decoding import nearest_vote
 from fewbits.encoders import Encoder, LinearEncoder
@@ -48,6 +49,9 @@ class Answer:
     share: float
     texts: list[str]
     distances: list[int]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def load() -> datasets.Dataset:

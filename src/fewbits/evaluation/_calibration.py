@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
+from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_lengths, check_not_empty
 
@@ -30,6 +31,9 @@ class CalibrationError:
     accuracies: NDArray[np.float64]
     counts: NDArray[np.int64]
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __float__(self) -> float:
         return self.value

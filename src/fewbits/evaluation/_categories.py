@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count, check_seed
+from fewbits._labels import as_labels
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
+from fewbits._warnings import warn_user
 from fewbits.codes import as_codes
 from fewbits.decoding import LinearModel, learn_class, select_bits
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels, check_lengths, check_not_empty
+from fewbits.evaluation._checks import check_lengths, check_not_empty
 
 #: Weights of the errors: of the SVM, and of the one that selects its bits, if any.
 Costs = tuple[float, float | None]
@@ -41,6 +44,9 @@ class CategoryScores:
     precision: NDArray[np.float64]
     n_selected: NDArray[np.int64]
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __str__(self) -> str:
         return (
@@ -78,7 +84,8 @@ def category_scores(
         Weight of the errors, see `fewbits.decoding.learn_class`.
     selection : float or sequence of float, default=None
         Weight of the errors by which `fewbits.decoding.select_bits` chooses the bits of
-        a category; None means that each is learnt from all of them.
+        a category, see there; 100 keeps about half of them and hardly changes the
+        scores. None means that each category is learnt from all bits.
     k : int, default=None
         Select no more bits for a category.
     at : int, default=25
@@ -95,6 +102,11 @@ def category_scores(
     CategoryScores
         The definition names the weights that were taken.
 
+    Warns
+    -----
+    UserWarning
+        When `selection` keeps so few bits that categories can hardly be told apart.
+
     Raises
     ------
     ArgumentError
@@ -110,7 +122,7 @@ def category_scores(
     --------
     >>> codes = np.array([[1], [3], [129], [128], [0], [2]], np.uint8)
     >>> y = ["odd", "odd", "odd", "even", "even", "even"]
-    >>> found = category_scores(codes, y, codes, y, n_bits=8, selection=1, at=3)
+    >>> found = category_scores(codes, y, codes, y, n_bits=8, selection=100, at=3)
     >>> found.accuracy, found.precision, found.n_selected
     (array([1., 1.]), array([1., 1.]), array([1, 1]))
     """
@@ -130,6 +142,9 @@ def category_scores(
     if others:
         costs = _choose([costs, *others], learner, codes, y, classes, n_folds)
     models = learner.learn(codes, y, costs)
+    kept = np.array([np.count_nonzero(model.weights) for model in models])
+    if costs[1] is not None and k is None:
+        _warn_of_few(kept, costs[1], n_bits)
     scores = _scores(models, tests)
     right = truth[:, None] == classes
     found = [expected_precision(s, right[:, i], at) for i, s in enumerate(scores.T)]
@@ -137,7 +152,7 @@ def category_scores(
         classes,
         _accuracy(scores, np.searchsorted(classes, truth)),
         np.array(found),
-        np.array([np.count_nonzero(model.weights) for model in models]),
+        kept,
         _definition(n_bits, costs, k, at),
     )
 
@@ -221,6 +236,15 @@ def _scores(models: list[LinearModel], codes: CodeArray) -> NDArray[np.float32]:
     return np.stack([model.scores(codes) for model in models], axis=1)
 
 
+def _warn_of_few(kept: NDArray[np.int64], selection: float, n_bits: int) -> None:
+    if kept.mean() < np.log2(len(kept)):
+        warn_user(
+            f"selection={selection:g} keeps {kept.mean():.1f} of {n_bits} bits for a "
+            f"category, hardly enough to tell {len(kept)} apart; larger weights keep "
+            "more, 100 is a start"
+        )
+
+
 def _accuracy(scores: NDArray[np.float32], y: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of each category that is scored highest by its own model."""
     right = scores.argmax(axis=1) == y
@@ -229,6 +253,8 @@ def _accuracy(scores: NDArray[np.float32], y: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _weights(values: float | Sequence[float]) -> list[float]:
+    if isinstance(values, bool):
+        raise ArgumentError(f"weights must be numbers, got {values}; 100 is a start")
     try:
         given = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

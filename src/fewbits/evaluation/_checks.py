@@ -23,27 +23,6 @@ def check_not_empty(array: Array, name: str) -> None:
         raise ArgumentError(f"{name} must not be empty")
 
 
-def as_labels(labels: ArrayLike, name: str) -> Array:
-    """Return one label per row: integers, strings, booleans or finite numbers."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise ArgumentError(f"{name} must have 1 dimension, got shape {array.shape}")
-    if array.dtype.kind == "O":
-        array = _plain_labels(array, name)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ArgumentError(f"{name} must be finite, got NaN or infinity")
-    return array
-
-
-def _plain_labels(array: Array, name: str) -> Array:
-    """Turn a column of Python strings or integers into an ordinary array."""
-    kinds = {type(label) for label in array}
-    if kinds and not (kinds <= {str} or kinds <= {int}):
-        listed = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise ArgumentError(f"{name} must be all strings or all integers, got {listed}")
-    return np.array(array.tolist())
-
-
 def as_features(X: ArrayLike, name: str, n_features: int | None = None) -> Array:
     """Return a matrix of finite real numbers; memory maps stay memory maps."""
     try:

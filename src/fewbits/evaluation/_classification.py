@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
+from fewbits._labels import as_labels, check_same_kind
+from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.decoding import nearest_vote
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import (
     as_features,
-    as_labels,
     check_lengths,
     check_not_empty,
 )
@@ -45,6 +46,9 @@ class Accuracy:
     per_class: NDArray[np.float64]
     predictions: Array
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __float__(self) -> float:
         return self.value
@@ -247,10 +251,7 @@ def _fold_accuracy(
 def _test_labels(labels: ArrayLike, trained: Array) -> Array:
     truth = as_labels(labels, "test labels")
     check_not_empty(truth, "test labels")
-    if (truth.dtype.kind in "US") != (trained.dtype.kind in "US"):
-        raise ArgumentError(
-            f"train labels are {trained.dtype}, test labels {truth.dtype}"
-        )
+    check_same_kind(trained, truth, ("train labels", "test labels"))
     return truth
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._ties import FloatArray
@@ -28,6 +29,9 @@ class Curve(NamedTuple):
     recall: FloatArray
     n_skipped: int
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class MeanCurve:

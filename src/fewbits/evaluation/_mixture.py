@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
+from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_lengths
 from fewbits.evaluation._detection import (
@@ -88,6 +89,9 @@ class MixtureResult(NamedTuple):
     deployment_share: float
     tuned: dict[str, Summary]
     untuned: dict[str, Summary]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def wrong_mixture(

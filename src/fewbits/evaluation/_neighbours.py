@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
+from fewbits._repr import one_line
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._ranking import recall_at
@@ -30,6 +31,9 @@ class FloatNeighbours(NamedTuple):
 
     distances: FloatArray
     ids: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class _Candidates(NamedTuple):

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._checks import check_count
+from fewbits._labels import as_labels
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels
 from fewbits.evaluation._classification import svm_accuracy
 from fewbits.evaluation._splits import per_class_split
 
@@ -73,7 +73,7 @@ def novel_class_score(
     >>> search.fit(X[:300], y[:300], groups=y[:300]).best_params_["lam"] in (10, 100)
     True
     """
-    labels = as_labels(y, "y")
+    labels = as_labels(y, "y", n=len(X))
     check_count(n_test, "n_test")
     classes, counts = np.unique(labels, return_counts=True)
     enough = classes[counts > n_test]

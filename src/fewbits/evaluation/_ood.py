@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -40,6 +41,9 @@ class OodScores:
     tpr: float
     threshold: float
     reached: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __str__(self) -> str:
         return (

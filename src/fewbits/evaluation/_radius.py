@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewbits._checks import check_count
+from fewbits._repr import one_line
 from fewbits._typing import Array
 from fewbits.evaluation._average_precision import average_precisions
 from fewbits.evaluation._curve import Curve, MeanCurve, share_found
@@ -33,6 +34,9 @@ class RadiusScores(NamedTuple):
     recall: Score
     mean_average_precision: Score
     n_empty: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def radius_curve(queries: Array, database: Array, relevance: Relevance) -> Curve:

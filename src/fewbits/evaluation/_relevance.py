@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
+from fewbits._labels import as_label_rows, check_same_kind
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels, check_not_empty
+from fewbits.evaluation._checks import check_not_empty
 
 Mask = NDArray[np.bool_]
 
@@ -121,42 +122,28 @@ def share_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevanc
     >>> share_label([[1, 0], [0, 0]], [[1, 1], [0, 1]]).labelled
     array([ True, False])
     """
-    if np.ndim(query_labels) != np.ndim(database_labels):
+    queries = as_label_rows(query_labels, "query labels")
+    database = as_label_rows(database_labels, "database labels")
+    if queries.ndim != database.ndim:
         raise ArgumentError(
-            "query and database labels must have the same form, got shapes "
-            f"{np.shape(query_labels)} and {np.shape(database_labels)}"
+            "labels of both sides must have the same number of dimensions, got "
+            f"{queries.shape} and {database.shape}"
         )
-    if np.ndim(query_labels) == 2:
-        return _share_labels(query_labels, database_labels)
-    queries = as_labels(query_labels, "query labels")
-    database = as_labels(database_labels, "database labels")
     check_not_empty(queries, "query labels")
     check_not_empty(database, "database labels")
-    if (queries.dtype.kind in "US") != (database.dtype.kind in "US"):
-        raise ArgumentError(
-            f"query labels are {queries.dtype}, database labels {database.dtype}"
-        )
+    if queries.ndim == 2:
+        return _share_labels(queries, database)
+    check_same_kind(queries, database, ("query labels", "database labels"))
     return _SharedLabel(queries, database)
 
 
-def _share_labels(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
-    queries = as_indicators(query_labels, "query labels")
-    database = as_indicators(database_labels, "database labels")
+def _share_labels(queries: Array, database: Array) -> Relevance:
     if queries.shape[1] != database.shape[1]:
         raise ArgumentError(
             f"queries have {queries.shape[1]} label columns, "
             f"the database has {database.shape[1]}"
         )
-    return _SharedLabels(queries, database)
-
-
-def as_indicators(labels: ArrayLike, name: str) -> Mask:
-    """Return a boolean matrix (n, n_labels)."""
-    array = np.asarray(labels)
-    check_not_empty(array, name)
-    if array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
-        raise ArgumentError(f"{name} in two dimensions must be all 0 or 1")
-    return array.astype(np.bool_)
+    return _SharedLabels(queries.astype(np.bool_), database.astype(np.bool_))
 
 
 def listed(neighbours: ArrayLike, n_database: int) -> Relevance:

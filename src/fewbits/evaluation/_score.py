@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 
 
@@ -28,6 +29,9 @@ class Score:
     per_query: NDArray[np.float64]
     n_skipped: int
     definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __float__(self) -> float:
         return self.value

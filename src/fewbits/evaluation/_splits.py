@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
+from fewbits._labels import as_label_rows, as_labels, check_same_kind
+from fewbits._repr import one_line
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_labels, check_not_empty
-from fewbits.evaluation._relevance import as_indicators
+from fewbits.evaluation._checks import check_not_empty
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,6 +34,9 @@ class Split:
     database: IdArray
     random_state: int
     protocol: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def per_class_split(
@@ -168,12 +172,11 @@ def novel_class_split(
 
 def _members(y: ArrayLike) -> tuple[dict[Any, IdArray], int]:
     """Return the rows of each class, and the number of rows."""
-    if np.ndim(y) == 2:
-        columns = as_indicators(y, "y").T
-        rows = {name: np.flatnonzero(column) for name, column in enumerate(columns)}
-        return rows, columns.shape[1]
-    labels = as_labels(y, "y")
+    labels = as_label_rows(y, "y")
     check_not_empty(labels, "y")
+    if labels.ndim == 2:
+        rows = {name: np.flatnonzero(column) for name, column in enumerate(labels.T)}
+        return rows, len(labels)
     names, counts = np.unique(labels, return_counts=True)
     groups = np.split(np.argsort(labels, kind="stable"), np.cumsum(counts)[:-1])
     return dict(zip(names.tolist(), groups, strict=True)), len(labels)
@@ -217,7 +220,8 @@ def _novel_classes(classes: Array, novel: Any, rng: np.random.Generator) -> Arra
                 f"got {n}"
             )
         return np.sort(rng.choice(classes, n, replace=False))
-    chosen = np.unique(np.asarray(novel))
+    chosen = np.unique(as_labels(novel, "novel"))
+    check_same_kind(chosen, classes, ("novel classes", "those of y"))
     unknown = chosen[~np.isin(chosen, classes)]
     if len(unknown) or not 0 < len(chosen) < len(classes):
         raise ArgumentError(

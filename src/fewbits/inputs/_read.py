@@ -53,8 +53,7 @@ def read(
           ``.tsv``, ``.jsonl``: a table, with a column of vectors or texts, or nothing
           but columns of numbers;
         - ``.txt``: a text per line;
-        - an image, or a folder of images, whose labels are the folders they lie in,
-          see `fewbits.inputs.find_images`;
+        - an image, or a folder of images, whose labels are the folders they lie in;
         - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
           the same columns, in the order of their names;
         - ``-``: standard input; its first bytes tell what it is.

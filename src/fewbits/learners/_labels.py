@@ -7,14 +7,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
+from fewbits._labels import as_classes, as_label_rows, check_binary
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-
-_COLLECTIONS = (list, tuple, set, frozenset, dict)
-_SEVERAL = (
-    "some rows have several labels: pass a matrix (n, n_labels) of 0 and 1, as "
-    "scikit-learn's MultiLabelBinarizer makes"
-)
 
 
 def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
@@ -23,7 +18,7 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
     Parameters
     ----------
     y : array-like of shape (n,), or indicator matrix of shape (n, n_classes)
-        Labels of any type that sorts; or 0 and 1, dense or sparse.
+        Strings, whole numbers or booleans; or 0 and 1, dense or sparse.
     X : ndarray of shape (n, n_features)
     name : str
         Of the learner, for messages.
@@ -45,18 +40,14 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
             f"{name} requires y to be passed, but the target y is None: pass one label "
             "per row"
         )
-    labels = _asarray(y)
+    labels = _rows(y)
     try:
         check_consistent_length(X, labels)
     except (ValueError, TypeError) as error:
         raise ArgumentError(str(error)) from error
-    if labels.ndim > 2:
-        raise ArgumentError(
-            f"labels must have shape (n,) or (n, n_classes), got {labels.shape}"
-        )
-    if labels.ndim == 2 and labels.shape[1] > 1:
+    if labels.ndim == 2:
         return np.arange(labels.shape[1]), _multilabel(labels, name)
-    return _single_label(np.ravel(labels), name)
+    return _single_label(labels, name)
 
 
 def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
@@ -86,36 +77,13 @@ def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64
     return classes[present], numbers.astype(np.int64)
 
 
-def _asarray(y: Any) -> Any:
-    # NumPy reads what lies in its gaps.
-    if isinstance(y, np.ma.MaskedArray) and y.mask.any():
-        raise ArgumentError("y is a masked array; leave out the rows of its gaps")
-    if sp.issparse(y):
-        return _from_sparse(y)
-    try:
-        labels = np.asarray(y)
-    except ValueError:  # lists of different lengths
-        raise ArgumentError(_SEVERAL) from None
-    if labels.dtype.kind == "O" and any(
-        isinstance(each, _COLLECTIONS) for each in labels.flat
-    ):
-        raise ArgumentError(_SEVERAL)
-    return labels
-
-
-def _from_sparse(y: Any) -> Any:
-    several = y.ndim == 2 and y.shape[1] > 1
-    return sp.csr_array(y) if several else y.toarray()
+def _rows(y: Any) -> Any:
+    if hasattr(y, "tocsr") and y.ndim == 2 and y.shape[1] > 1:
+        return sp.csr_array(check_binary(y))
+    return as_label_rows(y, "y" if np.ma.isMaskedArray(y) else "labels")
 
 
 def _multilabel(labels: Any, name: str) -> sp.csr_array:
-    needed = "a matrix of labels must hold 0 and 1 only"
-    if labels.dtype.kind not in "biuf":
-        raise ArgumentError(f"{needed}, got dtype {labels.dtype}")
-    values = labels.data if isinstance(labels, sp.csr_array) else labels
-    other = values[~np.isin(values, (0, 1))]
-    if other.size:
-        raise ArgumentError(f"{needed}, got {other[0].item()!r}")
     # Checked before, because SciPy refuses some types of number, such as float16.
     Y = sp.csr_array(labels, dtype=np.float64, copy=True)
     Y.eliminate_zeros()
@@ -126,50 +94,13 @@ def _multilabel(labels: Any, name: str) -> sp.csr_array:
 
 
 def _single_label(labels: Array, name: str) -> tuple[Array, sp.csr_array]:
-    _check_present(labels)
-    if labels.dtype.kind == "c":
-        raise ArgumentError("Complex data not supported: labels must be classes")
-    whole = labels.dtype.kind != "f" or np.isfinite(labels) & (
-        labels == np.rint(labels)
-    )
-    if not np.all(whole):
-        raise ArgumentError("labels must be classes, got numbers that are not whole")
-    try:
-        classes, columns = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise ArgumentError(f"labels must be of one type: {error}") from error
+    n = len(labels)
+    classes, columns = as_classes(labels, n)
     if len(classes) < 2:
         raise ArgumentError(
             f"{name} needs at least 2 classes, but y holds {len(classes)} class"
         )
-    n = len(labels)
     ones = np.ones(n)
     return classes, sp.csr_array(
         (ones, columns, np.arange(n + 1)), shape=(n, len(classes))
     )
-
-
-def _check_present(labels: Array) -> None:
-    if labels.dtype.kind == "O":
-        missing = np.array([_is_missing(label) for label in labels], dtype=bool)
-    elif labels.dtype.kind in "fM":
-        missing = labels != labels
-    else:
-        return
-    if missing.any():
-        row = missing.argmax()
-        raise ArgumentError(
-            f"labels must be classes, but are missing in {missing.sum()} of "
-            f"{len(labels)} rows: got {labels[row]} in row {row}"
-        )
-
-
-def _is_missing(label: Any) -> bool:
-    """Tell None and what differs from itself, as NaN does, or refuses to be compared.
-
-    The latter is what pandas does for its own marker.
-    """
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True

@@ -1,18 +1,34 @@
 """What is wrong with labels before, and with codes after learning."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._labels import as_label_rows
 from fewbits._warnings import warn_user
 from fewbits.analysis import code_alarms
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 
-_CLASSES = "SUiub"  # kinds of labels that can be counted
+_CLASSES = "OUiub"  # kinds of labels that can be counted
 _SAMPLE = 10_000  # items whose codes are looked at
+
+
+def checked_labels(source: Input) -> Input:
+    """Return items whose labels, if any, are classes or rows of 0 and 1.
+
+    Raises
+    ------
+    ArgumentError
+        As `fewbits._labels.as_label_rows`.
+    """
+    if source.labels is None:
+        return source
+    rows = as_label_rows(source.labels, f"labels of {source.source}", n=len(source))
+    return replace(source, labels=rows)
 
 
 def check_classes(source: Input) -> None:

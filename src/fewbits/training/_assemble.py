@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits import backbones
+from fewbits._labels import as_label_rows
 from fewbits.backbones import Backbone
 from fewbits.bundle import FEATURE_NAMES, Bundle
 from fewbits.encoders import as_features
@@ -71,6 +72,8 @@ def bundle_of(
     """
     check_is_fitted(learner, "encoder_")
     inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
+    if y is not None:
+        y = as_label_rows(y, "y")
     _check_labels(inner, X, y)
     own = getattr(inner, "backbone", None) is not None
     if own and backbone is None:
@@ -176,7 +179,7 @@ def _check_labels(learner: Any, X: Any, y: Any) -> None:
     if n_labels != n:
         raise ArgumentError(f"{n} items have {n_labels} labels")
     known = getattr(learner, "classes_", None)
-    if known is not None and np.ndim(y) == 1 and set(known) != set(np.asarray(y)):
+    if known is not None and y.ndim == 1 and set(known) != set(y):
         raise ArgumentError("the labels are of other classes than those of the learner")
     if aside is not None and len(aside) and aside.max() >= n:
         raise ArgumentError(

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fewbits._extras import install_hint
+from fewbits._repr import one_line
 from fewbits.training._methods import (
     DEEP_METHODS,
     METHODS,
@@ -49,6 +50,9 @@ class Description:
     needs_labels: bool
     needs_torch: bool
     settings: tuple[Setting, ...]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits._warnings import warn_user
@@ -21,6 +22,7 @@ from fewbits.evaluation import (
     share_label,
 )
 from fewbits.inputs import Input
+from fewbits.training._alarms import checked_labels
 from fewbits.training._reranked import reranked
 
 Progress = Callable[[int, int], None]
@@ -52,6 +54,9 @@ class Report:
     knn_accuracy: float | None
     n_queries: int
     n_items: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -94,6 +99,7 @@ def evaluate_bundle(
         When only one side has labels, they differ in form, or there are fewer than `k`
         items.
     """
+    queries, database = checked_labels(queries), checked_labels(database)
     _check_labels(queries, database)
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")

@@ -17,6 +17,7 @@ from fewbits.training._alarms import (
     check_classes,
     check_labelled,
     check_two_classes,
+    checked_labels,
     warn_of_codes,
 )
 from fewbits.training._assemble import assembled, plain
@@ -103,6 +104,7 @@ def fit_bundle(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
             "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
         )
+    source = checked_labels(source)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     told = plain(decomposed(method, learner.get_params(deep=False)))

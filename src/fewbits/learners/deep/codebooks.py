@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from fewbits._labels import check_binary
 from fewbits.errors import ArgumentError
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners.deep.centres._checks import check_matrix, check_sizes
@@ -162,7 +163,7 @@ def cca_codebook(
     whiten = E / np.sqrt(np.maximum(values, 0) + max(reg, _LEAST) * values.mean())
     if labels is None:
         return _cca_of_one_label(M, p / p.sum(), whiten, n_bits)
-    Y = check_matrix("labels", labels)
+    Y = check_matrix("labels", check_binary(labels))
     if Y.shape[1] != len(M):
         raise ArgumentError(f"{len(M)} classes need as many labels, got {Y.shape}")
     return _cca_of_several(M, Y, whiten, n_bits)

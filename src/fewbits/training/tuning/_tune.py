@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from fewbits import __version__, _kernels
 from fewbits._checks import check_count, check_seed
+from fewbits._repr import one_line
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
-from fewbits.training._alarms import check_classes
+from fewbits.training._alarms import check_classes, checked_labels
 from fewbits.training._fit import features_of
 from fewbits.training._methods import (
     SUPERVISED,
@@ -90,6 +91,9 @@ class Tuning:
     without_torch: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     vector_bytes: int = 0
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @property
     def configuration(self) -> Configuration:
@@ -240,6 +244,7 @@ def tune(
     """
     methods = [methods] if isinstance(methods, str) else methods
     n_bits = [n_bits] if isinstance(n_bits, int | np.integer) else n_bits
+    source = checked_labels(source)
     _check(source, target, minutes)
     random_state = check_seed(random_state)
     max_rows = check_count(max_rows, "the number of rows")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.random_projection import GaussianRandomProjection
 from sklearn.utils import check_random_state
 
+from fewbits._labels import check_binary
 from fewbits.errors import ArgumentError
 from fewbits.learners._adam import Adam
 from fewbits.learners.deep.centres._checks import Centres, check_matrix, check_sizes
@@ -123,7 +124,7 @@ def predictable_centres(
 
 def _checked(X: ArrayLike, labels: Any) -> tuple[Matrix, sp.csr_array]:
     X = check_matrix("features", X)
-    Y = sp.csr_array(labels, dtype=np.float32)
+    Y = sp.csr_array(check_binary(labels), dtype=np.float32)
     if Y.shape[0] != len(X):
         raise ArgumentError(
             f"{len(X)} items need a row of labels each, got {Y.shape[0]} rows"

@@ -1,0 +1,193 @@
+"""Labels of any form as arrays: the one door through which classes come.
+
+A label is a string, a whole number or a boolean, and all labels of a list are of one of
+these kinds. Nothing is made a class that is none: what is missing (None, NaN, NaT,
+pandas' NA, a null, a masked entry, a blank string) is refused, and so is what would
+have to be reinterpreted (numbers among strings, bytes, dates, fractions).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._label_values import as_strings, check_values, from_objects
+from fewbits._typing import Array, IdArray
+from fewbits.errors import ArgumentError
+
+_BINARY = "a matrix of labels must hold 0 and 1 only"
+
+
+def as_labels(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
+    """Return one label for each row.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,) or (n, 1)
+        List, NumPy array, pandas or polars Series, Categorical, Arrow array.
+    name : str, default="labels"
+        For messages.
+    n : int, default=None
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Integers, floats that are whole, booleans, or strings. Strings are of dtype str;
+        of dtype object where a few long ones would fill the memory with padding.
+
+    Raises
+    ------
+    ArgumentError
+        When a label is missing or blank, is neither a string nor a whole number below
+        2**63 nor a boolean, or they are not of one kind.
+
+    Examples
+    --------
+    >>> as_labels(["cat", "dog"]), as_labels([3, 1]), as_labels([True, False])
+    (array(['cat', 'dog'], dtype='<U3'), array([3, 1]), array([ True, False]))
+    >>> as_labels(["cat", float("nan")])
+    Traceback (most recent call last):
+        ...
+    fewbits.errors.ArgumentError: labels must be classes, but are missing in 1 of 2 \
+rows: got nan in row 1
+    """
+    array = _array(labels, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ArgumentError(f"{name} must have 1 dimension, got shape {array.shape}")
+    if n is not None and len(array) != n:
+        raise ArgumentError(f"need one label for each of {n} items, got {array.shape}")
+    if array.dtype.kind in "OT":
+        return from_objects(array.tolist(), name)
+    return check_values(array, name)
+
+
+def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
+    """Return one label for each row, or which of several labels each row has.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,), or (n, n_labels), dense or sparse
+        As `as_labels` takes them, or a matrix of 0 and 1. One column alone holds
+        classes.
+    name, n
+        As for `as_labels`.
+
+    Returns
+    -------
+    ndarray of shape (n,), or (n, n_labels) with dtype uint8
+
+    Raises
+    ------
+    ArgumentError
+        As `as_labels`, or when a matrix holds anything but 0 and 1.
+
+    Examples
+    --------
+    >>> as_label_rows([[1, 0], [1, 1]])
+    array([[1, 0],
+           [1, 1]], dtype=uint8)
+    """
+    array = _array(labels, name)
+    if array.ndim != 2 or array.shape[1] == 1:
+        if array.ndim > 2:
+            raise ArgumentError(
+                f"{name} must have shape (n,) or (n, n_labels), got {array.shape}"
+            )
+        return as_labels(array, name, n=n)
+    if n is not None and len(array) != n:
+        raise ArgumentError(
+            f"need a row of labels for each of {n} items, got shape {array.shape}"
+        )
+    return np.asarray(check_binary(array), np.uint8)
+
+
+def as_classes(labels: Any, n: int, name: str = "labels") -> tuple[Array, IdArray]:
+    """Return the sorted classes and the number of the class of each of `n` items."""
+    array = as_labels(labels, name, n=n)
+    classes, numbers = np.unique(array, return_inverse=True)
+    if classes.dtype.kind == "O":
+        classes = as_strings(classes.tolist())
+    return classes, numbers.astype(np.int64, copy=False)
+
+
+def label_kind(labels: Array) -> str:
+    """Return whether labels from `as_labels` are strings, booleans or numbers."""
+    return {"U": "strings", "O": "strings", "b": "booleans"}.get(
+        labels.dtype.kind, "numbers"
+    )
+
+
+def check_same_kind(first: Array, second: Array, names: tuple[str, str]) -> None:
+    """Refuse to compare strings with numbers, or booleans with either."""
+    kinds = label_kind(first), label_kind(second)
+    if len(first) and len(second) and kinds[0] != kinds[1]:
+        raise ArgumentError(f"{names[0]} are {kinds[0]}, {names[1]} {kinds[1]}")
+
+
+def check_binary(labels: Any, name: str = "labels") -> Any:
+    """Return a matrix, dense or sparse as it was, that holds 0 and 1 only."""
+    matrix: Any = labels if _is_sparse(labels) else _array(labels, name)
+    values: Any = matrix.data if _is_sparse(matrix) else matrix
+    if values.dtype.kind == "O":
+        values = _whole_objects(values)
+        matrix = values
+    if values.dtype.kind not in "biuf":
+        raise ArgumentError(f"{_BINARY}, got dtype {values.dtype}")
+    other = values[~np.isin(values, (0, 1))]
+    if other.size:
+        raise ArgumentError(f"{_BINARY}, got {other[0].item()!r}")
+    return matrix
+
+
+def _whole_objects(values: NDArray[np.object_]) -> Array:
+    for value in values.flat:
+        if not isinstance(value, int | float | np.number | np.bool_):
+            raise ArgumentError(f"{_BINARY}, got {value!r}")
+    return values.astype(np.float64)
+
+
+def _is_sparse(matrix: Any) -> bool:
+    return hasattr(matrix, "tocsr")  # without the import of SciPy
+
+
+def _array(labels: Any, name: str) -> Array:
+    """Return what NumPy makes of labels, unless it would guess: objects then."""
+    if isinstance(labels, np.ma.MaskedArray):
+        if np.ma.getmaskarray(labels).any():  # NumPy reads what lies in its gaps
+            raise ArgumentError(
+                f"{name} is a masked array; leave out the rows of its gaps"
+            )
+        return np.asarray(labels.data)
+    if isinstance(labels, np.ndarray):
+        return np.asarray(labels)
+    if _is_sparse(labels):
+        return np.asarray(labels.toarray())
+    if isinstance(labels, str | bytes):
+        raise ArgumentError(f"{name} must be a list, got one string")
+    return _converted(labels, name)
+
+
+def _converted(labels: Any, name: str) -> Array:
+    values = _without_package(labels)
+    guesses = isinstance(values, Sequence) or not hasattr(values, "__array__")
+    try:
+        return np.asarray(values, dtype=object if guesses else None)
+    except (TypeError, ValueError) as error:  # such as a tensor on a GPU
+        raise ArgumentError(f"{name} are no array: {error}") from None
+
+
+def _without_package(labels: Any) -> Any:
+    """Return labels of pandas, polars or Arrow with their own values and gaps."""
+    package = type(labels).__module__.partition(".")[0]
+    if package == "pandas" and hasattr(labels, "dtype"):
+        plain = isinstance(labels.dtype, np.dtype) and labels.dtype.kind != "O"
+        return np.asarray(labels, dtype=None if plain else object)
+    if package == "polars" and hasattr(labels, "to_list"):
+        return labels.to_list()
+    if package == "pyarrow" and hasattr(labels, "to_pylist"):
+        return labels if hasattr(labels, "schema") else labels.to_pylist()
+    return labels

@@ -1,0 +1,64 @@
+"""Results in one line, however large they are."""
+
+import reprlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+_LENGTH = 200  # characters of a result
+_SMALL = 16  # entries of an array that is shown
+_SHORT = 60  # characters of a value
+
+
+def one_line(result: Any) -> str:
+    """Return the fields of a dataclass or named tuple in one line.
+
+    Small values are shown; of large arrays the dtype and the shape, of long lists and
+    mappings the length. Fields beyond 200 characters are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.codes import Neighbours
+    >>> ids = np.zeros((1000, 10), np.int64)
+    >>> Neighbours(ids[:1, :2], ids)
+    Neighbours(distances=array([[0, 0]]), ids=<int64 of shape (1000, 10)>)
+    """
+    names = getattr(result, "_fields", None) or list(result.__dataclass_fields__)
+    shown = type(result).__name__ + "("
+    for i, name in enumerate(names):
+        part = f"{', ' if i else ''}{name}={_value(getattr(result, name))}"
+        if len(shown) + len(part) > _LENGTH:
+            return f"{shown}, ...)" if i else f"{shown}...)"
+        shown += part
+    return f"{shown})"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, str | bytes):
+        return _shortened(value)
+    if isinstance(value, list | tuple | Mapping | set | frozenset) and not hasattr(
+        value, "_fields"
+    ):
+        text = " ".join(repr(value).split()) if len(value) <= _SMALL else ""
+        kind = type(value).__name__
+        return text if 0 < len(text) <= _SHORT else f"<{kind} of {len(value):,}>"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHORT else f"<{type(value).__name__}>"
+
+
+def _array(array: np.ndarray[Any, Any]) -> str:
+    if array.size <= _SMALL:
+        text = " ".join(repr(array).split()).replace("[ ", "[")
+        if len(text) <= _SHORT:
+            return text
+    return f"<{array.dtype} of shape {array.shape}>"
+
+
+def _shortened(text: str | bytes) -> str:
+    shortener = reprlib.Repr()
+    shortener.maxstring = shortener.maxother = _SHORT
+    return shortener.repr(text)

@@ -1,0 +1,80 @@
+"""Results of real size are printed in one line."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import typing
+
+import numpy as np
+import pytest
+
+import fewbits
+from fewbits.codes import Neighbours
+from fewbits.evaluation import per_class_split
+
+N = 5000
+#: Left to those who own the code.
+OTHERS = {"Bundle", "Ranked", "Input"}
+
+
+def public_results():
+    found = {}
+    for package in pkgutil.iter_modules(fewbits.__path__, "fewbits."):
+        if "._" in package.name or not package.ispkg:
+            continue
+        module = importlib.import_module(package.name)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if inspect.isclass(value) and fields_of(value):
+                found[name] = value
+    return found
+
+
+def fields_of(kind):
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    return list(getattr(kind, "_fields", ()))
+
+
+def large(annotation):
+    """Return a large value of a type."""
+    text = str(annotation)
+    if "ndarray" in text or "Array" in text:
+        return np.random.default_rng(0).normal(size=(N, 3))
+    if "Mapping" in text or "dict" in text:
+        return {f"key {i}": list(range(9)) for i in range(N)}
+    if "list" in text or "tuple" in text or "Sequence" in text:
+        return tuple(range(N))
+    if "str" in text:
+        return "a name"
+    return 0.125
+
+
+RESULTS = public_results()
+
+
+@pytest.mark.parametrize("name", sorted(RESULTS.keys() - OTHERS))
+def test_real_size_is_one_line(name):
+    kind = RESULTS[name]
+    hints = typing.get_type_hints(kind)
+    if hasattr(kind, "_fields"):
+        result = kind(*(large(hints.get(field)) for field in kind._fields))
+    else:
+        result = object.__new__(kind)
+        for field in fields_of(kind):
+            object.__setattr__(result, field, large(hints.get(field)))
+    assert "\n" not in repr(result)
+    assert len(repr(result)) <= 210
+    assert repr(result).startswith(f"{name}(")
+
+
+def test_a_split():
+    split = per_class_split(np.arange(10).repeat(600), query=100, random_state=0)
+    assert f"{split}".startswith("Split(query=<int64 of shape (1000,)>, train=<int64 ")
+    assert "seed 0" in repr(split)
+
+
+def test_small_results_are_shown():
+    found = Neighbours(np.array([[1, 2]]), np.array([[3, 4]]))
+    assert repr(found) == "Neighbours(distances=array([[1, 2]]), ids=array([[3, 4]]))"
