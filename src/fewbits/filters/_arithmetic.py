@@ -41,14 +41,14 @@ def calculate(operator: str, left: Value, right: Value) -> Value:
 
 def negate(value: Value) -> Value:
     """Return ``-value``."""
-    return calculate("-", Value("number", Fraction(0), "0", is_literal=True), value)
+    return calculate("-", Value("number", 0, "0", is_literal=True), value)
 
 
 def _column(kind: Kind, data: Any) -> Value:
     return Value(kind, data, f"a result of {data.type}")
 
 
-def _literals(operator: str, left: Fraction, right: Fraction) -> Value:
+def _literals(operator: str, left: Any, right: Any) -> Value:
     if operator in "/%" and right == 0:
         return NULL
     if operator == "%":
@@ -57,7 +57,7 @@ def _literals(operator: str, left: Fraction, right: Fraction) -> Value:
         magnitude = abs(left) % abs(right)
         value = -magnitude if left < 0 else magnitude
     elif operator == "/":
-        value = left / right
+        value = Fraction(left) / right
     else:
         value = {"+": left + right, "-": left - right, "*": left * right}[operator]
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
@@ -119,7 +119,7 @@ def _as_float(value: Value) -> Any:
         raise ArgumentError(f"{value.text} is out of the range of floats") from None
 
 
-def _exact(value: Fraction) -> Decimal | None:
+def _exact(value: int | Fraction) -> Decimal | None:
     """Return a number as a decimal, or None where it has none of `DECIMAL` digits."""
     context = Context(prec=DECIMAL, traps=[Inexact])
     try:

@@ -26,8 +26,8 @@ class Name:
 class Literal:
     """A value as written.
 
-    Numbers are a `fractions.Fraction`, dates and timestamps nanoseconds since 1970
-    (in UTC where they are zoned).
+    Numbers are an int or a `fractions.Fraction`, dates and timestamps nanoseconds since
+    1970 (in UTC where they are zoned).
     """
 
     kind: LiteralKind

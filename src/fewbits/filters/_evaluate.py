@@ -54,8 +54,12 @@ def evaluate(condition: Group, rows: Rows) -> Any:
 
 
 def _atom(node: Any, atoms: list[Atom]) -> Atom | None:
-    """Return what a name stands for: the names that sqlglot saw are numbers."""
-    return atoms[int(node.name)] if type(node) is exp.Column else None
+    """Return what a name stands for: the names that sqlglot saw are quoted numbers."""
+    if type(node) is not exp.Column:
+        return None
+    if not node.this.args.get("quoted"):  # a word such as IS, where a value belongs
+        raise ArgumentError(f"the filter cannot be read at {node.name!r}: {SUPPORTED}")
+    return atoms[int(node.name)]
 
 
 def _operands(node: Any) -> list[Any]:

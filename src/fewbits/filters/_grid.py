@@ -33,15 +33,14 @@ class Grid:
     """A column as whole numbers of a step."""
 
     data: Any
-    step: Fraction  # in units of the literal: 1, 10^-scale, or nanoseconds
+    step: int | Fraction  # in units of the literal: 1, 10^-scale, or nanoseconds
     lowest: int
     highest: int
 
     def place(self, value: Any) -> tuple[int, bool]:
         """Return the number of steps at or below a literal, and whether it is exact."""
-        steps = Fraction(value) / self.step
-        below = steps.numerator // steps.denominator
-        return below, steps.denominator == 1
+        below, rest = divmod(value, self.step)
+        return int(below), not rest
 
     def holds(self, number: int) -> bool:
         """Return whether the type of the column can hold a number of steps."""
@@ -59,15 +58,15 @@ def grid(column: Value) -> Grid:
     data, of = column.data, column.data.type
     if column.kind == "decimal":
         most = 10**of.precision - 1
-        return Grid(data, Fraction(1, 10**of.scale), -most, most)
+        return Grid(data, Fraction(10) ** -of.scale, -most, most)
     if column.kind == "integer":
-        return Grid(data, Fraction(1), *_bounds(of))
+        return Grid(data, 1, *_bounds(of))
     if pa.types.is_timestamp(of):
         step = _UNITS[of.unit]
     else:
         step = DAY if pa.types.is_date32(of) else _UNITS["ms"]
     whole = pa.int32() if pa.types.is_date32(of) else pa.int64()
-    return Grid(data.cast(whole), Fraction(step), *_bounds(whole))
+    return Grid(data.cast(whole), step, *_bounds(whole))
 
 
 def _bounds(of: pa.DataType) -> tuple[int, int]:

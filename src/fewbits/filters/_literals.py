@@ -2,7 +2,7 @@
 
 import re
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from fewbits.errors import ArgumentError
@@ -15,7 +15,8 @@ _EPOCH = datetime(1970, 1, 1)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)"
-    r"(?:[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?",
+    r"(?:[ T]((?:[01]\d|2[0-3]):\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+    r"\s?(Z|[+-]\d\d(?::?\d\d)?)?)?",
     re.ASCII,
 )
 ISO = "'2020-01-31' or '2020-01-31 12:00:00', with '+01:00' behind it for a time zone"
@@ -39,11 +40,14 @@ def constant(word: str) -> Literal | None:
 def number(text: str) -> Literal:
     """Return the exact number that is written."""
     if text.isdecimal() and text.isascii() and len(text) < MAX_DIGITS:
-        return Literal("number", Fraction(int(text)), text)
+        return Literal("number", int(text), text)
     if not _NUMBER.fullmatch(text):
         raise ArgumentError(f"the filter holds {shorten(text)}, which is no number")
-    value = Decimal(text)
-    if len(text) > MAX_DIGITS or abs(value.adjusted()) > MAX_DIGITS:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:  # an exponent of many digits
+        value = Decimal("Infinity")
+    if not value.is_finite() or max(len(text), abs(value.adjusted())) > MAX_DIGITS:
         raise ArgumentError(f"the filter holds {shorten(text)}, a number out of range")
     return Literal("number", Fraction(value), text)
 
@@ -53,11 +57,11 @@ def moment(text: str) -> Literal | None:
     found = _MOMENT.fullmatch(text)
     if found is None:
         return None
-    day, clock, fraction, offset = found.groups()
+    day, clock, second, fraction, offset = found.groups()
     try:
         if clock is None:
             return Literal("date", _nanoseconds(_midnight(day)), text)
-        instant = datetime.fromisoformat(f"{day}T{clock}")
+        instant = datetime.fromisoformat(f"{day}T{clock}:{second or '00'}")
         shift = _offset(offset) if offset else 0
     except ValueError:
         return None

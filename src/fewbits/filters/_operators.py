@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._arithmetic import calculate, negate
-from fewbits.filters._atoms import Bit, Literal, Name, Pattern
+from fewbits.filters._atoms import Bit, Literal, Members, Name, Pattern
 from fewbits.filters._compare import NULL, compare
 from fewbits.filters._members import is_in
 from fewbits.filters._patterns import like
@@ -18,6 +18,7 @@ from fewbits.filters._rowset import Rows
 from fewbits.filters._values import Value, as_truth, literal_value, truth
 
 NEGATED = "negate"
+BEHIND: dict[Any, Any] = {exp.In: Members, exp.Like: Pattern, exp.ILike: Pattern}
 PAIR = ("this", "expression")
 # The operands of each, by the names that sqlglot gives them.
 OPERATORS: dict[Any, tuple[str, ...]] = {
@@ -50,6 +51,12 @@ def apply(node: Any, operands: list[Any]) -> Value:
     """Return the value of a node whose operands are known."""
     if type(node) is exp.Is and type(node.expression) not in (exp.Null, exp.Boolean):
         raise ArgumentError("IS takes NULL, TRUE or FALSE, or NOT and one of them")
+    wanted = [Value, BEHIND.get(type(node), Value), Value]
+    if not all(map(isinstance, operands, wanted)):
+        raise ArgumentError(
+            "a list belongs behind IN, and a pattern behind LIKE; neither is part of"
+            " anything else"
+        )
     value = FUNCTIONS[type(node)](*operands)
     return _not(value) if node.args.get(NEGATED) else value
 

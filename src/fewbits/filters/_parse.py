@@ -16,6 +16,7 @@ from fewbits.filters._literals import constant, number, shorten, typed_moment
 from fewbits.filters._patterns import pattern
 from fewbits.filters._tree import Level
 
+SIGNS = (TokenType.DASH, TokenType.PLUS)
 WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
 
 
@@ -160,7 +161,7 @@ class _Reader:
 
     def _member(self) -> Literal:
         token = self.take()
-        sign = token.token_type == TokenType.DASH
+        sign = token.text if token.token_type in SIGNS else ""
         if sign:
             token = self.take()
         found = constant(token.token_type.name) or self._literal(token)
@@ -169,7 +170,9 @@ class _Reader:
                 f"IN takes a list such as (1, 2) or ('x', 'y'), found"
                 f" {shorten(token.text)} in it"
             )
-        return Literal("number", -found.value, "-" + found.text) if sign else found
+        if sign != "-":
+            return found
+        return Literal("number", -found.value, "-" + found.text)
 
     def _literal(self, token: Token) -> Literal | None:
         kinds = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT)
