@@ -13,12 +13,12 @@ def found(condition):
 
 
 @given(condition=combined(COMMON))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_finds_what_sqlite_finds(condition):
     assert found(condition) == sqlite_rows(condition)
 
 
 @given(condition=combined(COMMON | OWN))
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_finds_what_duckdb_finds(condition):
     assert found(condition) == duckdb_rows(condition)

@@ -43,13 +43,14 @@ def evaluate(condition: Group, rows: Rows) -> Any:
             done[first:] = [apply(node, done[first:])]
             continue
         atom = _atom(node, atoms)
+        operands = _operands(node) if atom is None else []
         if isinstance(atom, Group):
             todo.append((atom.tree, atom.atoms, False))
-        elif atom is not None or not _operands(node):
-            done.append(leaf(node if atom is None else atom, rows))
-        else:
+        elif operands:
             todo.append((node, atoms, True))
-            todo += [(each, atoms, False) for each in reversed(_operands(node))]
+            todo += [(each, atoms, False) for each in reversed(operands)]
+        else:
+            done.append(leaf(node if atom is None else atom, rows))
     return as_truth(done.pop(), "a filter")
 
 

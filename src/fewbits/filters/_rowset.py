@@ -1,6 +1,6 @@
 """The rows that a condition is about: columns by name, and bits of the codes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ class Rows:
     table: pa.Table
     codes: CodeArray
     n_bits: int
+    _known: dict[Name, Value] = field(default_factory=dict)
 
     def bit(self, bit: Bit) -> Value:
         """Return one bit of each code; only the byte that holds it is read."""
@@ -37,7 +38,12 @@ class Rows:
         return Value("bit", pa.array(on), f"bit({bit.number})")
 
     def column(self, name: Name) -> Value:
-        """Return a column, or a field within one."""
+        """Return a column, or a field within one; decoded once."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def _find(self, name: Name) -> Value:
         names = self.table.column_names
         if len(name.parts) > 1 and name.text in names:
             if _found(name.parts[0], name.quotes[0], names):
@@ -54,7 +60,7 @@ class Rows:
                     f"column {shorten(whole)} is {data.type} and has no field"
                     f" {shorten(name.parts[place])}"
                 )
-            fields = [field.name for field in data.type]
+            fields = [each.name for each in data.type]
             data = pc.struct_field(data, _choose(name, place, fields, "field"))
         return column_value(data, name.text)
 
