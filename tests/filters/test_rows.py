@@ -159,7 +159,8 @@ def test_a_table_without_rows_or_columns():
 
 def test_nobody_pays_for_what_they_do_not_use():
     code = (
-        "import sys, fewbits.filters; assert not {'pyarrow', 'sqlglot'} & {*sys.modules};"
+        "import sys, fewbits.filters;"
+        "assert not {'pyarrow', 'sqlglot'} & {*sys.modules};"
         "import pyarrow as pa, pyarrow.compute as pc, numpy as np;"
         "table, codes = pa.table({'c': [1]}), np.zeros((1, 1), np.uint8);"
         "assert fewbits.filters.matching_rows(pc.field('c') == 1, table, codes, 8)[0];"
