@@ -1,0 +1,67 @@
+"""What the operators of a condition stand between: names, literals, lists, groups."""
+
+from dataclasses import dataclass
+from typing import Any
+from typing import Literal as Choice
+
+LiteralKind = Choice[
+    "string", "number", "boolean", "null", "date", "timestamp", "zoned"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column, or a field within one; each part with its quote or ''."""
+
+    parts: tuple[str, ...]
+    quotes: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The name as one string."""
+        return ".".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value as written.
+
+    Numbers are an int or a `fractions.Fraction`, dates and timestamps nanoseconds since
+    1970 (in UTC where they are zoned).
+    """
+
+    kind: LiteralKind
+    value: Any
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What stands in the parentheses of IN."""
+
+    literals: tuple[Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What stands behind LIKE: texts, and '%' and '_' where they are wildcards."""
+
+    pieces: tuple[tuple[Choice["text", "%", "_"], str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """One bit of the codes."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What stands in parentheses: a tree of sqlglot, and what its names stand for."""
+
+    tree: Any
+    atoms: "list[Atom]"
+
+
+Atom = Name | Literal | Members | Pattern | Bit | Group

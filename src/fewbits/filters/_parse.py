@@ -1,0 +1,196 @@
+"""The text of a condition -> a tree of operators between atoms.
+
+Names, literals, lists and parentheses are told apart here, and each becomes an atom of
+its own. sqlglot parses what is left: operators between atoms, one pair of parentheses
+at a time. So nesting costs no recursion, a long list costs no tree, no function or
+subquery can come up, and a column may have the name of a keyword.
+"""
+
+from sqlglot import Token, TokenType
+from sqlglot.errors import TokenError
+
+from fewbits.errors import ArgumentError
+from fewbits.filters._atoms import Atom, Bit, Group, Literal, Members, Name
+from fewbits.filters._grammar import DIALECT, OPERATORS, SUPPORTED
+from fewbits.filters._literals import constant, number, shorten, typed_moment
+from fewbits.filters._patterns import pattern
+from fewbits.filters._tree import Level
+
+SIGNS = (TokenType.DASH, TokenType.PLUS)
+WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
+
+
+def parse(text: str) -> Group:
+    """Return the tree of a condition."""
+    tokens = _tokens(text)
+    levels = [Level(text)]
+    reader = _Reader(text, tokens)
+    while reader.more():
+        token = reader.take()
+        if token.token_type == TokenType.L_PAREN:
+            levels.append(Level(text))
+        elif token.token_type == TokenType.R_PAREN:
+            if len(levels) == 1:
+                raise ArgumentError("the filter has a ')' without its '('")
+            group = levels.pop().close()
+            levels[-1].atom(group, token)
+        else:
+            reader.read(token, levels[-1])
+    if len(levels) > 1:
+        raise ArgumentError("the filter has a '(' that is not closed")
+    return levels[0].close()
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ArgumentError(f"the filter {shorten(text)} is not Unicode") from None
+    if not text.strip():
+        raise ArgumentError("the filter is empty")
+    try:
+        tokens: list[Token] = DIALECT.tokenize(text)
+    except TokenError:
+        raise ArgumentError(
+            f"the filter {shorten(text)} has a quote or comment that is not closed"
+        ) from None
+    if not tokens or any(token.comments for token in tokens):
+        raise ArgumentError(f"comments are not supported: {SUPPORTED}")
+    return tokens
+
+
+class _Reader:
+    """Walks over the tokens and tells atoms from operators."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._place = 0
+
+    def more(self) -> bool:
+        return self._place < len(self._tokens)
+
+    def take(self) -> Token:
+        if not self.more():
+            raise ArgumentError("the filter ends too early")
+        token = self._tokens[self._place]
+        self._place += 1
+        return token
+
+    def read(self, token: Token, level: Level) -> None:
+        """Add the operator or the atom that begins at `token`."""
+        kind = token.token_type
+        if kind in OPERATORS:
+            level.operator(token)
+        elif kind == TokenType.IN:
+            level.operator(token)
+            self._list(level)
+        elif kind in (TokenType.LIKE, TokenType.ILIKE):
+            level.operator(token)
+            level.atom(self._pattern(token), token)
+        else:
+            level.atom(self._atom(token), token)
+
+    def _next_is(self, *kinds: TokenType) -> bool:
+        return self.more() and self._tokens[self._place].token_type in kinds
+
+    def _atom(self, token: Token) -> Atom:
+        kind = token.token_type
+        if kind == TokenType.STRING:
+            return Literal("string", token.text, token.text)
+        if kind == TokenType.NUMBER:
+            return number(token.text)
+        if kind == TokenType.DOT and self._next_is(TokenType.NUMBER):
+            return number("." + self.take().text)
+        if kind in WORDS:
+            return self._word(token)
+        sign = self._text[token.start : token.end + 1] or token.text
+        raise ArgumentError(f"{shorten(sign)} is not supported: {SUPPORTED}")
+
+    def _word(self, token: Token) -> Atom:
+        word = token.text.upper() if token.token_type == TokenType.VAR else ""
+        if word in ("DATE", "TIMESTAMP") and self._next_is(TokenType.STRING):
+            return typed_moment(word, self.take().text)
+        if not self._next_is(TokenType.L_PAREN):
+            return self._name(token)
+        if word == "BIT":
+            return self._bit()
+        raise ArgumentError(
+            f"{shorten(token.text + '(')} is not supported: {SUPPORTED}"
+        )
+
+    def _bit(self) -> Bit:
+        inner = self._tokens[self._place + 1 : self._place + 3]
+        if [each.token_type for each in inner] == [TokenType.NUMBER, TokenType.R_PAREN]:
+            text = inner[0].text
+            if text.isdecimal() and text.isascii() and len(text) < 10:
+                self._place += 3
+                return Bit(int(text))
+        raise ArgumentError("bit(...) takes the number of one bit, such as bit(12)")
+
+    def _name(self, token: Token) -> Name:
+        tokens = [token]
+        while self._next_is(TokenType.DOT):
+            self.take()
+            if not self._next_is(*WORDS):
+                written = shorten(tokens[-1].text + ".")
+                raise ArgumentError(f"the filter needs a field's name behind {written}")
+            tokens.append(self.take())
+        quotes = tuple(
+            self._text[each.start] if each.token_type == TokenType.IDENTIFIER else ""
+            for each in tokens
+        )
+        return Name(tuple(each.text for each in tokens), quotes)
+
+    def _list(self, level: Level) -> None:
+        """Read what follows IN; sqlglot sees one name in parentheses."""
+        opening = self.take()
+        if opening.token_type != TokenType.L_PAREN:
+            raise ArgumentError("IN takes a list in parentheses, such as IN ('x', 'y')")
+        literals = [self._member()]
+        while (token := self.take()).token_type == TokenType.COMMA:
+            literals.append(self._member())
+        if token.token_type != TokenType.R_PAREN:
+            raise ArgumentError(
+                f"IN takes a list such as (1, 2) or ('x', 'y'), found"
+                f" {shorten(token.text)} in it"
+            )
+        level.operator(opening)
+        level.atom(Members(tuple(literals)), opening)
+        level.operator(token)
+
+    def _member(self) -> Literal:
+        token = self.take()
+        sign = token.text if token.token_type in SIGNS else ""
+        if sign:
+            token = self.take()
+        found = constant(token.token_type.name) or self._literal(token)
+        if found is None or (sign and found.kind != "number"):
+            raise ArgumentError(
+                f"IN takes a list such as (1, 2) or ('x', 'y'), found"
+                f" {shorten(token.text)} in it"
+            )
+        if sign != "-":
+            return found
+        return Literal("number", -found.value, "-" + found.text)
+
+    def _literal(self, token: Token) -> Literal | None:
+        kinds = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT)
+        typed = token.token_type == TokenType.VAR and self._next_is(TokenType.STRING)
+        if not typed and token.token_type not in kinds:
+            return None
+        found = self._atom(token)
+        return found if isinstance(found, Literal) else None
+
+    def _pattern(self, token: Token) -> Atom:
+        if not self._next_is(TokenType.STRING):
+            raise ArgumentError(
+                f"{token.text.upper()} takes a pattern in quotes, such as '%part%'"
+            )
+        text, escape = self.take().text, None
+        if self._next_is(TokenType.ESCAPE):
+            self.take()
+            if not self._next_is(TokenType.STRING):
+                raise ArgumentError("ESCAPE takes one character in quotes")
+            escape = self.take().text
+        return pattern(text, escape)

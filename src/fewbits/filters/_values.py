@@ -1,0 +1,123 @@
+"""What operators work on: a column of one kind, or a literal."""
+
+from dataclasses import dataclass
+from typing import Any
+from typing import Literal as Choice
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from fewbits.errors import ArgumentError
+from fewbits.filters._atoms import Literal
+from fewbits.filters._literals import shorten
+
+Kind = Choice[
+    "integer",
+    "decimal",
+    "float",
+    "string",
+    "boolean",
+    "bit",
+    "date",
+    "timestamp",
+    "zoned",
+    "null",
+    "number",
+    "other",
+]
+EXAMPLE = "year >= 2020 or category = 'x'"
+NUMBERS = ("integer", "decimal", "float", "number")
+TRUTHS = ("boolean", "bit", "null")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An operand.
+
+    Parameters
+    ----------
+    kind : str
+        ``"number"`` is that of a literal; columns are integer, decimal or float.
+    data : Arrow array, Arrow scalar, or the value of a literal
+    text : str
+        What a message calls it.
+    is_literal : bool
+    """
+
+    kind: Kind
+    data: Any
+    text: str
+    is_literal: bool = False
+
+
+def literal_value(literal: Literal) -> Value:
+    """Return a literal as an operand."""
+    nouns = {"string": "the string ", "number": "the number ", "date": "the date "}
+    shown = literal.text if literal.kind == "number" else shorten(literal.text)
+    if literal.kind in ("null", "boolean"):
+        return truth(pa.scalar(literal.value, pa.bool_()), literal.text.upper())
+    noun = nouns.get(literal.kind, "the timestamp ")
+    return Value(literal.kind, literal.value, noun + shown[:60], is_literal=True)
+
+
+def truth(data: Any, text: str = "a condition") -> Value:
+    """Return what is true, false or null; NULL for all rows is of no other kind."""
+    if isinstance(data, pa.Scalar) and not data.is_valid:
+        return Value("null", data, "NULL", is_literal=True)
+    return Value("boolean", data, text)
+
+
+def column_value(data: Any, name: str) -> Value:
+    """Return a column as an operand, decoded where its type is one of storage."""
+    text = f"column {shorten(name)} ({data.type})"
+    if types.is_dictionary(data.type):
+        data = data.cast(data.type.value_type)
+    elif types.is_run_end_encoded(data.type):
+        data = pc.run_end_decode(data)
+    kind = _kind(data.type)
+    if kind == "string":
+        data = _plain_string(data)
+    elif kind == "null":
+        return Value("null", pa.scalar(None, pa.bool_()), text)
+    return Value(kind, data, text)
+
+
+def _plain_string(data: Any) -> Any:
+    plain = (pa.string(), pa.large_string())
+    if data.type in plain:
+        return data
+    try:
+        return data.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # string_view before pyarrow 18
+        return pa.array(data.to_pylist(), pa.large_string())
+
+
+def _kind(of: pa.DataType) -> Kind:
+    if types.is_timestamp(of):
+        return "timestamp" if of.tz is None else "zoned"
+    checks: tuple[tuple[Kind, Any], ...] = (
+        ("boolean", types.is_boolean),
+        ("integer", types.is_integer),
+        ("float", types.is_floating),
+        ("decimal", types.is_decimal),
+        ("date", types.is_date),
+        ("null", types.is_null),
+    )
+    for kind, is_kind in checks:
+        if is_kind(of):
+            return kind
+    string_view = getattr(types, "is_string_view", types.is_string)
+    if types.is_string(of) or types.is_large_string(of) or string_view(of):
+        return "string"
+    return "other"
+
+
+def as_truth(value: Any, taker: str) -> Any:
+    """Return the data of what is true, false or null."""
+    if isinstance(value, Value) and value.kind in TRUTHS:
+        return value.data
+    given = value.text if isinstance(value, Value) else "a list"
+    raise ArgumentError(
+        f"{taker} takes conditions, got {given}: compare it, as in {EXAMPLE}"
+    )
