@@ -35,11 +35,12 @@ public:
 
     /// Halves added to halves.
     double total() const {
-        double sums[rerank_lanes];
-        std::memcpy(sums, part, sizeof sums);
-        for (std::size_t half = rerank_lanes / 2; half > 0; half /= 2)
-            for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
-        return sums[0];
+        typedef double Two __attribute__((vector_size(16)));
+        Two two[rerank_lanes / 2];
+        std::memcpy(two, part, sizeof two);
+        for (std::size_t i = 0; i < 4; ++i) two[i] += two[i + 4];
+        const Two sums = (two[0] + two[2]) + (two[1] + two[3]);
+        return sums[0] + sums[1];
     }
 };
 
@@ -112,9 +113,10 @@ double length(const RerankJob<T>& job) {
     return __builtin_sqrt(own.sums.total());
 }
 
-/// Into the second cache: the first has room for few lines that are under way.
+/// Into the second cache: the first has room for few lines that are under way. Always
+/// inlined: GCC leaves out calls of functions that do nothing else.
 template <typename T>
-void prefetch(const T* row, std::size_t n_features) {
+__attribute__((always_inline)) inline void prefetch(const T* row, std::size_t n_features) {
     constexpr std::size_t line = 64;
     constexpr int to_read = 0, second_cache = 2;
     const char* const first = reinterpret_cast<const char*>(row);
