@@ -34,4 +34,5 @@ NB_MODULE(_native, m) {
     m.def("force_isa", &force_isa, "name"_a);
     bind_hamming(m);
     bind_encode(m);
+    bind_rerank(m);
 }

@@ -10,6 +10,9 @@
 namespace fewbits {
 namespace {
 
+/// Where the number of bit `j` lies: the last bit of a byte first, as kernels count.
+constexpr std::size_t lane_of(std::size_t j) { return j ^ 7; }
+
 /// One query as the kernels take it.
 struct Query {
     std::vector<float> costs;
@@ -21,7 +24,7 @@ struct Query {
     void set(const float* scores, std::size_t n_bits) {
         std::fill(signs.begin(), signs.end(), std::uint8_t{0});
         for (std::size_t j = 0; j < n_bits; ++j) {
-            costs[j] = std::fabs(scores[j]);
+            costs[lane_of(j)] = std::fabs(scores[j]);
             if (scores[j] > 0.0F)
                 signs[j / 8] = static_cast<std::uint8_t>(signs[j / 8] | 0x80 >> j % 8);
         }
@@ -39,6 +42,8 @@ void asymmetric_distances(const Candidates& all, const std::uint8_t* database,
                           float* distances, std::size_t n_threads) {
     const auto kernel = encode_kernels(active_isa()).asymmetric;
     const std::size_t n_bytes = (all.n_bits + 7) / 8;
+    const std::size_t work = all.n * all.per_query * all.n_bits;
+    n_threads = std::clamp<std::size_t>(work / thread_work, 1, n_threads);
     parallel_for(all.n, 1, n_threads, [&](auto begin, auto end, auto) {
         Query query(n_bytes);
         for (std::size_t q = begin; q < end; ++q) {
@@ -55,7 +60,8 @@ void bit_sums(const WeightedBits& all, float* sums, std::size_t n_threads) {
     const std::size_t n_bytes = (all.n_bits + 7) / 8, padded = (n_bytes + 1) / 2 * 16;
     std::vector<float> weights(all.n * padded);
     for (std::size_t q = 0; q < all.n; ++q)
-        std::copy_n(all.weights + q * all.n_bits, all.n_bits, &weights[q * padded]);
+        for (std::size_t j = 0; j < all.n_bits; ++j)
+            weights[q * padded + lane_of(j)] = all.weights[q * all.n_bits + j];
     const std::vector<std::uint8_t> none(n_bytes);
     const std::size_t work = all.n * all.n_codes * all.n_bits;
     n_threads = std::clamp<std::size_t>(work / thread_work, 1, n_threads);

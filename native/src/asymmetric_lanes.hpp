@@ -5,72 +5,133 @@
 namespace fewbits {
 namespace {
 
-/// 16 sums in registers of `V::lanes`.
+/// Sums of 16 lanes: bit `i` of two bytes, the first byte in the low half, is lane `i`.
 template <typename V>
 class Costs {
     typedef float Lanes __attribute__((vector_size(4 * V::lanes)));
     typedef std::int32_t Masks __attribute__((vector_size(4 * V::lanes)));
     static constexpr std::size_t regs = 16 / V::lanes;
     static constexpr std::int32_t bits[16] = {
-        0x80,   0x40,   0x20,   0x10,   0x08,   0x04,   0x02,   0x01,
-        0x8000, 0x4000, 0x2000, 0x1000, 0x0800, 0x0400, 0x0200, 0x0100};
+        1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+        1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
 
 public:
-    Costs() { std::memcpy(places, bits, sizeof bits); }
-
-    /// Add the costs of those of 16 bits that are set in `differ` (two bytes, the
-    /// first in the low half).
-    void add(const float* costs, std::int32_t differ) {
-        for (std::size_t r = 0; r < regs; ++r) {
-            Masks cost;
-            std::memcpy(&cost, costs + r * V::lanes, sizeof cost);
-            cost &= (places[r] & differ) == places[r];
-            sums[r] += reinterpret_cast<Lanes>(cost);
+    /// Add the costs of those of 16 bits that are set in `differ`.
+    void add(const float* costs, std::uint32_t differ) {
+        if constexpr (requires { V::add_where; }) {
+            sums[0] = V::add_where(sums[0], differ, costs);
+        } else {
+            for (std::size_t r = 0; r < regs; ++r) {
+                Masks cost, place;
+                std::memcpy(&cost, costs + r * V::lanes, sizeof cost);
+                std::memcpy(&place, bits + r * V::lanes, sizeof place);
+                cost &= (place & static_cast<std::int32_t>(differ)) == place;
+                sums[r] += reinterpret_cast<Lanes>(cost);
+            }
         }
     }
 
     /// The total, halves added to halves.
     float total() const {
-        float part[16];
+        typedef float Four __attribute__((vector_size(16)));
+        Four part[4];
         std::memcpy(part, sums, sizeof part);
-        for (std::size_t half = 8; half > 0; half /= 2)
-            for (std::size_t i = 0; i < half; ++i) part[i] += part[i + half];
-        return part[0];
+        const Four four = (part[0] + part[2]) + (part[1] + part[3]);
+        return (four[0] + four[2]) + (four[1] + four[3]);
     }
 
 private:
     Lanes sums[regs] = {};
-    Masks places[regs];
+};
+
+/// Which bits differ, of as many bytes as `Word` has; the first byte is the lowest.
+template <typename Word>
+Word differing(const std::uint8_t* a, const std::uint8_t* b) {
+    Word x, y;
+    std::memcpy(&x, a, sizeof x);
+    std::memcpy(&y, b, sizeof y);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#error "bytes are taken to be little-endian"
+#endif
+    return static_cast<Word>(x ^ y);
+}
+
+/// Codes that are looked at side by side: the sums of one wait for one another.
+template <typename V>
+constexpr std::size_t codes_at_once = V::lanes < 8 ? 1 : 4;
+
+/// Write the distances of a few codes to `distances`.
+template <typename V, std::size_t n>
+void asymmetric_distances_of(const AsymmetricJob& job, const std::uint8_t* const* codes,
+                             float* distances) {
+    Costs<V> costs[n];
+    std::size_t i = 0;
+    for (; i + 8 <= job.n_bytes; i += 8) {
+        std::uint64_t differ[n];
+        for (std::size_t c = 0; c < n; ++c)
+            differ[c] = differing<std::uint64_t>(job.signs + i, codes[c] + i);
+        for (std::size_t part = 0; part < 4; ++part)
+            for (std::size_t c = 0; c < n; ++c)
+                costs[c].add(job.costs + 8 * i + 16 * part,
+                             differ[c] >> 16 * part & 0xffff);
+    }
+    for (; i < job.n_bytes; i += 2)
+        for (std::size_t c = 0; c < n; ++c) {
+            const bool two = i + 2 <= job.n_bytes;
+            costs[c].add(job.costs + 8 * i,
+                         two ? differing<std::uint16_t>(job.signs + i, codes[c] + i)
+                             : differing<std::uint8_t>(job.signs + i, codes[c] + i));
+        }
+    for (std::size_t c = 0; c < n; ++c) distances[c] = costs[c].total();
+}
+
+/// The codes of a job, one after the other or by their rows.
+class JobCodes {
+public:
+    explicit JobCodes(const AsymmetricJob& job) : job_(job) {}
+
+    bool is_there(std::size_t i) const { return !job_.rows || job_.rows[i] >= 0; }
+
+    /// A code that is not there is as the query itself.
+    const std::uint8_t* operator[](std::size_t i) const {
+        const auto row = job_.rows ? job_.rows[i] : static_cast<std::int64_t>(i);
+        if (row < 0) return job_.signs;
+        return job_.database + static_cast<std::size_t>(row) * job_.n_bytes;
+    }
+
+    /// Always inlined: GCC leaves out calls of functions that do nothing else.
+    __attribute__((always_inline)) void prefetch(std::size_t i) const {
+        constexpr std::size_t line = 64;
+        const std::uint8_t* const first = (*this)[i];
+        for (std::size_t byte = 0; byte < job_.n_bytes; byte += line)
+            __builtin_prefetch(first + byte);
+        __builtin_prefetch(first + job_.n_bytes - 1);
+    }
+
+private:
+    const AsymmetricJob& job_;
 };
 
 template <typename V>
-float asymmetric_distance(const AsymmetricJob& job, const std::uint8_t* code) {
-    Costs<V> costs;
-    std::size_t i = 0;
-    for (; i + 2 <= job.n_bytes; i += 2) {
-        const int low = job.signs[i] ^ code[i], high = job.signs[i + 1] ^ code[i + 1];
-        costs.add(job.costs + 8 * i, low | high << 8);
-    }
-    if (i < job.n_bytes) costs.add(job.costs + 8 * i, job.signs[i] ^ code[i]);
-    return costs.total();
-}
-
-template <typename V>
 void asymmetric_share(const AsymmetricJob& job) {
-    constexpr std::size_t ahead = 8, line = 64;
-    const auto row = [&](std::size_t i) {
-        return job.rows ? job.rows[i] : static_cast<std::int64_t>(i);
-    };
-    const auto code = [&](std::size_t i) {
-        return job.database + static_cast<std::size_t>(row(i)) * job.n_bytes;
-    };
-    for (std::size_t i = 0; i < job.n_rows; ++i) {
-        if (i + ahead < job.n_rows && row(i + ahead) >= 0)
-            for (std::size_t byte = 0; byte < job.n_bytes; byte += line)
-                __builtin_prefetch(code(i + ahead) + byte);
-        job.distances[i] =
-            row(i) < 0 ? __builtin_inff() : asymmetric_distance<V>(job, code(i));
+    constexpr std::size_t ahead = 16, group = codes_at_once<V>;
+    const JobCodes codes(job);
+    const std::uint8_t* some[group];
+    std::size_t i = 0;
+    for (; i + group <= job.n_rows; i += group) {
+        for (std::size_t c = 0; c < group; ++c) {
+            some[c] = codes[i + c];
+            if (i + c + ahead < job.n_rows) codes.prefetch(i + c + ahead);
+        }
+        asymmetric_distances_of<V, group>(job, some, job.distances + i);
     }
+    for (; i < job.n_rows; ++i) {
+        some[0] = codes[i];
+        asymmetric_distances_of<V, 1>(job, some, job.distances + i);
+    }
+    if (!job.rows) return;
+    for (i = 0; i < job.n_rows; ++i)
+        if (!codes.is_there(i)) job.distances[i] = __builtin_inff();
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ struct Avx512 {
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    /// Add those of 16 numbers whose bit is set.
+    static Reg add_where(Reg a, std::uint32_t bits, const float* p) {
+        return _mm512_mask_add_ps(a, static_cast<__mmask16>(bits), a, load(p));
+    }
     static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
     static Reg subtract(Reg a, Reg b) { return _mm512_sub_ps(a, b); }
     static Reg multiply(Reg a, Reg b) { return _mm512_mul_ps(a, b); }

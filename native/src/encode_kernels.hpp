@@ -43,7 +43,8 @@ using BilinearJob = EncodeJob<BilinearMap>;
 
 /// One query of `asymmetric_distances` or `bit_sums`.
 struct AsymmetricJob {
-    const float* costs;         // of each bit, zero up to the last pair of bytes
+    // Of bit `j` at `j ^ 7`: lowest bits first. Zero up to the last pair of bytes.
+    const float* costs;
     const std::uint8_t* signs;  // a bit costs where it differs from this
     const std::uint8_t* database;
     const std::int64_t* rows;  // -1 for none; null for the first `n_rows`

@@ -114,7 +114,7 @@ def test_rows_and_masks_agree():
     expected = hamming_topk(QUERIES, DATABASE, 9, allowed=mask)
     assert (expected.ids[:, 7:] == -1).all()
     assert (expected.distances[:, 7:] == -1).all()
-    for same in (mask.tolist(), rows, rows.tolist(), rows[::-1].astype(np.uint8)):
+    for same in (mask.tolist(), rows, rows.tolist(), rows[::-1].astype(np.uint16)):
         found = hamming_topk(QUERIES, DATABASE, 9, allowed=same)
         np.testing.assert_array_equal(found.ids, expected.ids)
     repeated = np.repeat(rows, 2)

@@ -44,6 +44,7 @@ bilinear_scores = _module.bilinear_scores
 bit_sums = _module.bit_sums
 circulant_encode = _module.circulant_encode
 circulant_scores = _module.circulant_scores
+first_pairs = _module.first_pairs
 force_isa = _module.force_isa
 hadamard_encode = _module.hadamard_encode
 hadamard_scores = _module.hadamard_scores
@@ -51,11 +52,13 @@ hamming_distances = _module.hamming_distances
 hamming_topk = _module.hamming_topk
 hamming_within_count = _module.hamming_within_count
 hamming_within_fill = _module.hamming_within_fill
+int8_distances = _module.int8_distances
 isas = _module.isas
 linear_encode = _module.linear_encode
 linear_scores = _module.linear_scores
 sparse_encode = _module.sparse_encode
 sparse_scores = _module.sparse_scores
+vector_distances = _module.vector_distances
 
 __all__ = [
     "COMPILED",
@@ -67,6 +70,7 @@ __all__ = [
     "bit_sums",
     "circulant_encode",
     "circulant_scores",
+    "first_pairs",
     "force_isa",
     "hadamard_encode",
     "hadamard_scores",
@@ -74,6 +78,7 @@ __all__ = [
     "hamming_topk",
     "hamming_within_count",
     "hamming_within_fill",
+    "int8_distances",
     "isas",
     "linear_encode",
     "linear_scores",
@@ -81,4 +86,5 @@ __all__ = [
     "set_num_threads",
     "sparse_encode",
     "sparse_scores",
+    "vector_distances",
 ]

@@ -48,6 +48,31 @@ def bit_sums(
     sums: NDArray[np.float32],
     n_threads: int,
 ) -> None: ...
+def vector_distances(
+    queries: NDArray[np.float64],
+    vectors: NDArray[np.float64] | NDArray[np.float32] | NDArray[np.uint16],
+    rows: IdArray,
+    metric: int,
+    distances: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...
+def int8_distances(
+    queries: NDArray[np.float64],
+    values: NDArray[np.int8],
+    scale: NDArray[np.float32],
+    offset: NDArray[np.float32],
+    rows: IdArray,
+    metric: int,
+    distances: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...
+def first_pairs(
+    distances: NDArray[np.float32],
+    rows: IdArray,
+    first_distances: NDArray[np.float32],
+    first_rows: IdArray,
+    n_threads: int,
+) -> None: ...
 def linear_scores(
     X: NDArray[np.float32],
     weights: NDArray[np.float32],

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._kernels._reference_fma import fused_multiply_add
+from fewbits._kernels._reference_rerank import first_pairs as first_pairs
+from fewbits._kernels._reference_rerank import int8_distances as int8_distances
+from fewbits._kernels._reference_rerank import vector_distances as vector_distances
 from fewbits._kernels._reference_transforms import (
     bilinear_encode as bilinear_encode,
 )

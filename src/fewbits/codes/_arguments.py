@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import whole_number
+from fewbits.codes._allowed import as_allowed
 from fewbits.errors import ArgumentError
 
 MAX_PADDING = 2**30  # bytes
@@ -42,23 +43,9 @@ def packed_mask(allowed: ArrayLike | None, n: int) -> NDArray[np.uint8] | None:
     """Return one bit per row, most significant first, from a mask or row numbers."""
     if allowed is None:
         return None
-    try:
-        chosen = np.asarray(allowed)
-    except ValueError:
-        raise ArgumentError(
-            "allowed must be a mask or a list, got rows that differ"
-        ) from None
+    chosen = as_allowed(allowed, n, "row numbers")
     if chosen.dtype == np.bool_:
-        if chosen.shape != (n,):
-            raise ArgumentError(
-                f"an allowed mask must have shape ({n},), got {chosen.shape}"
-            )
         return np.packbits(chosen)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise ArgumentError(
-            "allowed must be a boolean mask or a list of row numbers, "
-            f"got dtype {chosen.dtype} and shape {chosen.shape}"
-        )
     if chosen.size and not (chosen.min() >= 0 and chosen.max() < n):
         raise ArgumentError(
             f"allowed rows must be at least 0 and below {n}, "

@@ -2,6 +2,7 @@
 
 from fewbits.codes import Neighbours, Ranges
 from fewbits.index._flat import FlatIndex
+from fewbits.index._int8 import Int8Vectors
 from fewbits.index._rerank import Ranked
 
-__all__ = ["FlatIndex", "Neighbours", "Ranges", "Ranked"]
+__all__ = ["FlatIndex", "Int8Vectors", "Neighbours", "Ranges", "Ranked"]

@@ -15,28 +15,20 @@ from fewbits.codes import (
     hamming_topk,
     hamming_within,
 )
+from fewbits.codes._allowed import as_allowed, check_no_mask
 from fewbits.codes._arguments import check_k, check_padding, pad
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.index._ids import (
-    as_ids,
-    check_new,
-    check_unique,
-    locate,
-    next_ids,
-    rising,
-)
-from fewbits.index._rerank import (
-    METRICS,
-    Ranked,
-    as_matrix,
-    as_query_vectors,
-    as_scores,
-    asymmetric,
-    best,
-    exact,
-)
+from fewbits.index._ids import as_ids, check_new, check_unique, locate, next_ids, rising
+from fewbits.index._int8 import Int8Vectors
+from fewbits.index._matrices import as_query_vectors, as_scores, as_vectors
+from fewbits.index._rerank import METRICS, Ranked, Stored, asymmetric, best, exact
+from fewbits.index._rows import Rows, take
 
 _LOOKED_AT = 100  # codes
+_FROZEN = (
+    "a frozen index, as that of a bundle is, does not change: "
+    "copy.copy(index) gives one that does"
+)
 
 
 @final
@@ -80,32 +72,85 @@ class FlatIndex:
     array([[8]])
     """
 
+    __slots__ = ("__weakref__", "_frozen", "_rows")
+    _frozen: bool
+    _rows: Rows
+
     def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
-        self._codes = as_codes(codes)
-        _warn_of_bits(self._codes)
-        self._size = len(self._codes)
-        self._ids = _new_ids(ids, self._size, np.empty(0, np.int64))
-        self._order: IdArray | None = None  # None: ids rise with the rows
-        self._sorted: tuple[CodeArray, IdArray] | None = None
-        self._reorder(0)
+        codes = as_codes(codes)
+        _warn_of_bits(codes)
+        new = _new_ids(ids, len(codes), np.empty(0, np.int64))
+        self._rows, self._frozen = Rows.of(codes, new), False
 
     def __len__(self) -> int:
-        return self._size
+        return self._rows.size
 
     def __repr__(self) -> str:
-        width = self._codes.shape[1]
+        width = self.codes.shape[1]
         unit = "byte" if width == 1 else "bytes"
         return f"FlatIndex({len(self):,} codes of {width} {unit})"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.is_frozen:
+            raise AttributeError(_FROZEN)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name} cannot be deleted")
+
+    def __copy__(self) -> Self:
+        return self._new(self._rows.shared())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self._new(self._rows.copied())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = self._rows.copied()
+        return _restored, (rows.code_room, rows.id_room, self.is_frozen)
 
     @property
     def codes(self) -> CodeArray:
         """The codes in the order given, read-only."""
-        return _read_only(self._codes[: self._size])
+        return self._rows.codes
 
     @property
     def ids(self) -> IdArray:
         """The ids in the order given, read-only."""
-        return _read_only(self._ids[: self._size])
+        return self._rows.ids
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the index refuses every change."""
+        return getattr(self, "_frozen", False)
+
+    def freeze(self) -> Self:
+        """Refuse changes from now on, for good.
+
+        Codes that somebody could still write to are copied; memory maps opened for
+        reading are not. Threads may search a frozen index at the same time. A copy made
+        by `copy.copy` is not frozen, and shares the codes until it is changed.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import copy
+        >>> import numpy as np
+        >>> codes = np.array([[0], [3]], np.uint8)
+        >>> index = FlatIndex(codes).freeze()
+        >>> codes[0] = 255
+        >>> index.codes
+        array([[0],
+               [3]], dtype=uint8)
+        >>> len(copy.copy(index).add(codes)), len(index)
+        (4, 2)
+        """
+        if not self.is_frozen:
+            self._rows = self._rows.frozen()
+            self._frozen = True
+        return self
 
     def add(self, codes: CodeArray, ids: ArrayLike | None = None) -> Self:
         """Append codes.
@@ -124,17 +169,14 @@ class FlatIndex:
         Raises
         ------
         CodeError, ArgumentError
-            As at construction, or when an id is there already. The index is unchanged.
+            As at construction, when an id is there already, or when the index is
+            frozen. The index is unchanged.
         """
+        self._check_not_frozen()
         codes = self._checked(codes, "codes")
-        new = _new_ids(ids, len(codes), self._by_id()[1])
-        start, size = self._size, self._size + len(codes)
-        if size > len(self._codes):
-            self._grow(max(size, 2 * start))
-        if size > start:
-            self._codes[start:size], self._ids[start:size] = codes, new
-            self._size = size
-            self._reorder(start)
+        new = _new_ids(ids, len(codes), self._rows.by_id[1])
+        if len(new):
+            self._rows = self._rows.added(codes, new)
         return self
 
     def remove(self, ids: ArrayLike) -> Self:
@@ -143,14 +185,14 @@ class FlatIndex:
         Raises
         ------
         ArgumentError
-            When an id is unknown. The index is unchanged.
+            When an id is unknown, when the ids could be meant as a mask, see `search`,
+            or when the index is frozen. The index is unchanged.
         """
-        places = locate(as_ids(ids), self._by_id()[1], "ids to remove")
-        keep = np.ones(self._size, np.bool_)
-        keep[self._rows(places)] = False
-        self._codes, self._ids = self.codes[keep], self.ids[keep]
-        self._size, self._order = len(self._ids), None
-        self._reorder(0)
+        self._check_not_frozen()
+        gone = as_ids(ids)
+        check_no_mask(np.asarray(ids), len(self), "ids to remove")
+        places = locate(gone, self._rows.by_id[1], "ids to remove")
+        self._rows = self._rows.without(self._rows.at(places))
         return self
 
     def search(
@@ -164,7 +206,12 @@ class FlatIndex:
         k : int
             At least 1; where fewer codes can be found, the rest is -1.
         allowed : array-like, default=None
-            What may be found: a boolean mask over the rows in the order given, or ids.
+            What may be found: a boolean mask over the rows in the order given, or ids,
+            which may repeat. Columns of pandas, polars and pyarrow pass where nothing
+            is missing. Whole numbers are ids; those that could be meant as a mask are
+            refused: bytes (uint8, int8), numbers that are all 0 or 1 and repeat, and as
+            many as there are codes, of two values that repeat. So ``[0, 1]`` means two
+            ids, even of an index of two codes.
 
         Returns
         -------
@@ -176,14 +223,14 @@ class FlatIndex:
         CodeError
             When the queries are not packed, or not as wide as the codes.
         ArgumentError
-            When `k` is below 1, the mask has another length, or an allowed id is not in
-            the index.
+            When `k` is below 1, the mask has another length, an allowed id is not in
+            the index, or `allowed` could be either.
         """
         queries = self._checked(queries, "queries")
         distances, places = hamming_topk(
-            queries, self._by_id()[0], k, allowed=self._mask(allowed)
+            queries, self._rows.by_id[0], k, allowed=self._mask(allowed)
         )
-        return Neighbours(distances, self._as_ids(places))
+        return Neighbours(distances, take(self._rows.by_id[1], places))
 
     def within(
         self, queries: CodeArray, radius: int, *, allowed: ArrayLike | None = None
@@ -205,9 +252,9 @@ class FlatIndex:
         """
         queries = self._checked(queries, "queries")
         offsets, distances, places = hamming_within(
-            queries, self._by_id()[0], radius, allowed=self._mask(allowed)
+            queries, self._rows.by_id[0], radius, allowed=self._mask(allowed)
         )
-        return Ranges(offsets, distances, self._as_ids(places))
+        return Ranges(offsets, distances, take(self._rows.by_id[1], places))
 
     def search_reranked(
         self,
@@ -215,7 +262,7 @@ class FlatIndex:
         k: int,
         *,
         scores: ArrayLike | None = None,
-        vectors: ArrayLike | None = None,
+        vectors: ArrayLike | Int8Vectors | None = None,
         query_vectors: ArrayLike | None = None,
         metric: str = "euclidean",
         shortlist: int | None = None,
@@ -235,9 +282,10 @@ class FlatIndex:
             At least 1; where fewer codes can be found, the rest is inf and -1.
         scores : array-like of shape (n_queries, n_bits), default=None
             The queries before thresholding, ``encoder.project(X)``.
-        vectors : array-like of shape (n, n_features), default=None
+        vectors : array-like of shape (n, n_features) or Int8Vectors, default=None
             A vector for each row of the index, in the order given; float16, float32 or
-            a memory map of such. Only the rows of finalists are read.
+            a memory map of such. Only the rows of finalists are read; other dtypes and
+            layouts are converted, which takes several times as long.
         query_vectors : array-like of shape (n_queries, n_features), default=None
         metric : {"euclidean", "cosine", "dot"}, default="euclidean"
             How vectors are compared.
@@ -282,54 +330,34 @@ class FlatIndex:
         shortlist = _at_least(k, shortlist, max(100, 10 * k), "shortlist")
         finalists = _at_least(k, finalists, 4 * k, "finalists")
         bits = _scores(scores, queries)
-        pair = _vectors(vectors, query_vectors, self._size, len(queries), metric)
+        pair = _vectors(vectors, query_vectors, len(self), len(queries), metric)
         if bits is None and pair is None:
             raise ArgumentError("re-ranking needs scores, or vectors and query_vectors")
-        wanted = max(1, min(shortlist, self._size))
+        wanted = max(1, min(shortlist, len(self)))
         check_padding(len(queries), k, min(k, wanted))
-        mask, codes = self._mask(allowed), self._by_id()[0]
+        mask, codes = self._mask(allowed), self._rows.by_id[0]
         places = hamming_topk(queries, codes, wanted, allowed=mask).ids
         if bits is not None:
             passed = finalists if pair else k
             distances, places = best(asymmetric(bits, codes, places), places, passed)
         if pair is not None:
-            distances = exact(*pair, self._rows(places), metric)
+            distances = exact(*pair, self._rows.at(places), metric)
             distances, places = best(distances, places, k)
-        return Ranked(pad(distances, k, np.inf), pad(self._as_ids(places), k))
+        return Ranked(
+            pad(distances, k, np.inf), pad(take(self._rows.by_id[1], places), k)
+        )
 
-    def _by_id(self) -> tuple[CodeArray, IdArray]:
-        """Return codes and ids in the order of the ids, in which ties are answered."""
-        if self._sorted is None:
-            codes, ids = self._codes[: self._size], self._ids[: self._size]
-            if self._order is not None:
-                codes, ids = codes[self._order], ids[self._order]
-            self._sorted = codes, ids
-        return self._sorted
+    def _new(self, rows: Rows) -> Self:
+        new = object.__new__(type(self))
+        new._rows, new._frozen = rows, False
+        return new
 
-    def _rows(self, places: IdArray) -> IdArray:
-        """Turn places in the order of the ids into rows as given; -1 stays."""
-        return places if self._order is None else _take(self._order, places)
-
-    def _as_ids(self, places: IdArray) -> IdArray:
-        return _take(self._by_id()[1], places)
-
-    def _reorder(self, start: int) -> None:
-        """Note that the rows from `start` on are new."""
-        self._sorted = None
-        ids = self._ids[: self._size]
-        # Where ids rise with the rows, checking the new ones is enough.
-        if self._order is None and rising(ids[max(0, start - 1) :]):
-            return
-        self._order = np.argsort(ids)
-
-    def _grow(self, capacity: int) -> None:
-        codes = np.empty((capacity, self._codes.shape[1]), np.uint8)
-        ids = np.empty(capacity, np.int64)
-        codes[: self._size], ids[: self._size] = self.codes, self.ids
-        self._codes, self._ids = codes, ids
+    def _check_not_frozen(self) -> None:
+        if self.is_frozen:
+            raise ArgumentError(_FROZEN)
 
     def _checked(self, codes: CodeArray, name: str) -> CodeArray:
-        codes, width = as_codes(codes), self._codes.shape[1]
+        codes, width = as_codes(codes), self.codes.shape[1]
         if codes.shape[1] != width:
             raise CodeError(
                 f"{name} have {codes.shape[1]} bytes per code, the index has {width}"
@@ -340,17 +368,20 @@ class FlatIndex:
         """Return which places may be found."""
         if allowed is None:
             return None
-        chosen = np.asarray(allowed)
+        chosen, order = as_allowed(allowed, len(self)), self._rows.order
         if chosen.dtype == np.bool_:
-            if chosen.shape != (self._size,):
-                raise ArgumentError(
-                    f"an allowed mask must have shape ({self._size},), "
-                    f"got {chosen.shape}"
-                )
-            return chosen if self._order is None else chosen[self._order]
-        mask = np.zeros(self._size, np.bool_)
-        mask[locate(as_ids(chosen, "allowed"), self._by_id()[1], "allowed")] = True
+            return chosen if order is None else chosen[order]
+        mask = np.zeros(len(self), np.bool_)
+        known = self._rows.by_id[1]
+        mask[locate(as_ids(chosen, "allowed"), known, "allowed")] = True
         return mask
+
+
+def _restored(codes: CodeArray, ids: IdArray, frozen: bool) -> FlatIndex:
+    """Return what was pickled."""
+    index: FlatIndex = object.__new__(FlatIndex)
+    index._rows, index._frozen = Rows.of(codes, ids), False
+    return index.freeze() if frozen else index
 
 
 def _warn_of_bits(codes: CodeArray) -> None:
@@ -377,23 +408,17 @@ def _new_ids(ids: ArrayLike | None, n: int, known: IdArray) -> IdArray:
     return new
 
 
-def _take(values: IdArray, places: IdArray) -> IdArray:
-    if not len(values):
-        return places
-    return np.where(places < 0, -1, values[places])
-
-
 def _scores(scores: ArrayLike | None, queries: CodeArray) -> NDArray[np.float32] | None:
     return None if scores is None else as_scores(scores, *queries.shape)
 
 
 def _vectors(
-    vectors: ArrayLike | None,
+    vectors: ArrayLike | Int8Vectors | None,
     query_vectors: ArrayLike | None,
     n: int,
     n_queries: int,
     metric: str,
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+) -> tuple[NDArray[np.float64], Stored] | None:
     """Return (query vectors, vectors) when both are given."""
     check_choice(metric, "metric", METRICS)
     if vectors is None and query_vectors is None:
@@ -401,15 +426,14 @@ def _vectors(
     if vectors is None or query_vectors is None:
         missing = "vectors" if vectors is None else "query_vectors"
         raise ArgumentError(f"comparing vectors needs {missing} too")
-    stored = as_matrix(vectors, "vectors", n)
+    if isinstance(vectors, Int8Vectors):
+        stored: Stored = vectors
+        if len(vectors) != n:
+            raise ArgumentError(f"vectors must have {n} rows, got {len(vectors)}")
+    else:
+        stored = as_vectors(vectors, n)
     return as_query_vectors(query_vectors, n_queries, stored.shape[1]), stored
 
 
 def _at_least(k: int, value: int | None, default: int, name: str) -> int:
     return max(k, default if value is None else check_k(value, name))
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import IdArray
+from fewbits.codes._allowed import plain_array
 from fewbits.errors import ArgumentError
 
 
 def as_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
     """Return a list of ids, whole numbers from 0 to 2**63 - 1; -1 means no answer."""
-    array = np.asarray(ids)
+    array = plain_array(ids, name)
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -1,19 +1,22 @@
 """Better distances for a few candidates per query."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fewbits import _kernels
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.codes import n_bytes
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits.index._int8 import Int8Vectors
+from fewbits.index._matrices import not_finite
 
-METRICS = ("euclidean", "cosine", "dot")
+METRICS = ("euclidean", "cosine", "dot")  # in the order of the kernels' numbers
 
 FloatArray = NDArray[np.float64]
-_PAIR_ENTRIES = 1 << 20  # of vectors compared at once
+Stored: TypeAlias = NDArray[Any] | Int8Vectors
+_PAIR_ENTRIES = 1 << 20  # of vectors converted at once
+_COMPARED_AS_STORED = ("f2", "f4", "f8")
 
 
 class Ranked(NamedTuple):
@@ -40,25 +43,57 @@ def asymmetric(
 
 
 def exact(
-    queries: NDArray[Any], vectors: NDArray[Any], rows: IdArray, metric: str
+    queries: FloatArray, vectors: Stored, rows: IdArray, metric: str
 ) -> NDArray[np.float32]:
     """Return the distances of queries to `rows` (n_queries, m) of `vectors`.
 
-    Computed pair by pair in float64, so that a query gets the same answer alone and in
-    a batch, whatever the BLAS. Rows of -1 are at inf.
+    Computed pair by pair in float64 and in one order, so that a query gets the same
+    answer alone and in a batch, on any processor. Rows of -1 are at inf. Only these
+    rows are read, and whether they are finite shows in the distances.
     """
     distances = np.full(rows.shape, np.inf, np.float32)
-    query, column = np.nonzero(rows >= 0)
-    step = max(1, _PAIR_ENTRIES // max(1, vectors.shape[1]))
-    for start in range(0, len(query), step):
-        q, c = query[start : start + step], column[start : start + step]
-        D = vectors[rows[q, c]].astype(np.float64)
-        _check_finite(D, "vectors", rows[q, c])
-        # A distance may be too large for float32: then it is inf.
-        with np.errstate(over="ignore"):
-            values = pair_distances(queries[q].astype(np.float64), D, metric)
-            distances[q, c] = values.astype(np.float32)
+    if not rows.size or not len(vectors):
+        return distances
+    rows = np.ascontiguousarray(rows)
+    number, threads = METRICS.index(metric), _kernels.num_threads()
+    if isinstance(vectors, Int8Vectors):
+        stored = vectors.values, vectors.scale, vectors.offset
+        _kernels.int8_distances(queries, *stored, rows, number, distances, threads)
+    elif _is_compared_as_stored(vectors):
+        halves = vectors.dtype == np.float16
+        array = vectors.view(np.uint16) if halves else vectors
+        _kernels.vector_distances(queries, array, rows, number, distances, threads)
+    else:
+        _convert_and_compare(queries, vectors, rows, number, distances)
+    bad = np.isnan(distances)
+    if bad.any():
+        raise not_finite("vectors", rows.flat[bad.argmax()])
     return distances
+
+
+def _is_compared_as_stored(vectors: NDArray[Any]) -> bool:
+    flags = vectors.flags
+    plain = flags.c_contiguous and flags.aligned and vectors.dtype.isnative
+    return bool(plain and vectors.dtype.str[1:] in _COMPARED_AS_STORED)
+
+
+def _convert_and_compare(
+    queries: FloatArray,
+    vectors: NDArray[Any],
+    rows: IdArray,
+    number: int,
+    distances: NDArray[np.float32],
+) -> None:
+    """Compare with vectors of any dtype and layout, a few MB at a time."""
+    query, column = np.nonzero(rows >= 0)
+    for span in spans(len(query), max(1, _PAIR_ENTRIES // vectors.shape[1])):
+        q, c = query[span], column[span]
+        D = np.ascontiguousarray(vectors[rows[q, c]], np.float64)
+        each = np.arange(len(q))[:, None]
+        found = np.empty((len(q), 1), np.float32)
+        threads = _kernels.num_threads()
+        _kernels.vector_distances(queries[q], D, each, number, found, threads)
+        distances[q, c] = found[:, 0]
 
 
 def pair_distances(Q: FloatArray, D: FloatArray, metric: str) -> FloatArray:
@@ -81,60 +116,9 @@ def best(
     distances: NDArray[np.float32], rows: IdArray, k: int
 ) -> tuple[NDArray[np.float32], IdArray]:
     """Sort by (distance, row) and keep `k` columns; rows of -1 come last."""
-    last = np.where(rows < 0, np.iinfo(np.int64).max, rows)
-    order = np.lexsort((last, distances), axis=1)[:, :k]
-    return (
-        np.take_along_axis(distances, order, axis=1),
-        np.take_along_axis(rows, order, axis=1),
-    )
-
-
-def as_scores(scores: ArrayLike, n_queries: int, width: int) -> NDArray[np.float32]:
-    """Return finite float32 scores, a row per query and a column per bit."""
-    with np.errstate(over="ignore"):
-        array = np.ascontiguousarray(as_matrix(scores, "scores", n_queries), np.float32)
-    if not 1 <= array.shape[1] <= 8 * width or n_bytes(array.shape[1]) != width:
-        raise ArgumentError(
-            f"scores must have a column per bit, got {array.shape[1]} columns for "
-            f"codes of {width} bytes"
-        )
-    _check_finite(array, "scores", np.arange(len(array)))
-    return array
-
-
-def as_matrix(X: ArrayLike, name: str, n: int) -> NDArray[Any]:
-    """Return a matrix of `n` rows of real numbers; memory maps stay memory maps."""
-    try:
-        array: NDArray[Any] = X if isinstance(X, np.ndarray) else np.asarray(X)
-    except ValueError as error:
-        raise FeatureError(f"{name} are no matrix: {error}") from None
-    if array.dtype.kind not in "fiub" or array.ndim != 2:
-        raise FeatureError(
-            f"{name} must be a matrix of real numbers, "
-            f"got dtype {array.dtype} and shape {array.shape}"
-        )
-    if len(array) != n:
-        raise ArgumentError(f"{name} must have {n} rows, got {len(array)}")
-    return array
-
-
-def as_query_vectors(
-    queries: ArrayLike, n_queries: int, n_features: int
-) -> NDArray[Any]:
-    """Return finite query vectors as wide as the stored ones."""
-    array = as_matrix(queries, "query_vectors", n_queries)
-    if array.shape[1] != n_features:
-        raise FeatureError(
-            f"query_vectors must have {n_features} features like the vectors, "
-            f"got {array.shape[1]}"
-        )
-    _check_finite(array, "query_vectors", np.arange(len(array)))
-    return array
-
-
-def _check_finite(X: NDArray[Any], name: str, rows: IdArray) -> None:
-    # Squares of larger numbers would overflow; NaN fails the comparison as well.
-    finite = (np.abs(X.astype(np.float64)) <= 1e150).all(axis=1)
-    if not finite.all():
-        row = rows[np.argmin(finite)]
-        raise FeatureError(f"{name} must be finite, got NaN or infinity in row {row}")
+    shape = len(rows), min(k, rows.shape[1])
+    found = np.empty(shape, np.float32), np.empty(shape, np.int64)
+    if rows.size:
+        rows = np.ascontiguousarray(rows)
+        _kernels.first_pairs(distances, rows, *found, _kernels.num_threads())
+    return found
