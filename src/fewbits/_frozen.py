@@ -67,10 +67,19 @@ def is_frozen(array: NDArray[Any]) -> bool:
     owner: Any = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
+    return _is_never_written(owner)
+
+
+def _is_never_written(owner: Any) -> bool:
     if isinstance(owner, mmap.mmap):
         with memoryview(owner) as view:
             return view.readonly
-    return isinstance(owner, bytes)
+    if isinstance(owner, bytes):
+        return True
+    # Arrow's arrays and buffers say so themselves.
+    buffers = owner.buffers() if hasattr(owner, "buffers") else [owner]
+    known = [getattr(each, "is_mutable", True) for each in buffers if each is not None]
+    return bool(known) and not any(known)
 
 
 def read_only(array: AnyArray) -> AnyArray:

@@ -61,12 +61,11 @@ def test_first_bits(bundle, tmp_path):
             bundle.prefix(n_bits)
 
 
-@pytest.mark.parametrize("where", ["1=1", "", [1], 0])
-def test_conditions_that_are_none(bundle, where):
+@pytest.mark.parametrize("condition", ["1=1", "", [1], {0: 1}])
+def test_conditions_that_are_none(bundle, condition):
     for search in (bundle.search, bundle.search_reranked, bundle.answers):
-        with pytest.raises(ArgumentError, match="where must be a mapping such as"):
-            search(X[:1], where=where)
-    assert len(bundle.search(X[:1], where={}).ids[0]) == 10
+        with pytest.raises(ArgumentError):
+            search(X[:1], filter=condition)
 
 
 def test_encoding_is_reported(bundle):
@@ -107,7 +106,7 @@ def test_vectors_that_do_not_fit(bundle):
     with pytest.raises(ArgumentError, match="row 0 are too large for float16"):
         bundle.with_items(X * 1e6, keep_vectors="float16")
     with pytest.raises(ArgumentError, match="keep_vectors must be"):
-        bundle.with_items(X, keep_vectors="int8")
+        bundle.with_items(X, keep_vectors="int4")
 
 
 def test_without_items(tmp_path):

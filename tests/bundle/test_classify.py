@@ -248,7 +248,7 @@ def test_lists_that_are_no_labels(bundle):
     columns = {"tags": [["a"], ["a", "b"]] * 6, "words": [["a", "b"]] * 12}
     known = bundle.with_items(np.repeat(SIGNS, 4, axis=0), columns=columns)
     for ask in (bound_of, report_of):
-        with pytest.raises(ArgumentError, match="'tags' holds lists of several"):
+        with pytest.raises(ArgumentError, match="some rows have several labels"):
             ask(known, "tags")
         with pytest.raises(ArgumentError, match="must be all 0 or 1"):
             ask(known, "words")
@@ -338,7 +338,10 @@ def in_three_numbers(bundle):
 def test_another_modality_finds_the_items_of_this_one(bundle):
     asking = in_three_numbers(bundle).with_collection_of(bundle)
     found = asking.answers(np.array([[1, -1, -1], [-1, -1, 1]]), 4)
-    assert [{hit["label"] for hit in hits} for hits in found] == [{"bee"}, {"cat"}]
+    assert [{hit["columns"]["label"] for hit in hits} for hits in found] == [
+        {"bee"},
+        {"cat"},
+    ]
     kept = bundle.with_items(X, keep_vectors="float32")
     assert asking.with_collection_of(kept).collection.vectors is None
     assert bundle.with_collection_of(kept).items is not None  # by its own encoder

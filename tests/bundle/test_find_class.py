@@ -44,7 +44,7 @@ def test_examples_are_left_out_and_scores_fall(bundle):
 def test_conditions_leave_the_scores_as_they_are(bundle):
     ids = members(bundle, 3)[:5]
     everything = bundle.find_class(ids=ids, k=10**9)
-    found = bundle.find_class(ids=ids, k=10**9, where={0: 1, 5: 0})
+    found = bundle.find_class(ids=ids, k=10**9, filter="bit(0) = 1 and bit(5) = 0")
     rows = bundle.collection.rows(everything.ids)
     bits = unpack(bundle.collection.codes[rows], bundle.encoder.n_bits)
     kept = (bits[:, 0] == 1) & (bits[:, 5] == 0)
@@ -93,11 +93,8 @@ def test_what_is_given_twice_counts_once(bundle):
         ({"examples": None}, "examples must be a list of items, got None"),
         ({"ids": [7], "counterexamples": 3}, "must be a list of items, got 3"),
         ({"ids": None}, "ids must be a list of whole numbers"),
-        (
-            {"ids": [7], "where": "1=1"},
-            r"where must be a mapping such as {12: 1}, got '1=1'",
-        ),
-        ({"ids": [7], "where": ""}, "where must be a mapping"),
+        ({"ids": [7], "filter": "nope = 1"}, "nope"),
+        ({"ids": [7], "allowed": [999]}, "no item with id 999"),
         ({"ids": [7], "n_random": 0}, "nothing to tell the class from"),
     ],
 )

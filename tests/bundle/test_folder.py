@@ -113,8 +113,11 @@ def test_hostile_manifests(folder):
         (folder / MANIFEST).write_bytes(text)
         with pytest.raises(ArtefactError, match="damaged"):
             read_manifest(folder)
-    (folder / MANIFEST).write_bytes(_folder._sealed({"format": 1}))
+    (folder / MANIFEST).write_bytes(_folder._sealed({"format": _folder.FORMAT}))
     with pytest.raises(ArtefactError, match="damaged"):
+        load(folder)
+    (folder / MANIFEST).write_bytes(_folder._sealed({"format": 1}))
+    with pytest.raises(ArtefactError, match="early version .*fit and build it again"):
         load(folder)
 
 

@@ -37,11 +37,11 @@ def test_rows_are_numbered_without_ids():
     ("options", "message"),
     [
         ({"ids": [1, 2, 3, 2, 5]}, "id 2 is given more than once"),
-        ({"ids": [1, 2, 3]}, "5 codes, but 3 entries in 'id'"),
+        ({"ids": [1, 2, 3]}, "5 codes, but 3 ids"),
         ({"ids": [0.5] * 5}, "whole numbers"),
         ({"ids": [-1, 0, 1, 2, 3]}, "between 0 and"),
         ({"ids": np.array([2**63, 0, 1, 2, 3], np.uint64)}, "between 0 and"),
-        ({"columns": {"code": list("abcde")}}, "cannot be called 'code'"),
+        ({"columns": {"_code": list("abcde")}}, "cannot be called '_code'"),
         ({"columns": {"name": ["a"]}}, "1 entries in 'name'"),
         ({"columns": {"name": [1, "x", 2, 3, 4]}}, "column 'name' must be a list"),
         ({"columns": {"name": [2**70] * 5}}, "column 'name' must be a list"),

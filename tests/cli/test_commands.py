@@ -189,7 +189,7 @@ def test_foreign_queries_are_marked(folder):
     lines = run("search", "k", "-i", "queries.npy", "--json").splitlines()
     assert json.loads(lines[0])["foreign"] is False
     assert "foreign" in json.loads(lines[1])
-    narrow = ["--where", "0=1", "--json"]
+    narrow = ["--filter", "bit(0) = 1", "--json"]
     out = run("search", "k", "-i", "queries.npy", *narrow)
     assert "foreign" not in json.loads(out.splitlines()[0])
 
@@ -243,7 +243,9 @@ def test_novel(vectors, texts):
     assert not {3, 4} & {hit["id"] for hit in found["hits"]}
     assert "score" in run("novel", vectors, "-i", "q.npy", "--not-id", 50)
     sides = [
-        json.loads(run("novel", vectors, "--id", 3, "--where", f"0={v}", "--json"))
+        json.loads(
+            run("novel", vectors, "--id", 3, "--filter", f"bit(0)={v}", "--json")
+        )
         for v in (0, 1)
     ]
     ids = [{hit["id"] for hit in side["hits"]} for side in sides]
@@ -256,11 +258,11 @@ def test_novel(vectors, texts):
 
 def test_novel_leaves_examples_out(folder, texts):
     found = json.loads(run("novel", texts, TEXTS[3], "-k", 3, "--json"))
-    assert {hit["text"] for hit in found["hits"]} == {*TEXTS[:3]}
+    assert {hit["columns"]["text"] for hit in found["hits"]} == {*TEXTS[:3]}
     (folder / "given.txt").write_text(TEXTS[3])
     options = ["-i", "given.txt", "--not", TEXTS[0], "--json"]
     found = json.loads(run("novel", texts, *options))
-    assert {hit["text"] for hit in found["hits"]} == {*TEXTS[1:3]}
+    assert {hit["columns"]["text"] for hit in found["hits"]} == {*TEXTS[1:3]}
 
 
 def test_text_that_is_the_name_of_a_file(texts):
@@ -375,7 +377,9 @@ def test_inspect_names_and_classes(folder):
 
 
 def test_search_by_attribute(vectors):
-    out = run("search", vectors, "-i", "q.npy", "-k", 60, "--where", "3=1", "--json")
+    out = run(
+        "search", vectors, "-i", "q.npy", "-k", 60, "--filter", "bit(3) = 1", "--json"
+    )
     found = [hit["id"] for hit in json.loads(out.splitlines()[0])["hits"]]
     run("encode", vectors, "x.npy", "-o", "codes.npy")
     bits = np.unpackbits(np.load("codes.npy"), axis=1)

@@ -1,7 +1,7 @@
 """Arrow tables and what can be read as one: data frames, their columns, files.
 
-The one place where foreign types become NumPy arrays: what `fit`, `encode`, `search` and
-the readers of files accept is decided here.
+The one place where foreign types become NumPy arrays: what `fit`, `encode`, `search`
+and the readers of files accept is decided here.
 """
 
 from fewbits._arrow._frames import as_column, as_table, is_column, is_frame

@@ -82,7 +82,9 @@ def as_column(column: Any) -> Any:
             )
         return plain_column(found)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise ArgumentError(f"must be values of one type: {_one_line(error)}") from None
+        raise ArgumentError(
+            f"must be a list of values of one type: {_one_line(error)}"
+        ) from None
 
 
 def _streams(items: Any) -> bool:

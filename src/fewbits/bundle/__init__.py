@@ -21,6 +21,7 @@ from fewbits.bundle._classes import (
     vote_answers,
 )
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
+from fewbits.bundle._hits import hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._taxonomy import check_taxonomy, read_tree, write_taxonomy
 
@@ -40,6 +41,7 @@ __all__ = [
     "by_code_space",
     "check_taxonomy",
     "class_answers",
+    "hits_of",
     "known_by",
     "label_answers",
     "linear_answers",

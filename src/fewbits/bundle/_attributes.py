@@ -25,7 +25,6 @@ from fewbits.analysis import (
 )
 from fewbits.analysis._checks import check_bits
 from fewbits.bundle._hand_files import read_by_hand
-from fewbits.bundle._items import LABEL_COLUMN
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 #: The column in which ``fewbits build`` keeps raw items, by their kind.
-RAW_COLUMNS = {"texts": "text", "images": "path"}
 
 #: Classes of which the page tells what sets them apart.
 PROFILES = 30
@@ -108,8 +106,8 @@ def write_attributes(
     wanted = None if bits is None else check_bits(bits, bundle.encoder.n_bits)
     items, kind = bundle.collection, bundle.item_kind
     classes = None if labels is None else _one_class_each(bundle, labels)
-    raw = RAW_COLUMNS.get(kind, "")
-    given = labels or (LABEL_COLUMN if LABEL_COLUMN in items.columns else None)
+    raw = bundle.raw_column
+    given = labels or bundle.label_column
     words = captions or (raw if kind == "texts" else given)
     texts = None if words is None else [_text(value) for value in items.column(words)]
     shown: Any = items.column(raw) if raw in items.columns else texts or items.ids
@@ -242,9 +240,10 @@ def _scored(bundle: "Bundle", progress: Progress | None) -> _Scored:
     """Return the scores of the collection, from its vectors or its raw items."""
     items = bundle.collection
     rows = np.arange(len(items))
-    if items.vectors is not None:
-        return _Scored(bundle.encoder.project(items.vectors), rows)
-    raw = RAW_COLUMNS.get(bundle.item_kind)
+    vectors = items.some_vectors()
+    if vectors is not None:
+        return _Scored(bundle.encoder.project(vectors), rows)
+    raw = bundle.raw_column
     if raw not in items.columns:
         raise ArgumentError(
             "how strongly a bit is set is told by vectors, and this collection keeps "
@@ -252,7 +251,7 @@ def _scored(bundle: "Bundle", progress: Progress | None) -> _Scored:
             "float16)"
         )
     values = items.column(str(raw))
-    if raw == "path":
+    if bundle.item_kind == "images":
         there = np.array([Path(path).is_file() for path in values], np.bool_)
         rows = rows[there] if there.any() else rows
     features = bundle.features(list(values[rows]), progress=progress)

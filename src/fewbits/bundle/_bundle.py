@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones, encoders
+from fewbits._checks import check_choice
 from fewbits._typing import CodeArray
-from fewbits.analysis import matching
 from fewbits.backbones import Backbone
 from fewbits.bundle._class_files import (
     check_classes,
@@ -34,15 +34,20 @@ from fewbits.bundle._folder import (
     read_manifest,
     write_folder,
 )
-from fewbits.bundle._items import Items
+from fewbits.bundle._hits import hits_of
+from fewbits.bundle._ids import join_ids
+from fewbits.bundle._items import LABEL_COLUMN, Items
+from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.bundle._same import same_rows
+from fewbits.bundle._selection import selected
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
 from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
-from fewbits.encoders import Encoder, as_features
+from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.index import FlatIndex, Neighbours, Ranked
-from fewbits.inputs import check_several
+from fewbits.inputs import Input, as_items, check_several
+from fewbits.inputs import read as read_input
 
 Progress = Callable[[int, int], None]
 #: Name in `info` of the distance beyond which a query is foreign to the collection.
@@ -51,9 +56,13 @@ RADIUS = "familiar_radius"
 FEATURE_NAMES = "feature_names"
 #: Names in `info` of how `fewbits tune` found that the collection is best searched.
 SHORTLIST, KEEP_VECTORS = "shortlist", "keep_vectors"
+#: Names in `info` of the columns of the collection that hold raw items and labels.
+RAW_COLUMN, LABELS = "raw_column", "label_column"
+#: What raw items are called where they were no column of a table.
+_RAW_COLUMNS = {"texts": "text", "images": "path"}
 #: Names of what holds for codes of one length only.
 _OF_LENGTH = (RADIUS, SHORTLIST, LABEL_THRESHOLD)
-Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
+Columns = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -118,11 +127,20 @@ class Bundle:
             When vectors have another width than the encoder takes, or a data frame has
             other columns than were learnt from, or the same in another order.
         """
-        check_several(items)
+        given = self._as_items(items)
         if self.backbone is None:
+            return np.asarray(given)
+        return backbones.features(self._backbone, given, progress=progress)
+
+    def _as_items(self, items: Any) -> Any:
+        """Return raw items as a matrix of features, or as a list of texts or images."""
+        if self.item_kind == "codes":
+            return as_codes(items, n_bits=self.encoder.n_bits)
+        if self.backbone is None:
+            check_several(items)
             self._check_columns(items)
             return as_features(items, self.encoder.n_features)
-        return backbones.features(self._backbone, items, progress=progress)
+        return as_items(items, self.item_kind)
 
     def _check_columns(self, items: Any) -> None:
         """Refuse a data frame whose named columns are not those of the features."""
@@ -167,9 +185,13 @@ class Bundle:
 
     def with_items(
         self,
-        items: ArrayLike | Sequence[Any],
+        items: Any,
         *,
-        ids: ArrayLike | None = None,
+        vectors: str | Sequence[str] | None = None,
+        texts: str | None = None,
+        id: str | None = None,
+        keep: Sequence[str] | None = None,
+        ids: Any = None,
         columns: Columns | None = None,
         keep_vectors: str | None = None,
         progress: Progress | None = None,
@@ -178,37 +200,92 @@ class Bundle:
 
         Parameters
         ----------
-        items : array-like of shape (n, n_features), or sequence
-            Vectors, or whatever the backbone takes.
-        ids : array-like of int, default=None
-            Unique numbers; 0, 1, 2, ... when not given.
+        items : array-like of shape (n, n_features), sequence, table or Input
+            Vectors, or whatever the backbone takes; or a whole table of pandas, polars
+            or pyarrow, with the names below; or what `fewbits.inputs.read` returns.
+        vectors, texts : str, default=None
+            The column of a table that holds the items; for vectors also several columns
+            of numbers. Without a name, the only one that fits is taken.
+        id : str, default=None
+            The column of a table that holds unique ids: whole numbers or texts.
+        keep : sequence of str, default=None
+            Which other columns of a table stay with the items; None keeps all.
+        ids : array-like of int or str, default=None
+            Ids of items that are no table; 0, 1, 2, ... when not given.
         columns : mapping of str to sequence, default=None
             Kept beside the codes, such as ``{"text": ..., "label": ...}``.
-        keep_vectors : {None, "float16", "float32"}, default=None
-            Whether features are kept for exact re-ranking, and in which precision; None
-            keeps them where a tuned configuration asks for it.
+        keep_vectors : {None, "float16", "float32", "int8"}, default=None
+            Whether features are kept for exact re-ranking, and how; None keeps them
+            where a tuned configuration asks for it.
         progress : callable, default=None
             Called with (items done, items in all).
+
+        Raises
+        ------
+        ArgumentError
+            When an id repeats or is missing, a column is not there, or lengths differ.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from fewbits.encoders import LinearEncoder
+        >>> table = pa.table({"sku": ["a", "b"], "v": [[1.0, 2.0], [3.0, -4.0]]})
+        >>> bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2)))
+        >>> bundle = bundle.with_items(table, vectors="v", id="sku")
+        >>> bundle.search([[1.0, -1.0]], k=1).ids
+        array([['b']], dtype=object)
         """
         keep_vectors = keep_vectors or self.info.get(KEEP_VECTORS)
-        _check_kept(keep_vectors)
+        check_choice(keep_vectors or "float32", "keep_vectors", KEPT)
+        named = vectors if texts is None else texts
+        if any(name is not None for name in (named, id, keep)):
+            names = self.info.get(FEATURE_NAMES, ())
+            whole = True if keep is None else keep
+            items = read_input(
+                items, column=named, id_column=id, keep=whole, names=names
+            )
+        info = dict(self.info)
+        if isinstance(items, Input):
+            _check_alone(ids, columns)
+            ids, columns = items.ids, items.columns()
+            info |= _named_columns(items)
+            items = self.checked_kind(items).values
         features = self.features(items, progress=progress)
         made = Items.make(
             self._encoded(features, progress),
             ids=ids,
             columns=columns,
-            vectors=_kept(features, keep_vectors),
+            vectors=kept_vectors(features, keep_vectors),
         )
-        return self._holding(made)
+        return replace(self, info=info)._holding(made)
+
+    def checked_kind(self, source: Input) -> Input:
+        """Return what was read, if it is of the kind that this bundle takes.
+
+        Raises
+        ------
+        ArgumentError
+            When it is of another kind.
+        """
+        kind = "vectors" if self.item_kind == "codes" else self.item_kind
+        if source.kind != kind:
+            raise ArgumentError(
+                f"{source.source} holds {source.kind}, but this bundle takes "
+                f"{self.item_kind}"
+            )
+        return source
 
     def with_codes(
         self,
         codes: CodeArray,
         *,
-        ids: ArrayLike | None = None,
+        ids: Any = None,
         columns: Columns | None = None,
     ) -> Self:
-        """Return this bundle with a collection of codes that its encoder made."""
+        """Return this bundle with a collection of codes that its encoder made.
+
+        They are copied unless they are a memory map opened for reading.
+        """
         checked = as_codes(codes, n_bits=self.encoder.n_bits)
         return self._holding(Items.make(checked, ids=ids, columns=columns))
 
@@ -304,29 +381,55 @@ class Bundle:
         """How many items are ranked again, None where nobody tuned it."""
         return self.info.get(SHORTLIST)
 
+    @property
+    def raw_column(self) -> str | None:
+        """Name of the column with texts or paths of images; None of vectors."""
+        return self.info.get(RAW_COLUMN) or _RAW_COLUMNS.get(self.item_kind)
+
+    @property
+    def label_column(self) -> str | None:
+        """Name of the column with labels, None where there is none."""
+        name = self.info.get(LABELS, LABEL_COLUMN)
+        return name if name in self.collection.columns else None
+
     def search(
         self,
         queries: ArrayLike | Sequence[Any],
         k: int = 10,
         *,
-        where: Mapping[int, int] | None = None,
+        filter: Any = None,
+        allowed: Any = None,
     ) -> Neighbours:
         """Return the `k` items nearest to each raw query by Hamming distance.
 
-        Only those whose bits are as `where` says, such as ``{12: 1, 40: 0}``.
-        """
-        return self.index.search(self.encode(queries), k, allowed=self._allowed(where))
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+            Where fewer items can be found, the rest is -1; of text ids None.
+        filter : str or pyarrow.compute.Expression, default=None
+            Which items may be found: a condition about the user's columns, such as
+            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``;
+            see `fewbits.filters.matching_rows`. All `k` are found where there are as
+            many such items.
+        allowed : array-like, default=None
+            Which items may be found: a boolean mask over the rows, or ids.
 
-    def _allowed(self, where: Mapping[int, int] | None) -> NDArray[np.bool_] | None:
-        if where is None:
-            return None
-        if not isinstance(where, Mapping):
-            raise ArgumentError(
-                f"where must be a mapping such as {{12: 1}}, got {where!r}"
-            )
-        if not where:
-            return None
-        return matching(self.collection.codes, self.encoder.n_bits, where)
+        Returns
+        -------
+        Neighbours
+            ``distances`` int32 and ``ids``, each (n, k), nearest first, ties in the
+            order of the rows.
+
+        Raises
+        ------
+        ArgumentError
+            When a condition cannot be read, or names no column; when an id is unknown.
+        """
+        mask = selected(self, filter, allowed)
+        found = self.index.search(self.encode(queries), k, allowed=mask)
+        return Neighbours(found.distances, join_ids(self.collection.ids, found.ids))
 
     def search_reranked(
         self,
@@ -334,15 +437,27 @@ class Bundle:
         k: int = 10,
         *,
         shortlist: int | None = None,
-        where: Mapping[int, int] | None = None,
+        filter: Any = None,
+        allowed: Any = None,
     ) -> Ranked:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
         By the kept vectors where there are some (Euclidean distance), by the asymmetric
         distance of scores to codes where not. The `shortlist` is the tuned one, or as
-        in `fewbits.index.FlatIndex.search_reranked`, if not given. For `where` see
-        `search`.
+        in `fewbits.index.FlatIndex.search_reranked`, if not given. For `filter` and
+        `allowed` see `search`.
         """
+        found = self._reranked(queries, k, shortlist, selected(self, filter, allowed))
+        return Ranked(found.distances, join_ids(self.collection.ids, found.ids))
+
+    def _reranked(
+        self,
+        queries: Any,
+        k: int,
+        shortlist: int | None = None,
+        mask: NDArray[np.bool_] | None = None,
+    ) -> Ranked:
+        """Return rows of the collection in the place of ids."""
         if shortlist is None and self.shortlist is not None:
             shortlist = max(check_k(k), self.shortlist)
         features = self.features(queries)
@@ -352,7 +467,7 @@ class Bundle:
             k,
             scores=self.encoder.project(features),
             shortlist=shortlist,
-            allowed=self._allowed(where),
+            allowed=mask,
             vectors=vectors,
             query_vectors=None if vectors is None else features,
         )
@@ -362,10 +477,11 @@ class Bundle:
         examples: ArrayLike | Sequence[Any] = (),
         counterexamples: ArrayLike | Sequence[Any] = (),
         *,
-        ids: ArrayLike = (),
-        not_ids: ArrayLike = (),
+        ids: Any = (),
+        not_ids: Any = (),
         k: int = 10,
-        where: Mapping[int, int] | None = None,
+        filter: Any = None,
+        allowed: Any = None,
         n_random: int = N_RANDOM,
         C: float = 100.0,
         random_state: int = 0,
@@ -379,13 +495,13 @@ class Bundle:
         ----------
         examples, counterexamples : array-like of shape (n, n_features), or sequence
             Raw items that belong to the class, and that do not.
-        ids, not_ids : array-like of int
+        ids, not_ids : array-like of int or str
             Items of the collection that belong to the class, and that do not. They are
             left out of the answer, since their class is known; so are raw items that
             the collection has, with their texts, paths or vectors.
         k : int, default=10
-        where : mapping of int to int, default=None
-            Rank only items whose bits are so, such as ``{12: 1, 40: 0}``.
+        filter, allowed : default=None
+            Rank only these items, see `search`.
         n_random : int, default=1000
             Random items of the collection that stand for everything else.
         C : float, default=100
@@ -413,22 +529,26 @@ class Bundle:
         >>> bundle.with_items(X).find_class(ids=[50, 51], k=3).ids
         array([52, 53, 54])
         """
-        for items in (examples, counterexamples):
-            check_several(items)
-            if not hasattr(items, "__len__"):
-                raise ArgumentError(f"examples must be a list of items, got {items!r}")
-        check_apart(examples, counterexamples)  # type: ignore[arg-type]
+        members, others = self._given(examples), self._given(counterexamples)
+        check_apart(members, others)
         return rank_by_class(
             self.collection,
             self.encoder.n_bits,
-            self._examples(examples, ids),
-            self._examples(counterexamples, not_ids),
+            self._examples(members, ids),
+            self._examples(others, not_ids),
             k,
             n_random=n_random,
             C=C,
             random_state=random_state,
-            allowed=self._allowed(where),
+            allowed=selected(self, filter, allowed),
         )
+
+    def _given(self, items: Any) -> Any:
+        """Return examples as raw items that can be counted and walked over."""
+        check_several(items)
+        if not hasattr(items, "__len__"):
+            raise ArgumentError(f"examples must be a list of items, got {items!r}")
+        return self._as_items(items) if len(items) else []
 
     def classify(
         self,
@@ -507,24 +627,29 @@ class Bundle:
             )
         return self.codebook
 
-    def _examples(self, items: ArrayLike | Sequence[Any], ids: ArrayLike) -> Examples:
+    def _examples(self, items: Any, ids: Any) -> Examples:
         rows = self.collection.rows(ids)
-        if not len(items):  # type: ignore[arg-type]
+        if not len(items):
             codes = np.empty((0, n_bytes(self.encoder.n_bits)), np.uint8)
             return Examples(codes, rows)
         codes = self.encode(items)
-        same = same_rows(self, items, codes)  # type: ignore[arg-type]
+        same = same_rows(self, items, codes)
         return Examples(codes, np.concatenate([rows, same]))
 
     @property
     def item_kind(self) -> str:
-        """What the bundle takes: vectors, texts or images."""
+        """What the bundle takes: vectors, texts, images, or codes that are packed."""
+        if isinstance(self.encoder, PackedEncoder):
+            return "codes"
         return "vectors" if self.backbone is None else self._backbone.kind
 
     @cached_property
     def index(self) -> FlatIndex:
-        """The index over the collection."""
-        return FlatIndex(self.collection.codes, self.collection.ids)
+        """The index over the codes of the collection, whose ids are its rows.
+
+        It does not change; ``copy.copy(bundle.index)`` is one that can be added to.
+        """
+        return FlatIndex(self.collection.codes).freeze()
 
     @property
     def collection(self) -> Items:
@@ -547,7 +672,8 @@ class Bundle:
         k: int = 10,
         *,
         rerank: bool | None = None,
-        where: Mapping[int, int] | None = None,
+        filter: Any = None,
+        allowed: Any = None,
     ) -> list[list[dict[str, Any]]]:
         """Return the nearest items of each query with everything kept about them.
 
@@ -559,13 +685,14 @@ class Bundle:
         rerank : bool, default=None
             Rank a shortlist again, see `search_reranked`; None does so where it was
             tuned.
-        where : mapping of int to {0, 1}, default=None
-            What bits of the items must be, see `search`.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
 
         Returns
         -------
         list of list of dict
-            ``id``, ``distance`` and the user's columns, nearest first.
+            Nearest first: ``id``, ``distance`` and ``columns``, a dict of what was kept
+            of the item.
 
         Raises
         ------
@@ -574,18 +701,15 @@ class Bundle:
         """
         if rerank is None:
             rerank = self.shortlist is not None
-        search = self.search_reranked if rerank else self.search
         # Nothing is padded here, so asking for more than there is costs nothing.
         k = min(check_k(k), max(1, len(self.collection)))
-        found = search(queries, k, where=where)
-        return [
-            [
-                {"id": int(i), "distance": distance, **self.collection.row(int(i))}
-                for i, distance in zip(ids, distances.tolist(), strict=True)
-                if i >= 0
-            ]
-            for ids, distances in zip(found.ids, found.distances, strict=True)
-        ]
+        mask = selected(self, filter, allowed)
+        found: Neighbours | Ranked
+        if rerank:
+            found = self._reranked(queries, k, mask=mask)
+        else:
+            found = self.index.search(self.encode(queries), k, allowed=mask)
+        return hits_of(self.collection, found.ids, distance=found.distances)
 
     def summary(self) -> dict[str, Any]:
         """Return what there is to know about the bundle in a few plain values."""
@@ -605,7 +729,8 @@ class Bundle:
             facts["bytes_per_code"] = self.items.codes.shape[1]
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
-        known = {k: v for k, v in self.info.items() if k != FEATURE_NAMES}
+        hidden = (FEATURE_NAMES, RAW_COLUMN, LABELS)
+        known = {k: v for k, v in self.info.items() if k not in hidden}
         return {**known, **facts}
 
     def save(self, folder: str | Path) -> None:
@@ -700,25 +825,19 @@ class Bundle:
         return backbone
 
 
-def _kept(features: NDArray[Any], dtype: str | None) -> NDArray[Any] | None:
-    if dtype is None:
-        return None
-    # No copy where the dtype is the same already: a memory map stays on the disk.
-    with np.errstate(over="ignore"):
-        kept = np.asarray(features, dtype=dtype)
-    if dtype == "float16" and np.isinf(kept).any():
-        row = int(np.argmax(np.isinf(kept).any(axis=1)))
+def _check_alone(ids: Any, columns: Any) -> None:
+    if ids is not None or columns is not None:
         raise ArgumentError(
-            f"the features of row {row} are too large for float16: keep float32"
+            "a table brings its own ids and columns: name them by id= and keep="
         )
-    return kept
 
 
-def _check_kept(dtype: str | None) -> None:
-    if dtype not in {None, "float16", "float32"}:
-        raise ArgumentError(
-            f"keep_vectors must be 'float16', 'float32' or None, got {dtype!r}"
-        )
+def _named_columns(source: Input) -> dict[str, str]:
+    """Return what goes into `info` on the columns of a table."""
+    named = {RAW_COLUMN: source.item_column, LABELS: source.label_column}
+    return {
+        name: column for name, column in named.items() if column in source.columns()
+    }
 
 
 def _plain(info: Mapping[str, Any]) -> Any:

@@ -346,9 +346,8 @@ def ranked_again(bundle: "Bundle", items: Any, k: int) -> Neighbours:
     wanted = check_count(k, "k")
     if collection.vectors is None:
         wanted = max(wanted, bundle.shortlist or 0)
-    found = bundle.search_reranked(items, min(wanted, len(collection)))
-    rows = collection.rows(found.ids.ravel()).reshape(found.ids.shape)
-    return Neighbours(found.distances, rows)  # type: ignore[arg-type]
+    found = bundle._reranked(items, min(wanted, len(collection)))
+    return Neighbours(found.distances, found.ids)  # type: ignore[arg-type]
 
 
 def bound_of(bundle: "Bundle", labels: str) -> CodeBound:

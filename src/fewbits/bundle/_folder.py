@@ -20,7 +20,7 @@ from fewbits._files import atomic_write
 from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
-FORMAT = 1
+FORMAT = 2
 # What a crash during a first save leaves behind: files begun, and files of a bundle.
 _BEGUN = re.compile(r"[a-z]+-new\.[a-z]+|\..*\.tmp")
 _WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}\.[a-z]+")
@@ -132,6 +132,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ArtefactError(f"{path} is damaged: {error}") from error
     if stated != _digest(manifest):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    if manifest.get("format") == 1:
+        raise ArtefactError(
+            f"{folder} was written by an early version of fewbits: fit and build it "
+            "again ('fewbits fit --overwrite')"
+        )
     if manifest.get("format") != FORMAT:
         raise ArtefactError(
             f"{folder} was written in format {manifest.get('format')}, this version "

@@ -1,21 +1,32 @@
 """The items of a collection: an Arrow table with one row per item."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from fewbits._arrow import as_column, known_names
+from fewbits._frozen import frozen_array
 from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
+from fewbits.bundle._ids import Lookup, checked_ids, ids_of
 from fewbits.codes import as_codes, prefix
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.index import Int8Vectors
 
-RESERVED = ("id", "code", "vector")
-#: Where ``fewbits build`` keeps labels.
+#: Columns of the file that are not the user's.
+ID, CODE, VECTOR = "_id", "_code", "_vector"
+RESERVED = (ID, CODE, VECTOR)
+#: Where ``fewbits build`` keeps labels that are no column of a table.
 LABEL_COLUMN = "label"
+#: Name in the metadata of the file of what int8 vectors are worth.
+_SCALES = b"fewbits.int8"
+
+Vectors = NDArray[Any] | Int8Vectors
 
 
 class Items:
@@ -24,23 +35,28 @@ class Items:
     Parameters
     ----------
     table : pyarrow.Table
-        Columns ``id`` (int64), ``code`` (fixed-size binary) and whatever else the user
-        keeps; ``vector`` is a fixed-size list of floats.
+        Columns ``_id`` (int64 or large_string), ``_code`` (fixed-size binary) and
+        whatever else the user keeps; ``_vector`` is a fixed-size list of numbers.
     """
 
     def __init__(self, table: Any) -> None:
-        self.table = table.combine_chunks()
+        self._table = table.combine_chunks()
+
+    @property
+    def table(self) -> Any:
+        """The table; Arrow's tables do not change."""
+        return self._table
 
     @classmethod
     def make(
         cls,
         codes: CodeArray,
         *,
-        ids: ArrayLike | None = None,
-        columns: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
-        vectors: NDArray[np.floating] | None = None,
+        ids: Any = None,
+        columns: Mapping[str, Any] | None = None,
+        vectors: Vectors | None = None,
     ) -> Self:
-        """Put columns side by side.
+        """Put columns side by side; what may change later is copied.
 
         Raises
         ------
@@ -53,19 +69,20 @@ class Items:
         codes = as_codes(codes)
         given = columns or {}
         if taken := set(given) & set(RESERVED):
-            raise ArgumentError(f"a column cannot be called {sorted(taken)[0]!r}")
-        parts = {"id": pa.array(_checked_ids(ids, len(codes)))}
-        parts["code"] = _fixed_binary(codes)
+            raise ArgumentError(
+                f"a column cannot be called {sorted(taken)[0]!r}, which is where the "
+                "collection keeps its own; rename it"
+            )
+        parts = {ID: checked_ids(ids, len(codes)), CODE: _fixed_binary(codes)}
         parts |= {name: _user_column(name, column) for name, column in given.items()}
+        metadata: dict[bytes, bytes] = {}
         if vectors is not None:
-            flat = pa.array(np.ascontiguousarray(vectors).reshape(-1))
-            parts["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
+            parts[VECTOR], metadata = _vector_column(vectors)
         for name, column in parts.items():
             if len(column) != len(codes):
-                raise ArgumentError(
-                    f"{len(codes)} codes, but {len(column)} entries in {name!r}"
-                )
-        return cls(pa.table(parts))
+                shown = "ids" if name == ID else f"entries in {name!r}"
+                raise ArgumentError(f"{len(codes)} codes, but {len(column)} {shown}")
+        return cls(pa.table(parts).replace_schema_metadata(metadata))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -83,8 +100,8 @@ class Items:
                 table = pa.ipc.open_file(source).read_all()
         except (pa.ArrowException, OSError) as error:
             raise ArtefactError(f"{path} holds no items: {error}") from error
-        if table.column_names[:2] != ["id", "code"]:
-            raise ArtefactError(f"{path} holds no items: no columns id and code")
+        if table.column_names[:2] != [ID, CODE]:
+            raise ArtefactError(f"{path} holds no items: no columns {ID} and {CODE}")
         return cls(table)
 
     def write(self, file: IO[bytes]) -> None:
@@ -97,30 +114,43 @@ class Items:
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
+    def __repr__(self) -> str:
+        return f"Items({len(self):,} items)"
+
     @cached_property
-    def ids(self) -> IdArray:
-        """Ids of the items, int64."""
-        ids: IdArray = _only_chunk(self.table["id"]).to_numpy()
-        return ids
+    def ids(self) -> NDArray[Any]:
+        """Ids of the items: int64, or objects that are texts; read-only."""
+        return ids_of(self.table[ID])
 
     @cached_property
     def codes(self) -> CodeArray:
-        """Codes of the items, a view of the table."""
-        column = _only_chunk(self.table["code"])
+        """Codes of the items, a read-only view of the table."""
+        column = _only_chunk(self.table[CODE])
         width = column.type.byte_width
         data = np.frombuffer(column.buffers()[1], np.uint8)
         start = column.offset * width
         return data[start : start + len(self) * width].reshape(len(self), width)
 
     @cached_property
-    def vectors(self) -> NDArray[np.floating] | None:
+    def vectors(self) -> Vectors | None:
         """Vectors of the items, a view of the table, or None when none were kept."""
-        if "vector" not in self.table.column_names:
+        if VECTOR not in self.table.column_names:
             return None
-        column = _only_chunk(self.table["vector"])
+        column = _only_chunk(self.table[VECTOR])
         flat = column.flatten().to_numpy()
-        result: NDArray[np.floating] = flat.reshape(len(self), column.type.list_size)
-        return result
+        matrix: NDArray[Any] = flat.reshape(len(self), column.type.list_size)
+        scales = (self.table.schema.metadata or {}).get(_SCALES)
+        if scales is None:
+            return matrix
+        return Int8Vectors(matrix, **json.loads(scales))
+
+    def some_vectors(self, rows: Any = None) -> NDArray[Any] | None:
+        """Return the vectors of some rows, or of all, as floats."""
+        if self.vectors is None:
+            return None
+        if isinstance(self.vectors, Int8Vectors):
+            return self.vectors.to_float(rows)
+        return self.vectors if rows is None else self.vectors[rows]
 
     @property
     def columns(self) -> list[str]:
@@ -129,21 +159,37 @@ class Items:
 
     def prefix(self, n_bits: int) -> Self:
         """Return the items with the first `n_bits` bits of their codes."""
-        place = self.table.column_names.index("code")
+        place = self.table.column_names.index(CODE)
         cut = _fixed_binary(prefix(self.codes, n_bits))
-        return type(self)(self.table.set_column(place, "code", cut))
+        return type(self)(self.table.set_column(place, CODE, cut))
 
     def without_vectors(self) -> Self:
         """Return the items without the vectors that were kept."""
-        kept = [name for name in self.table.column_names if name != "vector"]
+        kept = [name for name in self.table.column_names if name != VECTOR]
         return type(self)(self.table.select(kept))
 
-    def row(self, item: int) -> dict[str, Any]:
+    def row(self, item: Any) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""
-        row = int(self.rows([item])[0])
-        return {name: self.table[name][row].as_py() for name in self.columns}
+        return self.records(self.rows([item]))[0]
 
-    def rows(self, ids: ArrayLike) -> IdArray:
+    def records(self, rows: IdArray) -> list[dict[str, Any]]:
+        """Return the user's columns at some places, a dict for each.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Places of items, in any order; may repeat.
+        """
+        if not self.columns:
+            return [{} for _ in range(len(rows))]
+        found: list[dict[str, Any]] = self.user_table().take(rows).to_pylist()
+        return found
+
+    def user_table(self) -> Any:
+        """Return the table of the user's columns alone."""
+        return self.table.select(self.columns)
+
+    def rows(self, ids: Any) -> IdArray:
         """Return the places of the items with these ids.
 
         Raises
@@ -151,24 +197,18 @@ class Items:
         ArgumentError
             When there is no such item.
         """
-        wanted = _whole_numbers(ids)
-        ranks = np.searchsorted(self.ids, wanted, sorter=self._order)
-        found = ranks < len(self)
-        found[found] = self.ids[self._order[ranks[found]]] == wanted[found]
-        if not found.all():
-            raise ArgumentError(f"there is no item with id {wanted[~found][0]}")
-        return self._order[ranks]
+        return self._lookup.rows(ids)
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
-        return np.argsort(self.ids, kind="stable")
+    def _lookup(self) -> Lookup:
+        return Lookup(self.table[ID])
 
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
         """Return a user column, or some of its rows, as an array of objects."""
         if name not in self.columns:
             raise ArgumentError(
                 f"the items have no column {name!r}; they have "
-                f"{', '.join(self.columns) or 'none'}"
+                f"{known_names(self.columns) or 'none'}"
             )
         column = self.table[name] if rows is None else self.table[name].take(rows)
         values = column.to_pylist()  # may be lists: an array of these has one axis
@@ -184,51 +224,59 @@ class Items:
         """
         if name not in self.columns and LABEL_COLUMN in self.columns:
             raise ArgumentError(
-                f"the items have no column {name!r}: fewbits build keeps labels as "
-                f"{LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
+                f"the items have no column {name!r}: labels that were no column are "
+                f"kept as {LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
             )
         return as_label_rows(self.column(name).tolist(), f"column {name!r}")
 
 
-def _checked_ids(ids: ArrayLike | None, n: int) -> IdArray:
-    if ids is None:
-        return np.arange(n, dtype=np.int64)
-    array = _whole_numbers(ids)
-    unique, counts = np.unique(array, return_counts=True)
-    if len(unique) != len(array):
-        raise ArgumentError(f"id {unique[counts > 1][0]} is given more than once")
-    return array
-
-
-def _whole_numbers(ids: ArrayLike) -> IdArray:
-    array = np.asarray(ids)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ArgumentError(
-            f"ids must be a list of whole numbers, got dtype {array.dtype}"
-        )
-    if array.size and (array.min() < 0 or array.max() > np.iinfo(np.int64).max):
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
-    return array.astype(np.int64)
-
-
 def _user_column(name: str, column: Any) -> Any:
+    """Return a column of the user's in memory of its own."""
+    try:
+        if isinstance(column, np.ndarray):
+            return as_column(column.tolist())
+        return _own_memory(as_column(column))
+    except ArgumentError as error:
+        raise ArgumentError(f"column {name!r} {error}") from None
+
+
+def _own_memory(column: Any) -> Any:
+    """Copy a column of Arrow's that may lie over an array which somebody changes."""
     import pyarrow as pa
 
-    try:
-        return pa.array(list(column))
-    except (pa.ArrowException, TypeError, OverflowError) as error:
-        reason = " ".join(str(error).split())
-        raise ArgumentError(
-            f"column {name!r} must be a list of values of one type: {reason}"
-        ) from None
+    if not any(
+        buffer is not None and buffer.is_mutable
+        for chunk in column.chunks
+        for buffer in chunk.buffers()
+    ):
+        return column
+    table = pa.table([column], names=[""])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)
+
+
+def _vector_column(vectors: Vectors) -> tuple[Any, dict[bytes, bytes]]:
+    """Return the column, and what goes into the metadata of the table."""
+    import pyarrow as pa
+
+    metadata = {}
+    if isinstance(vectors, Int8Vectors):
+        scales = {"scale": vectors.scale.tolist(), "offset": vectors.offset.tolist()}
+        metadata[_SCALES] = json.dumps(scales).encode()
+        values: NDArray[Any] = vectors.values
+    else:
+        values = vectors
+    flat = pa.array(frozen_array(values).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1]), metadata
 
 
 def _fixed_binary(codes: CodeArray) -> Any:
     import pyarrow as pa
 
     kind = pa.binary(codes.shape[1])
-    buffer = pa.py_buffer(np.ascontiguousarray(codes))
+    buffer = pa.py_buffer(frozen_array(np.ascontiguousarray(codes)))
     return pa.Array.from_buffers(kind, len(codes), [None, buffer])
 
 

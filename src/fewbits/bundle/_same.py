@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
-from fewbits.bundle._attributes import RAW_COLUMNS
+from fewbits.index import Int8Vectors
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
@@ -28,20 +28,34 @@ def same_rows(bundle: "Bundle", given: Sequence[Any], codes: CodeArray) -> IdArr
         Those of `given`: other items cannot be the same.
     """
     items, kind = bundle.collection, bundle.item_kind
-    raw = RAW_COLUMNS.get(kind, "")
+    raw = bundle.raw_column
     known = items.vectors is not None if kind == "vectors" else raw in items.columns
     if not known or not len(codes):
         return np.empty(0, np.int64)
     rows = np.flatnonzero(np.isin(_keys(items.codes), _keys(codes)))
-    if items.vectors is not None and kind == "vectors":
-        dtype = items.vectors.dtype
-        vectors = {np.asarray(vector).astype(dtype).tobytes() for vector in given}
-        same = [items.vectors[row].tobytes() in vectors for row in rows.tolist()]
+    if kind == "vectors":
+        same = _same_vectors(bundle, given, rows)
     else:
-        written = os.path.abspath if raw == "path" else str
+        written = os.path.abspath if kind == "images" else str
         wanted = {written(item) for item in given}
-        same = [written(item) in wanted for item in items.column(raw, rows)]
+        same = [written(item) in wanted for item in items.column(str(raw), rows)]
     return rows[np.array(same, np.bool_)]
+
+
+def _same_vectors(bundle: "Bundle", given: Sequence[Any], rows: IdArray) -> list[bool]:
+    """Tell for each row whether one of the vectors is kept as it is."""
+    kept = bundle.collection.vectors
+    if isinstance(kept, Int8Vectors):
+        # A vector in steps is the same as one that is at most half a step away.
+        found = kept.to_float(rows).astype(np.float64)
+        room = 0.5001 * kept.scale.astype(np.float64)
+        return [
+            any((np.abs(np.asarray(each) - row) <= room).all() for each in given)
+            for row in found
+        ]
+    assert kept is not None
+    vectors = {np.asarray(each).astype(kept.dtype).tobytes() for each in given}
+    return [kept[row].tobytes() in vectors for row in rows.tolist()]
 
 
 def _keys(codes: CodeArray) -> NDArray[np.uint64]:

@@ -34,9 +34,27 @@ def build(
     items: InputPath,
     column: Column = None,
     labels: LabelColumn = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            help="Column of a table with unique ids, whole numbers or texts; rows are "
+            "numbered when not given.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of a table that answers show, once for each; all when not "
+            "given."
+        ),
+    ] = None,
     keep_vectors: Annotated[
         str | None,
-        typer.Option(help="Keep features as float16 or float32 for exact re-ranking."),
+        typer.Option(
+            help="Keep features for re-ranking: int8 (a byte a number), float16 or "
+            "float32."
+        ),
     ] = None,
     bits: Annotated[
         int | None,
@@ -57,10 +75,13 @@ def build(
 ) -> None:
     """Encode INPUT and make it the collection of BUNDLE, in place of an older one.
 
-    Texts, paths of images and labels are kept beside the codes. From labels `search`
-    also learns how far a query may be from everything before it is foreign.
+    Texts, paths of images and the columns of a table are kept beside the codes. From
+    labels `search` also learns how far a query may be from everything before it is
+    foreign.
 
-    Example: fewbits build my-bundle vectors.npy --keep-vectors float16
+    Example: fewbits build my-bundle products.csv --column text --id sku --labels kind
+
+    Example: fewbits build my-bundle vectors.npy --keep-vectors int8
 
     Example: fewbits build my-bundle vectors.npy --bits 64 -o shorter
     """
@@ -73,16 +94,13 @@ def build(
     loaded = Bundle.load(bundle, items=False)
     if bits is not None:
         loaded = loaded.prefix(bits)
-    source = read_for(loaded, items, column, labels)
+    source = read_for(
+        loaded, items, column, labels, id_column=id_column, keep=keep or True
+    )
     with progress_bar("encoding") as progress:
-        built = loaded.with_items(
-            source.values,
-            columns=source.columns(),
-            keep_vectors=keep_vectors,
-            progress=progress,
-        )
+        built = loaded.with_items(source, keep_vectors=keep_vectors, progress=progress)
     if source.labels is not None and source.labels.ndim == 1:
-        groups = source.columns()["label"]
+        groups = source.labels.tolist()
         if len(set(groups)) > 1:
             built = built.with_familiar_radius(groups)
     folder = output or bundle

@@ -48,7 +48,8 @@ def fit(
             help="itq, sp, neighbours, fast-neighbours, bp, cbe, hadamard, lsh, pcah, "
             "sh, bre or threshold; with labels cca-itq, classemes, picodes, "
             "picodes-relaxed or dbc; with labels and torch llc, csq, dbdh, dch, dsdh, "
-            "greedyhash, hashnet or orthohash. itq when not given.",
+            "greedyhash, hashnet or orthohash; packed for codes that are there "
+            "already. itq when not given.",
         ),
     ] = None,
     bits: Annotated[

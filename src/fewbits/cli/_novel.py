@@ -8,11 +8,11 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
-    Where,
-    parse_bits,
+    Filter,
     print_hits,
     print_json,
     read_for,
+    typed_ids,
     typed_items,
 )
 
@@ -32,18 +32,18 @@ def novel(
         typer.Option("--not", help="A text or image that does not belong."),
     ] = None,
     ids: Annotated[
-        list[int] | None,
+        list[str] | None,
         typer.Option("--id", help="Id of an item that belongs; once for each."),
     ] = None,
     not_ids: Annotated[
-        list[int] | None,
+        list[str] | None,
         typer.Option("--not-id", help="Id of an item that does not belong."),
     ] = None,
     source: Annotated[
         str | None, typer.Option("--input", "-i", help="Read examples from here.")
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of answers.")] = 10,
-    where: Where = None,
+    filter: Filter = None,
     column: Column = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the random items to tell the class from.")
@@ -60,9 +60,9 @@ def novel(
 
     Example: fewbits novel my-bundle --id 4711 --id 4712 --not-id 99
 
-    Example: fewbits novel my-bundle "dog bite" "cat bite" --where 12=1
+    Example: fewbits novel my-bundle "dog bite" "cat bite" --filter "bit(12) = 1"
     """
-    from fewbits.bundle import N_RANDOM, Bundle
+    from fewbits.bundle import N_RANDOM, Bundle, hits_of
     from fewbits.errors import ArgumentError
 
     if not (examples or source or ids):
@@ -77,17 +77,15 @@ def novel(
     found = loaded.find_class(
         given,
         others,
-        ids=ids or [],
-        not_ids=not_ids or [],
+        ids=typed_ids(loaded, ids or []),
+        not_ids=typed_ids(loaded, not_ids or []),
         n_random=N_RANDOM,
         k=k,
-        where=parse_bits(where or []),
+        filter=filter,
         random_state=seed,
     )
-    hits = [
-        {"id": int(i), "score": score, **loaded.collection.row(int(i))}
-        for i, score in zip(found.ids, found.scores.tolist(), strict=True)
-    ]
+    rows = loaded.collection.rows(found.ids)
+    (hits,) = hits_of(loaded.collection, rows[None], score=found.scores[None])
     if as_json:
         print_json({"hits": hits})
         return

@@ -27,16 +27,21 @@ InputPath: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="INPUT",
-        help="Vectors (.npy, .npz), a table (.parquet, .arrow, .feather, .csv, .tsv), "
-        "texts (.txt, or - for standard input), or a folder of images.",
+        help="Vectors (.npy, .npz, .fvecs, .hdf5), a table (.parquet, .arrow, .csv, "
+        ".tsv, .jsonl), texts (.txt), an image, a folder of images or of Parquet "
+        "files, a pattern in quotes ('shards/*.parquet'), or - for standard input.",
     ),
 ]
 BundlePath: TypeAlias = Annotated[
     Path, typer.Argument(metavar="BUNDLE", help="A folder made by 'fewbits fit'.")
 ]
 Column: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--column", help="Column of a table, or array of a .npz file."),
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Column of texts or vectors in a table, or array of a .npz or .hdf5 file; "
+        "several times for columns that hold a number of each vector.",
+    ),
 ]
 LabelColumn: TypeAlias = Annotated[
     str | None,
@@ -47,10 +52,12 @@ LabelColumn: TypeAlias = Annotated[
         "these are their labels.",
     ),
 ]
-Where: TypeAlias = Annotated[
-    list[str] | None,
+Filter: TypeAlias = Annotated[
+    str | None,
     typer.Option(
-        "--where", help="What a bit of the answers must be, as 12=1; see inspect."
+        "--filter",
+        help="Which items may be found, as in SQL: \"category = 'x' and year > 2020\", "
+        '"bit(12) = 1" for a bit (see inspect).',
     ),
 ]
 AsJson: TypeAlias = Annotated[
@@ -63,23 +70,25 @@ AsJson: TypeAlias = Annotated[
 
 
 def read_for(
-    bundle: Any, path: str, column: str | None = None, labels: str | None = None
+    bundle: Any,
+    path: str,
+    column: Sequence[str] | None = None,
+    labels: str | None = None,
+    **options: Any,
 ) -> Any:
     """Read items and check that they are of the kind that the bundle takes.
 
-    Of a table whose numbers lie side by side those columns that it was fitted to.
+    Of a table whose numbers lie side by side those columns that it was fitted to. For
+    `options` see `fewbits.inputs.read`.
     """
     from fewbits import inputs
     from fewbits.bundle import FEATURE_NAMES
 
     names = bundle.info.get(FEATURE_NAMES, ())
-    source = inputs.read(path, column=column, label_column=labels, names=names)
-    if source.kind != bundle.item_kind:
-        raise ArgumentError(
-            f"{source.source} holds {source.kind}, but this bundle takes "
-            f"{bundle.item_kind}"
-        )
-    return source
+    source = inputs.read(
+        path, column=column, label_column=labels, names=names, **options
+    )
+    return bundle.checked_kind(source)
 
 
 def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
@@ -102,6 +111,18 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
         if not Path(name).is_file():
             raise FileNotFoundError(f"there is no file {name!r}")
     return [Path(name) for name in typed]
+
+
+def typed_ids(bundle: Any, typed: Sequence[str]) -> list[Any]:
+    """Return ids of the collection that were typed: numbers, where its ids are."""
+    if bundle.collection.ids.dtype == object:
+        return list(typed)
+    for text in typed:
+        if not text.isascii() or not text.isdecimal():
+            raise ArgumentError(
+                f"ids of this collection are whole numbers, got {text!r}"
+            )
+    return [int(text) for text in typed]
 
 
 def item_label(items: Any, i: int, kind: str = "item") -> str:
@@ -145,7 +166,12 @@ def command_line(*words: Any, **options: Any) -> str:
     """
     called = Path(sys.argv[0])
     by_path = called.name == "fewbits" and shutil.which("fewbits") is None
-    given = [(name, value) for name, value in options.items() if value is not None]
+    given = [
+        (name, each)
+        for name, value in options.items()
+        for each in (value if isinstance(value, list) else [value])
+        if each is not None
+    ]
     parts = [called if by_path else "fewbits", *words, *chain.from_iterable(given)]
     return shlex.join(map(str, parts))
 
@@ -179,9 +205,19 @@ def print_table(
 
 def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
     """Print items that were found, one in a row."""
-    header = list(hits[0]) if hits else ["nothing found"]
-    rows = [[_hit_cell(value) for value in hit.values()] for hit in hits]
-    print_table(title, header, rows)
+    rows = [_flat(hit) for hit in hits]
+    header = list(rows[0]) if rows else ["nothing found"]
+    print_table(title, header, [[_hit_cell(x) for x in row.values()] for row in rows])
+
+
+def _flat(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a hit in columns; the user's that have our names say so."""
+    own = {name: value for name, value in hit.items() if name != "columns"}
+    kept = {
+        f"columns.{name}" if name in own else name: value
+        for name, value in hit["columns"].items()
+    }
+    return {**own, **kept}
 
 
 def _hit_cell(value: Any) -> str:
@@ -335,24 +371,6 @@ def _value(text: str) -> Any:
         with suppress(ValueError):
             return read(text)
     return text
-
-
-def parse_bits(conditions: Sequence[str]) -> dict[int, int]:
-    """Turn ``["12=1", "40=0"]`` into bits and their values.
-
-    Examples
-    --------
-    >>> parse_bits(["12=1", "40=0"])
-    {12: 1, 40: 0}
-    """
-    parsed: dict[int, int] = {}
-    for condition in conditions:
-        bit, _, value = condition.partition("=")
-        if not bit.isdecimal() or value not in {"0", "1"}:
-            raise ArgumentError(f"conditions look like 12=1 or 12=0, got {condition!r}")
-        if parsed.setdefault(int(bit), int(value)) != int(value):
-            raise ArgumentError(f"bit {int(bit)} cannot be 0 and 1 at the same time")
-    return parsed
 
 
 def _is_number(cell: Any) -> bool:

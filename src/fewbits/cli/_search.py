@@ -9,9 +9,8 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
-    Where,
+    Filter,
     item_label,
-    parse_bits,
     print_hits,
     print_json,
     read_for,
@@ -52,7 +51,7 @@ def search(
             "the queries: texts that find images.",
         ),
     ] = None,
-    where: Where = None,
+    filter: Filter = None,
     column: Column = None,
     as_json: AsJson = False,
 ) -> None:
@@ -65,7 +64,7 @@ def search(
 
     Example: fewbits search my-bundle --input queries.npy --rerank
 
-    Example: fewbits search my-bundle "broken arm" --where 12=1 --where 40=0
+    Example: fewbits search my-bundle "broken arm" --filter "year >= 2020"
 
     Example: fewbits search my-images "a red flower" --by my-texts
     """
@@ -82,14 +81,13 @@ def search(
         asked = read_for(loaded, source, column).values
     if rerank is None:
         rerank = loaded.shortlist is not None
-    conditions = parse_bits(where or [])
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN
     if n_more > 0:
         asked = asked[:_MOST_SHOWN]
-    answers = loaded.answers(asked, k, rerank=rerank, where=conditions)
+    answers = loaded.answers(asked, k, rerank=rerank, filter=filter)
     for i, hits in enumerate(answers):
         # Re-ranked distances are of another kind, and conditions hide what is near.
-        comparable = not (rerank or conditions)
+        comparable = not (rerank or filter)
         foreign = _foreign(hits, loaded.familiar_radius if comparable else None)
         if as_json:
             found = {"query": item_label(asked, i, "query"), "hits": hits}

@@ -12,6 +12,7 @@ from fewbits.encoders._io import load
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._mlp import MLPEncoder
+from fewbits.encoders._packed import PackedEncoder
 from fewbits.encoders._sparse import SparseEncoder
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "KernelMapEncoder",
     "LinearEncoder",
     "MLPEncoder",
+    "PackedEncoder",
     "SparseEncoder",
     "as_features",
     "feature_blocks",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._arrow import as_array
 from fewbits.errors import FeatureError
 
 _BLOCK_BYTES = 1 << 26
@@ -18,7 +19,7 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features)
+    X : array-like of shape (n, n_features), data frame or column of vectors
         Of any real dtype.
     n_features : int, default=None
         The width it must have; None takes any.
@@ -103,6 +104,8 @@ def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]
 
 def _asarray(X: ArrayLike) -> NDArray[Any]:
     try:
-        return np.asarray(X)
+        return np.asarray(as_array(X))
+    except FeatureError:
+        raise
     except ValueError as error:
         raise FeatureError(f"features are no matrix: {error}") from error

@@ -17,6 +17,7 @@ from fewbits.encoders._inner import take_inner_tensors, word_of
 from fewbits.encoders._kernel_map import KernelMapEncoder
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.encoders._mlp import MLPEncoder
+from fewbits.encoders._packed import PackedEncoder
 from fewbits.encoders._sparse import SparseEncoder
 from fewbits.errors import ArtefactError, FewbitsError
 
@@ -44,7 +45,10 @@ _PLAIN_KINDS: dict[str, Any] = {
         LinearEncoder,
         SparseEncoder,
     )
-} | {MLPEncoder.kind: MLPEncoder.from_tensors}
+} | {
+    MLPEncoder.kind: MLPEncoder.from_tensors,
+    PackedEncoder.kind: PackedEncoder.from_tensors,
+}
 _INNER_KINDS = _PLAIN_KINDS | {
     AnchorEncoder.kind: _behind(AnchorEncoder, _PLAIN_KINDS),
 }

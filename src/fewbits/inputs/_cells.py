@@ -21,7 +21,10 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?i:nan|inf|infinity)
 PLAIN_NUMBER = rf"^\s*(?:{_NUMBER})\s*$"
 #: ``[1, 2]``, ``{1,2}`` or ``(1 2)``: numbers in brackets, as JSON, PostgreSQL, NumPy
 #: and Python write vectors.
-_VECTOR = rf"^\s*[\[({{]\s*(?:{_NUMBER})(?:(?:\s*[,;]\s*|\s+)(?:{_NUMBER}))*\s*[,;]?\s*[\])}}]\s*$"
+_VECTOR = (
+    rf"^\s*[\[({{]\s*(?:{_NUMBER})"
+    rf"(?:(?:\s*[,;]\s*|\s+)(?:{_NUMBER}))*\s*[,;]?\s*[\])}}]\s*$"
+)
 _SEPARATORS = re.compile(r"[\s,;\[\](){}]+")
 
 

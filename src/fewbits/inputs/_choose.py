@@ -1,4 +1,4 @@
-"""Which columns of a table are the items: those that are named, or the only ones that fit.
+"""Which columns of a table are the items: those named, or the only ones that fit.
 
 Nothing is chosen where two readings are possible, and what is left out is told.
 """
@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from fewbits._arrow import is_list, is_number, is_text, known_names
 from fewbits._warnings import warn_user
@@ -70,7 +70,7 @@ def named(table: Table, names: Sequence[str], source: str) -> Choice:
 
 
 def known_by_name(table: Table, names: Sequence[str], source: str) -> Choice | None:
-    """Return the columns of numbers that a bundle was fitted to, None if it has none."""
+    """Return the columns of numbers that a bundle was fitted to, if there are any."""
     if set(names).isdisjoint(table.names):
         return None
     missing = [name for name in names if name not in table.names]
@@ -101,7 +101,8 @@ def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
     if len(fits) > 1:
         names = ", ".join(table.names[i] for i in sorted(fits))
         raise ArgumentError(
-            f"{source} has {len(fits)} columns of texts or vectors ({names}); {_NAME_ONE}"
+            f"{source} has {len(fits)} columns of texts or vectors ({names}); "
+            f"{_NAME_ONE}"
         )
     if groups["texts"]:
         _check_few_numbers(table, groups, source)
@@ -191,7 +192,7 @@ def _check_few_numbers(table: Table, groups: dict[str, list[int]], source: str) 
 
 
 def _check_strays(table: Table, groups: dict[str, list[int]], source: str) -> None:
-    """Refuse columns of numbers that a few values make texts, if there are no others."""
+    """Refuse columns of numbers that a few values make texts, if all texts are such."""
     texts = groups["texts"]
     if groups["vectors"] or groups["written"] or not texts:
         return

@@ -155,7 +155,7 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
             if len(full) < len(rows):
                 blank += len(rows) - len(full)
             _check_widths(full, names, reader.line_num, source)
-            columns = zip(*full, strict=True) if full else ([] for _ in names)
+            columns: Any = zip(*full, strict=True) if full else ([] for _ in names)
             batches.append([pa.array(each, pa.large_string()) for each in columns])
     except csv.Error as error:
         raise ArtefactError(
@@ -203,13 +203,13 @@ def _check_names(names: list[str], source: str) -> None:
     """Refuse a first row of numbers, and tell of a text, in the place of names."""
     if names and all(map(_is_number, names)):
         raise ArgumentError(
-            f"{source} has numbers where the names of its columns should be: add a first "
-            "line of names"
+            f"{source} has numbers where the names of its columns should be: add a "
+            "first line of names"
         )
     if len(names) == 1 and len(names[0]) > _LONG_NAME:
         warn_user(
-            f"{source}: the first line, {names[0][:_SHOWN]!r}..., is taken for the name of "
-            "the column; if it is a text, add a first line with a name"
+            f"{source}: the first line, {names[0][:_SHOWN]!r}..., is taken for the name "
+            "of the column; if it is a text, add a first line with a name"
         )
 
 

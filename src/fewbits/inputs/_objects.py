@@ -41,6 +41,28 @@ def read_object(items: Any, wanted: Wanted) -> Input:
     return Input("vectors", checked_vectors(array, what), None, what)
 
 
+def as_items(items: Any, kind: str) -> Sequence[Any]:
+    """Return texts or images that were given in Python, as a list.
+
+    Raises
+    ------
+    ArgumentError
+        When it is no list of such items.
+    """
+    if kind == "texts":
+        return as_texts(items)
+    check_several(items)
+    if is_frame(items):
+        items = _only_column(items)
+    if is_column(items):
+        column = as_column(items)
+        check_full(column, "the column")
+        return [*column.to_pylist()]
+    if isinstance(items, np.ndarray) and items.dtype.kind in "OUT":
+        return [*items.tolist()]
+    return items if isinstance(items, Sequence) else list(items)
+
+
 def as_texts(items: Any) -> Sequence[str]:
     """Return texts that were given in Python, each one checked.
 
@@ -82,7 +104,8 @@ def _one_by_one(items: Any) -> Iterable[Any]:
     if isinstance(items, dict | set | frozenset):
         raise ArgumentError(f"expected a list of texts, got a {type(items).__name__}")
     try:
-        return iter(items)
+        found: Iterable[Any] = iter(items)
+        return found
     except TypeError:
         what = type(items).__name__
         raise ArgumentError(f"expected a list of texts, got {what}") from None

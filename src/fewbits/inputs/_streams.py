@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from fewbits.errors import ArtefactError, MissingExtraError
 
@@ -68,7 +68,8 @@ def decompressed(file: IO[bytes], suffix: str, source: str) -> Iterator[IO[bytes
 @contextmanager
 def peekable(raw: IO[bytes]) -> Iterator[io.BufferedReader]:
     """Let the first `HEAD` bytes be looked at; `raw` stays open afterwards."""
-    file = io.BufferedReader(raw, HEAD)  # type: ignore[arg-type]
+    stream: Any = raw
+    file: Any = io.BufferedReader(stream, HEAD)
     try:
         yield file
     finally:
@@ -79,13 +80,15 @@ def standard_input() -> IO[bytes]:
     """Return the bytes that are typed or piped in."""
     # Tests and notebooks put a text in the place of standard input.
     buffer = getattr(sys.stdin, "buffer", None)
-    return buffer or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
+    return cast(IO[bytes], buffer) or io.BytesIO(
+        sys.stdin.read().encode("utf-8", "surrogateescape")
+    )
 
 
 def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
     kind = COMPRESSED.get(suffix)
     if kind == "gzip":
-        return gzip.GzipFile(fileobj=file)
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
     if kind == "zstd":
         return _zstd(file)
     return file

@@ -1,6 +1,5 @@
 """A table -> items: the chosen columns, labels, ids, and what is kept beside them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +51,7 @@ class Wanted:
 
     def refuse(self, source: str, hint: str = "") -> None:
         """Say that there are no columns, where one was asked for."""
-        named = [("column", name) for name in self.column]
+        named: list[tuple[str, str | None]] = [("column", n) for n in self.column]
         named += [("label column", self.label_column), ("id column", self.id_column)]
         if isinstance(self.keep, tuple):
             named += [("column to keep", name) for name in self.keep]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from fewbits._arrow import as_array, is_column, is_frame
 from fewbits._typing import Array
 from fewbits.errors import FeatureError
 
@@ -20,6 +21,7 @@ def validated(estimator: Any, X: ArrayLike, **options: Any) -> Array:
         Where scikit-learn would refuse, or where X has gaps.
     """
     check_no_gaps(X)
+    X = _plain(X)
     try:
         checked: Array = validate_data(estimator, X, ensure_all_finite=False, **options)
         if checked.dtype == object:  # of Python's integers, which know no bounds
@@ -29,6 +31,21 @@ def validated(estimator: Any, X: ArrayLike, **options: Any) -> Array:
     except ValueError as error:
         raise FeatureError(_one_line(str(error))) from error
     return checked
+
+
+def _plain(X: Any) -> Any:
+    """Return what scikit-learn does not know, as a column of vectors, as a matrix.
+
+    Frames of numbers stay as they are, because their names are remembered.
+    """
+    if not is_frame(X):
+        return as_array(X) if is_column(X) else X
+    plain = as_array(X)  # refuses what is missing, and what is no number
+    if plain.shape != getattr(X, "shape", None):
+        return plain
+    if hasattr(X, "iloc"):  # pandas, whose own types scikit-learn does not all know
+        return type(X)(plain, columns=X.columns)
+    return X if hasattr(X, "get_columns") else plain
 
 
 def check_no_gaps(X: Any) -> None:

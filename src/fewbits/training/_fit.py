@@ -11,7 +11,7 @@ from fewbits.backbones import Backbone
 from fewbits.bundle import FEATURE_NAMES, Bundle
 from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError, InterruptedWarning
-from fewbits.inputs import Input
+from fewbits.inputs import Input, read
 from fewbits.learners import Learner
 from fewbits.training._alarms import (
     check_classes,
@@ -22,6 +22,7 @@ from fewbits.training._alarms import (
 )
 from fewbits.training._assemble import assembled, plain
 from fewbits.training._methods import SUPERVISED, decomposed, make_learner
+from fewbits.training._packed import PACKED, of_packed
 
 Progress = Callable[[int, int], None]
 
@@ -36,7 +37,7 @@ DEFAULT_BACKBONES = {
 
 
 def fit_bundle(
-    source: Input,
+    source: Any,
     *,
     method: str = "itq",
     n_bits: int | None = None,
@@ -60,10 +61,11 @@ def fit_bundle(
 
     Parameters
     ----------
-    source : Input
+    source : Input, or what `fewbits.inputs.read` takes
         Items to learn from; labels are used by methods that need them.
     method : str, default="itq"
-        A key of `METHODS`, or of the deep ones in `DEEP_METHODS`, which need torch.
+        A key of `METHODS`, or of the deep ones in `DEEP_METHODS`, which need torch;
+        ``packed`` takes codes as they are, and learns nothing.
     n_bits : int, default=None
         Length of the codes; the method's own default when not given.
     backbone : str, default=None
@@ -105,6 +107,10 @@ def fit_bundle(
             "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
         )
     source = checked_labels(source)
+    if not isinstance(source, Input):
+        source = read(source)
+    if method == PACKED:
+        return of_packed(source, n_bits, parameters or {})
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     told = plain(decomposed(method, learner.get_params(deep=False)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from fewbits._typing import FeatureArray, IdArray
 from fewbits.bundle import Bundle
+from fewbits.bundle._kept import form_of, vector_bytes
 from fewbits.bundle._classes import ranked_again
 from fewbits.decoding import vote
 from fewbits.evaluation import Comparison, search_recall
@@ -43,8 +44,7 @@ def reranked(
     if bundle.shortlist is None and kept is None:
         return None
     of_features = replace(bundle, backbone=None, backbone_fingerprint=None)
-    dtype = None if kept is None else kept.dtype.name
-    built = of_features.with_items(database, keep_vectors=dtype)
+    built = of_features.with_items(database, keep_vectors=form_of(kept))
     start = time.perf_counter()
     found = built.search_reranked(queries, nearest.shape[1])
     speed = len(queries) / (time.perf_counter() - start)
@@ -61,4 +61,4 @@ def _described(bundle: Bundle) -> str:
 
 def _bytes_per_item(bundle: Bundle) -> int:
     codes, vectors = bundle.collection.codes, bundle.collection.vectors
-    return codes[:1].nbytes + (0 if vectors is None else vectors[:1].nbytes)
+    return codes[:1].nbytes + vector_bytes(vectors)

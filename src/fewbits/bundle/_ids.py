@@ -1,0 +1,163 @@
+"""The user's own ids: whole numbers or texts, unique in a collection."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._arrow import as_column, is_column, is_integer, is_text
+from fewbits._frozen import frozen_array
+from fewbits._typing import IdArray
+from fewbits.errors import ArgumentError
+
+_SHOWN = 60  # letters of an id that is told
+
+
+def checked_ids(ids: Any, n: int) -> Any:
+    """Return ids as an Arrow column of int64 or large_string, each only once.
+
+    Parameters
+    ----------
+    ids : array-like, Series or Arrow column
+        Whole numbers from 0 on, or texts; None numbers the rows.
+    n : int
+        How many rows there are.
+
+    Raises
+    ------
+    ArgumentError
+        When an id repeats, is missing, negative, or neither number nor text.
+    """
+    import pyarrow as pa
+
+    if ids is None:
+        return pa.array(np.arange(n, dtype=np.int64))
+    column = _column(ids)
+    if is_text(column.type):
+        _check_unique(column)
+        return column
+    if not len(column):
+        return pa.array([], pa.int64())
+    numbers = _whole_numbers(column)
+    _check_unique(pa.chunked_array([pa.array(numbers)]))
+    return pa.array(numbers)
+
+
+def ids_of(column: Any) -> NDArray[Any]:
+    """Return a column of ids as an array that nobody can change."""
+    if is_text(column.type):
+        texts = np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+        texts.flags.writeable = False
+        return texts
+    return frozen_array(column.to_numpy())
+
+
+def join_ids(ids: NDArray[Any], rows: IdArray) -> NDArray[Any]:
+    """Return the ids at rows; where these are -1, -1 or, among texts, None."""
+    missing = None if ids.dtype == object else -1
+    if not len(ids):
+        return np.full(rows.shape, missing, ids.dtype)
+    found: NDArray[Any] = ids[np.maximum(rows, 0)]
+    found[rows < 0] = missing
+    return found
+
+
+class Lookup:
+    """Where in a collection the item of an id is."""
+
+    def __init__(self, column: Any) -> None:
+        self._texts = is_text(column.type)
+        self._column = column
+        if not self._texts:
+            self._ids = column.to_numpy()
+            self._order = np.argsort(self._ids, kind="stable")
+
+    def rows(self, ids: Any) -> IdArray:
+        """Return the rows of these ids.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such item, or the ids are of another kind.
+        """
+        column = _column(ids)
+        if not len(column):
+            return np.empty(0, np.int64)
+        if self._texts != is_text(column.type):
+            kinds = ("whole numbers", "texts")
+            raise ArgumentError(
+                f"the ids of this collection are {kinds[self._texts]}, got "
+                f"{column[0].as_py()!r}"
+            )
+        rows = self._text_rows(column) if self._texts else self._number_rows(column)
+        if (rows < 0).any():
+            unknown = column[int(np.argmax(rows < 0))].as_py()
+            raise ArgumentError(f"there is no item with id {_told(unknown)}")
+        return rows
+
+    def _text_rows(self, column: Any) -> IdArray:
+        import pyarrow.compute as pc
+
+        found = pc.index_in(column, value_set=self._column)
+        rows: IdArray = found.fill_null(-1).to_numpy().astype(np.int64)
+        return rows
+
+    def _number_rows(self, column: Any) -> IdArray:
+        wanted = _whole_numbers(column)
+        ranks = np.searchsorted(self._ids, wanted, sorter=self._order)
+        rows = np.full(len(wanted), -1, np.int64)
+        inside = np.flatnonzero(ranks < len(self._ids))
+        places = self._order[ranks[inside]]
+        same = self._ids[places] == wanted[inside]
+        rows[inside[same]] = places[same]
+        return rows
+
+
+def _column(ids: Any) -> Any:
+    if isinstance(ids, np.ma.MaskedArray):
+        raise ArgumentError("ids are a masked array; leave out the rows of its gaps")
+    if not is_column(ids):
+        array = np.asarray(ids)
+        if array.ndim != 1:
+            raise ArgumentError(
+                f"ids must be a list of whole numbers or texts, got shape {array.shape}"
+            )
+        if isinstance(ids, list | tuple) and array.dtype.kind == "U":
+            array = np.array(ids, dtype=object)  # of [1, "a"] NumPy makes two texts
+        ids = array.tolist() if array.dtype.kind in "OUT" else array
+    try:
+        column = as_column(ids)
+    except ArgumentError:
+        raise ArgumentError("ids must be all whole numbers or all texts") from None
+    if column.null_count:
+        row = column.is_null().to_pylist().index(True)
+        raise ArgumentError(f"an id is missing in row {row}")
+    if len(column) and not (is_integer(column.type) or is_text(column.type)):
+        raise ArgumentError(
+            f"ids must be a list of whole numbers, or of texts, got {column.type}"
+        )
+    return column
+
+
+def _whole_numbers(column: Any) -> IdArray:
+    numbers = np.asarray(column.to_numpy())
+    low, high = numbers.min(), numbers.max()
+    if low < 0 or high > np.iinfo(np.int64).max:
+        wrong = low if low < 0 else high
+        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
+    return numbers.astype(np.int64)
+
+
+def _check_unique(column: Any) -> None:
+    import pyarrow.compute as pc
+
+    if pc.count_distinct(column).as_py() == len(column):
+        return
+    counts = pc.value_counts(column)
+    twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]
+    value, count = twice["values"].as_py(), twice["counts"].as_py()
+    raise ArgumentError(f"id {_told(value)} is given more than once, {count} times")
+
+
+def _told(value: Any) -> str:
+    return repr(value[:_SHOWN]) if isinstance(value, str) else str(value)

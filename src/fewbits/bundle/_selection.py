@@ -1,0 +1,60 @@
+"""Which items of a collection may be found."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.codes._allowed import as_allowed
+from fewbits.errors import ArgumentError
+from fewbits.filters import matching_rows
+
+if TYPE_CHECKING:
+    from fewbits.bundle._bundle import Bundle
+
+
+def selected(bundle: "Bundle", filter: Any, allowed: Any) -> NDArray[np.bool_] | None:
+    """Return a mask over the rows of a collection; None where all may be found.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    filter : str or pyarrow.compute.Expression or None
+        A condition about the user's columns and the bits, see
+        `fewbits.filters.matching_rows`.
+    allowed : array-like or None
+        A boolean mask over the rows, or ids of items.
+
+    Raises
+    ------
+    ArgumentError
+        When a condition or an id is not known, or the mask has another length.
+    """
+    items = bundle.collection
+    mask = None
+    if filter is not None:
+        table = items.user_table()
+        mask = matching_rows(filter, table, items.codes, bundle.encoder.n_bits)
+    if allowed is not None:
+        other = _allowed(items, allowed)
+        mask = other if mask is None else mask & other
+    return mask
+
+
+def _allowed(items: Any, allowed: Any) -> NDArray[np.bool_]:
+    if items.ids.dtype == object and _are_texts(allowed):
+        chosen = allowed
+    else:
+        chosen = as_allowed(allowed, len(items), "ids")
+        if chosen.dtype == np.bool_:
+            return np.asarray(chosen)
+    mask = np.zeros(len(items), np.bool_)
+    mask[items.rows(chosen)] = True
+    return mask
+
+
+def _are_texts(allowed: Any) -> bool:
+    if isinstance(allowed, str):
+        raise ArgumentError(f"allowed must be a list of ids, got the text {allowed!r}")
+    first = next(iter(allowed), None) if hasattr(allowed, "__iter__") else None
+    return isinstance(first, str) or hasattr(first, "as_py")

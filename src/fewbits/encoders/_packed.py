@@ -1,0 +1,86 @@
+"""Codes that are there already."""
+
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_count
+from fewbits._typing import CodeArray, ScoreArray
+from fewbits.codes import n_bytes
+from fewbits.encoders._base import Encoder, Tensors
+from fewbits.errors import FeatureError
+
+MAX_BITS = 65_536
+
+
+@final
+class PackedEncoder(Encoder):
+    """Take packed codes as they are: for those that another system made.
+
+    What `numpy.packbits` and the precision ``ubinary`` of sentence-transformers give:
+    bytes, the most significant bit first, and zeros where the last byte has room left.
+
+    Parameters
+    ----------
+    n_bits : int
+        1 to 65,536.
+
+    Examples
+    --------
+    >>> codes = np.array([[0b10110000], [0b01000000]], np.uint8)
+    >>> PackedEncoder(4).encode(codes).tolist(), PackedEncoder(4).project(codes)[0]
+    ([[176], [64]], array([ 1., -1.,  1.,  1.], dtype=float32))
+    """
+
+    kind: ClassVar[str] = "packed"
+    zero_bit = 0
+
+    def __init__(self, n_bits: int) -> None:
+        self._n_bits = check_count(n_bits, "n_bits")
+        if self._n_bits > MAX_BITS:
+            raise FeatureError(f"codes have at most {MAX_BITS:,} bits, got {n_bits:,}")
+
+    @classmethod
+    def from_tensors(cls, *, zero_bit: int, n_bits: NDArray[np.int64]) -> Self:
+        return cls(int(n_bits[0]))
+
+    @property
+    def n_features(self) -> int:
+        return n_bytes(self._n_bits)
+
+    @property
+    def n_bits(self) -> int:
+        return self._n_bits
+
+    def __repr__(self) -> str:
+        return f"PackedEncoder({self._n_bits:,} bits)"
+
+    def tensors(self) -> Tensors:
+        return {"n_bits": np.array([self._n_bits], np.int64)}
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        bits = np.unpackbits(self._bytes(X), axis=1, count=self._n_bits)
+        np.multiply(bits, 2, out=scores, casting="unsafe")
+        scores -= 1
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        codes[:] = self._bytes(X)
+
+    def _bytes(self, X: NDArray[np.float32]) -> CodeArray:
+        """Return whole numbers from 0 to 255 as bytes."""
+        codes: Any = X.astype(np.uint8)
+        if not np.array_equal(codes, X):
+            wrong = X[codes != X][0]
+            raise FeatureError(
+                f"packed codes are whole numbers from 0 to 255, got {wrong:g}"
+            )
+        room = 8 * X.shape[1] - self._n_bits
+        if room and (codes[:, -1] & ((1 << room) - 1)).any():
+            raise FeatureError(
+                f"the last {room} bits of codes of {self._n_bits} bits must be 0"
+            )
+        return np.asarray(codes, np.uint8)
+
+    def _prefix(self, n_bits: int) -> Self:
+        return type(self)(n_bits)

@@ -1,0 +1,43 @@
+"""Bundles of codes that are there already: codes in, neighbours out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fewbits.bundle import Bundle
+from fewbits.encoders import PackedEncoder
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+
+#: Name of the method that learns nothing.
+PACKED = "packed"
+
+
+def of_packed(
+    source: Input, n_bits: int | None, parameters: Mapping[str, Any]
+) -> Bundle:
+    """Return a bundle that takes packed codes of the width of these.
+
+    Raises
+    ------
+    ArgumentError
+        When the items are no bytes, or have no room for `n_bits`.
+    """
+    if parameters:
+        raise ArgumentError(f"{PACKED} has no parameter {next(iter(parameters))!r}")
+    dtype = getattr(source.values, "dtype", None)
+    if source.kind != "vectors" or dtype != np.uint8:
+        hint = "; of precision 'binary' take 'ubinary'" if dtype == np.int8 else ""
+        raise ArgumentError(
+            f"packed codes are a matrix of uint8, as numpy.packbits makes; "
+            f"{source.source} holds {dtype or source.kind}{hint}"
+        )
+    width = 8 * source.values.shape[1]
+    wanted = width if n_bits is None else n_bits
+    if not width - 8 < wanted <= width:
+        raise ArgumentError(
+            f"codes of {source.values.shape[1]} bytes have {width - 7} to {width} "
+            f"bits, got {wanted}"
+        )
+    return Bundle(PackedEncoder(wanted), info={"method": PACKED})
