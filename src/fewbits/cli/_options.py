@@ -14,13 +14,15 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from fewbits.cli._printing import print_hits as print_hits
+from fewbits.cli._printing import print_json as print_json
+from fewbits.cli._printing import print_table as print_table
+from fewbits.cli._printing import say as say
 from fewbits.errors import ArgumentError
 
 #: What Python prints, and JSON spells otherwise.
 _PYTHONS = {"True": True, "False": False, "None": None}
 
-#: Characters of a row that goes to a file or another command, which break no line.
-UNBROKEN = 1000
 PAUSE = 60.0  #: Seconds between lines on progress where there is no terminal.
 
 InputPath: TypeAlias = Annotated[
@@ -92,6 +94,7 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
     if bundle.item_kind != "images":
         from fewbits.inputs import check_texts
 
+        _check_unicode(typed)
         check_texts(typed, "the command line")
         for text in filter(os.path.isfile, typed):
             typer.echo(f"note: {text!r} is taken as a text; --input reads it", err=True)
@@ -102,6 +105,16 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
         if not Path(name).is_file():
             raise FileNotFoundError(f"there is no file {name!r}")
     return [Path(name) for name in typed]
+
+
+def _check_unicode(typed: Sequence[str]) -> None:
+    """Refuse texts whose bytes are no UTF-8: Python hides them in half characters."""
+    for text in typed:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(text).decode("utf-8", "backslashreplace")
+            raise ArgumentError(f"a text must be UTF-8, got {shown!r}") from None
 
 
 def item_label(items: Any, i: int, kind: str = "item") -> str:
@@ -148,44 +161,6 @@ def command_line(*words: Any, **options: Any) -> str:
     given = [(name, value) for name, value in options.items() if value is not None]
     parts = [called if by_path else "fewbits", *words, *chain.from_iterable(given)]
     return shlex.join(map(str, parts))
-
-
-def print_json(value: Any) -> None:
-    """Print one JSON document on a line of its own."""
-    typer.echo(json.dumps(value, ensure_ascii=False))
-
-
-def print_table(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> None:
-    """Print a table for people; numbers are aligned to the right."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    # Text, because square brackets in a user's data are no markup.
-    heading = Text(title) if title else None
-    table = Table(title=heading, title_justify="left", header_style="bold")
-    for i, name in enumerate(header):
-        numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = UNBROKEN
-    console.print(table)
-
-
-def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
-    """Print items that were found, one in a row."""
-    header = list(hits[0]) if hits else ["nothing found"]
-    rows = [[_hit_cell(value) for value in hit.values()] for hit in hits]
-    print_table(title, header, rows)
-
-
-def _hit_cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
@@ -353,8 +328,3 @@ def parse_bits(conditions: Sequence[str]) -> dict[int, int]:
         if parsed.setdefault(int(bit), int(value)) != int(value):
             raise ArgumentError(f"bit {int(bit)} cannot be 0 and 1 at the same time")
     return parsed
-
-
-def _is_number(cell: Any) -> bool:
-    text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
-    return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}
