@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unicodedata
 from datetime import UTC, date, datetime, time, timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,9 @@ from typer.testing import CliRunner
 
 from fewbits.cli import app
 from fewbits.cli._json import to_json
+from fewbits.cli._options import typed_items
 from fewbits.cli._printing import clean, print_table, say
+from fewbits.errors import ArgumentError
 
 
 def loads(text):
@@ -299,6 +302,14 @@ def test_bytes_that_are_no_utf8(bundle):
             assert loads(found.stdout.decode("ascii"))["codes"] == "out\udce9.npy"
     finally:
         os.rename(os.fsencode(bundle) + b"/caf\xe9.npy", bundle / "x.npy")
+
+
+def test_texts_that_are_no_utf8():
+    texts = SimpleNamespace(backbone="wordllama-256", item_kind="texts")
+    for typed in (["fine", os.fsdecode(b"caf\xe9")], ["\ud800"]):
+        with pytest.raises(ArgumentError, match=r"a text must be UTF-8, got '.*\\\\x"):
+            typed_items(texts, "b", typed)
+    assert typed_items(texts, "b", ["caf\xe9", "\N{CAT}"]) == ["caf\xe9", "\N{CAT}"]
 
 
 @pytest.mark.parametrize("columns", [{}, {"COLUMNS": "80"}])
