@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from fewbits.cli._printing import clean
 from fewbits.cli._printing import print_hits as print_hits
 from fewbits.cli._printing import print_json as print_json
 from fewbits.cli._printing import print_table as print_table
@@ -113,8 +114,7 @@ def _check_unicode(typed: Sequence[str]) -> None:
         try:
             text.encode()
         except UnicodeEncodeError:
-            shown = os.fsencode(text).decode("utf-8", "backslashreplace")
-            raise ArgumentError(f"a text must be UTF-8, got {shown!r}") from None
+            raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
 
 
 def item_label(items: Any, i: int, kind: str = "item") -> str:
