@@ -2,7 +2,8 @@
 
 On a terminal records stand in tables as wide as it is. Into a file or another command
 they are tab-separated values below a line of names, so that `cut`, `sort` and `awk` can
-read them; no cell holds a tab or a line break. Sentences are wrapped.
+read them; no cell holds a tab or a line break, and a title is a line behind a #.
+Sentences are wrapped.
 """
 
 import os
@@ -43,7 +44,7 @@ def print_table(
     names = [clean(name) for name in header]
     cells = [[clean(str(cell)) for cell in row] for row in rows]
     if not _is_table():
-        for line in ([clean(title)] if title else [], names, *cells):
+        for line in ([f"# {clean(title)}"] if title else [], names, *cells):
             if line:
                 typer.echo("\t".join(line))
         return
