@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.codes import hamming_distances
-from fewbits.decoding import known_region
+from fewbits.decoding import Calibration, Codebook, HiddenRates, known_region
+from fewbits.encoders import LinearEncoder
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 rng = np.random.default_rng(0)
@@ -81,7 +82,7 @@ def test_classes_of_codes(folder):
         assert set(heading.split()) <= set(re.findall(r"\w+", shown))
     np.save(folder / "foreign.npy", -X[:1])
     exact = ["-i", folder / "foreign.npy", "--decoder", "exact", "--top", 0]
-    assert re.search(r"none +│ +- ", run("classify", folder / "b", *exact))
+    assert "\tnone\t-\n" in run("classify", folder / "b", *exact)
 
 
 # Four classes do not need sixteen bits.
@@ -373,3 +374,22 @@ def test_mistakes(folder, monkeypatch, arguments, message):
     told = run(*arguments, code=2)
     assert message in told
     assert told.count("\n") == 1
+
+
+def test_a_rate_that_is_not_met_is_told(tmp_path):
+    """In the answers, too: programs read no warnings."""
+    encoder = LinearEncoder(np.tile(np.eye(8), 8), np.zeros(64))
+    book = Codebook(encoder.encode(X[::25]), 64, NAMES)
+    rates = HiddenRates(np.linspace(0, 1, 65), np.zeros(65), 50)
+    calibration = Calibration(1.0, np.zeros(64), 0.0, rates)
+    Bundle(encoder, codebook=book, calibration=calibration).save(tmp_path / "b")
+    np.save(tmp_path / "q.npy", X[::25])
+    question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--foreign-rate"]
+    with pytest.warns(UserWarning, match=r"rate of 0.001 is not met: 0.016 of foreign"):
+        found = json.loads(run(*question, 0.001, "--json").splitlines()[0])["accepted"]
+    assert found["requested_rate"] == 0.001
+    assert found["predicted_rate"] == pytest.approx(1 / 64)
+    assert found["met"] is False
+    found = json.loads(run(*question, 0.05, "--json").splitlines()[0])["accepted"]
+    assert found["predicted_rate"] <= found["requested_rate"] == 0.05
+    assert found["met"] is True

@@ -22,10 +22,13 @@ def test_all_are_listed():
 
 
 def test_no_row_breaks_where_another_command_reads_it():
-    for columns in (None, "60"):
-        result = CliRunner().invoke(app, ["methods"], env={"COLUMNS": columns})
-        unbroken = [line for line in result.stdout.splitlines() if " sp " in line]
-        assert (len(unbroken[0]) > 80) == (columns is None)
+    plain = CliRunner().invoke(app, ["methods"], env={"COLUMNS": None}).stdout
+    header, *rows, _ = [line.split("\t") for line in plain.splitlines()]
+    assert header == ["method", "needs", "what it does"]
+    assert {row[0] for row in rows} == {*METHODS, *DEEP_METHODS}
+    assert {len(row) for row in rows} == {3}
+    table = CliRunner().invoke(app, ["methods"], env={"COLUMNS": "60"}).stdout
+    assert max(map(len, table.splitlines())) <= 60
 
 
 def test_what_can_be_set_is_shown():

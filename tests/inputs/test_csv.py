@@ -7,11 +7,10 @@ from threading import Thread
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import csv, parquet
+from pyarrow import parquet
 
 from fewbits import inputs
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs._csv import read_csv
 
 NUMBERS = "a,b,kind\n1,2.5,x\n3,-4,y\n"
 

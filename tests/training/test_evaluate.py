@@ -50,7 +50,9 @@ def test_without_labels(parts):
 
 def test_labels_that_are_written_otherwise(parts):
     bundle, queries, database = parts
-    other = Input("vectors", queries.values, np.array([f"{x}.0" for x in "abc"]), "q")
+    other = Input(
+        "vectors", queries.values, np.array([f"{x}.0" for x in "abcde" * 2]), "q"
+    )
     with pytest.raises(ArgumentError, match=r"no label of q is .* such as a\.0 and a"):
         evaluate_bundle(bundle, other, database)
 

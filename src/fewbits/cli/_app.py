@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import io
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import fewbits
 from fewbits.cli import (
@@ -27,12 +28,44 @@ from fewbits.cli import (
     _search,
     _tune,
 )
-from fewbits.errors import FewbitsError
+from fewbits.cli._printing import clean
+from fewbits.errors import ArgumentError, FewbitsError
 
 EXIT_MISTAKE = 2
 EXIT_INTERRUPT = 130
 # Typer brings its own copy of Click, or uses Click itself, depending on its version.
 _UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def _refuse_twice(parser: Any) -> Any:
+    """Let a parser refuse options of one value that are given again."""
+    parse = parser.parse_args
+
+    def parse_args(args: list[str]) -> Any:
+        found = parse(args)
+        given = [each for each in found[2] if _is_single(each)]
+        for i, option in enumerate(given):
+            if option in given[:i]:
+                name = max(option.opts, key=len)
+                raise _UsageError(f"{name} is given twice")
+        return found
+
+    parser.parse_args = parse_args
+    return parser
+
+
+def _is_single(parameter: Any) -> bool:
+    """Tell options of one value, and flags."""
+    if parameter.param_type_name != "option":
+        return False
+    return not (parameter.multiple or getattr(parameter, "count", False))
+
+
+class _Command(TyperCommand):
+    """Refuses an option that is given twice."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        return _refuse_twice(super().make_parser(ctx))
 
 
 class _Commands(TyperGroup):
@@ -43,6 +76,9 @@ class _Commands(TyperGroup):
             return super().make_context(*args, **kwargs)
         except _UsageError as error:
             _refuse_usage(error)
+
+    def make_parser(self, ctx: Any) -> Any:
+        return _refuse_twice(super().make_parser(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -55,6 +91,9 @@ class _Commands(TyperGroup):
             raise typer.Exit(0) from None
         except (FewbitsError, OSError, MemoryError) as error:
             _say(error)
+            raise typer.Exit(EXIT_MISTAKE) from None
+        except UnicodeError as error:
+            _say(ArgumentError(f"bytes that are no UTF-8: {_cause(error)}"))
             raise typer.Exit(EXIT_MISTAKE) from None
         except KeyboardInterrupt as error:
             typer.echo(f"fewbits: {str(error) or 'interrupted'}", err=True)
@@ -95,6 +134,7 @@ def _flowing(text: str | None) -> str:
 
 for command in (*app.registered_commands, *_data.app.registered_commands):
     command.help = _flowing(command.callback.__doc__)
+    command.cls = _Command
 
 
 def _print_version(wanted: bool) -> None:
@@ -121,6 +161,10 @@ def _root(
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the encoding has no characters for is shown in its numbers.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     # What ends a container or a job keeps what Ctrl-C keeps.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()
@@ -149,12 +193,19 @@ def _say(error: BaseException) -> None:
     typer.echo(f"fewbits: error: {_one_line(text)}", err=True)
 
 
+def _cause(error: UnicodeError) -> str:
+    """Return the name that cannot be encoded, or what Python says."""
+    if isinstance(error, UnicodeEncodeError):
+        return clean(error.object)
+    return str(error)
+
+
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     typer.echo(f"fewbits: warning: {_one_line(str(message))}", err=True)
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return clean(" ".join(text.split()))
 
 
 def _abandon_output() -> None:

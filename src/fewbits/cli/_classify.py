@@ -14,6 +14,7 @@ from fewbits.cli._options import (
     print_json,
     print_table,
     read_for,
+    say,
     typed_items,
 )
 from fewbits.errors import ArgumentError
@@ -210,9 +211,9 @@ def classify(
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
     for note in _notes(loaded, options, region):
-        typer.echo(f"note: {note}")
+        say(f"note: {note}")
     if top and loaded.calibration is None and not several:
-        typer.echo("note: nothing was kept aside to calibrate these probabilities on")
+        say("note: nothing was kept aside to calibrate these probabilities on")
 
 
 def _notes(

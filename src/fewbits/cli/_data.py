@@ -12,6 +12,7 @@ from fewbits.cli._options import (
     print_json,
     print_table,
     progress_bar,
+    say,
 )
 from fewbits.errors import ArgumentError
 
@@ -83,7 +84,7 @@ def export(
     for file, part in zip(files, parts, strict=True):
         typer.echo(f"{file}: {len(part):,} {data.kind}{known}")
     if labels and not written:
-        typer.echo(f"note: a .npz file holds the labels, too ({', '.join(labels)})")
+        say(f"note: a .npz file holds the labels, too ({', '.join(labels)})")
     options = {"--column": data.kind[:-1], "--labels": labels[0]} if written else {}
     typer.echo(f"next: {command_line('fit', output, '-o', 'my-bundle', **options)}")
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, check_output, print_json
+from fewbits.cli._options import AsJson, BundlePath, check_output, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -56,4 +56,4 @@ def export(
         return
     typer.echo(f"{output}: {encoder.n_features:,} features to {encoder.n_bits:,} bits")
     if loaded.backbone is not None:
-        typer.echo(f"note: it takes the features of {loaded.backbone}")
+        say(f"note: it takes the features of {loaded.backbone}")

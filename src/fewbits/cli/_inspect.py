@@ -13,6 +13,7 @@ from fewbits.cli._options import (
     print_json,
     print_table,
     progress_bar,
+    say,
 )
 from fewbits.errors import ArgumentError
 
@@ -151,7 +152,7 @@ def inspect(
         warnings = figures.pop("warnings")
         _print_values("bits", figures)
         for warning in warnings:
-            typer.echo(f"note: {warning}")
+            say(f"note: {warning}")
     if distances is not None:
         _print_values("bound", distances)
         typer.echo(_BOUND)

@@ -14,13 +14,16 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from fewbits.cli._printing import clean
+from fewbits.cli._printing import print_hits as print_hits
+from fewbits.cli._printing import print_json as print_json
+from fewbits.cli._printing import print_table as print_table
+from fewbits.cli._printing import say as say
 from fewbits.errors import ArgumentError
 
 #: What Python prints, and JSON spells otherwise.
 _PYTHONS = {"True": True, "False": False, "None": None}
 
-#: Characters of a row that goes to a file or another command, which break no line.
-UNBROKEN = 1000
 PAUSE = 60.0  #: Seconds between lines on progress where there is no terminal.
 
 InputPath: TypeAlias = Annotated[
@@ -101,6 +104,7 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
     if bundle.item_kind != "images":
         from fewbits.inputs import check_texts
 
+        _check_unicode(typed)
         check_texts(typed, "the command line")
         for text in filter(os.path.isfile, typed):
             typer.echo(f"note: {text!r} is taken as a text; --input reads it", err=True)
@@ -123,6 +127,15 @@ def typed_ids(bundle: Any, typed: Sequence[str]) -> list[Any]:
                 f"ids of this collection are whole numbers, got {text!r}"
             )
     return [int(text) for text in typed]
+
+
+def _check_unicode(typed: Sequence[str]) -> None:
+    """Refuse texts whose bytes are no UTF-8: Python hides them in half characters."""
+    for text in typed:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
 
 
 def item_label(items: Any, i: int, kind: str = "item") -> str:
@@ -174,54 +187,6 @@ def command_line(*words: Any, **options: Any) -> str:
     ]
     parts = [called if by_path else "fewbits", *words, *chain.from_iterable(given)]
     return shlex.join(map(str, parts))
-
-
-def print_json(value: Any) -> None:
-    """Print one JSON document on a line of its own."""
-    typer.echo(json.dumps(value, ensure_ascii=False))
-
-
-def print_table(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> None:
-    """Print a table for people; numbers are aligned to the right."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    # Text, because square brackets in a user's data are no markup.
-    heading = Text(title) if title else None
-    table = Table(title=heading, title_justify="left", header_style="bold")
-    for i, name in enumerate(header):
-        numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = UNBROKEN
-    console.print(table)
-
-
-def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
-    """Print items that were found, one in a row."""
-    rows = [_flat(hit) for hit in hits]
-    header = list(rows[0]) if rows else ["nothing found"]
-    print_table(title, header, [[_hit_cell(x) for x in row.values()] for row in rows])
-
-
-def _flat(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a hit in columns; the user's that have our names say so."""
-    own = {name: value for name, value in hit.items() if name != "columns"}
-    kept = {
-        f"columns.{name}" if name in own else name: value
-        for name, value in hit["columns"].items()
-    }
-    return {**own, **kept}
-
-
-def _hit_cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
@@ -371,8 +336,3 @@ def _value(text: str) -> Any:
         with suppress(ValueError):
             return read(text)
     return text
-
-
-def _is_number(cell: Any) -> bool:
-    text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
-    return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}

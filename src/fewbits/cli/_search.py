@@ -14,6 +14,7 @@ from fewbits.cli._options import (
     print_hits,
     print_json,
     read_for,
+    say,
     typed_items,
 )
 
@@ -95,12 +96,12 @@ def search(
             continue
         print_hits(item_label(asked, i, "query"), hits)
         if foreign:
-            typer.echo(
+            say(
                 f"note: nothing like it is known: the nearest is more than "
                 f"{loaded.familiar_radius} bits away"
             )
     if n_more > 0:
-        typer.echo(f"note: {n_more:,} more queries; --json prints the answers to all")
+        say(f"note: {n_more:,} more queries; --json prints the answers to all")
 
 
 def _foreign(hits: list[Any], radius: int | None) -> bool | None:

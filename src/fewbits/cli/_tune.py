@@ -19,6 +19,7 @@ from fewbits.cli._options import (
     print_json,
     print_table,
     progress_bar,
+    say,
 )
 from fewbits.errors import ArgumentError, ArtefactError
 
@@ -211,7 +212,7 @@ def _wanted(
 
 def _print(found: Any, asked: Sequence[str]) -> None:
     for untried in _untried(found, asked):
-        typer.echo(f"note: {untried}")
+        say(f"note: {untried}")
     _print_frontier(found)
     typer.echo(
         f"on queries that had no part in the choice: {found.measure} "
@@ -221,7 +222,7 @@ def _print(found: Any, asked: Sequence[str]) -> None:
     if found.reached:
         _print_unconfirmed(found)
     if n := found.reported.n_constant_bits:
-        typer.echo(f"note: {n} of the bits are the same for all items")
+        say(f"note: {n} of the bits are the same for all items")
     if found.best.configuration.keep_vectors:
         typer.echo(
             "note: vectors are kept to re-rank by, as float16: the codes save time, "
@@ -229,7 +230,7 @@ def _print(found: Any, asked: Sequence[str]) -> None:
             f"take {found.vector_bytes:,}"
         )
     elif found.best.bytes_per_item >= found.vector_bytes:
-        typer.echo(
+        say(
             f"note: a code takes {found.best.bytes_per_item:,} bytes, and the vector "
             f"alone as float16 would take no more: {found.vector_bytes:,}"
         )
@@ -295,7 +296,7 @@ def _print_unconfirmed(found: Any) -> None:
             "little more"
         )
     if not found.time_confirmed:
-        typer.echo(
+        say(
             f"note: timed once more, encoding took {found.reported.encode_us:.2f} "
             f"microseconds, above {found.target.max_encode_us:g}: ask for a "
             "little less, or the machine was busy"

@@ -17,7 +17,6 @@ from torch import nn
 
 from fewbits._typing import Array, CodeArray
 from fewbits.decoding import Codebook
-from fewbits.decoding._names import as_name_array
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
 from fewbits.learners._checkpoint import check_repeatable, data_checksum
@@ -254,7 +253,6 @@ class DeepLearner(IterativeLearner):
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
         """Check the labels, and set a share of the items aside; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
-        as_name_array(self.classes_, "labels")
         single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
         all_targets = Targets.from_indicator(Y, single)
         labels = all_targets.numpy()

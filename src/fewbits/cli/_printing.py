@@ -1,0 +1,138 @@
+"""How commands print: tables and sentences for people, lines for programs.
+
+On a terminal records stand in tables as wide as it is. Into a file or another command
+they are tab-separated values below a line of names, so that `cut`, `sort` and `awk` can
+read them; no cell holds a tab or a line break, and a title is a line behind a #.
+Sentences are wrapped.
+"""
+
+import os
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from fewbits.cli._json import to_json
+
+_WIDTH = 80  # columns of sentences where there is no terminal, and at most
+#: Characters that turn the direction of what follows, and hide what it is.
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document on a line of its own, in the encoding of the output."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    text = to_json(value)
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        text = to_json(value, ascii_only=True)
+    typer.echo(text)
+
+
+def print_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Print records: a table on a terminal, else tab-separated values.
+
+    Where COLUMNS is set it is a table of that width in any case.
+    """
+    names = [clean(name) for name in header]
+    cells = [[clean(str(cell)) for cell in row] for row in rows]
+    if not _is_table():
+        for line in ([f"# {clean(title)}"] if title else [], names, *cells):
+            if line:
+                typer.echo("\t".join(line))
+        return
+    _print_aligned(clean(title), names, cells)
+
+
+def _is_table() -> bool:
+    from rich.console import Console
+
+    return "COLUMNS" in os.environ or Console().is_terminal
+
+
+def _print_aligned(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Print a table for people; numbers are aligned to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which the application knows, not an exit
+
+    # Text, because square brackets in a user's data are no markup.
+    heading = Text(title) if title else None
+    table = Table(title=heading, title_justify="left", header_style="bold")
+    for i, name in enumerate(header):
+        numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
+        table.add_column(
+            Text(name), justify="right" if numeric else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Piped().print(table)
+
+
+def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
+    """Print items that were found, one in a row."""
+    rows = [_flat(hit) for hit in hits]
+    header = list(rows[0]) if rows else ["nothing found"]
+    print_table(title, header, [[_hit_cell(x) for x in row.values()] for row in rows])
+
+
+def _flat(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a hit in columns; the user's that have our names say so."""
+    own = {name: value for name, value in hit.items() if name != "columns"}
+    kept = {
+        f"columns.{name}" if name in own else name: value
+        for name, value in hit["columns"].items()
+    }
+    return {**own, **kept}
+
+
+def _hit_cell(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def say(text: str) -> None:
+    """Print a sentence or more, wrapped between words."""
+    width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns)
+    lines = textwrap.wrap(
+        clean(text), max(width, 1), break_long_words=False, break_on_hyphens=False
+    )
+    typer.echo("\n".join(lines))
+
+
+def clean(text: str) -> str:
+    r"""Return text in one line: neither breaks, tabs nor what commands a terminal.
+
+    Examples
+    --------
+    >>> clean("two\nlines\tof " + chr(27) + "[31mred")
+    'two lines of \\x1b[31mred'
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_shown, " ".join(text.splitlines())))
+
+
+def _shown(character: str) -> str:
+    if character in "\t\n\r\v\f":
+        return " "
+    if unicodedata.category(character) in ("Cc", "Cs") or character in _TURNING:
+        return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+    return character
+
+
+def _is_number(cell: Any) -> bool:
+    text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
+    return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}
