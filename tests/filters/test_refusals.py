@@ -155,20 +155,20 @@ def test_rows_and_codes_belong_together():
 
 
 def test_large_conditions():
-    years = {"year": [5, 10_001, None]}
+    years = {"year": [5, 30_000, None]}
     assert ask("(" * 10_000 + "year = 5" + ")" * 10_000, **years) == [
         True,
         False,
         False,
     ]
-    ors = " OR ".join(f"year = {number}" for number in range(10_000))
+    ors = " OR ".join(f"year = {number}" for number in range(3_000))
     assert ask(ors, **years) == [True, False, False]
     nots = "NOT (" * 2_001 + "year = 5" + ")" * 2_001
     assert ask(nots, **years) == [False, True, False]
     sums = "year" + " + 1" * 2_000 + " = 2005"
     assert ask(sums, **years) == [True, False, False]
-    listed = ", ".join(map(str, range(100_000)))
-    assert ask(f"year NOT IN ({listed})", **years) == [False, False, False]
+    listed = ", ".join(map(str, range(20_000)))
+    assert ask(f"year NOT IN ({listed})", **years) == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fewbits.filters._atoms import Bit, Literal, Members, Name, Pattern
 from fewbits.filters._compare import NULL, compare
 from fewbits.filters._members import is_in
 from fewbits.filters._patterns import like
-from fewbits.filters._rowset import Rows
+from fewbits.filters._rows import Rows
 from fewbits.filters._values import Value, as_truth, literal_value, truth
 
 NEGATED = "negate"

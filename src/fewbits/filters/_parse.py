@@ -11,7 +11,7 @@ from sqlglot.errors import TokenError
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._atoms import Atom, Bit, Group, Literal, Members, Name
-from fewbits.filters._grammar import DIALECT, OPERATORS, SUPPORTED
+from fewbits.filters._grammar import OPERATORS, SUPPORTED, Conditions
 from fewbits.filters._literals import constant, number, shorten, typed_moment
 from fewbits.filters._patterns import pattern
 from fewbits.filters._tree import Level
@@ -22,13 +22,14 @@ WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
 
 def parse(text: str) -> Group:
     """Return the tree of a condition."""
-    tokens = _tokens(text)
-    levels = [Level(text)]
+    dialect = Conditions()
+    tokens = _tokens(text, dialect)
+    levels = [Level(text, dialect)]
     reader = _Reader(text, tokens)
     while reader.more():
         token = reader.take()
         if token.token_type == TokenType.L_PAREN:
-            levels.append(Level(text))
+            levels.append(Level(text, dialect))
         elif token.token_type == TokenType.R_PAREN:
             if len(levels) == 1:
                 raise ArgumentError("the filter has a ')' without its '('")
@@ -41,7 +42,7 @@ def parse(text: str) -> Group:
     return levels[0].close()
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str, dialect: Conditions) -> list[Token]:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -49,7 +50,7 @@ def _tokens(text: str) -> list[Token]:
     if not text.strip():
         raise ArgumentError("the filter is empty")
     try:
-        tokens: list[Token] = DIALECT.tokenize(text)
+        tokens: list[Token] = dialect.tokenize(text)
     except TokenError:
         raise ArgumentError(
             f"the filter {shorten(text)} has a quote or comment that is not closed"

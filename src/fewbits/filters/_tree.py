@@ -5,7 +5,7 @@ from sqlglot.errors import ParseError
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._atoms import Atom, Group
-from fewbits.filters._grammar import DIALECT, SUPPORTED
+from fewbits.filters._grammar import SUPPORTED, Conditions
 from fewbits.filters._literals import shorten
 
 MAX_RUN = 20  # operators in a row, as NOT NOT NOT x: sqlglot recurses into them
@@ -33,8 +33,9 @@ OTHER_SQL = {
 class Level:
     """The tokens between a '(' and its ')', each atom as a name that is its number."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, dialect: Conditions) -> None:
         self._text = text
+        self._dialect = dialect
         self._tokens: list[Token] = []
         self._atoms: list[Atom] = []
         self._words: list[str] = []
@@ -70,7 +71,9 @@ class Level:
     def close(self) -> Group:
         """Return the tree."""
         try:
-            trees = DIALECT.parser().parse_into(exp.Condition, self._tokens, self._text)
+            trees = self._dialect.parser().parse_into(
+                exp.Condition, self._tokens, self._text
+            )
         except ParseError as error:
             raise ArgumentError(self._unreadable(error)) from None
         except RecursionError:
