@@ -16,6 +16,7 @@ from fewbits.filters._literals import constant, number, shorten, typed_moment
 from fewbits.filters._patterns import pattern
 from fewbits.filters._tree import Level
 
+LITERALS = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT, TokenType.VAR)
 SIGNS = (TokenType.DASH, TokenType.PLUS)
 WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
 
@@ -165,7 +166,7 @@ class _Reader:
         sign = token.text if token.token_type in SIGNS else ""
         if sign:
             token = self.take()
-        found = constant(token.token_type.name) or self._literal(token)
+        found = self._literal(token) or constant(token.token_type.name)
         if found is None or (sign and found.kind != "number"):
             raise ArgumentError(
                 f"IN takes a list such as (1, 2) or ('x', 'y'), found"
@@ -176,9 +177,10 @@ class _Reader:
         return Literal("number", -found.value, "-" + found.text)
 
     def _literal(self, token: Token) -> Literal | None:
-        kinds = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT)
-        typed = token.token_type == TokenType.VAR and self._next_is(TokenType.STRING)
-        if not typed and token.token_type not in kinds:
+        kind = token.token_type
+        if kind == TokenType.VAR and not self._next_is(TokenType.STRING):
+            return None
+        if kind not in LITERALS:
             return None
         found = self._atom(token)
         return found if isinstance(found, Literal) else None
