@@ -16,7 +16,8 @@ from fewbits.codes import pack, unpack
 N_BITS = 11
 N_ROWS = 24
 INTEGERS = [-7, -2, -1, 0, 1, 2, 3, 5, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1]
-FLOATS = [-1e300, -2.5, -1.0, -0.0, 0.0, 0.1, 0.3, 1.0, 2.5, 3.0, 1e15, float("inf")]
+# No infinity: DuckDB orders the NaN of inf / inf, which IEEE does not.
+FLOATS = [-1e300, -2.5, -1.0, -0.0, 0.0, 0.1, 0.3, 1.0, 2.5, 3.0, 1e15]
 STRINGS = ["", "a", "A", "ab", "a%", "a_b", "a\nb", "b", "Ä", "ä", "日本", "it's", "\\"]
 DECIMALS = [
     Decimal(each) for each in ("-99.99", "-1.50", "0.00", "0.10", "1.50", "2.25")

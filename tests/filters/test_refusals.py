@@ -85,6 +85,14 @@ UNSUPPORTED = {
     "2018 < year < 2020": "parentheses where one comparison",
     "year = 1 IS NULL": "parentheses where one comparison",
     "category = NOT TRUE": "parentheses where one comparison",
+    "year BETWEEN 2018 2020": "'2020'",
+    "year BETWEEN (2018) (2020)": "cannot be read",
+    "year BETWEEN 2018 year AND TRUE": "'year'",
+    "year BETWEEN 2018 OR 2020": "cannot be read",
+    "TRUE BETWEEN FALSE TRUE": "'TRUE'",
+    "year IN (1) (2)": "cannot be read",
+    "year IN (1) NULL": "'NULL'",
+    "year NOT IS NULL": "IS NOT",
     "year = 1e500": "out of range",
     "year = 1e99999999999999999999": "out of range",
     "year = " + "9" * 500: "out of range",
@@ -155,20 +163,20 @@ def test_rows_and_codes_belong_together():
 
 
 def test_large_conditions():
-    years = {"year": [5, 10_001, None]}
+    years = {"year": [5, 30_000, None]}
     assert ask("(" * 10_000 + "year = 5" + ")" * 10_000, **years) == [
         True,
         False,
         False,
     ]
-    ors = " OR ".join(f"year = {number}" for number in range(10_000))
+    ors = " OR ".join(f"year = {number}" for number in range(3_000))
     assert ask(ors, **years) == [True, False, False]
     nots = "NOT (" * 2_001 + "year = 5" + ")" * 2_001
     assert ask(nots, **years) == [False, True, False]
     sums = "year" + " + 1" * 2_000 + " = 2005"
     assert ask(sums, **years) == [True, False, False]
-    listed = ", ".join(map(str, range(100_000)))
-    assert ask(f"year NOT IN ({listed})", **years) == [False, False, False]
+    listed = ", ".join(map(str, range(20_000)))
+    assert ask(f"year NOT IN ({listed})", **years) == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def calculate(operator: str, left: Value, right: Value) -> Value:
     """Return ``left operator right``; NULL where it divides by zero."""
     for each in (left, right):
         if each.kind not in (*NUMBERS, "null"):
-            raise ArgumentError(f"{operator} takes numbers, got {each.text}")
+            raise ArgumentError(f"{operator} takes numbers, got {each.shown}")
     if left.kind == "null" or right.kind == "null":
         return NULL
     if left.is_literal and right.is_literal:
@@ -62,7 +62,7 @@ def _literals(operator: str, left: Any, right: Any) -> Value:
         value = {"+": left + right, "-": left - right, "*": left * right}[operator]
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
         raise ArgumentError("the numbers of the filter make one that is out of range")
-    return Value("number", value, "a number", is_literal=True)
+    return Value("number", value, "", is_literal=True)
 
 
 def _is_floating(value: Value) -> bool:
@@ -81,7 +81,7 @@ def _whole(value: Value) -> Any:
     if value.is_literal and _is_integer(value):
         return pa.scalar(int(value.data), pa.int64())
     if value.kind != "integer":
-        _refuse_remainder(value.text)
+        _refuse_remainder(value.shown)
     return value.data.cast(pa.int64())
 
 
@@ -116,7 +116,7 @@ def _as_float(value: Value) -> Any:
     try:
         return pa.scalar(float(value.data))
     except OverflowError:
-        raise ArgumentError(f"{value.text} is out of the range of floats") from None
+        raise ArgumentError(f"{value.shown} is out of the range of floats") from None
 
 
 def _exact(value: int | Fraction) -> Decimal | None:

@@ -1,7 +1,7 @@
 """What the operators of a condition stand between: names, literals, lists, groups."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from typing import Literal as Choice
 
 LiteralKind = Choice[
@@ -22,9 +22,8 @@ class Name:
         return ".".join(self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A value as written.
+class Literal(NamedTuple):
+    """A value as written; a tuple, as a list may hold many.
 
     Numbers are an int or a `fractions.Fraction`, dates and timestamps nanoseconds since
     1970 (in UTC where they are zoned).

@@ -44,7 +44,7 @@ def compare(operator: str, left: Value, right: Value) -> Value:
 
 
 def _mismatch(left: Value, right: Value, need: str) -> NoReturn:
-    raise ArgumentError(f"{left.text} cannot be compared with {right.text}: {need}")
+    raise ArgumentError(f"{left.shown} cannot be compared with {right.shown}: {need}")
 
 
 def _literals(operator: str, left: Value, right: Value) -> Value:

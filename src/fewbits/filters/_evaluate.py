@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 from fewbits.filters._atoms import Atom, Group
 from fewbits.filters._grammar import SUPPORTED
 from fewbits.filters._operators import NEGATED, OPERATORS, apply, leaf
-from fewbits.filters._rowset import Rows
+from fewbits.filters._rows import Rows
 from fewbits.filters._values import as_truth
 
 TESTS = (

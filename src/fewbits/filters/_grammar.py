@@ -34,12 +34,14 @@ def _keywords() -> dict[str, TokenType]:
     }
 
 
-class _Conditions(Dialect):
+class Conditions(Dialect):
+    """Reads strings, names and numbers as standard SQL does, and backticks.
+
+    Make one for each condition: threads cannot share its tokenizer.
+    """
+
     class Tokenizer(BaseTokenizer):
         IDENTIFIERS = ['"', "`"]  # noqa: RUF012
         KEYWORDS = _keywords()
         # Words that would swallow what follows them, as SHOW does.
         COMMANDS: ClassVar[set[Any]] = set()
-
-
-DIALECT = _Conditions()

@@ -19,7 +19,7 @@ def is_in(left: Value, members: Members) -> Value:
     if left.kind == "null":
         return NULL
     if left.kind == "other":
-        raise ArgumentError(f"{left.text} cannot be searched for in a list")
+        raise ArgumentError(f"{left.shown} cannot be searched for in a list")
     if left.is_literal or left.kind in TRUTHS:
         found = _one_by_one(left, known)
     else:

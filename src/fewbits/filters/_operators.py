@@ -14,7 +14,7 @@ from fewbits.filters._atoms import Bit, Literal, Members, Name, Pattern
 from fewbits.filters._compare import NULL, compare
 from fewbits.filters._members import is_in
 from fewbits.filters._patterns import like
-from fewbits.filters._rowset import Rows
+from fewbits.filters._rows import Rows
 from fewbits.filters._values import Value, as_truth, literal_value, truth
 
 NEGATED = "negate"
@@ -91,7 +91,7 @@ def _like(value: Value, pattern: Pattern, *, ignore_case: bool) -> Value:
     if value.kind == "null":
         return NULL
     if value.kind != "string":
-        raise ArgumentError(f"LIKE takes strings, got {value.text}")
+        raise ArgumentError(f"LIKE takes strings, got {value.shown}")
     strings = pa.scalar(value.data) if value.is_literal else value.data
     return truth(like(strings, pattern, ignore_case))
 

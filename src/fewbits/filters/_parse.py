@@ -11,24 +11,26 @@ from sqlglot.errors import TokenError
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._atoms import Atom, Bit, Group, Literal, Members, Name
-from fewbits.filters._grammar import DIALECT, OPERATORS, SUPPORTED
+from fewbits.filters._grammar import OPERATORS, SUPPORTED, Conditions
 from fewbits.filters._literals import constant, number, shorten, typed_moment
 from fewbits.filters._patterns import pattern
 from fewbits.filters._tree import Level
 
+LITERALS = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT, TokenType.VAR)
 SIGNS = (TokenType.DASH, TokenType.PLUS)
 WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
 
 
 def parse(text: str) -> Group:
     """Return the tree of a condition."""
-    tokens = _tokens(text)
-    levels = [Level(text)]
+    dialect = Conditions()
+    tokens = _tokens(text, dialect)
+    levels = [Level(text, dialect)]
     reader = _Reader(text, tokens)
     while reader.more():
         token = reader.take()
         if token.token_type == TokenType.L_PAREN:
-            levels.append(Level(text))
+            levels.append(Level(text, dialect))
         elif token.token_type == TokenType.R_PAREN:
             if len(levels) == 1:
                 raise ArgumentError("the filter has a ')' without its '('")
@@ -41,7 +43,7 @@ def parse(text: str) -> Group:
     return levels[0].close()
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str, dialect: Conditions) -> list[Token]:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -49,7 +51,7 @@ def _tokens(text: str) -> list[Token]:
     if not text.strip():
         raise ArgumentError("the filter is empty")
     try:
-        tokens: list[Token] = DIALECT.tokenize(text)
+        tokens: list[Token] = dialect.tokenize(text)
     except TokenError:
         raise ArgumentError(
             f"the filter {shorten(text)} has a quote or comment that is not closed"
@@ -164,7 +166,7 @@ class _Reader:
         sign = token.text if token.token_type in SIGNS else ""
         if sign:
             token = self.take()
-        found = constant(token.token_type.name) or self._literal(token)
+        found = self._literal(token) or constant(token.token_type.name)
         if found is None or (sign and found.kind != "number"):
             raise ArgumentError(
                 f"IN takes a list such as (1, 2) or ('x', 'y'), found"
@@ -175,9 +177,10 @@ class _Reader:
         return Literal("number", -found.value, "-" + found.text)
 
     def _literal(self, token: Token) -> Literal | None:
-        kinds = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT)
-        typed = token.token_type == TokenType.VAR and self._next_is(TokenType.STRING)
-        if not typed and token.token_type not in kinds:
+        kind = token.token_type
+        if kind == TokenType.VAR and not self._next_is(TokenType.STRING):
+            return None
+        if kind not in LITERALS:
             return None
         found = self._atom(token)
         return found if isinstance(found, Literal) else None

@@ -1,7 +1,6 @@
 """What operators work on: a column of one kind, or a literal."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from typing import Literal as Choice
 
 import pyarrow as pa
@@ -31,8 +30,7 @@ NUMBERS = ("integer", "decimal", "float", "number")
 TRUTHS = ("boolean", "bit", "null")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """An operand.
 
     Parameters
@@ -41,7 +39,7 @@ class Value:
         ``"number"`` is that of a literal; columns are integer, decimal or float.
     data : Arrow array, Arrow scalar, or the value of a literal
     text : str
-        What a message calls it.
+        A literal as written, or what a message calls a column.
     is_literal : bool
     """
 
@@ -50,15 +48,22 @@ class Value:
     text: str
     is_literal: bool = False
 
+    @property
+    def shown(self) -> str:
+        """What a message calls it."""
+        if not self.is_literal or self.kind == "null":
+            return self.text
+        if self.kind == "number":
+            return f"the number {self.text[:60]}" if self.text else "a number"
+        noun = self.kind if self.kind in ("string", "date") else "timestamp"
+        return f"the {noun} {shorten(self.text)}"
+
 
 def literal_value(literal: Literal) -> Value:
     """Return a literal as an operand."""
-    nouns = {"string": "the string ", "number": "the number ", "date": "the date "}
-    shown = literal.text if literal.kind == "number" else shorten(literal.text)
     if literal.kind in ("null", "boolean"):
         return truth(pa.scalar(literal.value, pa.bool_()), literal.text.upper())
-    noun = nouns.get(literal.kind, "the timestamp ")
-    return Value(literal.kind, literal.value, noun + shown[:60], is_literal=True)
+    return Value(literal.kind, literal.value, literal.text, is_literal=True)
 
 
 def truth(data: Any, text: str = "a condition") -> Value:
@@ -117,7 +122,7 @@ def as_truth(value: Any, taker: str) -> Any:
     """Return the data of what is true, false or null."""
     if isinstance(value, Value) and value.kind in TRUTHS:
         return value.data
-    given = value.text if isinstance(value, Value) else "a list"
+    given = value.shown if isinstance(value, Value) else "a list"
     raise ArgumentError(
         f"{taker} takes conditions, got {given}: compare it, as in {EXAMPLE}"
     )
