@@ -7,6 +7,7 @@ from pathlib import Path
 NAMES = (
     "import_time",
     "search",
+    "rerank",
     "encode",
     "encode_projections",
     "novel",

@@ -1,12 +1,13 @@
 """Re-ranking equals doing each step by hand, and does not depend on the batch."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.index import FlatIndex
+from fewbits.index import FlatIndex, Int8Vectors
 
 METRICS = ["euclidean", "cosine", "dot"]
 
@@ -103,12 +104,17 @@ def test_all_three_steps(metric, seed, k, shortlist, finalists):
     Case(seed).check(k, shortlist, finalists, scores=True, metric=metric)
 
 
+def normal(n, d, dtype):
+    """Return numbers of any dtype that differ, and whose float32 is exact."""
+    rng = np.random.default_rng(0)
+    return np.round(20 * rng.normal(size=(n, d))).astype(dtype)
+
+
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i2", "f16"])
 def test_a_query_alone_has_the_same_answer_as_in_a_batch(metric, dtype, monkeypatch):
     rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(300, 37)).astype(dtype)
-    queries = rng.normal(size=(30, 37)).astype(dtype)
+    vectors, queries = normal(300, 37, dtype), normal(330, 37, dtype)[300:]
     index = FlatIndex(np.packbits(vectors > 0, axis=1), rng.permutation(300))
 
     def search(span, **options):
@@ -130,6 +136,65 @@ def test_a_query_alone_has_the_same_answer_as_in_a_batch(metric, dtype, monkeypa
         parts = np.concatenate([one[field] for one in alone])
         np.testing.assert_array_equal(whole[field], parts)
         np.testing.assert_array_equal(whole[field], blocked[field])
+
+
+LAYOUTS = {
+    "float64": lambda X: X.astype(np.float64),
+    "float16": lambda X: X.astype(np.float16),
+    "big-endian": lambda X: X.astype(">f4"),
+    "Fortran": np.asfortranarray,
+    "columns": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "int8": lambda X: X.astype(np.int8),
+    "longdouble": lambda X: X.astype(np.longdouble),
+    "unaligned": lambda X: np.frombuffer(b"x" + X.tobytes(), X.dtype, offset=1).reshape(
+        X.shape
+    ),
+    "list": lambda X: X.tolist(),
+    "frame": pd.DataFrame,
+    "masked": np.ma.array,
+    "quantised": lambda X: Int8Vectors(
+        X.astype(np.int8), np.ones(X.shape[1]), np.zeros(X.shape[1])
+    ),
+}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_has_the_same_answer(metric, layout):
+    X = normal(200, 21, np.float32)
+    options = {"query_vectors": X[:9], "metric": metric, "shortlist": 60}
+    index, codes = FlatIndex(np.packbits(X > 0, axis=1)), np.packbits(X[:9] > 0, axis=1)
+    expected = index.search_reranked(codes, 5, vectors=X, **options)
+    found = index.search_reranked(codes, 5, vectors=LAYOUTS[layout](X), **options)
+    np.testing.assert_array_equal(found.distances, expected.distances)
+    np.testing.assert_array_equal(found.ids, expected.ids)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_first_vector_that_is_not_finite_is_told(dtype, metric):
+    X = normal(30, 5, dtype)
+    X[[7, 20], 3] = np.nan, np.inf
+    codes = np.zeros((30, 1), np.uint8)
+    options = {"query_vectors": X[:1], "metric": metric}
+    with pytest.raises(FeatureError, match=r"vectors must be finite, got .* in row 7"):
+        FlatIndex(codes).search_reranked(codes[:1], 2, vectors=X, **options)
+    # Vectors that are not read are not looked at.
+    allowed = np.isfinite(X.astype(np.float64)).all(axis=1)
+    found = FlatIndex(codes).search_reranked(
+        codes[:1], 2, vectors=X, allowed=allowed, **options
+    )
+    assert np.isfinite(found.distances).all()
+
+
+def test_distances_beyond_float32_are_infinite():
+    X = np.full((2, 5), 3e38, np.float32) * np.array([[1], [-1]], np.float32)
+    codes = np.zeros((2, 1), np.uint8)
+    found = FlatIndex(codes).search_reranked(
+        codes[:1], 2, vectors=X, query_vectors=X[:1]
+    )
+    assert found.distances.tolist() == [[0, np.inf]]
+    assert found.ids.tolist() == [[0, 1]]
 
 
 def test_a_long_shortlist_is_an_exact_search():
@@ -197,6 +262,30 @@ def changed(array, value):
     [
         (lambda c: {}, ArgumentError, "needs scores, or vectors and query_vectors"),
         (lambda c: {"vectors": c.vectors}, ArgumentError, "needs query_vectors too"),
+        (
+            lambda c: {
+                "vectors": np.ma.masked_equal(c.vectors, 1),
+                "query_vectors": c.query_vectors,
+            },
+            FeatureError,
+            "vectors must not have masked entries",
+        ),
+        (
+            lambda c: {
+                "vectors": c.vectors[:, :0],
+                "query_vectors": c.query_vectors[:, :0],
+            },
+            FeatureError,
+            r"vectors must have features, got shape \(40, 0\)",
+        ),
+        (
+            lambda c: {
+                "vectors": Int8Vectors.from_vectors(c.vectors[:3]),
+                "query_vectors": c.query_vectors,
+            },
+            ArgumentError,
+            "vectors must have 40 rows, got 3",
+        ),
         (lambda c: {"query_vectors": c.vectors}, ArgumentError, "needs vectors too"),
         (lambda c: {"scores": c.scores[:2]}, ArgumentError, "must have 4 rows, got 2"),
         (lambda c: {"scores": c.scores[:, :8]}, ArgumentError, "8 columns for codes"),
