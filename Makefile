@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test coverage native-test lint bench docs clean
+.PHONY: demo test test-processors coverage native-test lint bench docs clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -18,6 +18,10 @@ PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile
 
 test: $(VENV)/dev.stamp native-test
 	$(PYTEST)
+
+# What trains, once more, as processors without AVX-512 and without AVX2 compute.
+test-processors: $(VENV)/dev.stamp
+	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist loadfile
 
 # Which lines no test runs; half as long again.
 coverage: $(VENV)/dev.stamp

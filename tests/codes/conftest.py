@@ -1,5 +1,6 @@
 """Compare the compiled searches with the NumPy ones, under one instruction set."""
 
+import hashlib
 from contextlib import contextmanager
 
 import numpy as np
@@ -33,6 +34,25 @@ def within(module, queries, database, radius, mask, threads=1):
     rows = np.full(offsets[-1], 77, np.int64)
     module.hamming_within_fill(*args, offsets, found, rows, threads)
     return offsets, found, rows
+
+
+_KNOWN = {}
+
+
+def definition(search, args):
+    """Return what NumPy finds; in a large database once, not for each ISA."""
+    if len(args[1]) < 10_000:
+        return search(_reference, *args)
+    key = search, *map(identity, args)
+    if key not in _KNOWN:
+        _KNOWN[key] = search(_reference, *args)
+    return _KNOWN[key]
+
+
+def identity(value):
+    if isinstance(value, np.ndarray):
+        return value.shape, hashlib.blake2b(np.ascontiguousarray(value)).digest()
+    return value
 
 
 class Compiled:
@@ -70,7 +90,7 @@ class Compiled:
         return self._check(within, args, threads)
 
     def _check(self, search, args, threads):
-        expected = search(_reference, *args)
+        expected = definition(search, args)
         for n in threads:
             for a, b in zip(self._run(search, args, n), expected, strict=True):
                 np.testing.assert_array_equal(a, b)

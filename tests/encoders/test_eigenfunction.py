@@ -112,7 +112,7 @@ def test_zero_scores_take_the_zero_bit(encoder):
 
 def test_scores_and_codes_depend_on_the_row_alone(encoder):
     scores, codes = encoder.project(X), encoder.encode(X)
-    many = np.resize(X, (100_000, 20))
+    many = np.resize(X, (10_000, 20))
     for isa in _kernels.isas():
         for threads in (1, 2):
             _kernels.force_isa(isa)
@@ -125,10 +125,10 @@ def test_scores_and_codes_depend_on_the_row_alone(encoder):
                 np.testing.assert_array_equal(encoder.project(X[span]), scores[span])
                 np.testing.assert_array_equal(encoder.encode(X[i : i + 1]), codes[[i]])
             np.testing.assert_array_equal(
-                encoder.encode(many), np.resize(codes, (100_000, 5))
+                encoder.encode(many), np.resize(codes, (10_000, 5))
             )
             np.testing.assert_array_equal(
-                encoder.project(many), np.resize(scores, (100_000, N_BITS))
+                encoder.project(many), np.resize(scores, (10_000, N_BITS))
             )
 
 

@@ -344,7 +344,7 @@ def test_codes_not_made_for_classifying_are_decoded(method, monkeypatch):
     problem = ClassProblem(X, y, rows[rows % 3 > 0], rows[rows % 3 == 0])
     found = llc.figures(problem, "any", 8, method, 0)
     assert found["exact"] <= found["nearest"] <= found["soft"] + 0.1
-    assert found["nearest"] > 0.6
+    assert found["nearest"] > 0.4  # chance: 0.17
 
 
 @pytest.mark.parametrize("method", llc.AS_IS)

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from experiments import _choices_page, neighbour_choices
 from experiments._features import FeatureSet
@@ -32,7 +33,8 @@ def test_gradients_are_those_of_the_scores(form, shape):
             sides.append(float(np.vdot(trial.scores(V), slopes)))
         parameter[...] = before
         slope = (sides[0] - sides[1]) / 0.02
-        assert slope == pytest.approx(float(np.vdot(gradient, direction)), rel=1e-2)
+        expected = float(np.vdot(gradient, direction))
+        assert slope == pytest.approx(expected, rel=1e-2, abs=5e-3)  # of float32
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -64,12 +66,21 @@ def test_scores_of_kronecker_products_have_a_variance_of_one(shape):
 def test_trials_learn(form):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 20))[rng.integers(10, size=400)]
-    X += 0.3 * rng.normal(size=X.shape)
-    learner = TrialCodes(16, form=form, n_iter=6, validation=0.2, random_state=0)
+    X += rng.normal(size=X.shape)
+    learner = TrialCodes(16, form=form, n_iter=10, validation=0.2, random_state=0)
     learner.fit(X)
-    assert learner.recalls_.max() > learner.recalls_[0]
-    scores = learner.encoder_.project(X.astype(np.float32))
-    assert scores.shape == (400, 16)
+    still = clone(learner).set_params(form=partial(without_gradients, form)).fit(X)
+    # The scale of agreements is learnt in both, and lowers the loss a little.
+    assert learner.objective_[-1] < still.objective_[-1] - 0.1
+    assert learner.recalls_.shape == (11,)
+    assert learner.encoder_.project(X.astype(np.float32)).shape == (400, 16)
+
+
+def without_gradients(form, *shape):
+    found = form(*shape)
+    zeros = [np.zeros_like(each) for each in found.parameters]
+    found.gradients = lambda V, by_scores: zeros
+    return found
 
 
 def test_every_setting_differs_from_the_base():

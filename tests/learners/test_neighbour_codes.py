@@ -1,3 +1,4 @@
+import re
 import weakref
 from contextlib import contextmanager
 from functools import partial
@@ -126,6 +127,10 @@ class TestGraph:
         ]
         assert len(brought) >= 2
         assert len(batch.precision) == len(batch.anchors) <= len(batch.rows)
+
+
+def n_constant(learner, X):
+    return np.sum(np.ptp(learner.transform(X), axis=0) == 0)
 
 
 def batch_of(m, anchors):
@@ -285,17 +290,28 @@ def test_adam_finds_the_bottom_of_a_bowl():
 
 @pytest.fixture(scope="module")
 def digits():
-    return drawn_digits(0)
-
-
-def drawn_digits(seed):
     X = load_digits().data
-    order = np.random.default_rng(seed).permutation(len(X))
-    database, queries = X[order[200:]], X[order[:200]]
+    order = np.random.default_rng(0).permutation(len(X))
+    return with_neighbours(X[order[200:]], X[order[:200]])
+
+
+@pytest.fixture(scope="module")
+def waves():
+    """Make a surface that is folded so often that its neighbours are learnt soon.
+
+    What a few iterations gain here is many times what the last bit of a product, or a
+    seed, changes: no kernel of BLAS decides whether a test passes.
+    """
+    rng = np.random.default_rng(0)
+    places, folds = rng.uniform(0, 1, (700, 2)), 4 * rng.normal(size=(2, 32))
+    X = np.sin(places @ folds + rng.uniform(0, 6, 32)) / np.sqrt(np.arange(1, 33))
+    return with_neighbours(X[100:], X[:100])
+
+
+def with_neighbours(database, queries):
     return database, queries, exact_neighbours(queries, database, 10).ids
 
 
-THREE_ROWS = np.repeat(rows(3, 5), 30, axis=0)
 every_map = pytest.mark.parametrize(
     "make",
     [
@@ -307,8 +323,8 @@ every_map = pytest.mark.parametrize(
 )
 
 
-def recall(learner, digits, n_bits=None):
-    database, queries, nearest = digits
+def recall(learner, data, n_bits=None):
+    database, queries, nearest = data
     encoder = learner.fit(database).encoder_
     if n_bits is not None:
         encoder = encoder.prefix(n_bits)
@@ -316,62 +332,70 @@ def recall(learner, digits, n_bits=None):
     return neighbour_recall(*codes, nearest, 10).value
 
 
-class TestLearner:
-    @pytest.mark.parametrize(("n_bits", "least"), [(16, 0.015), (32, 0.005)])
-    def test_keeps_more_neighbours_than_itq(self, n_bits, least):
-        gains = [
-            recall(NeighbourCodes(n_bits, random_state=seed), drawn_digits(seed))
-            - recall(ITQ(n_bits, random_state=seed), drawn_digits(seed))
-            for seed in range(3)
-        ]
-        assert np.mean(gains) > least
+SOON = {"n_iter": 5, "random_state": 0}
+#: A third of what is gained on `waves`, or less, whichever the seed.
+GAIN = 0.03
 
-    def test_prefixes_keep_neighbours_when_asked(self, digits):
-        nested = NeighbourCodes(32, lengths=[8, 16], random_state=0)
-        alone = NeighbourCodes(32, random_state=0)
-        assert recall(nested, digits, 8) > recall(alone, digits, 8) + 0.02
+
+@contextmanager
+def saturated_bits(n):
+    """Training starts with n bits that are constant, and can never move again."""
+
+    def patched(start):
+        def saturated(self, split, rng):
+            found = start(self, split, rng)
+            found.bias[:n] = [1e4, -1e4] * (n // 2)
+            if isinstance(found, SparseLinearMap):
+                found.weights[:, :n] = 1e3  # the last ones to be dropped
+            return found
+
+        return saturated
+
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (NeighbourCodes, FastNeighbourCodes):
+            patch.setattr(each, "_start", patched(each._start))
+        yield
+
+
+class TestLearner:
+    @pytest.mark.parametrize("n_bits", [16, 32])
+    def test_keeps_more_neighbours_than_itq(self, waves, n_bits):
+        itq = recall(ITQ(n_bits, random_state=0), waves)
+        assert recall(NeighbourCodes(n_bits, **SOON), waves) > itq + GAIN
 
     @pytest.mark.parametrize(
         "learner",
         [
-            NeighbourCodes(32, n_iter=15, density=0.3, lengths=[8, 16], random_state=0),
-            NeighbourCodes(32, n_iter=15, n_hidden=64, lengths=[8, 16], random_state=0),
-            FastNeighbourCodes(32, n_iter=15, lengths=[8, 16], random_state=0),
+            NeighbourCodes(32, **SOON, lengths=[8, 16]),
+            NeighbourCodes(32, **SOON, lengths=[8, 16], density=0.3),
+            NeighbourCodes(32, **SOON, lengths=[8, 16], n_hidden=64),
+            FastNeighbourCodes(32, **SOON, lengths=[8, 16]),
         ],
-        ids=["sparse", "hidden", "fast"],
+        ids=["dense", "sparse", "hidden", "fast"],
     )
-    def test_prefixes_of_other_forms_keep_neighbours_when_asked(self, digits, learner):
+    def test_prefixes_keep_neighbours_when_asked(self, waves, learner):
         alone = clone(learner).set_params(lengths=())
-        assert recall(learner, digits, 8) > recall(alone, digits, 8)
-        codes = learner.fit(digits[0]).encoder_.encode(digits[0])
-        prefix = learner.encoder_.prefix(8).encode(digits[0])
+        assert recall(learner, waves, 8) > recall(alone, waves, 8) + GAIN
+        codes = learner.encoder_.encode(waves[0])
+        prefix = learner.encoder_.prefix(8).encode(waves[0])
         np.testing.assert_array_equal(prefix, codes[:, :1])
 
-    def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, digits):
-        # One seed is within the noise: even the number of BLAS threads changes it.
-        seeds = range(3)
-        ours = [
-            recall(NeighbourCodes(32, lengths=[8, 16], random_state=s), digits, 16)
-            for s in seeds
-        ]
-        itq = [recall(ITQ(16, random_state=s), digits) for s in seeds]
-        assert np.mean(ours) > np.mean(itq)
+    def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, waves):
+        ours = recall(NeighbourCodes(32, **SOON, lengths=[8, 16]), waves, 16)
+        assert ours > recall(ITQ(16, random_state=0), waves) + GAIN
 
-    def test_the_best_iteration_on_rows_kept_aside_is_kept(self, digits):
-        learner = NeighbourCodes(16, n_iter=6, random_state=0).fit(digits[0])
-        assert learner.recalls_.shape == (7,)
-        longer = NeighbourCodes(16, n_iter=6, learning_rate=30.0, random_state=0)
-        longer.fit(digits[0])  # every step leads away
-        assert longer.recalls_[1:].max() < longer.recalls_[0]
-        start = recall(longer, digits)
-        assert start == pytest.approx(recall(ITQ(16, random_state=0), digits), abs=0.1)
+    def test_starts_at_itq(self):
+        V, rng = rows(200), np.random.RandomState(0)
+        start = NeighbourCodes(8)._start(ValidationSplit(V, V), rng)
+        drawn = np.random.RandomState(0).randint(2**31 - 1)
+        bits = ITQ(8, random_state=drawn).fit_transform(V)
+        assert ((start.scores(V) >= 0) == bits).mean() > 0.99
 
-    def test_sparse_maps_keep_more_neighbours_than_sparse_projections(self, digits):
-        ours = NeighbourCodes(32, density=0.2, random_state=0)
+    def test_sparse_maps_keep_more_neighbours_than_sparse_projections(self, waves):
+        ours = NeighbourCodes(32, **SOON, density=0.2)
         theirs = SparseProjections(32, density=0.2, random_state=0)
-        assert recall(ours, digits) > recall(theirs, digits)
+        assert recall(ours, waves) > recall(theirs, waves) + GAIN
         assert ours.encoder_.density == pytest.approx(0.2, abs=1e-3)
-        assert ours.n_dead_bits_ == 0
 
     @pytest.mark.parametrize("validation", [0, 0.05])
     def test_a_sparse_map_is_sparse_whenever_training_ends(self, digits, validation):
@@ -405,46 +429,46 @@ class TestLearner:
     @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
     def test_bits_without_weights_are_told(self, digits):
         options = {"density": 0.005, "n_iter": 2, "learning_rate": 0.001}
-        learner = NeighbourCodes(64, **options, random_state=0)
-        recall(learner, digits)
+        learner = NeighbourCodes(64, **options, random_state=0).fit(digits[0])
         empty = 64 - len(np.unique(learner.encoder_.indptr)) + 1
-        assert learner.n_dead_bits_ == empty > 0
+        assert empty >= 64 - 0.005 * 64 * 64  # one weight for each of the others
+        assert learner.n_dead_bits_ == n_constant(learner, digits[0]) >= empty
 
-    def test_a_hidden_layer(self, digits):
-        learner = NeighbourCodes(16, n_hidden=64, random_state=0)
-        assert recall(learner, digits) > recall(ITQ(16, random_state=0), digits)
+    def test_a_hidden_layer(self, waves):
+        learner = NeighbourCodes(16, **SOON, n_hidden=64)
+        assert recall(learner, waves) > recall(ITQ(16, random_state=0), waves) + GAIN
         shapes = [layer.shape for layer in learner.encoder_.weights]
-        assert shapes == [(64, 64), (64, 16)]
+        assert shapes == [(32, 64), (64, 16)]
 
-    def test_a_wide_hidden_layer_starts_at_itq(self, digits):
-        options = {"n_iter": 2, "validation": 0.3, "random_state": 0}
-        for n_hidden in (32, 512):
-            learner = NeighbourCodes(16, n_hidden=n_hidden, **options).fit(digits[0])
-            start, first, _ = learner.recalls_
-            plane = NeighbourCodes(16, **options).fit(digits[0]).recalls_[0]
-            assert start == pytest.approx(plane, abs=0.03)
-            assert first > start
+    @pytest.mark.parametrize("n_hidden", [32, 512])
+    def test_a_wide_hidden_layer_starts_at_itq(self, waves, n_hidden):
+        options = {"n_iter": 1, "validation": 0.3, "random_state": 0}
+        learner = NeighbourCodes(16, n_hidden=n_hidden, **options).fit(waves[0])
+        start, first = learner.recalls_
+        plane = NeighbourCodes(16, **options).fit(waves[0]).recalls_[0]
+        assert start == pytest.approx(plane, abs=0.1)
+        assert first > start + GAIN
 
-    def test_a_narrow_hidden_layer_starts_at_few_axes(self, digits):
-        learner = NeighbourCodes(32, n_hidden=8, n_iter=2, random_state=0)
-        assert recall(learner, digits) > recall(LSH(8, random_state=0), digits)
+    def test_a_narrow_hidden_layer_starts_at_few_axes(self, waves):
+        learner = NeighbourCodes(32, **SOON, n_hidden=8)
+        assert recall(learner, waves) > recall(LSH(8, random_state=0), waves) + GAIN
 
     @pytest.mark.parametrize("n_hidden", [1, 65_537])
     def test_refuses_hidden_layers_out_of_range(self, digits, n_hidden):
         with pytest.raises(ArgumentError, match="n_hidden must be"):
             NeighbourCodes(16, n_hidden=n_hidden).fit(digits[0])
 
-    def test_a_tight_plane_has_singular_values_that_are_alike(self, digits):
+    def test_a_tight_plane_has_singular_values_that_are_alike(self, waves):
         def spread(tightness, n_bits):
             # The last iteration: an earlier one, or the start, is hardly pulled.
-            options = {"n_iter": 20, "random_state": 0, "validation": 0}
+            options = {**SOON, "validation": 0}
             learner = NeighbourCodes(n_bits, tightness=tightness, **options)
-            encoder = learner.fit(digits[0]).encoder_
+            encoder = learner.fit(waves[0]).encoder_
             values = np.linalg.svd(encoder.weights, compute_uv=False)
             values = values[values > 1e-3 * values[0]]
             return values[0] / values[-1]
 
-        for n_bits in (16, 128):
+        for n_bits in (16, 64):
             assert spread(0.3, n_bits) < 0.7 * spread(0, n_bits)
 
     @pytest.mark.parametrize("shape", [(30, 8), (8, 30), (8, 8)])
@@ -470,6 +494,7 @@ class TestLearner:
         with pytest.raises(ArgumentError, match="n_hidden"):
             NeighbourCodes(16, n_hidden=8, density=0.5).fit(digits[0])
 
+    @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
     @every_map
     def test_rows_that_differ_may_all_be_kept_aside(self, make):
         X = np.zeros((60, 5))
@@ -477,23 +502,14 @@ class TestLearner:
         for seed in range(12):
             make(n_bits=4, n_iter=1, random_state=seed).fit(X)
 
-    @pytest.mark.parametrize(
-        ("learner", "X"),
-        [
-            (NeighbourCodes(33, n_iter=30, random_state=0), rows(90, 2)),
-            (
-                NeighbourCodes(33, n_hidden=2, n_iter=30, validation=0, random_state=0),
-                THREE_ROWS,
-            ),
-            (FastNeighbourCodes(33, random_state=0), rows(90, 1)),
-        ],
-        ids=["plane", "network", "rounds"],
-    )
-    def test_constant_bits_are_told(self, learner, X):
-        with pytest.warns(UserWarning, match="of 33 bits are constant on the training"):
+    @every_map
+    def test_constant_bits_are_told(self, make):
+        learner, X = make(n_bits=33, n_iter=2, random_state=0), rows(90)
+        told = r"(\d+) of 33 bits are constant on the training rows; a shorter code"
+        with saturated_bits(4), pytest.warns(UserWarning, match=told) as caught:
             learner.fit(X)
-        bits = learner.transform(X)
-        assert learner.n_dead_bits_ == np.sum(np.ptp(bits, axis=0) == 0) > 0
+        n_told = int(re.match(told, str(caught[0].message))[1])
+        assert n_told == learner.n_dead_bits_ == n_constant(learner, X) >= 4
 
     @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
     @pytest.mark.parametrize(("level", "seed"), [(0, 0), (1, 0), (1, 7)])
@@ -502,15 +518,19 @@ class TestLearner:
         X[59] = np.arange(7)  # scores of all other rows are almost 0
         options = {"block_size": 1, "n_rounds": 3, "n_iter": 1}
         fast = FastNeighbourCodes(16, **options, random_state=seed).fit(X)
-        assert fast.n_dead_bits_ == np.sum(np.ptp(fast.transform(X), axis=0) == 0)
+        assert fast.n_dead_bits_ == n_constant(fast, X)
 
     @every_map
-    def test_noise_does_not_end_training(self, digits, make):
-        options = {"n_bits": 16, "n_iter": 12, "random_state": 0}
-        learner = make(**options, tol=1e-3).fit(digits[0])
-        assert learner.n_iter_ == 12
-        assert (np.diff(learner.objective_) > 0).any()
-        assert make(**options, tol=0.9).fit(digits[0]).n_iter_ == 10
+    def test_noise_does_not_end_training(self, make):
+        learner = make(n_bits=16, tol=1e-3)
+        noisy = [9, 8, 8.5, 7, 7.5, 6, 6.5, 5, 5.5, 5.4, 5.3, 5.6]  # three rise
+        assert not any(learner._may_stop(noisy[:n]) for n in range(1, 13))
+        assert learner._may_stop([*noisy, *[5.4, 5.3, 5.5, 5.2, 5.6] * 2])
+
+    @every_map
+    def test_training_ends_where_nothing_is_gained(self, waves, make):
+        learner = make(n_bits=16, n_iter=12, random_state=0, tol=0.9)
+        assert learner.fit(waves[0]).n_iter_ == 10
 
     @pytest.mark.parametrize("density", [1.0, 0.1])
     def test_an_interrupt_amid_an_iteration_is_resumed_as_if_it_had_not_been(
@@ -559,11 +579,13 @@ class TestLearner:
         assert seen[1:] == [None, None]
 
     def test_empty_bits_are_told_among_others_that_are_constant(self):
-        options = {"density": 0.1, "n_iter": 2, "learning_rate": 0.3}
-        learner = NeighbourCodes(3000, **options, random_state=0)
-        told = r"of 3000 bits are constant .*; \d+ of them without a weight: raise"
-        with pytest.warns(UserWarning, match=told):
+        learner = NeighbourCodes(100, density=0.1, n_iter=2, random_state=0)
+        told = r"of 100 bits are constant .*; (\d+) of them without a weight: raise"
+        with saturated_bits(4), pytest.warns(UserWarning, match=told) as caught:
             learner.fit(rows(100, 7))
+        # Of 70 weights, those of the saturated bits are 28.
+        n_empty = int(re.search(told, str(caught[0].message))[1])
+        assert 100 - 4 - 42 <= n_empty <= learner.n_dead_bits_ - 4
 
     @every_map
     @pytest.mark.parametrize(("factor", "size"), [(1e-40, "small"), (1e38, "large")])
@@ -574,24 +596,22 @@ class TestLearner:
             make(n_bits=4, n_iter=1, random_state=0).fit(X)
 
     def test_few_rows_choose_among_iterations_too(self):
-        X, options = rows(90, 1), {"n_hidden": 2, "n_iter": 30, "random_state": 0}
-        with pytest.warns(UserWarning, match="33 of 33 bits are constant"):
-            NeighbourCodes(33, validation=0, **options).fit(X)
-        chosen = NeighbourCodes(33, **options).fit(X)
-        assert chosen.n_dead_bits_ == 0
-        assert len(chosen.recalls_) == 31
+        learner = NeighbourCodes(8, n_iter=2, random_state=0)
+        split = learner._split(rows(90))
+        assert split.rows is split.aside or (split.rows == split.aside).all()
+        assert learner.fit(rows(90)).recalls_.shape == (3,)
 
-    def test_nothing_kept_aside(self, digits):
-        learner = NeighbourCodes(16, n_iter=2, validation=0, random_state=0)
-        assert recall(learner, digits) > recall(LSH(16, random_state=0), digits)
+    def test_nothing_kept_aside(self, waves):
+        learner = NeighbourCodes(16, **SOON, validation=0)
+        assert recall(learner, waves) > recall(LSH(16, random_state=0), waves) + GAIN
         assert learner.recalls_.shape == (0,)
 
-    def test_many_rows_are_drawn_from(self, digits):
-        learner = NeighbourCodes(16, n_iter=3, n_rows=500, random_state=0)
-        assert recall(learner, digits) > recall(LSH(16, random_state=0), digits)
+    def test_many_rows_are_drawn_from(self, waves):
+        learner = NeighbourCodes(16, **SOON, n_rows=300)
+        assert recall(learner, waves) > recall(LSH(16, random_state=0), waves) + GAIN
 
-    def test_scale_of_the_features_has_no_effect(self, digits):
-        X = digits[0].astype(np.float32)
+    def test_scale_of_the_features_has_no_effect(self, waves):
+        X = waves[0].astype(np.float32)
         codes = [
             NeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)
             for Z in (X, 1024 * X)
@@ -628,29 +648,24 @@ class TestLearner:
 
 
 class TestFastLearner:
-    @pytest.mark.parametrize(("block_size", "gain"), [(16, 0.1), (1, 0.05)])
-    def test_learns_from_random_rotations(self, digits, block_size, gain):
-        gains = [
-            recall(
-                FastNeighbourCodes(**options, block_size=block_size, n_iter=30), digits
-            )
-            - recall(Hadamard(**options), digits)
-            for options in ({"n_bits": 32, "random_state": seed} for seed in range(3))
-        ]
-        assert np.mean(gains) > gain
+    @pytest.mark.parametrize("block_size", [16, 1])
+    def test_learns_from_random_rotations(self, waves, block_size):
+        ours = FastNeighbourCodes(32, **SOON, block_size=block_size)
+        theirs = Hadamard(32, random_state=0)
+        assert recall(ours, waves) > recall(theirs, waves) + GAIN
 
-    def test_reaches_itq(self, digits):
-        ours = recall(FastNeighbourCodes(16, random_state=0), digits)
-        assert ours > recall(ITQ(16, random_state=0), digits)
+    def test_reaches_itq(self, waves):
+        ours = recall(FastNeighbourCodes(16, **SOON), waves)
+        assert ours > recall(ITQ(16, random_state=0), waves) + GAIN
 
-    def test_codes_longer_than_the_features(self, digits):
-        learner = FastNeighbourCodes(100, n_iter=4, random_state=0)
-        assert recall(learner, digits) > learner.recalls_[0] + 0.02
-        assert learner.encoder_.weights.shape == (2, 2, 64, 16)
-        assert recall(learner, digits, 100) > recall(learner, digits, 64)
+    def test_codes_longer_than_the_features(self, waves):
+        learner = FastNeighbourCodes(100, **SOON)
+        assert recall(learner, waves) > learner.recalls_[0] + GAIN
+        assert learner.encoder_.weights.shape == (4, 2, 32, 16)
+        assert recall(learner, waves, 100) > recall(learner, waves, 32) + GAIN
 
-    def test_scale_of_the_features_has_no_effect(self, digits):
-        X = digits[0].astype(np.float32)
+    def test_scale_of_the_features_has_no_effect(self, waves):
+        X = waves[0].astype(np.float32)
         codes = [
             FastNeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)
             for Z in (X, 1024 * X)
@@ -695,6 +710,25 @@ class TestTraining:
         training._best = plane.kept()
         assert training.best() is plane
         assert (plane.weights.any() and not plane.bias.any()) == returns
+
+    @pytest.mark.parametrize(
+        ("found", "best"), [([5, 4, 3], 0), ([1, 5, 3], 1), ([1, 5, 5], 2)]
+    )
+    def test_the_best_iteration_is_kept(self, monkeypatch, found, best):
+        """The latest of equals; the start, when every iteration leads away."""
+        recalls = iter(found)
+        monkeypatch.setattr(ValidationSplit, "recall", lambda *_: next(recalls) / 10)
+        X, plane = rows(60, 5), LinearMap(rows(5, 4), rows(1, 4)[0])
+        training = Training(plane, ValidationSplit(X, X), [4], n_iter=2, rate=0.1)
+        seen = [plane.kept()]
+        graph = neighbour_graph(X, np.arange(60), 10, perplexity=5)
+        for seed in range(2):
+            training.iterate(graph, np.random.RandomState(seed))
+            seen.append(plane.kept())
+        assert training.recalls == [each / 10 for each in found]
+        for own, kept in zip(training.best().arrays, seen[best], strict=True):
+            np.testing.assert_array_equal(own, kept)
+        assert not any((seen[best][0] == each[0]).all() for each in seen[:best])
 
     def test_states_are_copies_only_where_they_are_needed(self):
         plane = LinearMap(rows(5, 4), rows(1, 4)[0])
