@@ -49,6 +49,7 @@ def open_rgb(item: Any) -> Any:
         TypeError,
         SyntaxError,
         AttributeError,
+        EOFError,
     )
     try:
         return _open(item)
