@@ -117,7 +117,7 @@ def test_hostile_manifests(folder):
     with pytest.raises(ArtefactError, match="damaged"):
         load(folder)
     (folder / MANIFEST).write_bytes(_folder._sealed({"format": 1}))
-    with pytest.raises(ArtefactError, match="early version .*fit and build it again"):
+    with pytest.raises(ArtefactError, match=r"early version .*fit and build it again"):
         load(folder)
 
 

@@ -208,8 +208,8 @@ def _check_names(names: list[str], source: str) -> None:
         )
     if len(names) == 1 and len(names[0]) > _LONG_NAME:
         warn_user(
-            f"{source}: the first line, {names[0][:_SHOWN]!r}..., is taken for the name "
-            "of the column; if it is a text, add a first line with a name"
+            f"{source}: the first line, {names[0][:_SHOWN]!r}..., is taken for the "
+            "name of the column; if it is a text, add a first line with a name"
         )
 
 
