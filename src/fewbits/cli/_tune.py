@@ -212,7 +212,7 @@ def _wanted(
 
 def _print(found: Any, asked: Sequence[str]) -> None:
     for untried in _untried(found, asked):
-        say(f"note: {untried}")
+        typer.echo(f"note: {untried}")  # holds commands, which are copied
     _print_frontier(found)
     typer.echo(
         f"on queries that had no part in the choice: {found.measure} "
