@@ -62,17 +62,18 @@ def test_scores_of_kronecker_products_have_a_variance_of_one(shape):
     assert scores.std() == pytest.approx(1, rel=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 @pytest.mark.parametrize("form", FORMS)
 def test_trials_learn(form):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 20))[rng.integers(10, size=400)]
     X += rng.normal(size=X.shape)
-    learner = TrialCodes(16, form=form, n_iter=10, validation=0.2, random_state=0)
+    learner = TrialCodes(16, form=form, n_iter=6, validation=0.2, random_state=0)
     learner.fit(X)
     still = clone(learner).set_params(form=partial(without_gradients, form)).fit(X)
     # The scale of agreements is learnt in both, and lowers the loss a little.
-    assert learner.objective_[-1] < still.objective_[-1] - 0.1
-    assert learner.recalls_.shape == (11,)
+    assert learner.objective_[-1] < still.objective_[-1] - 0.05
+    assert learner.recalls_.shape == (7,)
     assert learner.encoder_.project(X.astype(np.float32)).shape == (400, 16)
 
 
