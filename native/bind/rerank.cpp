@@ -10,7 +10,7 @@ namespace {
 using Queries = Matrix<const double>;
 using Rows = Matrix<const std::int64_t>;
 using Distances = Matrix<float>;
-using Parameters = Vector<const float>;
+using Blocks = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 fewbits::VectorCandidates candidates(const Queries& queries, const Rows& rows,
                                      int metric) {
@@ -37,14 +37,12 @@ void half_distances(Queries queries, Matrix<const std::uint16_t> vectors, Rows r
                                              distances.data(), n_threads);
 }
 
-void int8_distances(Queries queries, Matrix<const std::int8_t> values, Parameters scale,
-                    Parameters offset, Rows rows, int metric, Distances distances,
-                    std::size_t n_threads) {
+void int8_distances(Queries queries, Matrix<const std::int8_t> values, Blocks blocks,
+                    Rows rows, int metric, Distances distances, std::size_t n_threads) {
     nb::gil_scoped_release release;
     fewbits::vector_distances<std::int8_t>(
         candidates(queries, rows, metric),
-        {values.data(), values.shape(1), scale.data(), offset.data()}, distances.data(),
-        n_threads);
+        {values.data(), values.shape(1), blocks.data()}, distances.data(), n_threads);
 }
 
 void first_pairs(Matrix<const float> distances, Rows rows, Distances first_distances,
@@ -69,8 +67,7 @@ void bind_rerank(nb::module_& m) {
     define(m, &vector_distances<double>);
     define(m, &half_distances);
     m.def("int8_distances", &int8_distances, "queries"_a.noconvert(),
-          "values"_a.noconvert(), "scale"_a.noconvert(), "offset"_a.noconvert(),
-          "rows"_a.noconvert(), "metric"_a, "distances"_a.noconvert(), "n_threads"_a);
+          "values"_a.noconvert(), "blocks"_a.noconvert(), "rows"_a.noconvert(), "metric"_a, "distances"_a.noconvert(), "n_threads"_a);
     m.def("first_pairs", &first_pairs, "distances"_a.noconvert(), "rows"_a.noconvert(),
           "first_distances"_a.noconvert(), "first_rows"_a.noconvert(), "n_threads"_a);
 }

@@ -32,10 +32,9 @@ void run(const RerankJob<Half>& job) { kernels().f16(job); }
 void run(const RerankJob<std::int8_t>& job) { kernels().i8(job); }
 
 /// A copy with zeros up to whole registers.
-template <typename Number>
-std::vector<Number> padded(const Number* numbers, std::size_t n) {
-    std::vector<Number> copy((n + rerank_lanes - 1) / rerank_lanes * rerank_lanes);
-    if (numbers) std::copy_n(numbers, n, copy.begin());
+std::vector<double> padded(const double* numbers, std::size_t n) {
+    std::vector<double> copy((n + rerank_lanes - 1) / rerank_lanes * rerank_lanes);
+    std::copy_n(numbers, n, copy.begin());
     return copy;
 }
 
@@ -56,15 +55,14 @@ void vector_distances(const VectorCandidates& all, const Vectors<T>& vectors,
                       float* distances, std::size_t n_threads) {
     const std::size_t n_pairs = all.n * all.per_query, d = vectors.n_features;
     n_threads = std::clamp<std::size_t>(n_pairs * d / thread_work, 1, n_threads);
-    const auto scale = padded(vectors.scale, d), offset = padded(vectors.offset, d);
     // Pairs are shared, not queries: one query alone may have many.
     parallel_for(n_pairs, grain, n_threads, [&](auto begin, auto end, auto) {
         while (begin < end) {
             const std::size_t q = begin / all.per_query;
             const std::size_t n = std::min(end, (q + 1) * all.per_query) - begin;
             const auto query = padded(all.queries + q * d, d);
-            run(RerankJob<T>{query.data(), {vectors.data, d, scale.data(), offset.data()},
-                             all.rows + begin, n, all.metric, distances + begin});
+            run(RerankJob<T>{query.data(), vectors, all.rows + begin, n, all.metric,
+                             distances + begin});
             begin += n;
         }
     });

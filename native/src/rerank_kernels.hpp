@@ -11,8 +11,8 @@ namespace fewbits {
 /// Sums that run side by side.
 constexpr std::size_t rerank_lanes = 16;
 
-/// Some rows for one query. The query, scale and offset are followed by zeros up to a
-/// multiple of `rerank_lanes`.
+/// Some rows for one query. The query is followed by zeros up to a multiple of
+/// `rerank_lanes`.
 template <typename T>
 struct RerankJob {
     const double* query;

@@ -44,20 +44,51 @@ public:
     }
 };
 
-/// Numbers `i` and following of a row as float64; `at` is where they lie.
+/// One vector. `number` is its number `i` as float32, `load` those from `i` on in
+/// float64.
 template <typename V, typename T>
-typename V::Reg widened(const Vectors<T>&, const T* at, std::size_t) {
-    return V::widen(V::load(at));
-}
+struct Row {
+    const T* numbers;
+
+    Row(const Vectors<T>& all, std::size_t row) : numbers(all.data + row * all.n_features) {}
+
+    typename V::Reg load(std::size_t i) const { return V::widen(V::load(numbers + i)); }
+    T number(std::size_t i) const { return numbers[i]; }
+};
+
 template <typename V>
-typename V::Reg widened(const Vectors<double>&, const double* at, std::size_t) {
-    return V::load(at);
+struct Row<V, double> {
+    const double* numbers;
+
+    Row(const Vectors<double>& all, std::size_t row)
+        : numbers(all.data + row * all.n_features) {}
+
+    typename V::Reg load(std::size_t i) const { return V::load(numbers + i); }
+    double number(std::size_t i) const { return numbers[i]; }
+};
+
+inline std::size_t n_blocks(std::size_t n_features) {
+    return (n_features + int8_block - 1) / int8_block;
 }
+
 template <typename V>
-typename V::Reg widened(const Vectors<std::int8_t>& all, const std::int8_t* at,
-                        std::size_t i) {
-    return V::widen(V::load(at) * V::load(all.scale + i) + V::load(all.offset + i));
-}
+struct Row<V, std::int8_t> {
+    const std::int8_t* numbers;
+    const float* blocks;
+
+    Row(const Vectors<std::int8_t>& all, std::size_t row)
+        : numbers(all.data + row * all.n_features),
+          blocks(all.blocks + row * 2 * n_blocks(all.n_features)) {}
+
+    typename V::Reg load(std::size_t i) const {
+        const float* const block = blocks + i / int8_block * 2;
+        return V::widen(V::load(numbers + i) * block[0] + block[1]);
+    }
+    float number(std::size_t i) const {
+        const float* const block = blocks + i / int8_block * 2;
+        return static_cast<float>(numbers[i]) * block[0] + block[1];
+    }
+};
 
 /// The sums that a metric needs, of one row.
 template <typename V, Metric metric>
@@ -65,12 +96,12 @@ struct Comparison {
     Sums<V> sums;
     Sums<V> squares;  // of the row, for cosines
 
-    /// Take 16 numbers: of the query at `q`, of the row at `at`, where `i` is the first.
+    /// Take 16 numbers of the query, at `q`, and of the row, from its `i` on.
     template <typename T>
-    void add(const Vectors<T>& all, const double* q, const T* at, std::size_t i) {
+    void add(const double* q, const Row<V, T>& row, std::size_t i) {
         for (std::size_t r = 0; r < rerank_lanes / V::lanes; ++r) {
             const std::size_t lane = r * V::lanes;
-            const auto x = widened<V>(all, at + lane, i + lane);
+            const auto x = row.load(i + lane);
             const auto y = V::load(q + lane);
             if constexpr (metric == Metric::euclidean) {
                 const auto apart = y - x;
@@ -84,14 +115,14 @@ struct Comparison {
     }
 
     template <typename T>
-    void add_row(const Vectors<T>& all, const double* query, const T* row) {
+    void add_row(const double* query, const Row<V, T>& row, std::size_t n_features) {
         std::size_t i = 0;
-        for (; i + rerank_lanes <= all.n_features; i += rerank_lanes)
-            add(all, query + i, row + i, i);
-        if (i == all.n_features) return;
-        T rest[rerank_lanes] = {};
-        std::memcpy(rest, row + i, (all.n_features - i) * sizeof(T));
-        add(all, query + i, rest, i);
+        for (; i + rerank_lanes <= n_features; i += rerank_lanes) add(query + i, row, i);
+        if (i == n_features) return;
+        // The last few are followed by zeros.
+        decltype(row.number(0)) rest[rerank_lanes] = {};
+        for (std::size_t j = i; j < n_features; ++j) rest[j - i] = row.number(j);
+        add(query + i, Row<V, decltype(row.number(0))>({rest, 0}, 0), 0);
     }
 
     /// The distance; `length` is that of the query, for cosines.
@@ -107,20 +138,20 @@ struct Comparison {
 
 template <typename V, typename T>
 double length(const RerankJob<T>& job) {
+    const std::size_t d = job.vectors.n_features;
     Comparison<V, Metric::dot> own;
-    own.add_row(Vectors<double>{job.query, job.vectors.n_features}, job.query,
-                job.query);
+    own.add_row(job.query, Row<V, double>({job.query, d}, 0), d);
     return __builtin_sqrt(own.sums.total());
 }
 
 /// Into the second cache: the first has room for few lines that are under way. Always
 /// inlined: GCC leaves out calls of functions that do nothing else.
 template <typename T>
-__attribute__((always_inline)) inline void prefetch(const T* row, std::size_t n_features) {
+__attribute__((always_inline)) inline void prefetch(const T* numbers, std::size_t n) {
     constexpr std::size_t line = 64;
     constexpr int to_read = 0, second_cache = 2;
-    const char* const first = reinterpret_cast<const char*>(row);
-    const char* const end = reinterpret_cast<const char*>(row + n_features);
+    const char* const first = reinterpret_cast<const char*>(numbers);
+    const char* const end = reinterpret_cast<const char*>(numbers + n);
     for (const char* at = first; at < end; at += line)
         __builtin_prefetch(at, to_read, second_cache);
     __builtin_prefetch(end - 1, to_read, second_cache);
@@ -134,17 +165,21 @@ void rerank_rows(const RerankJob<T>& job) {
     const std::size_t ahead = wanted < most_ahead ? wanted : most_ahead;
     const double own = metric == Metric::cosine ? length<V>(job) : 0;
     const auto row = [&](std::size_t i) {
-        return job.vectors.data + static_cast<std::size_t>(job.rows[i]) * d;
+        return Row<V, T>(job.vectors, static_cast<std::size_t>(job.rows[i]));
     };
     for (std::size_t i = 0; i < job.n_rows; ++i) {
-        if (i + ahead < job.n_rows && job.rows[i + ahead] >= 0)
-            prefetch(row(i + ahead), d);
+        if (i + ahead < job.n_rows && job.rows[i + ahead] >= 0) {
+            const auto later = row(i + ahead);
+            prefetch(later.numbers, d);
+            if constexpr (requires { later.blocks; })
+                prefetch(later.blocks, 2 * n_blocks(d));
+        }
         if (job.rows[i] < 0) {
             job.distances[i] = __builtin_inff();
             continue;
         }
         Comparison<V, metric> comparison;
-        comparison.add_row(job.vectors, job.query, row(i));
+        comparison.add_row(job.query, row(i), d);
         const double distance = comparison.distance(own);
         const bool finite = __builtin_fabs(distance) <= __DBL_MAX__;
         job.distances[i] = finite ? static_cast<float>(distance) : __builtin_nanf("");

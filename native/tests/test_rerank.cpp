@@ -100,10 +100,11 @@ void check_distances(Random& random) {
                       m = between(random, 0, 40);
     Guarded<double> queries(n * d);
     Guarded<std::int64_t> rows(n * m);
-    Guarded<float> found(n * m), scale(d), offset(d);
+    const std::size_t n_blocks = (d + fewbits::int8_block - 1) / fewbits::int8_block;
+    Guarded<float> found(n * m), blocks(size * n_blocks * 2);
     std::vector<T> stored(size * d);
     for (std::size_t i = 0; i < n * d; ++i) fill(random, queries[i]);
-    for (std::size_t i = 0; i < d; ++i) fill(random, scale[i]), fill(random, offset[i]);
+    for (std::size_t i = 0; i < blocks.size(); ++i) fill(random, blocks[i]);
     for (T& x : stored) fill(random, x);
     Guarded<std::uint8_t> bytes(stored.size() * sizeof(T));
     std::memcpy(bytes.get(), stored.data(), bytes.size());
@@ -112,7 +113,7 @@ void check_distances(Random& random) {
     const auto metric = static_cast<Metric>(between(random, 0, 2));
     const auto* vectors = reinterpret_cast<const T*>(bytes.get());
     fewbits::vector_distances<T>({queries.get(), rows.get(), n, m, metric},
-                                 {vectors, d, scale.get(), offset.get()}, found.get(),
+                                 {vectors, d, blocks.get()}, found.get(),
                                  between(random, 1, 3));
     for (std::size_t i = 0; i < n * m; ++i) {
         if (rows[i] < 0) {
@@ -121,9 +122,11 @@ void check_distances(Random& random) {
         }
         const double* query = &queries[i / m * d];
         std::vector<double> row;
-        for (std::size_t j = 0; j < d; ++j)
-            row.push_back(number(stored[static_cast<std::size_t>(rows[i]) * d + j],
-                                 scale[j], offset[j]));
+        const auto r = static_cast<std::size_t>(rows[i]);
+        for (std::size_t j = 0; j < d; ++j) {
+            const float* block = &blocks[(r * n_blocks + j / fewbits::int8_block) * 2];
+            row.push_back(number(stored[r * d + j], block[0], block[1]));
+        }
         check(same(found[i], distance({query, query + d}, row, metric)), "distance");
     }
 }

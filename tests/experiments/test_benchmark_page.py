@@ -32,6 +32,19 @@ def test_decoders_stand_beside_the_float_classifier(results):
     assert "| exact | 25.0 us, x 20.0, right 0.050 | 25.0 us," in page
 
 
+def test_whole_searches_stand_apart_from_comparisons_alone(results):
+    row = {"data": "icd10", "vectors": 74_724, "shortlist": 100, "seconds": 0.05}
+    whole = {"ratio_to_product": 30.04, "ratio_to_faiss": 3.5, "recall": 0.9852}
+    alone = {"nanoseconds_per_row": 99.6, "share_of_copying": 0.5}
+    rows = [
+        {**row, **whole, "way": "int8"},
+        {**row, **alone, "way": "int8, comparison alone"},
+    ]
+    page = written(results, "rerank", {"rows": rows})
+    assert "| 74,724 icd10 | 100 | int8 | 50 ms | x 30.0 | x 3.5 | 0.985 |" in page
+    assert "| 100 | int8, comparison alone | 50 ms | 100 ns | 50% |" in page
+
+
 def test_goals_of_projections_are_met_or_not(results):
     row = {"blas_ms": 80.0, "csr_ms": 8.0, "fft_ms": 4.0, "target": None}
     row |= {"share": 0.4, "share_target": None, "memory": 0.25}

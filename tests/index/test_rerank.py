@@ -153,7 +153,7 @@ LAYOUTS = {
     "frame": pd.DataFrame,
     "masked": np.ma.array,
     "quantised": lambda X: Int8Vectors(
-        X.astype(np.int8), np.ones(X.shape[1]), np.zeros(X.shape[1])
+        X.astype(np.int8), np.tile(np.float32([1, 0]), (len(X), 1, 1))
     ),
 }
 

@@ -68,12 +68,17 @@ def test_int8_stands_for_float32(kernel, metric, problem, seed):
     queries, vectors, rows, threads = problem
     rng = np.random.default_rng(seed)
     values = rng.integers(-128, 128, vectors.shape, dtype=np.int8)
-    scale = np.abs(vectors[0]).astype(np.float32) / 128
-    offset = vectors[1].astype(np.float32)
+    shape = len(values), -(-values.shape[1] // 32), 2
+    blocks = rng.choice(vectors.ravel(), shape).astype(np.float32) / 256
     found = np.full(rows.shape, 7, np.float32)
-    kernel.int8_distances(queries, values, scale, offset, rows, metric, found, threads)
-    with np.errstate(over="ignore"):
-        decoded = values.astype(np.float32) * scale + offset
+    kernel.int8_distances(queries, values, blocks, rows, metric, found, threads)
+    decoded = np.array(
+        [
+            [np.float32(v) * blocks[i, j // 32, 0] + blocks[i, j // 32, 1]]
+            for i, row in enumerate(values)
+            for j, v in enumerate(row)
+        ]
+    ).reshape(values.shape)
     same(found, distances(_reference, queries, decoded, rows, metric))
 
 

@@ -12,14 +12,17 @@ struct Half {
     std::uint16_t bits;
 };
 
+/// Numbers of int8 vectors that share a scale and an offset.
+constexpr std::size_t int8_block = 32;
+
 /// Row-major vectors of `n_features` numbers. Those of int8 stand for `value * scale +
-/// offset`, rounded to float32 twice, with a scale and an offset for each feature.
+/// offset`, rounded to float32 twice; `blocks` (n, ceil(n_features / int8_block), 2)
+/// holds the scale and the offset of each block of each vector.
 template <typename T>
 struct Vectors {
     const T* data;
     std::size_t n_features;
-    const float* scale = nullptr;   // of int8 only
-    const float* offset = nullptr;
+    const float* blocks = nullptr;  // of int8 only
 };
 
 /// Queries, and for each the rows of the vectors to compare it with.

@@ -59,8 +59,7 @@ def vector_distances(
 def int8_distances(
     queries: NDArray[np.float64],
     values: NDArray[np.int8],
-    scale: NDArray[np.float32],
-    offset: NDArray[np.float32],
+    blocks: NDArray[np.float32],
     rows: IdArray,
     metric: int,
     distances: NDArray[np.float32],

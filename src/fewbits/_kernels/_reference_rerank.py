@@ -15,6 +15,7 @@ Float64Array = NDArray[np.float64]
 
 EUCLIDEAN, COSINE, DOT = range(3)  # of `metric`
 
+INT8_BLOCK = 32
 _LANES = 16
 
 
@@ -42,16 +43,21 @@ def vector_distances(
 def int8_distances(
     queries: Float64Array,
     values: NDArray[np.int8],
-    scale: Float32Array,
-    offset: Float32Array,
+    blocks: Float32Array,
     rows: IdArray,
     metric: int,
     distances: Float32Array,
     n_threads: int,
 ) -> None:
-    """Compare with vectors ``values * scale + offset``, rounded to float32 twice."""
+    """Compare with vectors ``value * scale + offset``, rounded to float32 twice.
+
+    `blocks` (n, ceil(n_features / 32), 2) holds the scale and the offset of each 32
+    numbers of each vector.
+    """
     for q, query in enumerate(queries):
-        D = values[np.maximum(rows[q], 0)].astype(np.float32) * scale + offset
+        chosen = np.maximum(rows[q], 0)
+        each = np.repeat(blocks[chosen], INT8_BLOCK, axis=1)[:, : values.shape[1]]
+        D = values[chosen].astype(np.float32) * each[..., 0] + each[..., 1]
         found = _distances(query, D.astype(np.float64), metric)
         distances[q] = np.where(rows[q] < 0, np.inf, found)
 

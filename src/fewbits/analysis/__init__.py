@@ -6,7 +6,6 @@ from fewbits.analysis._bits import bit_report
 from fewbits.analysis._bound import CodeBound, code_bound
 from fewbits.analysis._bound_regression import BoundRegression, bound_regression
 from fewbits.analysis._codebook import BitClasses, classes_per_bit, codebook_picture
-from fewbits.analysis._conditions import matching
 from fewbits.analysis._dendrogram import dendrogram
 from fewbits.analysis._distances import DistanceHistogram
 from fewbits.analysis._distinct import distinct_bits
@@ -76,7 +75,6 @@ __all__ = [
     "distinct_bits",
     "extreme_items",
     "map_codes",
-    "matching",
     "misranks",
     "name_bits",
     "propose_names",

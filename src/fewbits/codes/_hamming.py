@@ -92,6 +92,8 @@ def hamming_topk(
         row is padded with -1.
     allowed : array-like, default=None
         The rows that may be found: a boolean mask of shape (n_codes,), or row numbers.
+        Numbers that could be meant as a mask are refused: bytes, what is all 0 or 1 and
+        repeats, and two values that repeat, one for each code.
 
     Returns
     -------

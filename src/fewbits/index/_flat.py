@@ -26,8 +26,8 @@ from fewbits.index._rows import Rows, take
 
 _LOOKED_AT = 100  # codes
 _FROZEN = (
-    "a frozen index, as that of a bundle is, does not change: "
-    "copy.copy(index) gives one that does"
+    "a frozen index, such as a bundle's, does not change: "
+    "copy.copy(index) can be added to and removed from"
 )
 
 

@@ -57,7 +57,7 @@ def exact(
     rows = np.ascontiguousarray(rows)
     number, threads = METRICS.index(metric), _kernels.num_threads()
     if isinstance(vectors, Int8Vectors):
-        stored = vectors.values, vectors.scale, vectors.offset
+        stored = vectors.values, vectors.blocks
         _kernels.int8_distances(queries, *stored, rows, number, distances, threads)
     elif _is_compared_as_stored(vectors):
         halves = vectors.dtype == np.float16

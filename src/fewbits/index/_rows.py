@@ -12,7 +12,7 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.index._ids import rising
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """Codes with ids. A value: additions and removals make another.
 
