@@ -1,7 +1,9 @@
 """The README's Python runs, and its commands exist."""
 
+import csv
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,13 @@ README = (ROOT / "README.md").read_text("utf-8")
 def test_quickstart(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
+    _write_diagnoses(tmp_path / "diagnoses.csv")
     names = {}
     for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(code, "README.md", "exec"), names)
-    share, found, chosen = capsys.readouterr().out.splitlines()
+    share, *hits, found, chosen = capsys.readouterr().out.splitlines()
+    assert len(hits) == 3
+    assert all(hit.startswith("S4") for hit in hits)
     assert float(share) > 0.8
     assert json.loads(found).count(8) > 5
     assert re.fullmatch(r"{.lam.: 10+\.0}", chosen)
@@ -29,6 +34,34 @@ def test_quickstart(tmp_path, monkeypatch, capsys):
     answer = CliRunner().invoke(app, command)
     assert answer.exit_code == 0, answer.stderr
     assert json.loads(answer.stdout)["class"] == 8
+
+
+def _write_diagnoses(path):
+    """Write a tenth of what ``fewbits data export`` writes, for the sake of time."""
+    result = CliRunner().invoke(app, ["data", "export", "icd10", str(path)])
+    assert result.exit_code == 0, result.stderr
+    header, *lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text(header + "".join(lines[::10]), "utf-8")
+
+
+def test_a_table_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _write_diagnoses(tmp_path / "diagnoses.csv")
+    lines = re.findall(
+        r"^    fewbits (.*(?:diagnoses|my-codes).*)$", README, re.MULTILINE
+    )
+    assert [line.split()[0] for line in lines] == ["data", "fit", "build", "search"]
+    for line in lines[1:3]:
+        result = CliRunner().invoke(app, shlex.split(line))
+        assert result.exit_code == 0, result.stderr
+    result = CliRunner().invoke(app, [*shlex.split(lines[3]), "--json"])
+    hits = json.loads(result.stdout)["hits"]
+    with open("diagnoses.csv", newline="", encoding="utf-8") as file:
+        rows = {row.pop("id"): row for row in csv.DictReader(file)}
+    assert len(hits) == 10
+    for hit in hits:
+        assert hit["columns"] == rows[hit["id"]]
+        assert hit["columns"]["block"] == "S40-S49"
 
 
 def test_commands_exist():

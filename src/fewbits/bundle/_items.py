@@ -1,6 +1,5 @@
 """The items of a collection: an Arrow table with one row per item."""
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +19,11 @@ from fewbits.index import Int8Vectors
 
 #: Columns of the file that are not the user's.
 ID, CODE, VECTOR = "_id", "_code", "_vector"
-RESERVED = (ID, CODE, VECTOR)
+#: Of int8 vectors the scale and the offset of each block, one after another.
+BLOCKS = "_blocks"
+RESERVED = (ID, CODE, VECTOR, BLOCKS)
 #: Where ``fewbits build`` keeps labels that are no column of a table.
 LABEL_COLUMN = "label"
-#: Name in the metadata of the file of what int8 vectors are worth.
-_SCALES = b"fewbits.int8"
 
 Vectors = NDArray[Any] | Int8Vectors
 
@@ -75,14 +74,12 @@ class Items:
             )
         parts = {ID: checked_ids(ids, len(codes)), CODE: _fixed_binary(codes)}
         parts |= {name: _user_column(name, column) for name, column in given.items()}
-        metadata: dict[bytes, bytes] = {}
-        if vectors is not None:
-            parts[VECTOR], metadata = _vector_column(vectors)
+        parts |= {} if vectors is None else _vector_columns(vectors)
         for name, column in parts.items():
             if len(column) != len(codes):
                 shown = "ids" if name == ID else f"entries in {name!r}"
                 raise ArgumentError(f"{len(codes)} codes, but {len(column)} {shown}")
-        return cls(pa.table(parts).replace_schema_metadata(metadata))
+        return cls(pa.table(parts))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -136,13 +133,17 @@ class Items:
         """Vectors of the items, a view of the table, or None when none were kept."""
         if VECTOR not in self.table.column_names:
             return None
-        column = _only_chunk(self.table[VECTOR])
+        matrix = self._matrix(VECTOR)
+        if BLOCKS not in self.table.column_names:
+            return matrix
+        blocks = self._matrix(BLOCKS)
+        return Int8Vectors(matrix, blocks.reshape(len(self), -1, 2))
+
+    def _matrix(self, name: str) -> NDArray[Any]:
+        column = _only_chunk(self.table[name])
         flat = column.flatten().to_numpy()
         matrix: NDArray[Any] = flat.reshape(len(self), column.type.list_size)
-        scales = (self.table.schema.metadata or {}).get(_SCALES)
-        if scales is None:
-            return matrix
-        return Int8Vectors(matrix, **json.loads(scales))
+        return matrix
 
     def some_vectors(self, rows: Any = None) -> NDArray[Any] | None:
         """Return the vectors of some rows, or of all, as floats."""
@@ -165,7 +166,8 @@ class Items:
 
     def without_vectors(self) -> Self:
         """Return the items without the vectors that were kept."""
-        kept = [name for name in self.table.column_names if name != VECTOR]
+        left_out = {VECTOR, BLOCKS}
+        kept = [name for name in self.table.column_names if name not in left_out]
         return type(self)(self.table.select(kept))
 
     def row(self, item: Any) -> dict[str, Any]:
@@ -257,19 +259,18 @@ def _own_memory(column: Any) -> Any:
     return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)
 
 
-def _vector_column(vectors: Vectors) -> tuple[Any, dict[bytes, bytes]]:
-    """Return the column, and what goes into the metadata of the table."""
+def _vector_columns(vectors: Vectors) -> dict[str, Any]:
+    if not isinstance(vectors, Int8Vectors):
+        return {VECTOR: _fixed_lists(vectors)}
+    blocks = vectors.blocks.reshape(len(vectors), -1)
+    return {VECTOR: _fixed_lists(vectors.values), BLOCKS: _fixed_lists(blocks)}
+
+
+def _fixed_lists(matrix: NDArray[Any]) -> Any:
     import pyarrow as pa
 
-    metadata = {}
-    if isinstance(vectors, Int8Vectors):
-        scales = {"scale": vectors.scale.tolist(), "offset": vectors.offset.tolist()}
-        metadata[_SCALES] = json.dumps(scales).encode()
-        values: NDArray[Any] = vectors.values
-    else:
-        values = vectors
-    flat = pa.array(frozen_array(values).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1]), metadata
+    flat = pa.array(frozen_array(matrix).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
 
 
 def _fixed_binary(codes: CodeArray) -> Any:

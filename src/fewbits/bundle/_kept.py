@@ -23,7 +23,7 @@ def form_of(vectors: Vectors | None) -> str | None:
 def vector_bytes(vectors: Vectors | None) -> int:
     """Return the bytes that one kept vector takes."""
     if isinstance(vectors, Int8Vectors):
-        return vectors.shape[1]
+        return int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
     return 0 if vectors is None else int(vectors[:1].nbytes)
 
 

@@ -46,13 +46,9 @@ def _same_vectors(bundle: "Bundle", given: Sequence[Any], rows: IdArray) -> list
     """Tell for each row whether one of the vectors is kept as it is."""
     kept = bundle.collection.vectors
     if isinstance(kept, Int8Vectors):
-        # A vector in steps is the same as one that is at most half a step away.
-        found = kept.to_float(rows).astype(np.float64)
-        room = 0.5001 * kept.scale.astype(np.float64)
-        return [
-            any((np.abs(np.asarray(each) - row) <= room).all() for each in given)
-            for row in found
-        ]
+        asked = Int8Vectors.from_vectors(np.asarray(given)).to_float()
+        vectors = {row.tobytes() for row in asked}
+        return [row.tobytes() in vectors for row in kept.to_float(rows)]
     assert kept is not None
     vectors = {np.asarray(each).astype(kept.dtype).tobytes() for each in given}
     return [kept[row].tobytes() in vectors for row in rows.tolist()]

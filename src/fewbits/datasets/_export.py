@@ -25,9 +25,9 @@ def export(data: Dataset, path: str | Path) -> None:
     data : Dataset
         Of texts or vectors.
     path : str or Path
-        A .csv file for texts, with a column ``text`` and one for each kind of labels;
-        for vectors a .npz file with an array ``vector`` and one for each kind of
-        labels, or a .npy file of the vectors alone. It is replaced when it exists.
+        A .csv file for texts, with columns ``id`` and ``text`` and one for each kind
+        of labels; for vectors a .npz file with an array ``vector`` and one for each
+        kind of labels, or a .npy file of the vectors alone. It is replaced when it exists.
 
     Raises
     ------
@@ -102,8 +102,10 @@ def _taken(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
 def _write_csv(data: Dataset, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, "utf-8", newline="")
     writer = csv.writer(text)
-    writer.writerow(["text", *data.labels])
-    writer.writerows(zip(data.items, *data.labels.values(), strict=True))
+    keys = {"id": data.keys} if len(data.keys) == len(data) else {}
+    columns = {**keys, "text": data.items, **data.labels}
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     text.detach()  # flushes, and leaves the file open
 
 
