@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._extras import missing_extra
-from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
 #: Whatever h5py makes of a file that is none.
 _DAMAGE = (OSError, KeyError, RuntimeError, ValueError, TypeError, MemoryError)
@@ -43,8 +43,7 @@ def read_hdf5(
     except (FewbitsError, PermissionError):
         raise
     except _DAMAGE as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ArtefactError(f"{path} is no HDF5 file: {reason}") from error
+        raise ArtefactError(f"{path} is no HDF5 file: {one_line(error)}") from error
 
 
 def _values(data: Any) -> NDArray[Any]:

@@ -2,11 +2,11 @@
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from fewbits._arrow import plain_table
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._lines import warn_of_blank_lines
 
 _BATCH = 4096  # lines
@@ -29,7 +29,7 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     try:
         table = pa.concat_tables(batches, promote_options="permissive")
     except pa.ArrowException as error:
-        raise ArgumentError(f"{source}: {_one_line(error)}") from None
+        raise ArgumentError(f"{source}: {one_line(error)}") from None
     return plain_table(table)
 
 
@@ -55,7 +55,7 @@ def _object(line: bytes, number: int, source: str) -> _Row:
         if number == 1 and line.lstrip().startswith(b"["):
             hint = "; a list of objects is no JSON lines, write one object on a line"
         raise ArtefactError(
-            f"{source} is no JSON in line {number}: {_one_line(error)}{hint}"
+            f"{source} is no JSON in line {number}: {one_line(error)}{hint}"
         ) from None
     if not isinstance(found, dict):
         shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
@@ -93,7 +93,7 @@ def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
         except (pa.ArrowException, TypeError, OverflowError) as error:
             raise ArgumentError(
                 f"{source} holds values of several types as {name!r} in lines "
-                f"{rows[0][0]} to {rows[-1][0]}: {_one_line(error)}"
+                f"{rows[0][0]} to {rows[-1][0]}: {one_line(error)}"
             ) from None
     return pa.table(columns)
 
@@ -101,21 +101,25 @@ def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
 def _array(values: list[Any]) -> Any:
     """Return the Arrow array of values; Arrow takes ``true`` among ``1.5`` for 1."""
     import pyarrow as pa
-    import pyarrow.types as types
 
     found = pa.array(values)
-    kind = found.type
-    while types.is_list(kind):
-        kind = kind.value_type
-    if types.is_floating(kind) and _hold_truth(values):
+    if _hold_truth(values, found.type):
         raise TypeError("truth values among numbers")
     return found
 
 
-def _hold_truth(values: list[Any]) -> bool:
+def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
+    """Tell whether truth values would become real numbers."""
+    import pyarrow.types as types
+
+    if types.is_floating(kind):
+        return bool in set(map(type, values))
+    known = [value for value in values if value] if types.is_nested(kind) else []
+    if types.is_list(kind):
+        return any(_hold_truth(value, kind.value_type) for value in known)
     return any(
-        _hold_truth(value) if type(value) is list else type(value) is bool
-        for value in values
+        _hold_truth([row.get(field.name) for row in known], field.type)
+        for field in (kind if known else ())
     )
 
 
@@ -124,7 +128,3 @@ def _refuse_empty(rows: list[tuple[int, _Row]], source: str) -> None:
     for number, row in rows:
         if not row:
             raise ArgumentError(f"{source} has an object without keys in line {number}")
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

@@ -4,9 +4,7 @@ import io
 import json
 from typing import IO, Any
 
-import numpy as np
-
-from fewbits.errors import ArtefactError
+from fewbits.inputs._arrays import load_array
 from fewbits.inputs._checks import checked_vectors
 from fewbits.inputs._csv import has_names, read_csv
 from fewbits.inputs._input import Input
@@ -62,11 +60,7 @@ def _is_json(head: bytes) -> bool:
 
 def _numpy(content: bytes, wanted: Wanted, source: str) -> Input:
     wanted.refuse(source)
-    try:
-        array = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        reason = "" if "pickle" in str(error) else f": {error}"
-        raise ArtefactError(f"{source} is no array of numbers{reason}") from None
+    array = load_array(io.BytesIO(content), f"{source} is no array of numbers")
     return Input("vectors", checked_vectors(array, source), None, source)
 
 

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import list_matrix, plain_column, plain_table, plain_type
-from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
 PARQUET = {".parquet", ".pq"}
 ARROW = {".arrow", ".feather", ".ipc", ".arrows"}
-_REASON = 200  # characters that are told
 
 
 class Table(ABC):
@@ -165,7 +164,7 @@ def damage_told(source: Path | str, what: str) -> Iterator[None]:
     except (FewbitsError, PermissionError, FileNotFoundError):
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
-        raise ArtefactError(f"{source} is no {what} file: {_reason(error)}") from error
+        raise ArtefactError(f"{source} is no {what} file: {one_line(error)}") from error
 
 
 def _read_arrow(path: Path) -> Any:
@@ -209,9 +208,3 @@ def _chunked(column: Any) -> Any:
 
 def _chunks(column: Any) -> list[Any]:
     return list(_chunked(column).chunks)
-
-
-def _reason(error: Exception) -> str:
-    """Return the first line, without the bytes of a file that a terminal would obey."""
-    line = (str(error).splitlines() or [type(error).__name__])[0][:_REASON]
-    return "".join(letter if letter.isprintable() else "?" for letter in line)
