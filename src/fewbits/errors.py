@@ -3,6 +3,8 @@
 Each error is also the built-in error that fits, so ``except ValueError`` keeps working.
 """
 
+_REASON = 200  # letters of a message that are told
+
 
 class FewbitsError(Exception):
     """Base of every error raised on purpose by this package."""
@@ -57,3 +59,15 @@ class InterruptedWarning(UserWarning):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def one_line(error: BaseException) -> str:
+    r"""Return what another library said as one short line that a terminal can show.
+
+    Examples
+    --------
+    >>> one_line(ValueError("bad\n  bytes \x1b[31m"))
+    'bad bytes ?[31m'
+    """
+    line = " ".join(str(error).split()) or type(error).__name__
+    return "".join(x if x.isprintable() else "?" for x in line[:_REASON])

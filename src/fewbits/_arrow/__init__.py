@@ -13,7 +13,7 @@ from fewbits._arrow._kinds import (
     known_names,
     plain_type,
 )
-from fewbits._arrow._numbers import as_array, list_matrix, number_matrix
+from fewbits._arrow._numbers import as_array, list_matrix, missing_told, number_matrix
 from fewbits._arrow._plain import plain_column, plain_table
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "is_text",
     "known_names",
     "list_matrix",
+    "missing_told",
     "number_matrix",
     "plain_column",
     "plain_table",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fewbits._arrow._plain import plain_column, plain_table
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, one_line
 
 
 def is_frame(items: Any) -> bool:
@@ -57,7 +57,7 @@ def as_table(frame: Any) -> Any:
         return plain_table(table)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
-            f"cannot read the {type(frame).__name__}: {_one_line(error)}"
+            f"cannot read the {type(frame).__name__}: {one_line(error)}"
         ) from None
 
 
@@ -83,7 +83,7 @@ def as_column(column: Any) -> Any:
         return plain_column(found)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
-            f"must be a list of values of one type: {_one_line(error)}"
+            f"must be a list of values of one type: {one_line(error)}"
         ) from None
 
 
@@ -110,7 +110,3 @@ def _is_pandas(items: Any, name: str) -> bool:
         each.__name__ == name and each.__module__.split(".")[0] == "pandas"
         for each in type(items).__mro__
     )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

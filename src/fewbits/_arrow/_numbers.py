@@ -71,7 +71,7 @@ def number_matrix(table: Any, places: Sequence[int], source: str) -> NDArray[Any
     return matrix
 
 
-def list_matrix(column: Any, what: str) -> NDArray[Any]:
+def list_matrix(column: Any, what: str, first_row: int = 0) -> NDArray[Any]:
     """Return a column of lists of numbers as a matrix; no copy of a single chunk.
 
     Parameters
@@ -81,13 +81,17 @@ def list_matrix(column: Any, what: str) -> NDArray[Any]:
         offsets.
     what : str
         Names the column in messages.
+    first_row : int, default=0
+        Number of its first row, where it is a part of a longer one.
 
     Raises
     ------
     FeatureError
         When a list or a number is missing, or lengths differ.
     """
-    chunks = [_list_rows(chunk, what) for chunk in _counted(column, what)]
+    if column.null_count:
+        raise FeatureError(missing_told(column, what, first_row))
+    chunks = [_list_rows(chunk, what) for chunk in column.chunks]
     widths = {rows.shape[1] for rows in chunks if len(rows)}
     if len(widths) > 1:
         raise FeatureError(f"{what} has vectors of several lengths")
@@ -102,16 +106,13 @@ def list_matrix(column: Any, what: str) -> NDArray[Any]:
     return matrix
 
 
-def _counted(column: Any, what: str) -> list[Any]:
-    if column.null_count:
-        raise FeatureError(_missing(column, what))
-    return list(column.chunks)
+def missing_told(column: Any, what: str, first_row: int = 0) -> str:
+    """Return the message that a column has gaps."""
+    import pyarrow.compute as pc
 
-
-def _missing(column: Any, what: str) -> str:
-    n, row = column.null_count, column.is_null().to_pylist().index(True)
+    n, row = column.null_count, pc.index(column.is_null(), True).as_py()
     more = f", nor in {n - 1} more" * (n > 1)
-    return f"{what} has no value in row {row}{more}"
+    return f"{what} has no value in row {first_row + row}{more}"
 
 
 def _list_rows(chunk: Any, what: str) -> NDArray[Any]:
@@ -133,7 +134,7 @@ def _list_rows(chunk: Any, what: str) -> NDArray[Any]:
 
 def _numbers(column: Any, what: str) -> NDArray[Any]:
     if column.null_count:
-        raise FeatureError(_missing(column, what))
+        raise FeatureError(missing_told(column, what))
     return np.asarray(column.to_numpy())
 
 

@@ -3,20 +3,23 @@
 import errno
 import zlib
 from pathlib import Path
-from typing import Any
+from tokenize import TokenError
+from typing import Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._checks import as_labels, checked_vectors
 from fewbits.inputs._input import Input
 
+#: Whatever NumPy makes of a header that is none: it is written as Python.
+_BAD_HEADER = (ValueError, EOFError, SyntaxError, TokenError, OverflowError)
 #: Whatever zipfile and NumPy make of an archive that is none.
 _DAMAGE = (
-    ValueError,
-    EOFError,
+    *_BAD_HEADER,
+    MemoryError,
     OSError,
     RuntimeError,
     BadZipFile,
@@ -26,15 +29,18 @@ _DAMAGE = (
 
 def read_npy(path: Path) -> Input:
     """Map the vectors of a .npy file."""
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ArtefactError(
-            f"{path} is no .npy file of numbers{_reason(error)}"
-        ) from error
+    array = load_array(path, f"{path} is no .npy file of numbers", mmap_mode="r")
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
     return Input("vectors", checked_vectors(array, str(path)), None, str(path))
+
+
+def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) -> Any:
+    """Return what NumPy reads; `damage` begins the message where it cannot."""
+    try:
+        return np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+    except _BAD_HEADER as error:
+        raise ArtefactError(f"{damage}{_reason(error)}") from error
 
 
 def read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
@@ -84,4 +90,4 @@ def _only(names: list[str], path: Path) -> str:
 
 def _reason(error: Exception) -> str:
     """Leave out NumPy's advice to load pickled data, which nobody should follow."""
-    return f": {error}" if str(error) and "pickle" not in str(error) else ""
+    return "" if "pickle" in str(error) else f": {one_line(error)}"

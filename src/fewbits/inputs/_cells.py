@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from fewbits.errors import ArgumentError
 
-#: What numbers are made of, in any script, and what is written around them.
-_DIGITS_ONLY = (
-    r"^[\s\p{Nd}\p{Sc}\p{No}%‰+\-−–±.,:;_'’/×*^()|dDeE]*"
-    r"\p{Nd}[\s\p{Nd}\p{Sc}\p{No}%‰+\-−–±.,:;_'’/×*^()|dDeE]*$"
-)
+#: What numbers are made of, in any script, and what is written around them: signs,
+#: exponents, units of money, and the letters of ISO dates and of complex numbers.
+_AROUND = r"[\s\p{Z}\p{Nd}\p{Sc}\p{No}%‰+\-−–±.,:;_'’/×*^()|dDeETZij]*"
+_DIGITS_ONLY = rf"^{_AROUND}\p{{Nd}}{_AROUND}$|^\s*[+-]?0[xXbBoO][\da-fA-F]+\s*$"
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?i:nan|inf|infinity)"
 PLAIN_NUMBER = rf"^\s*(?:{_NUMBER})\s*$"
 #: ``[1, 2]``, ``{1,2}`` or ``(1 2)``: numbers in brackets, as JSON, PostgreSQL, NumPy
@@ -25,6 +24,7 @@ _VECTOR = (
     rf"^\s*[\[({{]\s*(?:{_NUMBER})"
     rf"(?:(?:\s*[,;]\s*|\s+)(?:{_NUMBER}))*\s*[,;]?\s*[\])}}]\s*$"
 )
+_VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
 _SEPARATORS = re.compile(r"[\s,;\[\](){}]+")
 
 
@@ -35,16 +35,14 @@ def matches(column: Any, pattern: str) -> Any:
     return pc.match_substring_regex(column, pattern)
 
 
+def is_vector(text: str) -> bool:
+    """Tell whether a text is a vector in brackets."""
+    return _VECTOR_HERE.match(text) is not None
+
+
 def are_vectors(column: Any) -> bool:
     """Tell whether every text of a column is a vector in brackets."""
     return _all(matches(_head(column), _VECTOR)) and _all(matches(column, _VECTOR))
-
-
-def hold_vectors(column: Any) -> bool:
-    """Tell whether any of the first texts of a column is a vector in brackets."""
-    import pyarrow.compute as pc
-
-    return bool(pc.any(matches(_head(column), _VECTOR)).as_py())
 
 
 def are_digits(column: Any) -> bool:

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +18,7 @@ from typing import IO, Any
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._cells import PLAIN_NUMBER, matches
+from fewbits.inputs._lines import warn_of_blank_lines
 from fewbits.inputs._streams import HEAD, is_compressed, peekable
 
 _BATCH = 4096  # rows
@@ -144,7 +145,7 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
 
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
-    blank = 0
+    blank = ended = 0  # blank lines, and those of them behind the last row
     try:
         names = next((row for row in reader if row), None)
         if names is None:
@@ -152,8 +153,8 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         batches = []
         while rows := list(islice(reader, _BATCH)):
             full = [row for row in rows if row]
-            if len(full) < len(rows):
-                blank += len(rows) - len(full)
+            blank += len(rows) - len(full)
+            ended = _blank_at_the_end(rows) + (0 if full else ended)
             _check_widths(full, names, reader.line_num, source)
             columns: Any = zip(*full, strict=True) if full else ([] for _ in names)
             batches.append([pa.array(each, pa.large_string()) for each in columns])
@@ -167,16 +168,16 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         ) from None
     finally:
         text.detach()
-    if blank:
-        plural = "s" if blank > 1 else ""
-        warn_user(
-            f"{source}: {blank} blank line{plural} left out; ids count the others"
-        )
+    warn_of_blank_lines(blank - ended, source)
     columns = [
         pa.chunked_array([batch[i] for batch in batches], pa.large_string())
         for i in range(len(names))
     ]
     return pa.table(columns, names=names)
+
+
+def _blank_at_the_end(rows: list[list[str]]) -> int:
+    return sum(1 for _ in takewhile(lambda row: not row, reversed(rows)))
 
 
 def _before(error: UnicodeDecodeError) -> str:
@@ -200,16 +201,22 @@ def _check_widths(
 
 
 def _check_names(names: list[str], source: str) -> None:
-    """Refuse a first row of numbers, and tell of a text, in the place of names."""
-    if names and all(map(_is_number, names)):
+    """Refuse a first row of numbers, and tell of a value, in the place of names."""
+    if not names:
+        return
+    if all(map(_is_number, names)):
         raise ArgumentError(
             f"{source} has numbers where the names of its columns should be: add a "
             "first line of names"
         )
-    if len(names) == 1 and len(names[0]) > _LONG_NAME:
+    odd = next((name for name in names if len(name) > _LONG_NAME), None)
+    if odd is None and names[0] != "" and any(map(_is_number, names)):
+        odd = next(filter(_is_number, names))  # pandas leaves its index without a name
+    if odd is not None:
+        more = "..." * (len(odd) > _SHOWN)
         warn_user(
-            f"{source}: the first line, {names[0][:_SHOWN]!r}..., is taken for the "
-            "name of the column; if it is a text, add a first line with a name"
+            f"{source}: {odd[:_SHOWN]!r}{more} in the first line is taken for the name "
+            "of a column; if it is a value, add a first line of names"
         )
 
 
@@ -220,6 +227,17 @@ def _check_head(head: bytes, source: str) -> None:
         raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
     if b"\0" in head:
         raise ArtefactError(f"{source} is no text, so no csv file")
+
+
+def has_names(head: bytes, names: Iterable[str]) -> bool:
+    """Tell whether the first line of CSV names one of these columns."""
+    first = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
+    reader = csv.reader(first, delimiter=_delimiter(head))
+    try:
+        found = next((row for row in reader if row), [])
+    except csv.Error:
+        return False
+    return not set(names).isdisjoint(found)
 
 
 def _delimiter(head: bytes) -> str:

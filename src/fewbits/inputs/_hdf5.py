@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._extras import missing_extra
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
-SUFFIXES = (".hdf5", ".h5")
+#: Whatever h5py makes of a file that is none.
+_DAMAGE = (OSError, KeyError, RuntimeError, ValueError, TypeError, MemoryError)
 
 
 def read_hdf5(
@@ -36,12 +38,22 @@ def read_hdf5(
                         f"{path} has no data set {wanted!r}; it has {', '.join(known)}"
                     )
             name = column or _only(file, [n for n in known if n != label_column], path)
-            return file[name][()], file[label_column][()] if label_column else None
-    except (OSError, KeyError, RuntimeError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        reason = " ".join(str(error).split())[:200]
-        raise ArtefactError(f"{path} is no HDF5 file: {reason}") from error
+            labels = _values(file[label_column]) if label_column else None
+            return _values(file[name]), labels
+    except (FewbitsError, PermissionError):
+        raise
+    except _DAMAGE as error:
+        raise ArtefactError(f"{path} is no HDF5 file: {one_line(error)}") from error
+
+
+def _values(data: Any) -> NDArray[Any]:
+    """Return a data set as an array; of texts, which HDF5 keeps as bytes, strings."""
+    import h5py
+
+    if data.dtype.kind == "S" or h5py.check_string_dtype(data.dtype):
+        return np.asarray(data.asstr("utf-8")[()])
+    found = data[()]
+    return np.empty((0, 0)) if isinstance(found, h5py.Empty) else np.asarray(found)
 
 
 def _only(file: Any, names: list[str], path: Path) -> str:

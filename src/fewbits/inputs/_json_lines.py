@@ -1,14 +1,18 @@
 """JSON lines: one object on a line, its keys the names of columns."""
 
+import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from fewbits._arrow import plain_table
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits.inputs._lines import warn_of_blank_lines
 
 _BATCH = 4096  # lines
 _SHOWN = 40  # letters of a line that is told
+
+_Row = dict[str, Any]
 
 
 def read_json_lines(file: IO[bytes], source: str) -> Any:
@@ -25,22 +29,25 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     try:
         table = pa.concat_tables(batches, promote_options="permissive")
     except pa.ArrowException as error:
-        raise ArgumentError(f"{source}: {_one_line(error)}") from None
+        raise ArgumentError(f"{source}: {one_line(error)}") from None
     return plain_table(table)
 
 
-def _rows(file: IO[bytes], source: str) -> Iterator[list[tuple[int, dict[str, Any]]]]:
-    rows = []
+def _rows(file: IO[bytes], source: str) -> Iterator[list[tuple[int, _Row]]]:
+    rows: list[tuple[int, _Row]] = []
+    last = count = 0  # line, and objects
     for number, line in enumerate(file, 1):
-        if line.strip() and not (number == 1 and line.strip() == b"\xef\xbb\xbf"):
+        if line.removeprefix(codecs.BOM_UTF8).strip():
             rows.append((number, _object(line, number, source)))
+            last, count = number, count + 1
         if len(rows) == _BATCH:
             yield rows
             rows = []
     yield rows
+    warn_of_blank_lines(last - count, source)
 
 
-def _object(line: bytes, number: int, source: str) -> dict[str, Any]:
+def _object(line: bytes, number: int, source: str) -> _Row:
     try:
         found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
@@ -48,7 +55,7 @@ def _object(line: bytes, number: int, source: str) -> dict[str, Any]:
         if number == 1 and line.lstrip().startswith(b"["):
             hint = "; a list of objects is no JSON lines, write one object on a line"
         raise ArtefactError(
-            f"{source} is no JSON in line {number}: {_one_line(error)}{hint}"
+            f"{source} is no JSON in line {number}: {one_line(error)}{hint}"
         ) from None
     if not isinstance(found, dict):
         shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
@@ -59,7 +66,7 @@ def _object(line: bytes, number: int, source: str) -> dict[str, Any]:
     return found
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> _Row:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -68,21 +75,56 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _batch(rows: list[tuple[int, dict[str, Any]]], source: str) -> Any:
+def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
     import pyarrow as pa
 
+    _refuse_empty(rows, source)
     names = dict.fromkeys(name for _, row in rows for name in row)
     columns = {}
     for name in names:
+        values = [row.get(name) for _, row in rows]
         try:
-            columns[name] = pa.array([row.get(name) for _, row in rows])
+            columns[name] = _array(values)
+        except UnicodeEncodeError:
+            raise ArtefactError(
+                f"{source} holds half a surrogate pair as {name!r} in lines "
+                f"{rows[0][0]} to {rows[-1][0]}, which is no text"
+            ) from None
         except (pa.ArrowException, TypeError, OverflowError) as error:
             raise ArgumentError(
                 f"{source} holds values of several types as {name!r} in lines "
-                f"{rows[0][0]} to {rows[-1][0]}: {_one_line(error)}"
+                f"{rows[0][0]} to {rows[-1][0]}: {one_line(error)}"
             ) from None
     return pa.table(columns)
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+def _array(values: list[Any]) -> Any:
+    """Return the Arrow array of values; Arrow takes ``true`` among ``1.5`` for 1."""
+    import pyarrow as pa
+
+    found = pa.array(values)
+    if _hold_truth(values, found.type):
+        raise TypeError("truth values among numbers")
+    return found
+
+
+def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
+    """Tell whether truth values would become real numbers."""
+    import pyarrow.types as types
+
+    if types.is_floating(kind):
+        return bool in set(map(type, values))
+    known = [value for value in values if value] if types.is_nested(kind) else []
+    if types.is_list(kind):
+        return any(_hold_truth(value, kind.value_type) for value in known)
+    return any(
+        _hold_truth([row.get(field.name) for row in known], field.type)
+        for field in (kind if known else ())
+    )
+
+
+def _refuse_empty(rows: list[tuple[int, _Row]], source: str) -> None:
+    """Refuse an object without keys: it would be a row of nothing."""
+    for number, row in rows:
+        if not row:
+            raise ArgumentError(f"{source} has an object without keys in line {number}")

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits.inputs._arrays import load_array
 from fewbits.inputs._checks import as_labels
 
 SUFFIXES = (".npy", ".txt")
@@ -34,22 +35,23 @@ def read_labels(path: Path, source: str) -> NDArray[Any]:
     ArtefactError
         When the file is not what its name says.
     """
-    suffix = path.suffix.lower()
+    suffix, damage = path.suffix.lower(), f"{path} holds no labels"
     if suffix not in SUFFIXES:
         raise ArgumentError(
             f"cannot read labels from {path}; known are {' and '.join(SUFFIXES)}, with "
             "a label for each item"
         )
-    try:
-        if suffix == ".npy":
-            found = np.load(path, allow_pickle=False)
-        else:
-            text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
-            found = np.array([line.strip() for line in text.split("\n") if text])
-    except (ValueError, EOFError) as error:
-        raise ArtefactError(f"{path} holds no labels: {error}") from error
+    found = _names(path) if suffix == ".txt" else load_array(path, damage)
     if not isinstance(found, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file of labels")
     if not found.size:
         raise ArtefactError(f"{path} holds no labels")
     return as_labels(found, path.name, source)
+
+
+def _names(path: Path) -> NDArray[np.str_]:
+    try:
+        text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
+    except UnicodeDecodeError as error:
+        raise ArtefactError(f"{path} holds no labels: {one_line(error)}") from error
+    return np.array([line.strip() for line in text.split("\n") if text])

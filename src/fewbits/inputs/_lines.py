@@ -5,41 +5,59 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from fewbits._warnings import warn_user
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs._cells import are_digits, are_numbers, are_vectors, parse_vectors
+from fewbits.inputs._checks import checked_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._texts import Texts
 
 _BATCH = 4096  # lines
+_SHOWN = 40  # letters of a line that is told
 
 
 def read_lines(file: IO[bytes], source: str) -> Input:
     """Return the lines that are not blank.
 
-    A line ends where an editor ends it, not at every separator that Python knows;
-    carriage returns and blanks around a text are no part of it.
+    Where each is a vector in brackets, they are vectors; other numbers are refused, as
+    they would be embedded as words. A line ends where an editor ends it, not at every
+    separator that Python knows; carriage returns and blanks around a text are no part
+    of it.
     """
     import pyarrow as pa
 
-    numbers: list[int] = []
     batches: list[Any] = []
     texts: list[str] = []
-    count = 0
-    for count, line in enumerate(_decoded(file, source), 1):
+    last = count = 0  # line, and texts
+    for number, line in enumerate(_decoded(file, source), 1):
         if line:
             texts.append(line)
-            numbers.append(count)
+            last, count = number, count + 1
         if len(texts) == _BATCH:
             batches.append(pa.array(texts, pa.large_string()))
             texts = []
     batches.append(pa.array(texts, pa.large_string()))
-    # Blank lines at the end shift no ids.
-    skipped = numbers[-1] - len(numbers) if numbers else 0
+    warn_of_blank_lines(last - count, source)
+    column = pa.chunked_array(batches)
+    if are_vectors(column):
+        vectors = checked_vectors(parse_vectors(column, source), source)
+        return Input("vectors", vectors, None, source)
+    below = column[1:]  # the first line may hold names
+    if are_digits(below) and not are_numbers(below):
+        raise ArgumentError(
+            f"{source} holds {below[0].as_py()[:_SHOWN]!r} and the like, numbers and "
+            "no texts; save them as .npy, or as .csv with a first line of names (or, "
+            "if they are piped in, name columns)"
+        )
+    return Input("texts", Texts(column), None, source)
+
+
+def warn_of_blank_lines(skipped: int, source: str) -> None:
+    """Tell of blank lines between others; at the end they shift no ids."""
     if skipped:
         plural = "s" if skipped > 1 else ""
         warn_user(
             f"{source}: {skipped} blank line{plural} left out; ids count the others"
         )
-    return Input("texts", Texts(pa.chunked_array(batches)), None, source)
 
 
 def _decoded(file: IO[bytes], source: str) -> Iterator[str]:

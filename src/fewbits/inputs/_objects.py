@@ -16,11 +16,14 @@ from fewbits._arrow import (
     known_names,
 )
 from fewbits.errors import ArgumentError, FeatureError
+from fewbits.inputs._cells import is_vector
 from fewbits.inputs._checks import check_several, check_texts, checked_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Loaded
 from fewbits.inputs._tables import Wanted, check_full, read_table
 from fewbits.inputs._texts import Texts
+
+_SHOWN = 40  # letters of a text that is told
 
 
 def read_object(items: Any, wanted: Wanted) -> Input:
@@ -34,6 +37,8 @@ def read_object(items: Any, wanted: Wanted) -> Input:
         return Input("texts", as_texts(items), None, what)
     if _holds_images(items):
         return Input("images", list(items), None, what)
+    if isinstance(items, np.ma.MaskedArray):
+        raise ArgumentError(f"{what} is masked; fill its gaps first")
     try:
         array = np.asarray(as_array(items))
     except (FeatureError, ValueError) as error:
@@ -93,6 +98,11 @@ def as_texts(items: Any) -> Sequence[str]:
         if not isinstance(text, str):
             raise FeatureError(f"expected texts, got {_told(text)} in row {row}")
     check_texts(texts, "the list of items")
+    if len(texts) and all(map(is_vector, texts)):
+        raise ArgumentError(
+            f"the list of items holds vectors in writing, such as {texts[0][:_SHOWN]!r}"
+            ", which are no texts; give an array of numbers"
+        )
     return texts
 
 

@@ -4,15 +4,13 @@ import io
 import json
 from typing import IO, Any
 
-import numpy as np
-
-from fewbits.errors import ArtefactError
+from fewbits.inputs._arrays import load_array
 from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._csv import read_csv
+from fewbits.inputs._csv import has_names, read_csv
 from fewbits.inputs._input import Input
 from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._lines import read_lines
-from fewbits.inputs._shards import Loaded, damage_told
+from fewbits.inputs._shards import Loaded, damage_told, read_ipc
 from fewbits.inputs._streams import HEAD, decompressed, peekable
 from fewbits.inputs._tables import Wanted, read_table
 
@@ -23,8 +21,8 @@ _ARROW_STREAM = b"\xff\xff\xff\xff"
 def read_pipe(raw: IO[bytes], wanted: Wanted, source: str) -> Input:
     """Read NumPy's format, Parquet, Arrow, JSON lines, CSV, or a text per line.
 
-    JSON lines begin with an object. Of other text, CSV is what is asked for a column;
-    anything else is a text per line.
+    JSON lines begin with an object. Of other text, CSV is what is asked for a column,
+    or names one that a bundle was fitted to; anything else is a text per line.
     """
     with peekable(raw) as file:
         return _read(file, file.peek(HEAD), wanted, source)
@@ -41,7 +39,7 @@ def _read(file: IO[bytes], head: bytes, wanted: Wanted, source: str) -> Input:
         return read_table(Loaded(_arrow(file.read(), source)), wanted, source)
     if _is_json(head):
         return read_table(Loaded(read_json_lines(file, source)), wanted, source)
-    if wanted.of_columns():
+    if wanted.of_columns() or has_names(head, wanted.names):
         as_text = (wanted.label_column,)
         return read_table(Loaded(read_csv(file, source, as_text)), wanted, source)
     return read_lines(file, source)
@@ -62,11 +60,7 @@ def _is_json(head: bytes) -> bool:
 
 def _numpy(content: bytes, wanted: Wanted, source: str) -> Input:
     wanted.refuse(source)
-    try:
-        array = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        reason = "" if "pickle" in str(error) else f": {error}"
-        raise ArtefactError(f"{source} is no array of numbers{reason}") from None
+    array = load_array(io.BytesIO(content), f"{source} is no array of numbers")
     return Input("vectors", checked_vectors(array, source), None, source)
 
 
@@ -78,6 +72,4 @@ def _arrow(content: bytes, source: str) -> Any:
     with damage_told(source, "Parquet or Arrow"):
         if content.startswith(b"PAR1"):
             return parquet.read_table(buffer)
-        if content.startswith(b"ARROW1"):
-            return pa.ipc.open_file(buffer).read_all()
-        return pa.ipc.open_stream(buffer).read_all()
+        return read_ipc(buffer, content[:6])

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._arrow import known_names
+from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import read_npy, read_npz
 from fewbits.inputs._checks import as_labels, checked_vectors
@@ -81,8 +83,8 @@ def read(
     Warns
     -----
     UserWarning
-        When columns of a table are left out, or blank lines, so that ids are no line
-        numbers.
+        When columns of a table or files of a folder are left out, or blank lines, so
+        that ids are no line numbers.
 
     Raises
     ------
@@ -129,9 +131,10 @@ def _read(source: Any, wanted: Wanted) -> Input:
     if path.is_dir():
         return _read_folder(path, wanted)
     reader = _READERS.get(kind_of(path))
-    if is_compressed(path) and kind_of(path) not in _STREAMED:
+    streamed = kind_of(path) in _STREAMED
+    if is_compressed(path) and not streamed:
         reader = None
-    if reader is None and not path.is_file():  # a pipe, as /dev/stdin may be one
+    if not path.is_file() and not streamed:  # a pipe, as /dev/stdin may be one
         with path.open("rb") as file:
             return read_pipe(file, wanted, str(path))
     if reader is None:
@@ -175,17 +178,25 @@ def _read_several(paths: list[Path], wanted: Wanted, source: str) -> Input:
 
 def _read_folder(path: Path, wanted: Wanted) -> Input:
     """Read a folder of shards, or of images."""
-    shards = sorted(each for each in path.iterdir() if _is_shard(each))
+    there = sorted(each for each in path.iterdir() if not _is_hidden(each))
+    shards = [each for each in there if _is_shard(each)]
     if shards:
+        others = [repr(each.name) for each in there if each not in shards]
+        if others:
+            warn_user(f"{path}: tables taken, left out: {known_names(others)}")
         return _read_several(shards, wanted, str(path))
     wanted.refuse(str(path), _FOLDER_HINT)
     files, labels = find_images(path)
     return Input("images", files, labels, str(path))
 
 
+def _is_hidden(path: Path) -> bool:
+    """Tell what systems leave beside data: ``_SUCCESS``, ``.part-0.parquet.crc``."""
+    return path.name.startswith((".", "_"))
+
+
 def _is_shard(path: Path) -> bool:
-    hidden = path.name.startswith((".", "_"))
-    return path.suffix.lower() in _SHARDS and not hidden and path.is_file()
+    return path.suffix.lower() in _SHARDS and path.is_file()
 
 
 def _table_file(path: Path, wanted: Wanted) -> Input:

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import list_matrix, plain_column, plain_table, plain_type
-from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
 PARQUET = {".parquet", ".pq"}
 ARROW = {".arrow", ".feather", ".ipc", ".arrows"}
-_REASON = 200  # characters that are told
 
 
 class Table(ABC):
@@ -73,17 +72,19 @@ class ParquetShards(Table):
     def __init__(self, paths: Sequence[Path]) -> None:
         from pyarrow import parquet
 
-        self._files = []
+        # No file stays open: there may be more than a process may have open.
+        schemas, counts = [], []
         for path in paths:
-            with damage_told(path, "Parquet"):
-                self._files.append(parquet.ParquetFile(path))
-        schemas = [_plain_fields(file.schema_arrow) for file in self._files]
+            with damage_told(path, "Parquet"), parquet.ParquetFile(path) as file:
+                schemas.append(_plain_fields(file.schema_arrow))
+                counts.append(int(file.metadata.num_rows))
         check_same(schemas, paths)
         self.fields = schemas[0]
         self._paths = paths
+        self._length = sum(counts)
 
     def __len__(self) -> int:
-        return sum(int(file.metadata.num_rows) for file in self._files)
+        return self._length
 
     def column(self, place: int) -> Any:
         import pyarrow as pa
@@ -98,7 +99,7 @@ class ParquetShards(Table):
         matrix = np.empty((0, 0))
         start = 0
         for batch in self._batches(place):
-            rows = list_matrix(_chunked(plain_column(batch)), what)
+            rows = list_matrix(_chunked(plain_column(batch)), what, start)
             if not len(rows):
                 continue
             if not start:
@@ -114,12 +115,18 @@ class ParquetShards(Table):
 
     def _batches(self, place: int) -> Iterator[Any]:
         """Yield the arrays of one column, by its place: names may repeat."""
-        for path, file in zip(self._paths, self._files, strict=True):
-            name = self.fields[place].name
-            with damage_told(path, "Parquet"):
+        from pyarrow import parquet
+
+        name = self.fields[place].name
+        nth = self.names[:place].count(name)
+        for path in self._paths:
+            with damage_told(path, "Parquet"), parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches(columns=[name]):
-                    same = [i for i, each in enumerate(self.names) if each == name]
-                    yield batch.column(same.index(place))
+                    # A name with a dot also asks for the fields of a struct.
+                    same = [i for i, n in enumerate(batch.schema.names) if n == name]
+                    column = batch.column(same[nth])
+                    column.validate(full=True)
+                    yield column
 
 
 def open_tables(paths: Sequence[Path]) -> Table:
@@ -157,7 +164,7 @@ def damage_told(source: Path | str, what: str) -> Iterator[None]:
     except (FewbitsError, PermissionError, FileNotFoundError):
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
-        raise ArtefactError(f"{source} is no {what} file: {_reason(error)}") from error
+        raise ArtefactError(f"{source} is no {what} file: {one_line(error)}") from error
 
 
 def _read_arrow(path: Path) -> Any:
@@ -170,10 +177,21 @@ def _read_arrow(path: Path) -> Any:
             head = file.read(6)
         if head.startswith(b"FEA1"):  # the first version of Feather
             return feather.read_table(path)
-        source = pa.memory_map(str(path))
-        if head == b"ARROW1":
-            return pa.ipc.open_file(source).read_all()
-        return pa.ipc.open_stream(source).read_all()
+        return read_ipc(pa.memory_map(str(path)), head)
+
+
+def read_ipc(source: Any, head: bytes) -> Any:
+    """Return the table of an Arrow file or stream, which begins with `head`.
+
+    What is damaged is refused before Arrow would look behind the end of a buffer.
+    """
+    import pyarrow as pa
+
+    is_file = head.startswith(b"ARROW1")
+    with pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    return table
 
 
 def _plain_fields(schema: Any) -> list[Any]:
@@ -190,9 +208,3 @@ def _chunked(column: Any) -> Any:
 
 def _chunks(column: Any) -> list[Any]:
     return list(_chunked(column).chunks)
-
-
-def _reason(error: Exception) -> str:
-    """Return the first line, without the bytes of a file that a terminal would obey."""
-    line = (str(error).splitlines() or [type(error).__name__])[0][:_REASON]
-    return "".join(letter if letter.isprintable() else "?" for letter in line)

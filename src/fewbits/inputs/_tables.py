@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import is_integer, is_list, is_number, is_text, list_matrix
+from fewbits._arrow import (
+    is_integer,
+    is_list,
+    is_number,
+    is_text,
+    list_matrix,
+    missing_told,
+)
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._cells import parse_vectors
@@ -32,6 +39,7 @@ from fewbits.inputs._shards import Table
 from fewbits.inputs._texts import Texts
 
 _COUNTED = 10  # rows from which a count is no chance
+_SHOWN = 40  # letters of an id that is told
 
 
 @dataclass(frozen=True)
@@ -160,9 +168,7 @@ def _side_by_side(table: Table, choice: Choice, source: str) -> NDArray[Any]:
 def check_full(column: Any, what: str) -> None:
     """Refuse a column with gaps."""
     if column.null_count:
-        n, row = column.null_count, column.is_null().to_pylist().index(True)
-        more = f", nor in {n - 1} more" * (n > 1)
-        raise ArgumentError(f"{what} has no value in row {row}{more}")
+        raise ArgumentError(missing_told(column, what))
 
 
 def _kept_by_name(table: Table, wanted: Wanted, source: str) -> list[int]:
@@ -203,7 +209,20 @@ def _ids(table: Table, place: int | None, source: str) -> Any:
         raise ArgumentError(
             f"{what} holds {column.type}; ids are whole numbers or texts"
         )
+    _check_unique(column, what)
     return column
+
+
+def _check_unique(column: Any, what: str) -> None:
+    import pyarrow.compute as pc
+
+    counts = pc.value_counts(column)
+    if len(counts) < len(column):
+        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]
+        raise ArgumentError(
+            f"{what} holds {str(twice['values'])[:_SHOWN]!r} in {twice['counts']} "
+            "rows; an id tells one item from all others"
+        )
 
 
 def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None:

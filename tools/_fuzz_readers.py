@@ -1,0 +1,437 @@
+"""Random files of each kind, and what an independent reader finds in them."""
+
+import csv
+import decimal
+import io
+import json
+import math
+import random
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import h5py
+import numpy as np
+import pyarrow as pa
+from pyarrow import feather, parquet
+
+from fewbits import inputs
+from fewbits.errors import ArgumentError
+from fewbits.inputs import _csv
+from fewbits.inputs._json_lines import read_json_lines
+
+WORDS = ["one", "é", "日本", "a b", "", " ", "\u2028", "x\ny", "x\r\ny", "x\ry", 'q"q']
+WORDS += ["a,b", "a;b", "1", "-2.5", "007", "1_000", "5%", "NA", "nan", "[0.1, 0.2]"]
+WORDS += ["true", "1e5", "0x10", "9" * 17, "w" * 300, "0.1 0.2", "2020-01-01", "\ufeff"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file, how we read it, and how others do."""
+
+    suffix: str
+    content: bytes
+    ours: Callable[[Path], Any]
+    truth: Callable[[Path], Any]
+    same: Callable[[Any, Any], bool]
+    is_whole: bool = True
+
+    def of_bytes(self, content: bytes) -> "Case":
+        """Return the case of other bytes."""
+        return replace(self, content=content, is_whole=False)
+
+
+@contextmanager
+def patched_blocks(rng: random.Random) -> Iterator[None]:
+    """Let blocks end anywhere: they are a few rows, or bytes, long."""
+    head = rng.choice((8, 64, 1 << 16))
+    with (
+        mock.patch("fewbits.inputs._csv._BATCH", rng.randrange(1, 5)),
+        mock.patch("fewbits.inputs._csv._BLOCK", rng.choice((16, 64, 1 << 20))),
+        mock.patch("fewbits.inputs._csv.HEAD", head),
+        mock.patch("fewbits.inputs._streams.HEAD", head),
+        mock.patch("fewbits.inputs._pipes.HEAD", head),
+        mock.patch("fewbits.inputs._lines._BATCH", rng.randrange(1, 5)),
+        mock.patch("fewbits.inputs._json_lines._BATCH", rng.randrange(1, 5)),
+    ):
+        yield
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Compare nested values: NaN is NaN, and a truth value is no number."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return set(a) == set(b) and all(equal(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(equal, a, b))
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, float) and isinstance(b, float) and math.isnan(a):
+        return math.isnan(b)
+    return bool(a == b)
+
+
+def same_arrays(a: Any, b: Any) -> bool:
+    """Compare arrays, shapes and types included."""
+    return a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
+
+
+def _items(path: Path, **options: Any) -> Any:
+    found = inputs.read(path, **options)
+    return list(found.values) if found.kind == "texts" else np.asarray(found.values)
+
+
+# CSV: cells are those of Python's reader, or the numbers that they stand for.
+
+
+def csv_case(rng: random.Random) -> Case:
+    """Return a table of random cells, quoting, line ends and delimiter."""
+    suffix = rng.choice((".csv", ".tsv"))
+    delimiter = "\t" if suffix == ".tsv" else rng.choice(",,,;|")
+    columns = [_csv_column(rng, 6) for _ in range(rng.randrange(1, 4))]
+    text = io.StringIO(newline="")
+    writer = csv.writer(
+        text,
+        delimiter=delimiter,
+        lineterminator=rng.choice(("\n", "\r\n", "\r")),
+        quoting=rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)),
+    )
+    writer.writerow([f"c{i}" for i in range(len(columns))])
+    writer.writerows(zip(*columns, strict=True))
+    content = text.getvalue().encode(rng.choice(("utf-8", "utf-8-sig")))
+    return Case(suffix, content, _read_csv, _rows_of_csv, _same_cells)
+
+
+def _csv_column(rng: random.Random, n: int) -> list[str]:
+    if rng.random() < 0.5:
+        return rng.choices(WORDS, k=n)
+    return [str(rng.choice((rng.random(), rng.randrange(99)))) for _ in range(n)]
+
+
+def _read_csv(path: Path) -> Any:
+    with path.open("rb") as file:
+        table = _csv.read_csv(file, str(path), (), path)
+    with suppress(ArgumentError):  # cells that make no items
+        inputs.read(path, keep=True)
+    return table
+
+
+def _rows_of_csv(path: Path) -> Any:
+    text = path.read_bytes().decode("utf-8-sig")
+    found = {}
+    for delimiter in "\t" if path.suffix == ".tsv" else ",;\t| ":
+        try:
+            reader = csv.reader(
+                io.StringIO(text, newline=""), delimiter=delimiter, strict=True
+            )
+            rows = [row for row in reader if row]
+        except csv.Error:
+            continue
+        if len({len(row) for row in rows}) == 1:
+            found[tuple(rows[0])] = rows[1:]
+    if not found:
+        raise ValueError("no csv")
+    return found
+
+
+def _same_cells(table: Any, expected: dict[tuple[str, ...], list[list[str]]]) -> bool:
+    if not table.num_columns:
+        return False
+    rows = expected.get(tuple(table.column_names))
+    if rows is None or len(rows) != table.num_rows:
+        return False
+    columns = list(zip(*rows, strict=True)) if rows else [()] * table.num_columns
+    return all(
+        all(map(_same_cell, column.to_pylist(), cells))
+        for column, cells in zip(table.columns, columns, strict=True)
+    )
+
+
+def _same_cell(value: Any, cell: str) -> bool:
+    if value is None:
+        return cell.strip() in _csv.MISSING
+    if isinstance(value, bool):
+        return cell.strip().lower() == str(value).lower()
+    if isinstance(value, str):
+        return value == cell
+    return type(value)(cell) == value
+
+
+# JSON lines and lines
+
+
+def json_case(rng: random.Random) -> Case:
+    """Return objects whose values are mostly of one type for each key."""
+    kinds = {key: rng.choice((_word, _number, _vector, _any)) for key in "abc"}
+    lines = []
+    for _ in range(rng.randrange(1, 9)):
+        row = {key: kind(rng) for key, kind in kinds.items() if rng.random() < 0.9}
+        lines.append(json.dumps(row, ensure_ascii=rng.random() < 0.5))
+    content = rng.choice(("\n", "\r\n", "\n\n")).join(lines).encode()
+    return Case(".jsonl", content, _read_json, _objects, equal)
+
+
+def _word(rng: random.Random) -> Any:
+    return rng.choice(WORDS)
+
+
+def _number(rng: random.Random) -> Any:
+    return rng.choice((1, 2, -3, 2.5, 2**53 + 1, 2**63, 2**64, 1e300, True, None))
+
+
+def _vector(rng: random.Random) -> Any:
+    return [rng.choice((0.5, 1, 2)) for _ in range(rng.choice((2, 2, 2, 3)))]
+
+
+def _any(rng: random.Random) -> Any:
+    return rng.choice((_word, _number, _vector, lambda r: {"x": _number(r)}))(rng)
+
+
+def _read_json(path: Path) -> Any:
+    with path.open("rb") as file:
+        table = read_json_lines(file, str(path))
+    with suppress(ArgumentError):  # cells that make no items
+        inputs.read(path, keep=True)
+    return _without_nulls(table.to_pylist())
+
+
+def _objects(path: Path) -> Any:
+    lines = path.read_bytes().split(b"\n")
+    lines = [line.removeprefix(b"\xef\xbb\xbf") for line in lines]
+    return _without_nulls([json.loads(line.decode()) for line in lines if line.strip()])
+
+
+def _without_nulls(value: Any) -> Any:
+    """Leave out missing keys, which a table cannot tell from null."""
+    if isinstance(value, dict):
+        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+    return [*map(_without_nulls, value)] if isinstance(value, list) else value
+
+
+def lines_case(rng: random.Random) -> Case:
+    """Return words on lines."""
+    words = rng.choices(WORDS, k=rng.randrange(1, 9))
+    content = rng.choice(("\n", "\r\n")).join(words)
+    encoding = rng.choice(("utf-8", "utf-8-sig"))
+    return Case(".txt", content.encode(encoding), _items, _lines, _same_lines)
+
+
+def _lines(path: Path) -> Any:
+    text = path.read_bytes().decode("utf-8-sig")
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _same_lines(found: Any, lines: list[str]) -> bool:
+    if isinstance(found, list):
+        return found == lines
+    table = str.maketrans(dict.fromkeys("[](){},;", " "))
+    rows = [[float(x) for x in line.translate(table).split()] for line in lines]
+    return equal(found.tolist(), rows)
+
+
+# Arrays
+
+
+def _array(rng: random.Random) -> Any:
+    dtypes = ("<f4", "<f8", "<f2", ">f4", ">i8", "u1", "i1", "<i4", "?", "<U3", "<c8")
+    shape = [rng.randrange(5) for _ in range(rng.choice((0, 1, 2, 2, 2, 2, 2, 3)))]
+    array = np.random.default_rng(rng.randrange(99)).normal(size=shape) * 9
+    with np.errstate(all="ignore"):
+        array = np.asarray(array).astype(rng.choice(dtypes))
+    return np.asfortranarray(array) if rng.random() < 0.3 else array
+
+
+def npy_case(rng: random.Random) -> Case:
+    """Return an array, or an archive of one."""
+    file = io.BytesIO()
+    if rng.random() < 0.5:
+        np.save(file, _array(rng))
+        return Case(".npy", file.getvalue(), _items, np.load, same_arrays)
+    save = rng.choice((np.savez, np.savez_compressed))
+    save(file, X=_array(rng), **({"y": np.arange(3)} if rng.random() < 0.3 else {}))
+    read = partial(_items, column="X")
+    return Case(".npz", file.getvalue(), read, lambda p: np.load(p)["X"], same_arrays)
+
+
+_LETTERS = {".fvecs": "f", ".bvecs": "B", ".ivecs": "i"}
+
+
+def vecs_case(rng: random.Random) -> Case:
+    """Return rows of one length, each behind that length."""
+    suffix, width = rng.choice([*_LETTERS]), rng.randrange(0, 5)
+    row = struct.Struct(f"<i{width}{_LETTERS[suffix]}")
+    rows = [[rng.randrange(99) for _ in range(width)] for _ in range(rng.randrange(6))]
+    content = b"".join(row.pack(width, *each) for each in rows)
+    return Case(suffix, content, _items, _vecs, lambda a, b: equal(a.tolist(), b))
+
+
+def _vecs(path: Path) -> Any:
+    content, rows = path.read_bytes(), []
+    while content:
+        (width,) = struct.unpack("<i", content[:4])
+        size = struct.calcsize(kind := f"<{width}{_LETTERS[path.suffix]}")
+        rows.append([*struct.unpack(kind, content[4 : 4 + size])])
+        content = content[4 + size :]
+    return rows
+
+
+def hdf5_case(rng: random.Random) -> Case:
+    """Return a file of one or two arrays."""
+    file, array = io.BytesIO(), _array(rng)
+    if array.dtype.kind == "U":
+        array = array.astype("S")
+    with h5py.File(file, "w") as out:
+        options = (
+            {"compression": "gzip"}
+            if array.ndim and array.size and rng.random() < 0.5
+            else {}
+        )
+        out.create_dataset("train", data=array, **options)
+        if rng.random() < 0.5:
+            out["group/test"] = np.eye(2)
+    read = partial(_items, column="train")
+    return Case(".hdf5", file.getvalue(), read, _train, same_arrays)
+
+
+def _train(path: Path) -> Any:
+    with h5py.File(path) as file:
+        return file["train"][()]
+
+
+# Tables with types
+
+
+def _typed(rng: random.Random, n: int) -> Any:
+    words = [None if rng.random() < 0.2 else rng.choice(WORDS) for _ in range(n)]
+    numbers = [None if rng.random() < 0.2 else rng.randrange(99) for _ in range(n)]
+    match rng.randrange(10):
+        case 0:
+            kinds = [pa.string(), pa.large_string(), pa.string_view()]
+            return pa.array(words, rng.choice(kinds))
+        case 1:
+            return pa.array(words, pa.string()).dictionary_encode()
+        case 2:
+            return pa.array(numbers, rng.choice([pa.int8(), pa.uint64(), pa.float32()]))
+        case 3:
+            return pa.array([x if x is None else decimal.Decimal(x) for x in numbers])
+        case 4:
+            return pa.array(numbers, pa.timestamp(rng.choice(("s", "us")), tz="UTC"))
+        case 5:
+            return pa.array([x if x is None else x > 50 for x in numbers], pa.bool_())
+        case 6:
+            return pa.array([x if x is None else {"a": x, "b": "z"} for x in numbers])
+        case 7:
+            return pa.array(
+                [x if x is None else [x] * (x % 4) for x in numbers],
+                pa.list_(pa.int16()),
+            )
+        case 8:
+            return pa.array(
+                [x if x is None else str(x).encode() for x in numbers], pa.binary()
+            )
+        case _:
+            return pa.nulls(n)
+
+
+def _vectors(rng: random.Random, n: int) -> Any:
+    width = rng.randrange(1, 4)
+    rows = [[rng.random() for _ in range(width)] for _ in range(n)]
+    number = rng.choice((pa.float16(), pa.float32(), pa.float64()))
+    kinds = [pa.list_(number), pa.large_list(number), pa.list_(number, width)]
+    return pa.array(rows, rng.choice(kinds))
+
+
+def table_case(rng: random.Random) -> Case:
+    """Return a table of any types, with one column of vectors or texts."""
+    n = rng.randrange(1, 9)
+    words = [word for word in WORDS if word.strip() and not word[0].isdigit()]
+    texts = pa.array(["text", *rng.choices(words, k=n - 1)])
+    columns = {"a": _typed(rng, n), "a.b": _typed(rng, n), "": _typed(rng, n)}
+    item = _vectors(rng, n) if rng.random() < 0.5 else texts
+    table = pa.table({"item": item, **columns})
+    table = pa.concat_tables([table, table.slice(rng.randrange(n))])
+    suffix = rng.choice((".parquet", ".arrow", ".feather"))
+    content = _written(rng, table, suffix)
+    return Case(suffix, content, _read_kept, _pyarrow, equal)
+
+
+def _written(rng: random.Random, table: Any, suffix: str) -> bytes:
+    out = io.BytesIO()
+    if suffix == ".parquet":
+        rows = rng.choice((1, 3, 100))
+        try:
+            parquet.write_table(table, out, row_group_size=rows)
+        except pa.ArrowNotImplementedError:  # views, of some versions
+            return _written(rng, table.select(["item"]), suffix)
+    elif suffix == ".feather":
+        kind = rng.choice(("zstd", "uncompressed"))
+        feather.write_feather(table, out, compression=kind, chunksize=2)
+    else:
+        with pa.ipc.new_stream(out, table.schema) as writer:
+            writer.write_table(table, max_chunksize=3)
+    return out.getvalue()
+
+
+def _read_kept(path: Path) -> Any:
+    found = inputs.read(path, column="item", keep=True)
+    items = found.values
+    items = list(items) if found.kind == "texts" else np.asarray(items).tolist()
+    kept = {name: column.to_pylist() for name, column in found.beside.items()}
+    return {**kept, "item": items}
+
+
+def _pyarrow(path: Path) -> Any:
+    if path.suffix == ".parquet":
+        table = parquet.ParquetFile(path).read()
+    else:
+        opened = pa.ipc.open_stream if path.suffix == ".arrow" else pa.ipc.open_file
+        table = opened(pa.BufferReader(path.read_bytes())).read_all()
+        table.validate(full=True)
+    if len(set(table.column_names)) < table.num_columns:
+        raise ValueError("names repeat")
+    return {name: table[name].to_pylist() for name in table.column_names}
+
+
+# Standard input
+
+
+def pipe_case(rng: random.Random) -> Case:
+    """Return a file of any kind that is told by its first bytes."""
+    kinds = (csv_case, json_case, lines_case, npy_case, table_case)
+    case = rng.choice(kinds)(rng)
+    return replace(case, ours=_piped, truth=_piped_file, same=equal)
+
+
+def _piped(path: Path) -> Any:
+    stream = SimpleNamespace(buffer=io.BytesIO(path.read_bytes()))
+    with mock.patch.object(sys, "stdin", stream):
+        return _plain(inputs.read("-"))
+
+
+def _piped_file(path: Path) -> Any:
+    if path.suffix in {".csv", ".tsv"}:  # lines, unless a column is named
+        path = path.rename(path.with_suffix(".txt"))
+    return _plain(inputs.read(path))
+
+
+def _plain(found: Any) -> Any:
+    items = found.values
+    return list(items) if found.kind == "texts" else np.asarray(items).tolist()
+
+
+READERS: dict[str, Callable[[random.Random], Case]] = {
+    "csv": csv_case,
+    "json": json_case,
+    "lines": lines_case,
+    "npy": npy_case,
+    "vecs": vecs_case,
+    "hdf5": hdf5_case,
+    "table": table_case,
+    "pipe": pipe_case,
+}
