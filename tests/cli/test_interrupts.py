@@ -28,7 +28,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*options):
-    return CliRunner().invoke(app, [*FIT, *options])
+    # An option that is given twice is refused.
+    fit = FIT[:-2] if "-o" in options else FIT
+    return CliRunner().invoke(app, [*fit, *options])
 
 
 def interrupted(*options, after=4):
