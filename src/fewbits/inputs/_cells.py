@@ -25,7 +25,7 @@ _VECTOR = (
     rf"(?:(?:\s*[,;]\s*|\s+)(?:{_NUMBER}))*\s*[,;]?\s*[\])}}]\s*$"
 )
 _VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
-_SEPARATORS = re.compile(r"[\s,;\[\](){}]+")
+_SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
 
 def matches(column: Any, pattern: str) -> Any:
@@ -88,16 +88,18 @@ def parse_vectors(column: Any, what: str) -> NDArray[np.float64]:
     ArgumentError
         When lengths differ.
     """
-    rows: list[list[float]] = []
-    for text in _each(column):
-        parts = _SEPARATORS.split(text.strip())
-        rows.append([float(part) for part in parts if part])
-        if len(rows[-1]) != len(rows[0]):
+    matrix = np.empty((0, 0))
+    for row, text in enumerate(_each(column)):
+        numbers = [*map(float, text.translate(_SEPARATORS).split())]
+        if not row:
+            matrix = np.empty((len(column), len(numbers)))
+        if len(numbers) != matrix.shape[1]:
             raise ArgumentError(
-                f"{what} has vectors of several lengths: {len(rows[0])} numbers in row "
-                f"0, {len(rows[-1])} in row {len(rows) - 1}"
+                f"{what} has vectors of several lengths: {matrix.shape[1]} numbers in "
+                f"row 0, {len(numbers)} in row {row}"
             )
-    return np.array(rows, dtype=np.float64)
+        matrix[row] = numbers
+    return matrix
 
 
 def _each(column: Any) -> Any:

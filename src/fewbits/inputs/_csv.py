@@ -15,6 +15,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any
 
+from fewbits._arrow import is_text
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._cells import PLAIN_NUMBER, matches
@@ -296,7 +297,7 @@ def as_typed(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not len(column):
+    if not len(column) or _begins_with_words(column):
         return column
     trimmed = pc.ascii_trim_whitespace(column)
     gap = _is_gap(column)
@@ -312,6 +313,16 @@ def as_typed(column: Any) -> Any:
             continue
         return column if _changed(known, kind) else numbers
     return column
+
+
+def _begins_with_words(column: Any) -> bool:
+    """Tell a column of texts by the first of them, which spares reading all."""
+    import pyarrow.compute as pc
+
+    head = column[:_LOOKED_AT]
+    if len(head) == len(column) or pc.all(_is_gap(head)).as_py():
+        return False
+    return is_text(as_typed(head).type)
 
 
 def _changed(texts: Any, kind: Any) -> bool:
