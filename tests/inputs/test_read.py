@@ -292,6 +292,8 @@ def test_several_labels_stay_numbers(tmp_path, dtype):
         (VECTORS[None], r"shape \(1, 4, 3\); labels need \(n,\) or \(n, n_classes\)"),
         (np.array(3), r"shape \(\); labels need"),
         (np.array([1, np.nan, 2, 2]), "missing in row 1, got nan"),
+        (np.array(["NaT"] * 4, "M8[D]"), "of dtype datetime64"),
+        (np.array([b"a"] * 4), r"of dtype \|S1; classes need names"),
     ],
 )
 def test_labels_that_are_none(tmp_path, y, message):

@@ -27,7 +27,8 @@ def export(data: Dataset, path: str | Path) -> None:
     path : str or Path
         A .csv file for texts, with columns ``id`` and ``text`` and one for each kind
         of labels; for vectors a .npz file with an array ``vector`` and one for each
-        kind of labels, or a .npy file of the vectors alone. It is replaced when it exists.
+        kind of labels, or a .npy file of the vectors alone. It is replaced when it
+        exists.
 
     Raises
     ------

@@ -110,7 +110,11 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
         raise ArgumentError(
             f"{what} have shape {array.shape}; labels need (n,) or (n, n_classes)"
         )
-    if array.dtype.kind in "fc" and np.isnan(array).any():
+    if array.dtype.kind not in "biufU":
+        raise ArgumentError(
+            f"{what} are of dtype {array.dtype}; classes need names or whole numbers"
+        )
+    if array.dtype.kind == "f" and np.isnan(array).any():
         raise ArgumentError(
             f"{what} are missing in row {np.isnan(array).argmax()}, got nan"
         )
