@@ -38,7 +38,8 @@ def _plain(chunk: Any, wanted: Any) -> Any:
     if isinstance(chunk, pa.ExtensionArray):
         return _plain(chunk.storage, wanted)
     if types.is_dictionary(chunk.type):
-        return _plain(chunk.dictionary_decode(), wanted)
+        # Arrow itself takes no views from a dictionary, as polars writes them.
+        return _plain(chunk.dictionary, wanted).take(chunk.indices)
     if types.is_run_end_encoded(chunk.type):
         return _plain(pa.compute.run_end_decode(chunk), wanted)
     if chunk.type == wanted:
