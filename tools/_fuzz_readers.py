@@ -382,7 +382,7 @@ def _read_kept(path: Path) -> Any:
     found = inputs.read(path, column="item", keep=True)
     items = found.values
     items = list(items) if found.kind == "texts" else np.asarray(items).tolist()
-    kept = {name: column.to_pylist() for name, column in found.beside.items()}
+    kept = {name: _pylist(column) for name, column in found.beside.items()}
     return {**kept, "item": items}
 
 
@@ -395,7 +395,13 @@ def _pyarrow(path: Path) -> Any:
         table.validate(full=True)
     if len(set(table.column_names)) < table.num_columns:
         raise ValueError("names repeat")
-    return {name: table[name].to_pylist() for name in table.column_names}
+    return {name: _pylist(table[name]) for name in table.column_names}
+
+
+def _pylist(column: Any) -> list[Any]:
+    is_time = pa.types.is_timestamp(column.type)  # Python's own end in the year 9999
+    found: list[Any] = (column.cast(pa.int64()) if is_time else column).to_pylist()
+    return found
 
 
 # Standard input

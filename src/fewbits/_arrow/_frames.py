@@ -8,9 +8,10 @@ from fewbits.errors import ArgumentError, one_line
 
 def is_frame(items: Any) -> bool:
     """Tell a table with named columns: of pandas, polars, pyarrow and others."""
-    if hasattr(items, "column_names") and hasattr(items, "schema"):
+    kind = type(items)  # a LazyFrame of polars warns when it is asked itself
+    if hasattr(kind, "column_names") and hasattr(kind, "schema"):
         return True  # pyarrow.Table and RecordBatch
-    if hasattr(items, "columns") and hasattr(items, "dtypes"):
+    if hasattr(kind, "columns") and hasattr(kind, "dtypes"):
         return True  # pandas and polars
     return _streams_rows(items)
 
@@ -101,7 +102,7 @@ def _streams_rows(items: Any) -> bool:
 
     if not hasattr(items, "__arrow_c_stream__") or "pyarrow" not in sys.modules:
         return False
-    return hasattr(items, "columns")
+    return hasattr(type(items), "columns")
 
 
 def _is_pandas(items: Any, name: str) -> bool:

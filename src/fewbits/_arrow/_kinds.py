@@ -75,13 +75,14 @@ def _any_list(kind: Any) -> bool:
 
 
 def known_names(names: Iterable[str]) -> str:
-    """Return the names of columns for a message, a few of many.
+    r"""Return the names of columns for a message of one line, a few of many.
 
     Examples
     --------
-    >>> known_names(["a", "b"])
-    'a, b'
+    >>> known_names(["a", "b\n"])
+    'a, b?'
     """
     known = list(names)
     more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
-    return ", ".join(known[:_MANY]) + more
+    told = ", ".join(known[:_MANY]) + more
+    return "".join(letter if letter.isprintable() else "?" for letter in told)

@@ -99,7 +99,7 @@ def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
         return _numbers(table, others, groups, source)
     _check_strays(table, groups, source)
     if len(fits) > 1:
-        names = ", ".join(table.names[i] for i in sorted(fits))
+        names = known_names(table.names[i] for i in sorted(fits))
         raise ArgumentError(
             f"{source} has {len(fits)} columns of texts or vectors ({names}); "
             f"{_NAME_ONE}"
@@ -163,13 +163,10 @@ def _numbers(
     ]
     if len(features) < 2 or groups["other"]:
         wrong = groups["other"] or list(others)
-        found = ", ".join(
-            f"{table.names[i]} ({table.fields[i].type})" for i in wrong[:10]
-        )
-        found = (found or "none") + f" and {len(wrong) - 10} more" * (len(wrong) > 10)
+        found = known_names(f"{table.names[i]} ({table.fields[i].type})" for i in wrong)
         raise ArgumentError(
             f"{source} needs a column of texts, a column of vectors (a list of numbers "
-            f"per row), or nothing but columns of numbers, got {found}"
+            f"per row), or nothing but columns of numbers, got {found or 'none'}"
         )
     _check_unique(table, features, source)
     return Choice("numbers", features, [i for i in others if i not in features])
@@ -177,15 +174,16 @@ def _numbers(
 
 def _check_few_numbers(table: Table, groups: dict[str, list[int]], source: str) -> None:
     """Refuse one column of texts beside several of numbers, which may be the items."""
-    text = table.names[groups["texts"][0]]
+    name = table.names[groups["texts"][0]]
     beside = [
         i
         for i in groups["numbers"] + groups["digits"]
         if not ROW_NUMBERS.fullmatch(table.names[i])
     ]
     if len(beside) > 1:
+        text = known_names([name])
         raise ArgumentError(
-            f"{source} has texts in column {text!r} and {len(beside)} columns of "
+            f"{source} has texts in column {name!r} and {len(beside)} columns of "
             f"numbers: name the texts (--column {text}), or, if the numbers are meant, "
             f"the labels (--labels {text}), or leave that column out"
         )

@@ -7,6 +7,7 @@ nothing is lost by it: ``007`` and what no 64 bits hold stay texts.
 import csv
 import io
 import sys
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ _BATCH = 4096  # rows
 _BLOCK = 1 << 24  # bytes
 _LOOKED_AT = 50  # rows that tell what separates columns
 _DELIMITERS = (",", ";", "\t", "|", " ")
+#: What only Python's `csv` reads, or reads as it is meant.
+_FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SHOWN = 30  # letters that are told
 _LONG_NAME = 60  # letters of a name that may be a text instead
@@ -111,25 +114,21 @@ def _unquoted(path: Path, delimiter: str) -> Any:
     if not path.is_file() or is_compressed(path) or not path.stat().st_size:
         return None
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        # A carriage return alone ends a line for one reader only; blank lines, too.
-        if (
-            content[:1] in b"\r\n"
-            or content.find(b'"') != -1
-            or content.find(b"\0") != -1
-        ):
+        # Of blank lines, the two make different things.
+        if content[:4].removeprefix(BOM_UTF8)[:1] in (b"", b"\r", b"\n"):
             return None
-        if any(content.find(each) != -1 for each in (b"\n\n", b"\n\r", b"\r\r")):
+        if any(content.find(each) != -1 for each in _FOR_PYTHON):
             return None
+    options = arrow.ParseOptions(
+        delimiter=delimiter, quote_char=False, ignore_empty_lines=False
+    )
     try:
-        head = arrow.open_csv(
-            str(path), parse_options=arrow.ParseOptions(delimiter=delimiter)
-        ).schema.names
+        with arrow.open_csv(str(path), parse_options=options) as opened:
+            head = opened.schema.names
         return arrow.read_csv(
             str(path),
             read_options=arrow.ReadOptions(block_size=_BLOCK),
-            parse_options=arrow.ParseOptions(
-                delimiter=delimiter, quote_char=False, ignore_empty_lines=False
-            ),
+            parse_options=options,
             convert_options=arrow.ConvertOptions(
                 column_types=dict.fromkeys(head, pa.large_string()),
                 check_utf8=True,
@@ -267,7 +266,7 @@ def _width(text: str, delimiter: str, cut: bool) -> int:
     except csv.Error:
         return 0
     if cut and ended:
-        rows.pop()
+        rows = rows[:-1]
     counts = Counter(len(row) for row in rows)
     if len(counts) != 1:
         return 0

@@ -71,5 +71,7 @@ def _arrow(content: bytes, source: str) -> Any:
     buffer = pa.BufferReader(content)
     with damage_told(source, "Parquet or Arrow"):
         if content.startswith(b"PAR1"):
-            return parquet.read_table(buffer)
+            table = parquet.read_table(buffer)
+            table.validate(full=True)
+            return table
         return read_ipc(buffer, content[:6])

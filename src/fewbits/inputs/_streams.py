@@ -99,5 +99,18 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
 
     if not pa.Codec.is_available("zstd"):
         raise MissingExtraError("this pyarrow was built without zstd")
-    opened: Any = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    borrowed = pa.PythonFile(_Borrowed(file), mode="r")
+    opened: Any = pa.CompressedInputStream(borrowed, "zstd")
     return io.BufferedReader(opened)
+
+
+class _Borrowed:
+    """A file that stays open when Arrow is done with it."""
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.read = file.read
+
+    def close(self) -> None:
+        self.closed = True

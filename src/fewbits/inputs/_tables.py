@@ -237,14 +237,30 @@ def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None
         return as_labels(matrix, name, source)
     if is_number(column.type) and not column.null_count:
         return as_labels(column.to_numpy(), name, source)
-    known = ["" if _is_gap(value) else str(value) for value in column.to_pylist()]
-    found = as_strings(known)
+    found = as_strings([*map(_label, _names(column, name, source).to_pylist())])
     check_labelled(found, f"column {name!r} of {source}")
     return found
 
 
-def _is_gap(value: Any) -> bool:
-    return value is None or bool(value != value)
+def _names(column: Any, name: str, source: str) -> Any:
+    """Return dates, times and bytes as texts, and what has a plain name as it is."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = column.type
+    if is_text(kind) or is_number(kind) or types.is_boolean(kind):
+        return column
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowException:
+        raise ArgumentError(
+            f"column {name!r} of {source} holds {kind}; labels are names or whole "
+            "numbers"
+        ) from None
+
+
+def _label(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
 
 
 def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:

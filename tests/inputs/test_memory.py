@@ -1,0 +1,85 @@
+"""One long text among many costs no more than itself, and no vector is there twice."""
+
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pytest
+from pyarrow import parquet
+
+from fewbits import inputs
+
+READ = """
+import sys, resource
+import pyarrow as pa, pyarrow.csv, pyarrow.compute, pyarrow.parquet, pyarrow.feather
+from fewbits import inputs
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before = peak()
+found = inputs.read(sys.argv[1], column="text")
+assert len(found) == 200_000 and len(found.values[7]) == 1 << 20
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in bytes elsewhere")
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".feather"])
+def test_one_text_of_a_megabyte_among_many(tmp_path, suffix):
+    path = tmp_path / f"x{suffix}"
+    texts = [f'so "good" {i:06} ' + "and long, " * 24 for i in range(200_000)]
+    texts[7] = "a" * (1 << 20)
+    table = pa.table({"text": texts})
+    size = table.nbytes
+    if suffix == ".parquet":
+        parquet.write_table(table, path, use_dictionary=False)
+    elif suffix == ".feather":
+        pa.feather.write_feather(table, path)
+    elif suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    else:
+        lines = (f'{{"text": "{text}"}}'.replace('so "good"', "so") for text in texts)
+        path.write_text("\n".join(lines))
+    found = subprocess.run(
+        [sys.executable, "-c", READ, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(found.stdout) < 3 * size
+
+
+def test_labels_stay_as_short_as_they_are():
+    names = ["a", "b"] * 20_000
+    names[5] = "c" * 100_000
+    table = pa.table({"v": np.eye(2).tolist() * 20_000, "kind": names})
+    tracemalloc.start()
+    found = inputs.read(table, label_column="kind")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.labels.tolist() == names
+    assert peak < 20e6  # of fixed width they were 16 GB
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_vectors_are_never_there_twice(tmp_path, n_shards, monkeypatch):
+    X = np.ones((1000, 500), np.float32)
+    small = parquet.ParquetFile.iter_batches
+    monkeypatch.setattr(
+        parquet.ParquetFile, "iter_batches", lambda self, **k: small(self, 50, **k)
+    )
+    column = pa.FixedSizeListArray.from_arrays(X.reshape(-1), 500)
+    for i in range(n_shards):
+        parquet.write_table(
+            pa.table({"v": column}), tmp_path / f"{i}.parquet", row_group_size=100
+        )
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    found = inputs.read(tmp_path).values
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.shape == (1000 * n_shards, 500)
+    assert peak < 1.3 * found.nbytes
+    assert pa.total_allocated_bytes() - before < 0.2 * X.nbytes

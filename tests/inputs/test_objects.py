@@ -1,0 +1,130 @@
+"""What is given in Python: arrays, lists, columns and frames of any library."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from fewbits import inputs
+from fewbits.errors import FewbitsError
+
+X = [[1.0, 2.0], [3.0, 4.0]]
+TEXTS = ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        X,
+        np.array(X),
+        np.array(X, ">f4"),
+        np.asfortranarray(X),
+        pd.DataFrame(X),
+        pd.DataFrame(X, columns=["a", "b"]).convert_dtypes(),
+        pd.DataFrame({"a": pd.array([1, 3], "Int64"), "b": [2.0, 4.0]}),
+        pd.Series(X),
+        pl.DataFrame(X, schema=["a", "b"], orient="row"),
+        pl.DataFrame(X, schema=["a", "b"], orient="row").lazy(),
+        pl.Series(X),
+        pa.table({"a": [1, 3], "b": [2.0, 4.0]}),
+        pa.array(X),
+        pa.chunked_array([X[:1], X[1:]]),
+        pa.table({"v": X}).to_batches()[0],
+    ],
+    ids=lambda value: type(value).__module__ + type(value).__name__,
+)
+def test_vectors(vectors):
+    found = inputs.read(vectors)
+    assert found.kind == "vectors"
+    np.testing.assert_array_equal(found.values, X)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        TEXTS,
+        np.array(TEXTS),
+        np.array(TEXTS, object),
+        pd.Series(TEXTS),
+        pd.Series(TEXTS, dtype="category"),
+        pd.Series(TEXTS, dtype="string"),
+        pd.DataFrame({"t": TEXTS}),
+        pl.Series(TEXTS),
+        pl.Series(TEXTS, dtype=pl.Categorical),
+        pa.array(TEXTS, pa.string_view()),
+        pa.table({"t": TEXTS}),
+    ],
+    ids=lambda value: type(value).__module__ + type(value).__name__,
+)
+def test_texts(texts):
+    found = inputs.read(texts)
+    assert found.kind == "texts"
+    assert list(found.values) == TEXTS
+    assert list(inputs.as_texts(texts)) == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (b"one", "give a list of items, not one string"),
+        ([], "shape|no items"),
+        (["one", None], "no value in row 1"),
+        (["one", float("nan")], "no value in row 1"),
+        (["one", 2], "got int in row 1"),
+        (["one", " "], "blank text in row 1"),
+        (pd.Series(["one", None]), "no value in row 1"),
+        (pd.Series(["one", pd.NA], dtype="string"), "no value in row 1"),
+        (np.ma.masked_array(X, np.eye(2)), "MaskedArray is masked; fill its gaps"),
+        ([[1.0], [1.0, 2.0]], "holds no items"),
+        ([1.0, 2.0], r"shape \(2,\)"),
+        ([[1.0, np.inf]], "holds inf in row 0, column 1"),
+        (np.array([[1 + 2j]]), "real numbers"),
+        (np.array([["a", "b"]]), r"shape \(1, 2\)"),
+        (
+            pd.DataFrame({"a": [1, None], "b": [1, 2]}),
+            "column 'a' .* row 1|nan in row 1",
+        ),
+        (pd.DataFrame({"a": [1.5, 2], "b": ["x", 3]}), "cannot read the DataFrame"),
+        (
+            pd.DataFrame(X, columns=["a", "a"]),
+            "cannot read the DataFrame.*[Dd]uplicate",
+        ),
+        (pa.table({"a": X, "b": X}), r"2 columns of texts or vectors \(a, b\)"),
+        (pa.array([[1.0], None]), "no value in row 1"),
+        (pa.array([[1.0], [None]]), "lacks 1 number"),
+        ({"a": 1}, "shape|list"),
+        (5, "shape"),
+        (None, "shape|dtype"),
+    ],
+    ids=range(23),
+)
+def test_mistakes(items, said):
+    with pytest.raises(FewbitsError, match=said) as caught:
+        inputs.read(items)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options", [{"column": "a"}, {"id_column": "a"}, {"keep": ["a"]}]
+)
+def test_arrays_and_lists_have_no_columns(options):
+    for items in (X, np.array(X), TEXTS, pd.Series(TEXTS)):
+        with pytest.raises(FewbitsError, match=r"has no columns, got .*'a'"):
+            inputs.read(items, **options)
+
+
+def test_columns_of_a_frame():
+    frame = pd.DataFrame(
+        {"id": ["a", "b"], "x": [1, 3], "y": [2.0, 4.0], "kind": ["u", "v"]},
+        index=[5, 9],
+    )
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        found = inputs.read(
+            table, column=["y", "x"], label_column="kind", id_column="id", keep=True
+        )
+        np.testing.assert_array_equal(found.values, [[2, 1], [4, 3]])
+        assert found.names == ("y", "x")
+        assert found.labels.tolist() == ["u", "v"]
+        assert found.ids.to_pylist() == ["a", "b"]
+        assert "kind" in found.beside
