@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from fewbits._arrow._kinds import plain_type
 
 
@@ -28,6 +30,21 @@ def plain_column(column: Any) -> Any:
     return pa.chunked_array([_plain(chunk, wanted) for chunk in chunks], wanted)
 
 
+def stored_column(column: Any) -> Any:
+    """Return a column of the type that it has, but for views and run-ends.
+
+    These say how values lie in memory, not what they are, and few kernels know them.
+    """
+    import pyarrow.types as types
+
+    laid_out = (
+        *(types.is_string_view, types.is_binary_view, types.is_list_view),
+        *(types.is_large_list_view, types.is_run_end_encoded),
+    )
+    other = any(is_one(column.type) for is_one in laid_out)
+    return plain_column(column) if other else column
+
+
 def _plain(chunk: Any, wanted: Any) -> Any:
     import pyarrow as pa
     import pyarrow.types as types
@@ -38,4 +55,17 @@ def _plain(chunk: Any, wanted: Any) -> Any:
         return _plain(chunk.dictionary_decode(), wanted)
     if types.is_run_end_encoded(chunk.type):
         return _plain(pa.compute.run_end_decode(chunk), wanted)
+    if types.is_list_view(chunk.type) or types.is_large_list_view(chunk.type):
+        return _without_view(chunk, wanted)
     return chunk if chunk.type == wanted else chunk.cast(wanted)
+
+
+def _without_view(chunk: Any, wanted: Any) -> Any:
+    """Return lists one after the other; a cast by pyarrow 26 loses the last of them."""
+    import pyarrow as pa
+
+    lengths = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    values = _plain(chunk.flatten(), wanted.value_type)
+    gaps = chunk.is_null() if chunk.null_count else None
+    return pa.LargeListArray.from_arrays(ends, values, mask=gaps)

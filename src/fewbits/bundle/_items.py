@@ -9,7 +9,7 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, known_names
+from fewbits._arrow import known_names, typed_column
 from fewbits._frozen import frozen_array
 from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
@@ -233,11 +233,16 @@ class Items:
 def _user_column(name: str, column: Any) -> Any:
     """Return a column of the user's in memory of its own."""
     try:
-        if isinstance(column, np.ndarray):
-            return as_column(column.tolist())
-        return _own_memory(as_column(column))
+        if isinstance(column, np.ndarray) and not _is_typed(column):
+            column = column.tolist()
+        return _own_memory(typed_column(column))
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
+
+
+def _is_typed(array: NDArray[Any]) -> bool:
+    """Tell an array of a type that Arrow has, too."""
+    return array.ndim == 1 and array.dtype.kind in "biufmM" and array.dtype.isnative
 
 
 def _own_memory(column: Any) -> Any:

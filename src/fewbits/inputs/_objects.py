@@ -1,6 +1,6 @@
 """What is given in Python: data frames, their columns, arrays and lists."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     known_names,
+    typed_table,
 )
 from fewbits.errors import ArgumentError, FeatureError
+from fewbits.inputs._cells import are_vectors
 from fewbits.inputs._checks import check_several, check_texts, checked_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Loaded
@@ -26,7 +28,7 @@ from fewbits.inputs._texts import Texts
 def read_object(items: Any, wanted: Wanted) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     if is_frame(items):
-        return read_table(Loaded(as_table(items)), wanted, "the data frame")
+        return read_table(Loaded(typed_table(items)), wanted, "the data frame")
     check_several(items)
     what = f"the {type(items).__name__}"
     wanted.refuse(what)
@@ -35,8 +37,8 @@ def read_object(items: Any, wanted: Wanted) -> Input:
     if _holds_images(items):
         return Input("images", list(items), None, what)
     try:
-        array = np.asarray(as_array(items))
-    except (FeatureError, ValueError) as error:
+        array = as_array(items, "vectors")
+    except FeatureError as error:
         raise ArgumentError(f"{what} holds no items: {error}") from None
     return Input("vectors", checked_vectors(array, what), None, what)
 
@@ -51,16 +53,7 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     """
     if kind == "texts":
         return as_texts(items)
-    check_several(items)
-    if is_frame(items):
-        items = _only_column(items)
-    if is_column(items):
-        column = as_column(items)
-        check_full(column, "the column")
-        return [*column.to_pylist()]
-    if isinstance(items, np.ndarray) and items.dtype.kind in "OUT":
-        return [*items.tolist()]
-    return items if isinstance(items, Sequence) else list(items)
+    return _listed(items, "images")
 
 
 def as_texts(items: Any) -> Sequence[str]:
@@ -74,51 +67,62 @@ def as_texts(items: Any) -> Sequence[str]:
     ------
     ArgumentError
         When one string is given in place of a list, a data frame has several columns,
-        or a text is missing, blank or something else.
+        a text is missing, blank or something else, or all are vectors in writing.
     """
     if isinstance(items, Texts):
         return items
-    check_several(items)
-    if is_frame(items):
-        items = _only_column(items)
-    if is_column(items):
-        column = as_column(items)
-        check_full(column, "the column")
-        if not is_text(column.type):
-            raise ArgumentError(f"expected texts, got a column of {column.type}")
-        texts: Sequence[str] = Texts(column)
-    else:
-        texts = list(_one_by_one(items))
+    texts = _listed(items, "texts")
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise FeatureError(f"expected texts, got {_told(text)} in row {row}")
     check_texts(texts, "the list of items")
+    _check_no_vectors(texts)
     return texts
 
 
-def _one_by_one(items: Any) -> Iterable[Any]:
+def _listed(items: Any, kind: str) -> Sequence[Any]:
+    """Return a sequence of whatever holds items one by one."""
+    check_several(items)
+    if is_frame(items):
+        items = _only_column(items, kind)
+    if is_column(items):
+        return _of_column(as_column(items), kind)
     if isinstance(items, np.ndarray):
-        if items.ndim != 1:
-            raise ArgumentError(f"expected a list of texts, got shape {items.shape}")
-        items = items.tolist()
-    if isinstance(items, dict | set | frozenset):
-        raise ArgumentError(f"expected a list of texts, got a {type(items).__name__}")
-    try:
-        found: Iterable[Any] = iter(items)
-        return found
-    except TypeError:
-        what = type(items).__name__
-        raise ArgumentError(f"expected a list of texts, got {what}") from None
+        if items.ndim != 1 and (kind == "texts" or items.dtype.kind in "OUST"):
+            raise ArgumentError(f"expected a list of {kind}, got shape {items.shape}")
+        return [*items.tolist()] if items.ndim == 1 else items  # type: ignore[return-value]
+    if isinstance(items, Sequence):
+        return items
+    if isinstance(items, Mapping | Set) or not hasattr(items, "__len__"):
+        raise ArgumentError(f"expected a list of {kind}, got a {type(items).__name__}")
+    return [*items]
 
 
-def _only_column(frame: Any) -> Any:
+def _of_column(column: Any, kind: str) -> Sequence[Any]:
+    check_full(column, "the column")
+    if is_text(column.type):
+        return Texts(column) if kind == "texts" else [*column.to_pylist()]
+    raise ArgumentError(f"expected {kind}, got a column of {column.type}")
+
+
+def _check_no_vectors(texts: Sequence[str]) -> None:
+    """Refuse texts that are all vectors in writing: they would be embedded as words."""
+    some = len(texts) and are_vectors(as_column(list(texts[:100])))
+    if some and are_vectors(as_column(list(texts))):
+        raise ArgumentError(
+            f"expected texts, got vectors in writing such as {texts[0][:30]!r}; "
+            "give them as numbers, such as by json.loads"
+        )
+
+
+def _only_column(frame: Any, kind: str) -> Any:
     table = as_table(frame)
     if table.num_columns != 1:
         raise ArgumentError(
-            "expected a list of texts, got a data frame; name its column, such as "
+            f"expected a list of {kind}, got a data frame; name its column, such as "
             f"items[{table.column_names[0]!r}], of {known_names(table.column_names)}"
             if table.num_columns
-            else "expected a list of texts, got a data frame without columns"
+            else f"expected a list of {kind}, got a data frame without columns"
         )
     return table.column(0)
 
@@ -130,13 +134,17 @@ def _holds_texts(items: Any) -> bool:
         return items.dtype.kind in "UT" or (
             items.dtype.kind == "O" and items.ndim == 1 and _first_is(items, str)
         )
-    return isinstance(items, Sequence) and _first_is(items, str)
+    return _is_list(items) and _first_is(items, str)
 
 
 def _holds_images(items: Any) -> bool:
-    if not isinstance(items, Sequence) or not len(items):
+    if not _is_list(items) or not len(items):
         return False
     return isinstance(items[0], Path) or hasattr(items[0], "getbands")
+
+
+def _is_list(items: Any) -> bool:
+    return isinstance(items, Sequence) and not isinstance(items, memoryview)
 
 
 def _first_is(items: Any, kind: type) -> bool:
