@@ -124,7 +124,7 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
 
 def _without_gradient(items: Any) -> Any:
     """Return a tensor of torch as one that NumPy can read; anything else as it is."""
-    if not hasattr(items, "detach"):
+    if not hasattr(items, "requires_grad"):
         return items
     tensor = items.detach().cpu()
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor

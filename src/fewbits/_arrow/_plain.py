@@ -1,5 +1,6 @@
 """Columns of any encoding as columns of plain types."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,39 @@ def stored_column(column: Any) -> Any:
     """
     import pyarrow.types as types
 
-    laid_out = (
+    if _is_layout(column.type):
+        return plain_column(column)
+    if types.is_dictionary(column.type) and _is_layout(column.type.value_type):
+        return _chunk_by_chunk(_plain_dictionary, column)
+    return column
+
+
+def _is_layout(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    layouts = (
         *(types.is_string_view, types.is_binary_view, types.is_list_view),
         *(types.is_large_list_view, types.is_run_end_encoded),
     )
-    other = any(is_one(column.type) for is_one in laid_out)
-    return plain_column(column) if other else column
+    return any(is_one(kind) for is_one in layouts)
+
+
+def _chunk_by_chunk(change: Callable[[Any], Any], column: Any) -> Any:
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    made = [change(chunk) for chunk in chunks or [pa.array([], column.type)]]
+    return pa.chunked_array(made)
+
+
+def _plain_dictionary(chunk: Any) -> Any:
+    """Return categories whose values are plain: Arrow cannot decode views."""
+    import pyarrow as pa
+
+    values = _plain(chunk.dictionary, plain_type(chunk.type.value_type))
+    return pa.DictionaryArray.from_arrays(
+        chunk.indices, values, ordered=chunk.type.ordered
+    )
 
 
 def _plain(chunk: Any, wanted: Any) -> Any:
@@ -52,7 +80,7 @@ def _plain(chunk: Any, wanted: Any) -> Any:
     if isinstance(chunk, pa.ExtensionArray):
         return _plain(chunk.storage, wanted)
     if types.is_dictionary(chunk.type):
-        return _plain(chunk.dictionary_decode(), wanted)
+        return _plain(_plain_dictionary(chunk).dictionary_decode(), wanted)
     if types.is_run_end_encoded(chunk.type):
         return _plain(pa.compute.run_end_decode(chunk), wanted)
     if types.is_list_view(chunk.type) or types.is_large_list_view(chunk.type):

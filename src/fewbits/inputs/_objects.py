@@ -1,6 +1,7 @@
 """What is given in Python: data frames, their columns, arrays and lists."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def read_object(items: Any, wanted: Wanted) -> Input:
     check_several(items)
     what = f"the {type(items).__name__}"
     wanted.refuse(what)
+    items = items if is_column(items) else _unwrapped(items)
     if _holds_texts(items):
         return Input("texts", as_texts(items), None, what)
     if _holds_images(items):
@@ -73,8 +75,7 @@ def as_texts(items: Any) -> Sequence[str]:
         return items
     texts = _listed(items, "texts")
     for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise FeatureError(f"expected texts, got {_told(text)} in row {row}")
+        _check_text(text, row)
     check_texts(texts, "the list of items")
     _check_no_vectors(texts)
     return texts
@@ -87,15 +88,24 @@ def _listed(items: Any, kind: str) -> Sequence[Any]:
         items = _only_column(items, kind)
     if is_column(items):
         return _of_column(as_column(items), kind)
+    items = _unwrapped(items)
     if isinstance(items, np.ndarray):
-        if items.ndim != 1 and (kind == "texts" or items.dtype.kind in "OUST"):
+        if items.ndim == 0 or (items.ndim > 1 and kind == "texts"):
             raise ArgumentError(f"expected a list of {kind}, got shape {items.shape}")
-        return [*items.tolist()] if items.ndim == 1 else items  # type: ignore[return-value]
-    if isinstance(items, Sequence):
-        return items
-    if isinstance(items, Mapping | Set) or not hasattr(items, "__len__"):
+        return [*items.tolist()] if items.ndim == 1 else [*items]
+    if not isinstance(items, Sequence):
         raise ArgumentError(f"expected a list of {kind}, got a {type(items).__name__}")
-    return [*items]
+    return [*items] if isinstance(items, deque) else items  # it gives no slices
+
+
+def _unwrapped(items: Any) -> Any:
+    """Return what only NumPy can look into, such as an index of pandas, as an array."""
+    if isinstance(items, np.ndarray) or not hasattr(items, "__array__"):
+        return items
+    try:
+        return np.asarray(items)
+    except (TypeError, ValueError, RuntimeError):
+        return items
 
 
 def _of_column(column: Any, kind: str) -> Sequence[Any]:
@@ -151,5 +161,13 @@ def _first_is(items: Any, kind: type) -> bool:
     return len(items) > 0 and isinstance(items[0], kind)
 
 
-def _told(value: Any) -> str:
-    return "no value" if value is None or value != value else type(value).__name__
+def _check_text(text: Any, row: int) -> None:
+    if not isinstance(text, str):
+        missing = text is None or type(text).__name__ == "NAType"
+        nan = isinstance(text, float) and text != text
+        told = "no value" if missing or nan else type(text).__name__
+        raise FeatureError(f"expected texts, got {told} in row {row}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise FeatureError(f"the text in row {row} is no Unicode: {error}") from None
