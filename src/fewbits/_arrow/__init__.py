@@ -22,7 +22,7 @@ from fewbits._arrow._kinds import (
     plain_type,
 )
 from fewbits._arrow._numbers import as_array, list_matrix, named_array, number_matrix
-from fewbits._arrow._plain import plain_column, plain_table, stored_column
+from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
 
 __all__ = [
     "as_array",
@@ -39,6 +39,7 @@ __all__ = [
     "list_matrix",
     "named_array",
     "number_matrix",
+    "own_memory",
     "plain_column",
     "plain_table",
     "plain_type",

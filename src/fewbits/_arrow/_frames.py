@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fewbits._arrow._plain import plain_column, plain_table, stored_column
+from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
 from fewbits.errors import ArgumentError
 
 
@@ -65,9 +65,14 @@ def as_column(column: Any) -> Any:
 
 
 def typed_column(column: Any) -> Any:
-    """Return what `as_column` does, but of the type that it has."""
+    """Return what `as_column` does, but of the type that it has.
+
+    In memory of its own, unless it is Arrow's: others change values in place.
+    """
     with _told("must be a list of values of one type"):
-        return stored_column(_column(column))
+        found = stored_column(_column(column))
+        foreign = _is_pandas(column, "Series") or _streams(column)
+        return own_memory(found) if foreign else found
 
 
 @contextmanager

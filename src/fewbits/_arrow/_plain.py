@@ -97,3 +97,14 @@ def _without_view(chunk: Any, wanted: Any) -> Any:
     values = _plain(chunk.flatten(), wanted.value_type)
     gaps = chunk.is_null() if chunk.null_count else None
     return pa.LargeListArray.from_arrays(ends, values, mask=gaps)
+
+
+def own_memory(column: Any) -> Any:
+    """Return a copy of a column in memory that nobody can write to."""
+    import pyarrow as pa
+
+    table = pa.table([column], names=[""])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)

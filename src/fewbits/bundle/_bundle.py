@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Self
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import backbones, encoders
 from fewbits._arrow import as_array, named_array
 from fewbits._checks import check_choice
+from fewbits._frozen import ReadOnlyDict
 from fewbits._typing import CodeArray
 from fewbits.backbones import Backbone
 from fewbits.bundle._class_files import (
@@ -109,7 +110,12 @@ class Bundle:
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "info", ReadOnlyDict(self.info))
         check_classes(self.encoder.n_bits, self.codebook, self.calibration)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The index of a copy is made anew, frozen as well.
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return the features of raw items, or check them where they are the features.

@@ -52,6 +52,9 @@ class Int8Vectors:
     """
 
     __slots__ = ("_offset", "_scale", "_values")
+    _values: NDArray[np.int8]
+    _scale: Float32Array
+    _offset: Float32Array
 
     def __init__(
         self, values: NDArray[np.int8], scale: ArrayLike, offset: ArrayLike
@@ -67,12 +70,16 @@ class Int8Vectors:
                 "values must be an int8 matrix with a column per feature, "
                 f"got {got} and shape {np.shape(values)}"
             )
-        self._values = frozen_array(np.ascontiguousarray(values))
-        self._scale = _parameter(scale, values.shape[1], "scale")
-        self._offset = _parameter(offset, values.shape[1], "offset")
+        own = super().__setattr__
+        own("_values", frozen_array(np.ascontiguousarray(values)))
+        own("_scale", _parameter(scale, values.shape[1], "scale"))
+        own("_offset", _parameter(offset, values.shape[1], "offset"))
         ends = np.array([[-128], [127]]) * self._scale.astype(np.float64) + self._offset
         if not (np.abs(ends) <= np.finfo(np.float32).max).all():
             raise FeatureError("scale and offset must keep every number in float32")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Int8Vectors are immutable, got another {name}")
 
     @classmethod
     def from_vectors(cls, X: ArrayLike) -> Self:

@@ -15,6 +15,7 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     known_names,
+    own_memory,
     typed_table,
 )
 from fewbits.errors import ArgumentError, FeatureError
@@ -26,10 +27,22 @@ from fewbits.inputs._tables import Wanted, check_full, read_table
 from fewbits.inputs._texts import Texts
 
 
+class _Given(Loaded):
+    """A data frame. What is kept of it is copied, unless it is Arrow's own."""
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(typed_table(frame))
+        self._is_arrow = hasattr(frame, "column_names")
+
+    def kept(self, place: int) -> Any:
+        column = super().kept(place)
+        return column if self._is_arrow else own_memory(column)
+
+
 def read_object(items: Any, wanted: Wanted) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     if is_frame(items):
-        return read_table(Loaded(typed_table(items)), wanted, "the data frame")
+        return read_table(_Given(items), wanted, "the data frame")
     check_several(items)
     what = f"the {type(items).__name__}"
     wanted.refuse(what)

@@ -12,9 +12,11 @@ from fewbits.errors import FeatureError
 
 
 def validated(
-    estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 0
+    estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
 ) -> Array:
     """Check shape, width, names and dtype, but read no value of a memory map.
+
+    Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
 
     Raises
     ------
@@ -26,7 +28,7 @@ def validated(
         checked: Array = check_array(
             array,
             ensure_all_finite=False,
-            ensure_min_samples=ensure_min_samples,
+            ensure_min_samples=ensure_min_samples if reset else 0,
             estimator=estimator,
             input_name="X",
         )
