@@ -6,7 +6,8 @@ memory map opened for reading.
 """
 
 import mmap
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
-def frozen_array(array: AnyArray) -> AnyArray:
+def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
     """Return an array with these values that nobody can change.
 
     Parameters
     ----------
     array : ndarray
         Of any dtype but Python objects.
+    arrow : bool, default=True
+        Whether to believe Arrow that nobody writes to its memory. That of a polars
+        column may be a NumPy array of somebody's.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def frozen_array(array: AnyArray) -> AnyArray:
     Traceback (most recent call last):
     ValueError: cannot set WRITEABLE flag to True of this array
     """
-    if is_frozen(array):
+    if is_frozen(array) and (arrow or not _is_arrow(array)):
         return array
     if array.dtype.hasobject:
         raise TypeError(f"an array of dtype {array.dtype} cannot be frozen")
@@ -64,10 +68,18 @@ def is_frozen(array: NDArray[Any]) -> bool:
     """
     if array.flags.writeable or array.dtype.hasobject:
         return False
+    return _is_never_written(_owner(array))
+
+
+def _owner(array: NDArray[Any]) -> Any:
     owner: Any = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    return _is_never_written(owner)
+    return owner
+
+
+def _is_arrow(array: NDArray[Any]) -> bool:
+    return type(_owner(array)).__module__.split(".")[0] == "pyarrow"
 
 
 def _is_never_written(owner: Any) -> bool:
@@ -100,3 +112,70 @@ def read_only(array: AnyArray) -> AnyArray:
     buffer: Any = array
     view: Any = np.asarray(memoryview(buffer).toreadonly())
     return view.view(array.dtype)  # type: ignore[no-any-return]
+
+
+class Immutable:
+    """Attributes are set once, in the constructor; copies are immutable, too."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # What is derived from an attribute and kept would not follow a change.
+        if name in self.__dict__ or hasattr(type(self), name):
+            raise AttributeError(
+                f"{type(self).__name__} is immutable: {name!r} is set already"
+            )
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(
+            f"{type(self).__name__} is immutable: {name!r} cannot be deleted"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived and kept can be made again.
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: _frozen(value) for name, value in state.items()})
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(map(_frozen, value))
+    plain = isinstance(value, np.ndarray) and not value.dtype.hasobject
+    return frozen_array(value) if plain else value
+
+
+class ReadOnlyDict(dict[Any, Any]):
+    """A dict of plain values that cannot be changed, nor those in it."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(
+            (name, _read_only(value)) for name, value in dict(*given).items()
+        )
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("what is known about a bundle does not change: make another")
+
+    __setitem__ = __delitem__ = _refuse
+    clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+
+def _read_only(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ReadOnlyDict(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_read_only, value))
+    return value

@@ -37,7 +37,7 @@ def test_round_trip(bundle, tmp_path):
 
 def test_answers_carry_ids_and_columns(bundle):
     (hits,) = bundle.answers(X[7:8], 2)
-    assert hits[0] == {"id": (59 - 7) * 3, "distance": 0, "label": "7"}
+    assert hits[0] == {"id": (59 - 7) * 3, "distance": 0, "columns": {"label": "7"}}
     assert len(bundle.answers(X[:1], 10**9)[0]) == 60
     for k in ("a", 2.5, None):
         with pytest.raises(ArgumentError, match="k must be a whole number"):
@@ -61,7 +61,7 @@ def test_first_bits(bundle, tmp_path):
             bundle.prefix(n_bits)
 
 
-@pytest.mark.parametrize("condition", ["1=1", "", [1], {0: 1}])
+@pytest.mark.parametrize("condition", ["1 =", "", [1], {0: 1}])
 def test_conditions_that_are_none(bundle, condition):
     for search in (bundle.search, bundle.search_reranked, bundle.answers):
         with pytest.raises(ArgumentError):
@@ -210,4 +210,4 @@ def test_one_string_is_no_list_of_letters(bundle, ask, one):
 
 def test_one_counterexample_is_no_list_of_letters(bundle):
     with pytest.raises(ArgumentError, match="give a list of items, not one string"):
-        bundle.find_class(["a broken leg"], "a cat")
+        bundle.find_class(X[:1], "a cat")

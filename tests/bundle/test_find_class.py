@@ -5,7 +5,7 @@ import pytest
 
 from fewbits.bundle import Bundle
 from fewbits.codes import unpack
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.learners import ITQ
 
 CLASSES, EACH = 20, 30
@@ -90,8 +90,6 @@ def test_what_is_given_twice_counts_once(bundle):
         ({"ids": [7], "n_random": -1}, "n_random must be at least 0, got -1"),
         ({"ids": [7], "n_random": 1.5}, "n_random must be a whole number"),
         ({"ids": [7], "random_state": None}, "random_state must be a whole number"),
-        ({"examples": None}, "examples must be a list of items, got None"),
-        ({"ids": [7], "counterexamples": 3}, "must be a list of items, got 3"),
         ({"ids": None}, "ids must be a list of whole numbers"),
         ({"ids": [7], "filter": "nope = 1"}, "nope"),
         ({"ids": [7], "allowed": [999]}, "no item with id 999"),
@@ -115,3 +113,10 @@ def test_vectors_of_the_collection_are_known_again(bundle, dtype):
         kept.find_class([X[3]], not_ids=[8])
     without = Bundle(encoder).with_items(X)
     assert len(without.find_class(X[:2], k=40).ids) == 40
+
+
+@pytest.mark.parametrize("items", [None, 3, "a text", {1: 2}])
+def test_examples_that_are_no_items(bundle, items):
+    for sides in ((items, ()), (np.ones((1, 16)), items)):
+        with pytest.raises(FewbitsError):
+            bundle.find_class(*sides)

@@ -3,6 +3,7 @@
 import errno
 import io
 import re
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -164,11 +165,19 @@ def test_ragged_and_null_vectors(tmp_path):
 
 
 def test_tables_without_texts_or_vectors(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("a,b,kind\n1,true,x\n")
-    said = r"needs a column of texts, .* got b \(bool\)"
+    path = tmp_path / "x.parquet"
+    table = pa.table({"a": [1], "b": [datetime(2020, 2, 1)], "kind": ["x"]})
+    parquet.write_table(table, path)
+    said = r"needs a column of texts, .* got b \(timestamp"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(path, label_column="kind")
+
+
+def test_truth_values_are_numbers_among_numbers(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,kind\n1.5,true,x\n2,false,y\n")
+    found = inputs.read(path, label_column="kind")
+    np.testing.assert_array_equal(found.values, [[1.5, 1], [2, 0]])
 
 
 def test_a_wrong_label_name_is_said_first(tmp_path, table):

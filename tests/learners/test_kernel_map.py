@@ -90,7 +90,7 @@ class TestTransformer:
             (np.full((3, 2), np.nan), "contains NaN"),
             (np.full((3, 2), 1e39), "too large for float32"),
             (X[0], "Expected a 2D array"),
-            (X * 1j, "must hold real numbers"),
+            (X * 1j, "must be real numbers"),
         ],
     )
     def test_bad_features(self, features, message):

@@ -4,8 +4,16 @@ The one place where foreign types become NumPy arrays: what `fit`, `encode`, `se
 and the readers of files accept is decided here.
 """
 
-from fewbits._arrow._frames import as_column, as_table, is_column, is_frame
+from fewbits._arrow._frames import (
+    as_column,
+    as_table,
+    is_column,
+    is_frame,
+    typed_column,
+    typed_table,
+)
 from fewbits._arrow._kinds import (
+    is_flag,
     is_integer,
     is_list,
     is_number,
@@ -13,14 +21,21 @@ from fewbits._arrow._kinds import (
     known_names,
     plain_type,
 )
-from fewbits._arrow._numbers import as_array, list_matrix, missing_told, number_matrix
-from fewbits._arrow._plain import plain_column, plain_table
+from fewbits._arrow._numbers import (
+    as_array,
+    list_matrix,
+    missing_told,
+    named_array,
+    number_matrix,
+)
+from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
 
 __all__ = [
     "as_array",
     "as_column",
     "as_table",
     "is_column",
+    "is_flag",
     "is_frame",
     "is_integer",
     "is_list",
@@ -29,8 +44,13 @@ __all__ = [
     "known_names",
     "list_matrix",
     "missing_told",
+    "named_array",
     "number_matrix",
+    "own_memory",
     "plain_column",
     "plain_table",
     "plain_type",
+    "stored_column",
+    "typed_column",
+    "typed_table",
 ]

@@ -1,8 +1,10 @@
 """Data frames of any library as Arrow tables, and their columns."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from fewbits._arrow._plain import plain_column, plain_table
+from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
 from fewbits.errors import ArgumentError, one_line
 
 
@@ -41,25 +43,14 @@ def as_table(frame: Any) -> Any:
     ArgumentError
         When Arrow has no type for what a column holds.
     """
-    import pyarrow as pa
+    with _told(f"cannot read the {type(frame).__name__}"):
+        return plain_table(_table(frame))
 
-    try:
-        if isinstance(frame, pa.Table):
-            table = frame
-        elif isinstance(frame, pa.RecordBatch):
-            table = pa.Table.from_batches([frame])
-        elif _is_pandas(frame, "DataFrame"):
-            named = frame.rename(columns=str)
-            table = pa.Table.from_pandas(named, preserve_index=False)
-        elif hasattr(frame, "collect"):  # a LazyFrame of polars
-            table = frame.collect().to_arrow()
-        else:
-            table = pa.table(frame)
-        return plain_table(table)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise ArgumentError(
-            f"cannot read the {type(frame).__name__}: {one_line(error)}"
-        ) from None
+
+def typed_table(frame: Any) -> Any:
+    """Return a data frame as an Arrow table whose columns keep their types."""
+    with _told(f"cannot read the {type(frame).__name__}"):
+        return _table(frame)
 
 
 def as_column(column: Any) -> Any:
@@ -70,22 +61,57 @@ def as_column(column: Any) -> Any:
     ArgumentError
         When its values are not of one type.
     """
+    with _told("must be a list of values of one type"):
+        return plain_column(_column(column))
+
+
+def typed_column(column: Any) -> Any:
+    """Return what `as_column` does, but of the type that it has.
+
+    In memory of its own, unless it is Arrow's: others change values in place.
+    """
+    with _told("must be a list of values of one type"):
+        found = stored_column(_column(column))
+        foreign = _is_pandas(column, "Series") or _streams(column)
+        return own_memory(found) if foreign else found
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Turn what Arrow says of an object into one line."""
     import pyarrow as pa
 
     try:
-        if _is_pandas(column, "Series"):
-            column = pa.Array.from_pandas(column)
-        found = pa.chunked_array(column) if _streams(column) else column
-        if not isinstance(found, pa.ChunkedArray):
-            made = found if isinstance(found, pa.Array) else pa.array(found)
-            found = (
-                made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
-            )
-        return plain_column(found)
+        yield
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise ArgumentError(
-            f"must be a list of values of one type: {one_line(error)}"
-        ) from None
+        raise ArgumentError(f"{what}: {one_line(error)}") from None
+
+
+def _table(frame: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    if _is_pandas(frame, "DataFrame"):
+        named = frame.rename(columns=str)
+        return pa.Table.from_pandas(named, preserve_index=False)
+    if hasattr(frame, "collect"):  # a LazyFrame of polars
+        return frame.collect().to_arrow()
+    return pa.table(frame)
+
+
+def _column(column: Any) -> Any:
+    import pyarrow as pa
+
+    if _is_pandas(column, "Series"):
+        column = pa.Array.from_pandas(column)
+    found = pa.chunked_array(column) if _streams(column) else column
+    if isinstance(found, pa.ChunkedArray):
+        return found
+    made = found if isinstance(found, pa.Array) else pa.array(found)
+    return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
 
 
 def _streams(items: Any) -> bool:

@@ -28,6 +28,13 @@ def is_integer(kind: Any) -> bool:
     return bool(types.is_integer(kind))
 
 
+def is_flag(kind: Any) -> bool:
+    """Tell truth values, which count as 0 and 1 among numbers."""
+    import pyarrow.types as types
+
+    return bool(types.is_boolean(kind))
+
+
 def is_number(kind: Any) -> bool:
     """Tell plain numbers; truth values are none."""
     import pyarrow.types as types

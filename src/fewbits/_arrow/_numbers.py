@@ -1,25 +1,34 @@
-"""Columns of numbers as matrices, chunk by chunk."""
+"""What is given as features, as an array; columns of numbers chunk by chunk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow._frames import as_column, as_table, is_column, is_frame
-from fewbits._arrow._kinds import is_list, is_number
+from fewbits._arrow._kinds import is_flag, is_list, is_number
+from fewbits._arrow._objects import NoNumberError, as_numbers
 from fewbits.errors import FeatureError
 
 
-def as_array(items: Any) -> Any:
-    """Return a data frame of numbers, or a column of vectors, as a matrix.
+def as_array(items: Any, name: str = "features") -> NDArray[Any]:
+    """Return what holds numbers as an array of them; memory maps stay memory maps.
 
-    Anything else, arrays and lists among it, comes back as it is.
+    The one door of features given in Python: every function that takes them accepts
+    and refuses the same objects with the same words.
+
+    Parameters
+    ----------
+    items : array-like, tensor, data frame of numbers, or column of vectors
+    name : str
+        What the numbers are, for messages.
 
     Raises
     ------
     FeatureError
-        When a column holds no numbers, or a value is missing.
+        When something is no real number, a value is missing or masked, rows differ in
+        length, or columns share a name.
 
     Examples
     --------
@@ -28,24 +37,97 @@ def as_array(items: Any) -> Any:
     array([[1. , 0.5],
            [2. , 1. ]])
     """
-    if isinstance(items, np.ndarray | list | tuple):
-        return items
+    return named_array(items, name)[0]
+
+
+def named_array(
+    items: Any, name: str = "features"
+) -> tuple[NDArray[Any], list[str] | None]:
+    """Return what `as_array` does, and the names of columns that lie side by side.
+
+    Names that are no texts are none, as in scikit-learn.
+    """
     if is_frame(items):
-        plain = _plain_pandas(items)
-        if plain is not None:
-            return plain
-        table = as_table(items)
-        if table.num_columns == 1 and is_list(table.schema.field(0).type):
-            name = table.column_names[0]
-            return list_matrix(table.column(0), f"column {name!r}")
-        return number_matrix(table, range(table.num_columns), "the data frame")
-    if is_column(items) and not hasattr(items, "__array_interface__"):
-        column = as_column(items)
-        if is_list(column.type):
-            return list_matrix(column, "the column")
-        if is_number(column.type):
-            return _numbers(column, "the column")
-    return items
+        return _of_frame(items)
+    array = _of_column(items) if is_column(items) else _of_array(items, name)
+    if array.dtype == object:
+        array = as_numbers(array, name)
+    if array.dtype.kind == "c":
+        raise FeatureError(
+            f"Complex data not supported: {name} must be real numbers, got dtype "
+            f"{array.dtype}"
+        )
+    if array.dtype.kind not in "fiub":
+        raise FeatureError(
+            f"{name} must be real numbers, got dtype {array.dtype}; convert it"
+        )
+    return array, None
+
+
+def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
+    plain = _plain_pandas(frame)
+    if plain is not None:
+        return plain, _checked_names(frame.columns)
+    table = as_table(frame)
+    if table.num_columns == 1 and is_list(table.schema.field(0).type):
+        return list_matrix(table.column(0), f"column {table.column_names[0]!r}"), None
+    named = frame.columns if hasattr(frame, "iloc") else table.column_names
+    names = _checked_names(named)
+    return number_matrix(table, range(table.num_columns), "the data frame"), names
+
+
+def _checked_names(columns: Iterable[Any]) -> list[str] | None:
+    """Return the names of columns, if they are texts; none may be there twice."""
+    names = list(columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FeatureError(
+            f"the data frame has several columns called {twice!r}; rename them"
+        )
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _of_column(items: Any) -> NDArray[Any]:
+    column = as_column(items)
+    if is_list(column.type):
+        return list_matrix(column, "the column")
+    if is_number(column.type):
+        return _numbers(column, "the column")
+    raise FeatureError(f"the column holds {column.type}, not vectors")
+
+
+def _of_array(items: Any, name: str) -> NDArray[Any]:
+    """Return an array of any dtype, of what is no frame and no column."""
+    if isinstance(items, np.ma.MaskedArray):
+        if np.ma.is_masked(items):
+            raise FeatureError(f"{name} are a masked array; fill its gaps first")
+        items = items.data
+    if isinstance(items, np.ndarray):
+        return items if isinstance(items, np.memmap) else np.asarray(items)
+    if hasattr(items, "toarray") or getattr(items, "is_sparse", False):
+        way = "toarray" if hasattr(items, "toarray") else "to_dense"
+        raise FeatureError(
+            f"{name} are a sparse {type(items).__name__}; give X.{way}(), block by "
+            "block where that is too large"
+        )
+    try:
+        array = np.asarray(_without_gradient(items))
+    except (ValueError, TypeError, RuntimeError) as error:
+        told = " ".join(str(error).split())
+        raise FeatureError(f"{name} are no matrix: {told}") from None
+    if array.dtype == object and array.ndim == 0:
+        raise NoNumberError(
+            f"{name} must be a matrix of numbers, got a {type(items).__name__}"
+        )
+    return array
+
+
+def _without_gradient(items: Any) -> Any:
+    """Return a tensor of torch as one that NumPy can read; anything else as it is."""
+    if not hasattr(items, "requires_grad"):
+        return items
+    tensor = items.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
 def number_matrix(table: Any, places: Sequence[int], source: str) -> NDArray[Any]:
@@ -58,7 +140,7 @@ def number_matrix(table: Any, places: Sequence[int], source: str) -> NDArray[Any
     """
     fields = [table.schema.field(i) for i in places]
     for field in fields:
-        if not (is_number(field.type) or str(field.type) == "bool"):
+        if not (is_number(field.type) or is_flag(field.type)):
             raise FeatureError(
                 f"column {field.name!r} of {source} holds {field.type}, not numbers"
             )
@@ -144,5 +226,6 @@ def _plain_pandas(frame: Any) -> NDArray[Any] | None:
     if dtypes is None or not hasattr(frame, "iloc"):
         return None
     if all(isinstance(each, np.dtype) and each.kind in "fiub" for each in dtypes):
-        return np.asarray(frame)
+        matrix = np.asarray(frame)  # of objects where truth values are among numbers
+        return None if matrix.dtype == object else matrix
     return None

@@ -1,5 +1,6 @@
 """Columns of any encoding as columns of plain types."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,48 @@ def plain_column(column: Any) -> Any:
         return column
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     return pa.chunked_array([_plain(chunk, wanted) for chunk in chunks], wanted)
+
+
+def stored_column(column: Any) -> Any:
+    """Return a column of the type that it has, but for views and run-ends.
+
+    These say how values lie in memory, not what they are, and few kernels know them.
+    """
+    import pyarrow.types as types
+
+    if _is_layout(column.type):
+        return plain_column(column)
+    if types.is_dictionary(column.type) and _is_layout(column.type.value_type):
+        return _chunk_by_chunk(_plain_dictionary, column)
+    return column
+
+
+def _is_layout(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    layouts = (
+        *(types.is_string_view, types.is_binary_view, types.is_list_view),
+        *(types.is_large_list_view, types.is_run_end_encoded),
+    )
+    return any(is_one(kind) for is_one in layouts)
+
+
+def _chunk_by_chunk(change: Callable[[Any], Any], column: Any) -> Any:
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    made = [change(chunk) for chunk in chunks or [pa.array([], column.type)]]
+    return pa.chunked_array(made)
+
+
+def _plain_dictionary(chunk: Any) -> Any:
+    """Return categories whose values are plain: Arrow cannot decode views."""
+    import pyarrow as pa
+
+    values = _plain(chunk.dictionary, plain_type(chunk.type.value_type))
+    return pa.DictionaryArray.from_arrays(
+        chunk.indices, values, ordered=chunk.type.ordered
+    )
 
 
 def _plain(chunk: Any, wanted: Any) -> Any:
@@ -63,3 +106,14 @@ def _plain_lists(chunk: Any, wanted: Any) -> Any:
     values = _plain(chunk.flatten(), wanted.value_type)
     mask = chunk.is_null() if chunk.null_count else None
     return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=mask)
+
+
+def own_memory(column: Any) -> Any:
+    """Return a copy of a column in memory that nobody can write to."""
+    import pyarrow as pa
+
+    table = pa.table([column], names=[""])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)

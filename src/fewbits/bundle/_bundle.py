@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Self
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones, encoders
+from fewbits._arrow import as_array, named_array
 from fewbits._checks import check_choice
+from fewbits._frozen import ReadOnlyDict
 from fewbits._typing import CodeArray
 from fewbits.backbones import Backbone
 from fewbits.bundle._class_files import (
@@ -108,7 +110,12 @@ class Bundle:
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "info", ReadOnlyDict(self.info))
         check_classes(self.encoder.n_bits, self.codebook, self.calibration)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The index of a copy is made anew, frozen as well.
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return the features of raw items, or check them where they are the features.
@@ -135,25 +142,21 @@ class Bundle:
     def _as_items(self, items: Any) -> Any:
         """Return raw items as a matrix of features, or as a list of texts or images."""
         if self.item_kind == "codes":
-            return as_codes(items, n_bits=self.encoder.n_bits)
+            return as_codes(as_array(items, "codes"), n_bits=self.encoder.n_bits)
         if self.backbone is None:
             check_several(items)
-            self._check_columns(items)
-            return as_features(items, self.encoder.n_features)
+            array, names = named_array(items)
+            if names is not None:
+                self._check_names(names)
+            return as_features(array, self.encoder.n_features)
         return as_items(items, self.item_kind)
 
-    def _check_columns(self, items: Any) -> None:
+    def _check_names(self, names: list[str]) -> None:
         """Refuse a data frame whose named columns are not those of the features."""
-        learnt, names = self.info.get(FEATURE_NAMES), getattr(items, "columns", None)
-        if (
-            learnt is None
-            or names is None
-            or not all(isinstance(n, str) for n in names)
-        ):
-            return
-        if (given := list(names)) != learnt:
+        learnt = self.info.get(FEATURE_NAMES, names)
+        if names != learnt:
             how = "other columns than"
-            if sorted(given) == sorted(learnt):
+            if sorted(names) == sorted(learnt):
                 how = "the columns, in another order, that"
             raise FeatureError(
                 f"the data frame has {how} the encoder was learnt from; give "
@@ -205,7 +208,8 @@ class Bundle:
             or pyarrow, with the names below; or what `fewbits.inputs.read` returns.
         vectors, texts : str, default=None
             The column of a table that holds the items; for vectors also several columns
-            of numbers. Without a name, the only one that fits is taken.
+            of numbers. Where only `id` or `keep` is named, the only one that fits is
+            taken.
         id : str, default=None
             The column of a table that holds unique ids: whole numbers or texts.
         keep : sequence of str, default=None
@@ -544,11 +548,10 @@ class Bundle:
         )
 
     def _given(self, items: Any) -> Any:
-        """Return examples as raw items that can be counted and walked over."""
-        check_several(items)
-        if not hasattr(items, "__len__"):
-            raise ArgumentError(f"examples must be a list of items, got {items!r}")
-        return self._as_items(items) if len(items) else []
+        """Return examples as `features` takes them; an empty list is of any kind."""
+        if isinstance(items, list | tuple) and not items:
+            return []
+        return self._as_items(items)
 
     def classify(
         self,

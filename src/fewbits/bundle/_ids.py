@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import as_column, is_column, is_integer, is_text
-from fewbits._frozen import frozen_array
+from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 
@@ -31,7 +31,7 @@ def checked_ids(ids: Any, n: int) -> Any:
     import pyarrow as pa
 
     if ids is None:
-        return pa.array(np.arange(n, dtype=np.int64))
+        return pa.array(frozen_array(np.arange(n, dtype=np.int64)))
     column = _column(ids)
     if is_text(column.type):
         _check_unique(column)
@@ -40,15 +40,14 @@ def checked_ids(ids: Any, n: int) -> Any:
         return pa.array([], pa.int64())
     numbers = _whole_numbers(column)
     _check_unique(pa.chunked_array([pa.array(numbers)]))
-    return pa.array(numbers)
+    return pa.array(frozen_array(numbers))
 
 
 def ids_of(column: Any) -> NDArray[Any]:
     """Return a column of ids as an array that nobody can change."""
     if is_text(column.type):
         texts = np.fromiter(column.to_pylist(), dtype=object, count=len(column))
-        texts.flags.writeable = False
-        return texts
+        return read_only(texts)
     return frozen_array(column.to_numpy())
 
 

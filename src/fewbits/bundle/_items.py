@@ -8,8 +8,8 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, known_names
-from fewbits._frozen import frozen_array
+from fewbits._arrow import known_names, own_memory, typed_column
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._ids import Lookup, checked_ids, ids_of
@@ -28,7 +28,7 @@ LABEL_COLUMN = "label"
 Vectors = NDArray[Any] | Int8Vectors
 
 
-class Items:
+class Items(Immutable):
     """Ids, codes, user columns and, if kept, vectors, all aligned.
 
     Parameters
@@ -79,7 +79,8 @@ class Items:
             if len(column) != len(codes):
                 shown = "ids" if name == ID else f"entries in {name!r}"
                 raise ArgumentError(f"{len(codes)} codes, but {len(column)} {shown}")
-        return cls(pa.table(parts))
+        table = pa.table(parts).combine_chunks()
+        return cls(pa.table({name: _own_memory(table[name]) for name in parts}))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -233,30 +234,26 @@ class Items:
 
 
 def _user_column(name: str, column: Any) -> Any:
-    """Return a column of the user's in memory of its own."""
+    """Return a column of the user's, of its own type."""
     try:
         if isinstance(column, np.ndarray):
-            return as_column(column.tolist())
-        return _own_memory(as_column(column))
+            typed = _is_typed(column)
+            column = frozen_array(column) if typed else column.tolist()
+        return typed_column(column)
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
 
 
+def _is_typed(array: NDArray[Any]) -> bool:
+    """Tell an array of a type that Arrow has, too."""
+    return array.ndim == 1 and array.dtype.kind in "biufmM" and array.dtype.isnative
+
+
 def _own_memory(column: Any) -> Any:
     """Copy a column of Arrow's that may lie over an array which somebody changes."""
-    import pyarrow as pa
-
-    if not any(
-        buffer is not None and buffer.is_mutable
-        for chunk in column.chunks
-        for buffer in chunk.buffers()
-    ):
-        return column
-    table = pa.table([column], names=[""])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)
+    buffers = [each for chunk in column.chunks for each in chunk.buffers()]
+    changes = any(each is not None and each.is_mutable for each in buffers)
+    return own_memory(column) if changes else column
 
 
 def _vector_columns(vectors: Vectors) -> dict[str, Any]:

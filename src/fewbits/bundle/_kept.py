@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._frozen import frozen_array
 from fewbits.bundle._items import Vectors
 from fewbits.errors import ArgumentError
 from fewbits.index import Int8Vectors
@@ -47,4 +48,4 @@ def kept_vectors(features: NDArray[Any], form: str | None) -> Vectors | None:
         raise ArgumentError(
             f"the features of row {row} are too large for float16: keep float32"
         )
-    return kept
+    return frozen_array(kept, arrow=False)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from fewbits._checks import whole_number
+from fewbits._frozen import frozen_array
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError, CodeError
@@ -47,13 +48,12 @@ their own, got 8
 
 
 def class_codes(codes: CodeArray, n_bits: int) -> CodeArray:
-    """Return a read-only copy of codes that are fit for classes."""
-    array = as_codes(codes, n_bits=n_bits).copy()
+    """Return codes that are fit for classes as an array that nobody can change."""
+    array = as_codes(codes, n_bits=n_bits)
     if not len(array):
         raise ArgumentError("a codebook needs at least one class, got none")
     check_unused(array, n_bits, "class codes")
-    array.flags.writeable = False
-    return array
+    return frozen_array(array)
 
 
 def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from fewbits._artefacts import Tensors, checksum, tensor_bytes
 from fewbits._checks import whole_number
 from fewbits._files import atomic_write
+from fewbits._frozen import Immutable
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.codes import prefix
 from fewbits.decoding._chunks import ChunkTables
@@ -23,7 +24,7 @@ FORMAT = "fewbits-codebook-1"
 
 
 @final
-class Codebook:
+class Codebook(Immutable):
     """One code for each class; an item belongs to the class whose code its own is like.
 
     Several classes may share a code: learners from side information give such books.

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._frozen import frozen_array
 from fewbits.decoding._code_table import KeyArray
 
 MAX_BUDGET = 1 << 20
@@ -50,8 +51,7 @@ def rank_flips(n_bits: int, budget: int) -> NDArray[np.uint8]:
     flips = np.zeros((len(sets), max(1, max(map(len, sets)))), np.uint8)
     for row, each in zip(flips, sets, strict=True):
         row[: len(each)] = each
-    flips.flags.writeable = False
-    return flips
+    return frozen_array(flips)
 
 
 def _rank_sets(n_bits: int, budget: int) -> Iterator[tuple[int, ...]]:

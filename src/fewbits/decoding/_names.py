@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._artefacts import Tensors
+from fewbits._frozen import frozen_array, read_only
 from fewbits._labels import as_labels, check_same_kind, label_kind
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
@@ -28,9 +29,9 @@ def as_names(names: ArrayLike, n_classes: int) -> Array:
     if len(unique) < len(array):
         twice = unique[counts.argmax()]
         raise ArgumentError(f"names of classes must be unique, got {twice!s} twice")
-    array = array.copy()
-    array.flags.writeable = False
-    return array
+    if array.dtype.hasobject:
+        return read_only(array.copy())
+    return frozen_array(array)
 
 
 def as_name_array(names: ArrayLike, what: str) -> Array:

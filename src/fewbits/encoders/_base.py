@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._artefacts import checksum, tensor_bytes
 from fewbits._checks import whole_number
 from fewbits._files import atomic_write
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._features import as_features, feature_blocks
@@ -21,7 +21,7 @@ Tensors = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 
 
-class Encoder(ABC):
+class Encoder(Immutable, ABC):
     """Map features to codes: ``project`` to scores, keep the sign of each.
 
     The same row gives the same bits whatever the batch, the number of threads, the
@@ -210,29 +210,12 @@ class Encoder(ABC):
         }
         return tensor_bytes(self.tensors(), metadata)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What is derived and kept can be made again.
-        return {
-            name: value
-            for name, value in self.__dict__.items()
-            if not isinstance(getattr(type(self), name, None), cached_property)
-        }
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # What is derived from an attribute and kept would not follow a change.
-        if name in self.__dict__:
-            raise AttributeError(f"encoders are immutable: {name!r} is set already")
-        super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"encoders are immutable: {name!r} cannot be deleted")
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_features} -> {self.n_bits} bits)"
 
 
 def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
-    """Return a read-only, C-ordered copy.
+    """Return a C-ordered copy that nobody can change.
 
     Raises
     ------
@@ -251,8 +234,7 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
         copy = np.array(original, dtype=dtype, order="C")
     if whole and not np.array_equal(copy, original):
         raise ArgumentError(f"numbers too large for {np.dtype(dtype)}")
-    copy.flags.writeable = False
-    return copy
+    return frozen_array(copy)
 
 
 def as_zero_bit(zero_bit: int) -> int:

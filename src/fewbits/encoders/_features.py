@@ -20,7 +20,7 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     Parameters
     ----------
     X : array-like of shape (n, n_features), data frame or column of vectors
-        Of any real dtype.
+        Of real numbers.
     n_features : int, default=None
         The width it must have; None takes any.
 
@@ -39,16 +39,7 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     >>> as_features([[1, 2], [3, 4]], n_features=2).shape
     (2, 2)
     """
-    array = X if isinstance(X, np.ndarray) else _asarray(X)
-    if isinstance(array, np.ma.MaskedArray):
-        raise FeatureError("features are a masked array; fill its gaps first")
-    if hasattr(X, "toarray"):
-        raise FeatureError(
-            f"features are a sparse {type(X).__name__}; give X.toarray(), block by "
-            "block where that is too large"
-        )
-    if array.dtype.kind not in "fiub":
-        raise FeatureError(f"features must be real numbers, got dtype {array.dtype}")
+    array = as_array(X)
     if array.ndim != 2:
         hint = "; for a single item pass x[None, :]" if array.ndim == 1 else ""
         raise FeatureError(
@@ -100,12 +91,3 @@ def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]
                 f"{X[start + row, column]} in row {start + row}, column {column}"
             )
         yield span, block
-
-
-def _asarray(X: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(as_array(X))
-    except FeatureError:
-        raise
-    except ValueError as error:
-        raise FeatureError(f"features are no matrix: {error}") from error

@@ -55,6 +55,8 @@ class Int8Vectors:
     """
 
     __slots__ = ("_blocks", "_values")
+    _values: NDArray[np.int8]
+    _blocks: Float32Array
 
     def __init__(self, values: NDArray[np.int8], blocks: Float32Array) -> None:
         _check(values, "values", np.int8, 2)
@@ -66,8 +68,12 @@ class Int8Vectors:
                 f"blocks of values of shape {values.shape} must have shape {expected}, "
                 f"and a feature or more, got {blocks.shape}"
             )
-        self._values = frozen_array(np.ascontiguousarray(values))
-        self._blocks = frozen_array(np.ascontiguousarray(blocks))
+        own = super().__setattr__
+        own("_values", frozen_array(np.ascontiguousarray(values)))
+        own("_blocks", frozen_array(np.ascontiguousarray(blocks)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Int8Vectors are immutable, got another {name}")
 
     @classmethod
     def from_vectors(cls, X: ArrayLike) -> Self:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fewbits._arrow import is_list, is_number, is_text, known_names
+from fewbits._arrow import is_flag, is_list, is_number, is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._cells import are_digits, are_numbers, are_vectors, stray
@@ -19,6 +19,7 @@ from fewbits.inputs._shards import Table
 ROW_NUMBERS = re.compile(r"|id|index|unnamed: 0|__index_level_\d+__", re.IGNORECASE)
 #: Names that columns of labels have.
 LABELS = {"class", "label", "labels", "target", "y"}
+_GROUPS = ("vectors", "written", "texts", "digits", "numbers", "flags", "other")
 _NAME_ONE = "name one (on the command line by --column)"
 
 
@@ -123,10 +124,7 @@ def tell_left_out(table: Table, choice: Choice, kept: set[int], source: str) -> 
 
 def _grouped(table: Table, places: Sequence[int]) -> dict[str, list[int]]:
     """Sort columns by what they may be used for."""
-    groups: dict[str, list[int]] = {
-        name: []
-        for name in ("vectors", "written", "texts", "digits", "numbers", "other")
-    }
+    groups: dict[str, list[int]] = {name: [] for name in _GROUPS}
     for i in places:
         groups[_group(table, i)].append(i)
     return groups
@@ -138,6 +136,8 @@ def _group(table: Table, place: int) -> str:
         return "vectors"
     if is_number(kind):
         return "numbers"
+    if is_flag(kind):
+        return "flags"
     if not is_text(kind):
         return "other"
     column = table.column(place)
@@ -158,9 +158,8 @@ def _numbers(
                 "neither texts nor plain numbers nor vectors in brackets; write them "
                 "plainly, or leave the column out"
             )
-    features = [
-        i for i in groups["numbers"] if not ROW_NUMBERS.fullmatch(table.names[i])
-    ]
+    numbers = sorted(groups["numbers"] + groups["flags"])
+    features = [i for i in numbers if not ROW_NUMBERS.fullmatch(table.names[i])]
     if len(features) < 2 or groups["other"]:
         wrong = groups["other"] or list(others)
         found = known_names(f"{table.names[i]} ({table.fields[i].type})" for i in wrong)
@@ -208,7 +207,7 @@ def _check_strays(table: Table, groups: dict[str, list[int]], source: str) -> No
 def _check_numbers(table: Table, places: Sequence[int], source: str) -> None:
     for i in places:
         kind = table.fields[i].type
-        if not is_number(kind):
+        if not (is_number(kind) or is_flag(kind)):
             told = "string" if is_text(kind) else kind
             raise ArgumentError(
                 f"column {table.names[i]!r} of {source} holds {told}, not numbers"

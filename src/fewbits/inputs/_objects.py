@@ -1,6 +1,7 @@
 """What is given in Python: data frames, their columns, arrays and lists."""
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     known_names,
+    own_memory,
+    typed_table,
 )
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs._cells import is_vector
+from fewbits.inputs._cells import are_vectors
 from fewbits.inputs._checks import check_several, check_texts, checked_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Loaded
@@ -26,13 +29,26 @@ from fewbits.inputs._texts import Texts
 _SHOWN = 40  # letters of a text that is told
 
 
+class _Given(Loaded):
+    """A data frame. What is kept of it is copied, unless it is Arrow's own."""
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(typed_table(frame))
+        self._is_arrow = hasattr(frame, "column_names")
+
+    def kept(self, place: int) -> Any:
+        column = super().kept(place)
+        return column if self._is_arrow else own_memory(column)
+
+
 def read_object(items: Any, wanted: Wanted) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     if is_frame(items):
-        return read_table(Loaded(as_table(items)), wanted, "the data frame")
+        return read_table(_Given(items), wanted, "the data frame")
     check_several(items)
     what = f"the {type(items).__name__}"
     wanted.refuse(what)
+    items = items if is_column(items) else _unwrapped(items)
     if _holds_texts(items):
         return Input("texts", as_texts(items), None, what)
     if _holds_images(items):
@@ -40,8 +56,8 @@ def read_object(items: Any, wanted: Wanted) -> Input:
     if isinstance(items, np.ma.MaskedArray):
         raise ArgumentError(f"{what} is masked; fill its gaps first")
     try:
-        array = np.asarray(as_array(items))
-    except (FeatureError, ValueError) as error:
+        array = as_array(items, "vectors")
+    except FeatureError as error:
         raise ArgumentError(f"{what} holds no items: {error}") from None
     return Input("vectors", checked_vectors(array, what), None, what)
 
@@ -56,16 +72,7 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     """
     if kind == "texts":
         return as_texts(items)
-    check_several(items)
-    if is_frame(items):
-        items = _only_column(items)
-    if is_column(items):
-        column = as_column(items)
-        check_full(column, "the column")
-        return [*column.to_pylist()]
-    if isinstance(items, np.ndarray) and items.dtype.kind in "OUT":
-        return [*items.tolist()]
-    return items if isinstance(items, Sequence) else list(items)
+    return _listed(items, "images")
 
 
 def as_texts(items: Any) -> Sequence[str]:
@@ -79,56 +86,70 @@ def as_texts(items: Any) -> Sequence[str]:
     ------
     ArgumentError
         When one string is given in place of a list, a data frame has several columns,
-        or a text is missing, blank or something else.
+        a text is missing, blank or something else, or all are vectors in writing.
     """
     if isinstance(items, Texts):
         return items
-    check_several(items)
-    if is_frame(items):
-        items = _only_column(items)
-    if is_column(items):
-        column = as_column(items)
-        check_full(column, "the column")
-        if not is_text(column.type):
-            raise ArgumentError(f"expected texts, got a column of {column.type}")
-        texts: Sequence[str] = Texts(column)
-    else:
-        texts = list(_one_by_one(items))
+    texts = _listed(items, "texts")
     for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise FeatureError(f"expected texts, got {_told(text)} in row {row}")
+        _check_text(text, row)
     check_texts(texts, "the list of items")
-    if len(texts) and all(map(is_vector, texts)):
-        raise ArgumentError(
-            f"the list of items holds vectors in writing, such as {texts[0][:_SHOWN]!r}"
-            ", which are no texts; give an array of numbers"
-        )
+    _check_no_vectors(texts)
     return texts
 
 
-def _one_by_one(items: Any) -> Iterable[Any]:
+def _listed(items: Any, kind: str) -> Sequence[Any]:
+    """Return a sequence of whatever holds items one by one."""
+    check_several(items)
+    if is_frame(items):
+        items = _only_column(items, kind)
+    if is_column(items):
+        return _of_column(as_column(items), kind)
+    items = _unwrapped(items)
     if isinstance(items, np.ndarray):
-        if items.ndim != 1:
-            raise ArgumentError(f"expected a list of texts, got shape {items.shape}")
-        items = items.tolist()
-    if isinstance(items, dict | set | frozenset):
-        raise ArgumentError(f"expected a list of texts, got a {type(items).__name__}")
+        if items.ndim == 0 or (items.ndim > 1 and kind == "texts"):
+            raise ArgumentError(f"expected a list of {kind}, got shape {items.shape}")
+        return [*items.tolist()] if items.ndim == 1 else [*items]
+    if not isinstance(items, Sequence):
+        raise ArgumentError(f"expected a list of {kind}, got a {type(items).__name__}")
+    return [*items] if isinstance(items, deque) else items  # it gives no slices
+
+
+def _unwrapped(items: Any) -> Any:
+    """Return what only NumPy can look into, such as an index of pandas, as an array."""
+    if isinstance(items, np.ndarray) or not hasattr(items, "__array__"):
+        return items
     try:
-        found: Iterable[Any] = iter(items)
-        return found
-    except TypeError:
-        what = type(items).__name__
-        raise ArgumentError(f"expected a list of texts, got {what}") from None
+        return np.asarray(items)
+    except (TypeError, ValueError, RuntimeError):
+        return items
 
 
-def _only_column(frame: Any) -> Any:
+def _of_column(column: Any, kind: str) -> Sequence[Any]:
+    check_full(column, "the column")
+    if is_text(column.type):
+        return Texts(column) if kind == "texts" else [*column.to_pylist()]
+    raise ArgumentError(f"expected {kind}, got a column of {column.type}")
+
+
+def _check_no_vectors(texts: Sequence[str]) -> None:
+    """Refuse texts that are all vectors in writing: they would be embedded as words."""
+    some = len(texts) and are_vectors(as_column(list(texts[:100])))
+    if some and are_vectors(as_column(list(texts))):
+        raise ArgumentError(
+            f"expected texts, got vectors in writing such as {texts[0][:30]!r}; "
+            "give them as numbers, such as by json.loads"
+        )
+
+
+def _only_column(frame: Any, kind: str) -> Any:
     table = as_table(frame)
     if table.num_columns != 1:
         raise ArgumentError(
-            "expected a list of texts, got a data frame; name its column, such as "
+            f"expected a list of {kind}, got a data frame; name its column, such as "
             f"items[{table.column_names[0]!r}], of {known_names(table.column_names)}"
             if table.num_columns
-            else "expected a list of texts, got a data frame without columns"
+            else f"expected a list of {kind}, got a data frame without columns"
         )
     return table.column(0)
 
@@ -140,18 +161,30 @@ def _holds_texts(items: Any) -> bool:
         return items.dtype.kind in "UT" or (
             items.dtype.kind == "O" and items.ndim == 1 and _first_is(items, str)
         )
-    return isinstance(items, Sequence) and _first_is(items, str)
+    return _is_list(items) and _first_is(items, str)
 
 
 def _holds_images(items: Any) -> bool:
-    if not isinstance(items, Sequence) or not len(items):
+    if not _is_list(items) or not len(items):
         return False
     return isinstance(items[0], Path) or hasattr(items[0], "getbands")
+
+
+def _is_list(items: Any) -> bool:
+    return isinstance(items, Sequence) and not isinstance(items, memoryview)
 
 
 def _first_is(items: Any, kind: type) -> bool:
     return len(items) > 0 and isinstance(items[0], kind)
 
 
-def _told(value: Any) -> str:
-    return "no value" if value is None or value != value else type(value).__name__
+def _check_text(text: Any, row: int) -> None:
+    if not isinstance(text, str):
+        missing = text is None or type(text).__name__ == "NAType"
+        nan = isinstance(text, float) and text != text
+        told = "no value" if missing or nan else type(text).__name__
+        raise FeatureError(f"expected texts, got {told} in row {row}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise FeatureError(f"the text in row {row} is no Unicode: {error}") from None

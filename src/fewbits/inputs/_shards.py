@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import list_matrix, plain_column, plain_table, plain_type
+from fewbits._arrow import (
+    list_matrix,
+    plain_column,
+    plain_table,
+    plain_type,
+    stored_column,
+)
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
 PARQUET = {".parquet", ".pq"}
@@ -40,6 +46,10 @@ class Table(ABC):
         """Return a plain column."""
 
     @abstractmethod
+    def kept(self, place: int) -> Any:
+        """Return a column of the type that it has, to be given back later."""
+
+    @abstractmethod
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         """Return a column of lists as a matrix, holding no second copy of it."""
 
@@ -53,7 +63,7 @@ class Loaded(Table):
     """A table that is in memory, or mapped."""
 
     def __init__(self, table: Any) -> None:
-        self._table = plain_table(table)
+        self._given, self._table = table, plain_table(table)
         self.fields = list(self._table.schema)
 
     def __len__(self) -> int:
@@ -61,6 +71,9 @@ class Loaded(Table):
 
     def column(self, place: int) -> Any:
         return self._table.column(place)
+
+    def kept(self, place: int) -> Any:
+        return stored_column(self._given.column(place))
 
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         return list_matrix(self._table.column(place), what)
@@ -87,13 +100,12 @@ class ParquetShards(Table):
         return self._length
 
     def column(self, place: int) -> Any:
-        import pyarrow as pa
-
         kind = self.fields[place].type
-        chunks = [plain_column(each) for each in self._batches(place)]
-        return pa.chunked_array(
-            [chunk for column in chunks for chunk in _chunks(column)], kind
-        )
+        return _joined([plain_column(each) for each in self._batches(place)], kind)
+
+    def kept(self, place: int) -> Any:
+        found = [stored_column(each) for each in self._batches(place)]
+        return _joined(found, found[0].type if found else self.fields[place].type)
 
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         matrix = np.empty((0, 0))
@@ -135,9 +147,11 @@ def open_tables(paths: Sequence[Path]) -> Table:
         return ParquetShards(paths)
     import pyarrow as pa
 
-    tables = [plain_table(_read_arrow(path)) for path in paths]
-    check_same([list(table.schema) for table in tables], paths)
-    return Loaded(pa.concat_tables(table.cast(tables[0].schema) for table in tables))
+    tables = [_read_arrow(path) for path in paths]
+    check_same([_plain_fields(table.schema) for table in tables], paths)
+    if any(table.schema.types != tables[0].schema.types for table in tables):
+        tables = [plain_table(table) for table in tables]
+    return Loaded(pa.concat_tables(_cast(table, tables[0].schema) for table in tables))
 
 
 def check_same(schemas: Sequence[Sequence[Any]], paths: Sequence[Path]) -> None:
@@ -194,6 +208,11 @@ def read_ipc(source: Any, head: bytes) -> Any:
     return table
 
 
+def _cast(table: Any, schema: Any) -> Any:
+    """Return a table with what a schema says beside types, such as about nulls."""
+    return table if table.schema.equals(schema) else table.cast(schema)
+
+
 def _plain_fields(schema: Any) -> list[Any]:
     import pyarrow as pa
 
@@ -206,5 +225,8 @@ def _chunked(column: Any) -> Any:
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _chunks(column: Any) -> list[Any]:
-    return list(_chunked(column).chunks)
+def _joined(columns: Sequence[Any], kind: Any) -> Any:
+    import pyarrow as pa
+
+    chunks = [chunk for column in columns for chunk in _chunked(column).chunks]
+    return pa.chunked_array(chunks, kind)

@@ -100,9 +100,9 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
     beside = _beside(table, wanted, choice, kept, places["id"])
     if not wanted.column:
         tell_left_out(table, choice, {*beside, *_row_numbers(table, choice)}, source)
-    columns = {table.names[i]: table.column(i) for i in beside}
+    columns = {table.names[i]: table.kept(i) for i in beside}
     if places["label"] is not None:
-        columns[table.names[places["label"]]] = table.column(places["label"])
+        columns[table.names[places["label"]]] = table.kept(places["label"])
     side_by_side = choice.how == "numbers"
     return Input(
         kind,

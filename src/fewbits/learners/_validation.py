@@ -3,55 +3,47 @@
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from fewbits._arrow import as_array, is_column, is_frame
+from fewbits._arrow import named_array
 from fewbits._typing import Array
 from fewbits.errors import FeatureError
 
 
-def validated(estimator: Any, X: ArrayLike, **options: Any) -> Array:
+def validated(
+    estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
+) -> Array:
     """Check shape, width, names and dtype, but read no value of a memory map.
+
+    Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
 
     Raises
     ------
     FeatureError
         Where scikit-learn would refuse, or where X has gaps.
     """
-    check_no_gaps(X)
-    X = _plain(X)
+    array, names = named_array(X)
     try:
-        checked: Array = validate_data(estimator, X, ensure_all_finite=False, **options)
-        if checked.dtype == object:  # of Python's integers, which know no bounds
-            checked = checked.astype(np.float64)
-    except OverflowError as error:
-        raise FeatureError("X holds an integer too large for float64") from error
+        checked: Array = check_array(
+            array,
+            ensure_all_finite=False,
+            ensure_min_samples=ensure_min_samples if reset else 0,
+            estimator=estimator,
+            input_name="X",
+        )
+        # The names and the width alone, whatever kind of frame they come from.
+        shown = checked if names is None else _without_rows(names)
+        validate_data(estimator, shown, reset=reset, skip_check_array=True)
     except ValueError as error:
         raise FeatureError(_one_line(str(error))) from error
     return checked
 
 
-def _plain(X: Any) -> Any:
-    """Return what scikit-learn does not know, as a column of vectors, as a matrix.
+def _without_rows(names: list[str]) -> Any:
+    import pyarrow as pa
 
-    Frames of numbers stay as they are, because their names are remembered.
-    """
-    if not is_frame(X):
-        return as_array(X) if is_column(X) else X
-    plain = as_array(X)  # refuses what is missing, and what is no number
-    if plain.shape != getattr(X, "shape", None):
-        return plain
-    if hasattr(X, "iloc"):  # pandas, whose own types scikit-learn does not all know
-        return type(X)(plain, columns=X.columns)
-    return X if hasattr(X, "get_columns") else plain
-
-
-def check_no_gaps(X: Any) -> None:
-    """Refuse a masked array: what lies in its gaps would be read."""
-    if isinstance(X, np.ma.MaskedArray):
-        raise FeatureError("X is a masked array; fill its gaps first")
+    return pa.table({name: pa.array([], pa.float64()) for name in names})
 
 
 def _one_line(message: str) -> str:

@@ -106,9 +106,7 @@ def fit_bundle(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
             "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
         )
-    source = checked_labels(source)
-    if not isinstance(source, Input):
-        source = read(source)
+    source = checked_labels(source if isinstance(source, Input) else read(source))
     if method == PACKED:
         return of_packed(source, n_bits, parameters or {})
     extractor = backbone_of(source, backbone, progress)

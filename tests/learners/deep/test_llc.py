@@ -281,5 +281,5 @@ def test_cca_of_a_single_feature():
 def test_names_that_no_codebook_has_are_refused_before_training():
     labels = np.repeat([b"a", b"b"], 20)
     model = LLC(4, callbacks=[lambda _: pytest.fail("trained")])
-    with pytest.raises(ArgumentError, match="labels must be integers"):
+    with pytest.raises(ArgumentError, match="labels must be strings"):
         model.fit(np.eye(40, dtype=np.float32), labels)

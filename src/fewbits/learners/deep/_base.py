@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from fewbits._arrow import as_array
 from fewbits._typing import Array, CodeArray
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
@@ -30,7 +31,6 @@ from fewbits.learners._parameters import (
     check_path,
 )
 from fewbits.learners._progress import report
-from fewbits.learners._validation import check_no_gaps
 from fewbits.learners.deep._data import (
     MOST_BYTES,
     ArrayItems,
@@ -225,9 +225,8 @@ class DeepLearner(IterativeLearner):
     def _features(self, X: ArrayLike, **options: Any) -> Array:
         if self.backbone is None:
             return super()._features(X, **options)
-        check_no_gaps(X)
-        items: Array = X if isinstance(X, np.ndarray) else np.asarray(X)
-        if items.ndim < 2 or items.dtype.kind not in "biuf":
+        items = as_array(X, "items")
+        if items.ndim < 2:
             raise FeatureError(
                 f"items must be numbers (n, ...), got shape {items.shape} and dtype "
                 f"{items.dtype}"
