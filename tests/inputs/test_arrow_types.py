@@ -182,7 +182,7 @@ def test_written_vectors_that_are_none(tmp_path):
             inputs.read(pa.table({"v": written}), column="v")
     texts = ["[1, 2]", "[see below]"]
     assert inputs.read(pa.table({"v": texts}), column="v").values == texts
-    with pytest.raises(ArgumentError, match="holds vectors in writing, such as"):
+    with pytest.raises(ArgumentError, match="got vectors in writing such as"):
         inputs.read(["[1, 2]", "[3, 4]"])
 
 

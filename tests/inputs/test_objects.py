@@ -93,9 +93,9 @@ def test_texts(texts):
         (pa.table({"a": X, "b": X}), r"2 columns of texts or vectors \(a, b\)"),
         (pa.array([[1.0], None]), "no value in row 1"),
         (pa.array([[1.0], [None]]), "lacks 1 number"),
-        ({"a": 1}, "shape|list"),
+        ({"a": 1}, "shape|list|matrix"),
         (5, "shape"),
-        (None, "shape|dtype"),
+        (None, "shape|dtype|matrix"),
     ],
     ids=range(23),
 )

@@ -110,6 +110,8 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
         raise ArgumentError(
             f"{what} have shape {array.shape}; labels need (n,) or (n, n_classes)"
         )
+    if array.dtype.kind == "O" and all(isinstance(x, str) for x in array.tolist()):
+        array = as_strings(array.tolist())
     if array.dtype.kind not in "biufU":
         raise ArgumentError(
             f"{what} are of dtype {array.dtype}; classes need names or whole numbers"
