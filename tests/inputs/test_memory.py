@@ -66,10 +66,7 @@ def test_labels_stay_as_short_as_they_are():
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_vectors_are_never_there_twice(tmp_path, n_shards, monkeypatch):
     X = np.ones((1000, 500), np.float32)
-    small = parquet.ParquetFile.iter_batches
-    monkeypatch.setattr(
-        parquet.ParquetFile, "iter_batches", lambda self, **k: small(self, 50, **k)
-    )
+    monkeypatch.setattr("fewbits.inputs._shards._BATCH", 50)
     column = pa.FixedSizeListArray.from_arrays(X.reshape(-1), 500)
     for i in range(n_shards):
         parquet.write_table(
