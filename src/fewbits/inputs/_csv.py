@@ -204,6 +204,11 @@ def _check_names(names: list[str], source: str) -> None:
     """Refuse a first row of numbers, and tell of a value, in the place of names."""
     if not names:
         return
+    if names[0].lower().startswith("sep="):
+        raise ArgumentError(
+            f"{source} begins with {names[0]!r}, which only Excel reads; leave out "
+            "that line"
+        )
     if all(map(_is_number, names)):
         raise ArgumentError(
             f"{source} has numbers where the names of its columns should be: add a "
