@@ -14,10 +14,14 @@ from pyarrow import parquet
 from fewbits import inputs
 
 READ = """
-import sys, resource
+import sys
 import pyarrow as pa, pyarrow.csv, pyarrow.compute, pyarrow.parquet, pyarrow.feather
 from fewbits import inputs
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def peak():  # ru_maxrss would begin with that of the parent
+    status = open("/proc/self/status").read()
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
 before = peak()
 found = inputs.read(sys.argv[1], column="text")
 assert len(found) == 200_000 and len(found.values[7]) == 1 << 20
@@ -25,7 +29,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in bytes elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak")
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".feather"])
 def test_one_text_of_a_megabyte_among_many(tmp_path, suffix):
     path = tmp_path / f"x{suffix}"
@@ -48,7 +52,7 @@ def test_one_text_of_a_megabyte_among_many(tmp_path, suffix):
         text=True,
         check=True,
     )
-    assert int(found.stdout) < 3 * size
+    assert size / 2 < int(found.stdout) < 3 * size
 
 
 def test_labels_stay_as_short_as_they_are():
