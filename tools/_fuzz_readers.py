@@ -25,6 +25,7 @@ from pyarrow import feather, parquet
 from fewbits import inputs
 from fewbits.errors import ArgumentError
 from fewbits.inputs import _csv
+from fewbits.inputs._csv_cells import MISSING
 from fewbits.inputs._json_lines import read_json_lines
 
 WORDS = ["one", "é", "日本", "a b", "", " ", "\u2028", "x\ny", "x\r\ny", "x\ry", 'q"q']
@@ -56,6 +57,7 @@ def patched_blocks(rng: random.Random) -> Iterator[None]:
         mock.patch("fewbits.inputs._csv._BATCH", rng.randrange(1, 5)),
         mock.patch("fewbits.inputs._csv._BLOCK", rng.choice((16, 64, 1 << 20))),
         mock.patch("fewbits.inputs._csv.HEAD", head),
+        mock.patch("fewbits.inputs._csv_head.HEAD", head),
         mock.patch("fewbits.inputs._streams.HEAD", head),
         mock.patch("fewbits.inputs._pipes.HEAD", head),
         mock.patch("fewbits.inputs._lines._BATCH", rng.randrange(1, 5)),
@@ -155,7 +157,7 @@ def _same_cells(table: Any, expected: dict[tuple[str, ...], list[list[str]]]) ->
 
 def _same_cell(value: Any, cell: str) -> bool:
     if value is None:
-        return cell.strip() in _csv.MISSING
+        return cell.strip() in MISSING
     if isinstance(value, bool):
         return cell.strip().lower() == str(value).lower()
     if isinstance(value, str):

@@ -31,7 +31,7 @@ def small_blocks(monkeypatch):
     def shrink(rows, head, block):
         monkeypatch.setattr(_csv, "_BATCH", rows)
         monkeypatch.setattr(_csv, "_BLOCK", block)
-        for module in ("_csv", "_streams", "_pipes"):
+        for module in ("_csv", "_csv_head", "_streams", "_pipes"):
             monkeypatch.setattr(f"fewbits.inputs.{module}.HEAD", head)
 
     return shrink
