@@ -31,7 +31,7 @@ def small_blocks(monkeypatch):
     def shrink(rows, head, block):
         monkeypatch.setattr(_csv, "_BATCH", rows)
         monkeypatch.setattr(_csv, "_BLOCK", block)
-        for module in ("_csv", "_streams", "_pipes"):
+        for module in ("_csv", "_csv_head", "_streams", "_pipes"):
             monkeypatch.setattr(f"fewbits.inputs.{module}.HEAD", head)
 
     return shrink
@@ -257,3 +257,19 @@ def test_words_below_many_numbers_or_gaps(tmp_path):
         table = _csv.read_csv(file, "x")
     assert table["a"].to_pylist() == [None] * 300 + [5]
     assert table["a"].type == pa.int64()
+
+
+@pytest.mark.parametrize("line", ["sep=;", "sep=,", "SEP=\t"])
+def test_the_line_that_only_excel_reads(tmp_path, line):
+    path = tmp_path / "x.csv"
+    path.write_text(f"{line}\ntext{line[-1]}n\none{line[-1]}1\n")
+    with pytest.raises(ArgumentError, match="which only Excel reads"):
+        inputs.read(path, column="text")
+
+
+def test_a_column_named_twice(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n")
+    np.testing.assert_array_equal(inputs.read(path, column=["b", "a"]).values, [[2, 1]])
+    with pytest.raises(ArgumentError, match="column 'a' is named 2 times"):
+        inputs.read(path, column=["a", "b", "a"])

@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import known_names
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._checks import as_labels, checked_vectors
 from fewbits.inputs._input import Input
@@ -73,7 +74,7 @@ def _arrays(
         for wanted in (column, label_column):
             if wanted is not None and wanted not in names:
                 raise ArgumentError(
-                    f"{path} has no array {wanted!r}; it has {', '.join(names)}"
+                    f"{path} has no array {wanted!r}; it has {known_names(names)}"
                 )
         name = column or _only([n for n in names if n != label_column], path)
         return archive[name], archive[label_column] if label_column else None
@@ -82,8 +83,8 @@ def _arrays(
 def _only(names: list[str], path: Path) -> str:
     if len(names) != 1:
         raise ArgumentError(
-            f"{path} holds {len(names)} arrays ({', '.join(names)}); name one (on the "
-            "command line by --column)"
+            f"{path} holds {len(names)} arrays ({known_names(names)}); name one (on "
+            "the command line by --column)"
         )
     return names[0]
 

@@ -51,6 +51,9 @@ def named(table: Table, names: Sequence[str], source: str) -> Choice:
     places = [place_of(table, name, source) for name in names]
     if len(places) > 1:
         _check_numbers(table, places, source)
+        name, count = Counter(names).most_common(1)[0]
+        if count > 1:
+            raise ArgumentError(f"column {name!r} is named {count} times")
         return Choice("numbers", places)
     (place,) = places
     kind = table.fields[place].type

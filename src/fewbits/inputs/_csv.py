@@ -8,32 +8,24 @@ import csv
 import io
 import sys
 from codecs import BOM_UTF8
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any
 
-from fewbits._arrow import is_text
-from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs._cells import PLAIN_NUMBER, matches
+from fewbits.errors import ArtefactError
+from fewbits.inputs._csv_cells import as_typed, without_gaps
+from fewbits.inputs._csv_head import check_head, check_names, find_delimiter
 from fewbits.inputs._lines import warn_of_blank_lines
 from fewbits.inputs._streams import HEAD, is_compressed, peekable
 
 _BATCH = 4096  # rows
 _BLOCK = 1 << 24  # bytes
-_LOOKED_AT = 50  # rows that tell what separates columns
-_DELIMITERS = (",", ";", "\t", "|", " ")
 #: What only Python's `csv` reads, or reads as it is meant.
 _FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SHOWN = 30  # letters that are told
-_LONG_NAME = 60  # letters of a name that may be a text instead
-#: What stands for a missing number.
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 
 
 def read_csv(
@@ -57,40 +49,19 @@ def read_csv(
     """
     with _long_cells(), peekable(raw) as file:
         head = file.peek(HEAD)
-        _check_head(head, source)
+        check_head(head, source)
         tabs = source.lower().removesuffix(".gz").removesuffix(".zst").endswith(".tsv")
-        delimiter = "\t" if tabs else _delimiter(head)
+        delimiter = "\t" if tabs else find_delimiter(head)
         table = None if path is None else _unquoted(path, delimiter)
         if table is None:
             table = _quoted(file, delimiter, source)
-    _check_names(table.column_names, source)
+    check_names(table.column_names, source)
     kept = {*as_text}
     columns = [
-        _without_gaps(column) if name in kept else as_typed(column)
+        without_gaps(column) if name in kept else as_typed(column)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
     return table.from_arrays(columns, names=table.column_names)
-
-
-def _without_gaps(column: Any) -> Any:
-    """Return labels as they are written, but for ``NA`` and the like among numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    gap = _is_gap(column)
-    if not pc.all(pc.or_(gap, matches(column, PLAIN_NUMBER))).as_py():
-        return column
-    trimmed = pc.ascii_trim_whitespace(column)
-    return pc.if_else(gap, pa.scalar(None, pa.large_string()), trimmed)
-
-
-def _is_gap(column: Any) -> Any:
-    """Tell for each cell of a column whether it stands for a missing number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    gaps = pa.array(MISSING, pa.large_string())
-    return pc.is_in(pc.ascii_trim_whitespace(column), value_set=gaps)
 
 
 @contextmanager
@@ -198,141 +169,3 @@ def _check_widths(
                 f"but a row up to line {line} has {len(row)} values, it begins with "
                 f"{shown!r}"
             )
-
-
-def _check_names(names: list[str], source: str) -> None:
-    """Refuse a first row of numbers, and tell of a value, in the place of names."""
-    if not names:
-        return
-    if all(map(_is_number, names)):
-        raise ArgumentError(
-            f"{source} has numbers where the names of its columns should be: add a "
-            "first line of names"
-        )
-    odd = next((name for name in names if len(name) > _LONG_NAME), None)
-    if odd is None and names[0] != "" and any(map(_is_number, names)):
-        odd = next(filter(_is_number, names))  # pandas leaves its index without a name
-    if odd is not None:
-        more = "..." * (len(odd) > _SHOWN)
-        warn_user(
-            f"{source}: {odd[:_SHOWN]!r}{more} in the first line is taken for the name "
-            "of a column; if it is a value, add a first line of names"
-        )
-
-
-def _check_head(head: bytes, source: str) -> None:
-    if head.startswith(b"PAR1"):
-        raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
-    if head.startswith(_UTF_16):
-        raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
-    if b"\0" in head:
-        raise ArtefactError(f"{source} is no text, so no csv file")
-
-
-def has_names(head: bytes, names: Iterable[str]) -> bool:
-    """Tell whether the first line of CSV names one of these columns."""
-    first = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
-    reader = csv.reader(first, delimiter=_delimiter(head))
-    try:
-        found = next((row for row in reader if row), [])
-    except csv.Error:
-        return False
-    return not set(names).isdisjoint(found)
-
-
-def _delimiter(head: bytes) -> str:
-    """Return what separates columns: what cuts the first rows into equally many.
-
-    A blank does only where it separates nothing but numbers; commas where nothing
-    does.
-    """
-    text = head.decode("utf-8-sig", "replace")
-    cut = len(head) >= HEAD - 4  # the last row of a longer file is not whole
-    widths = {each: _width(text, each, cut) for each in _DELIMITERS}
-    first = csv.reader(io.StringIO(text, newline=""))
-    header = ",".join(next((row for row in first if row), []))
-    able = [each for each, width in widths.items() if width > 1]
-    if not able:  # rows that differ: the reader says which
-        able = [each for each in _DELIMITERS[:-1] if header.count(each)]
-    return max(able or [","], key=lambda each: (widths[each], header.count(each)))
-
-
-def _width(text: str, delimiter: str, cut: bool) -> int:
-    """Return the number of columns if the first rows agree on it, else 0."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        rows = [row for row in islice(reader, _LOOKED_AT) if row]
-        ended = next(reader, None) is None
-    except csv.Error:
-        return 0
-    if cut and ended:
-        rows = rows[:-1]
-    counts = Counter(len(row) for row in rows)
-    if len(counts) != 1:
-        return 0
-    if delimiter == " " and not all(map(_is_number, chain.from_iterable(rows))):
-        return 0
-    return next(iter(counts))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def as_typed(column: Any) -> Any:
-    """Return a column of texts as truth values or numbers where nothing is lost by it.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts = pa.chunked_array([["1", "2.5", "NA"]], pa.large_string())
-    >>> as_typed(texts).to_pylist(), as_typed(pa.chunked_array([["007"]])).to_pylist()
-    ([1.0, 2.5, None], ['007'])
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not len(column) or _begins_with_words(column):
-        return column
-    trimmed = pc.ascii_trim_whitespace(column)
-    gap = _is_gap(column)
-    if pc.all(gap).as_py():
-        return column
-    known = pc.if_else(gap, pa.scalar(None, pa.large_string()), trimmed)
-    if pc.all(matches(known, "^(true|false|True|False|TRUE|FALSE)$")).as_py():
-        return known.cast(pa.bool_())
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            numbers = known.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-        return column if _changed(known, kind) else numbers
-    return column
-
-
-def _begins_with_words(column: Any) -> bool:
-    """Tell a column of texts by the first of them, which spares reading all."""
-    import pyarrow.compute as pc
-
-    head = column[:_LOOKED_AT]
-    if len(head) == len(column) or pc.all(_is_gap(head)).as_py():
-        return False
-    return is_text(as_typed(head).type)
-
-
-def _changed(texts: Any, kind: Any) -> bool:
-    """Tell whether numbers would lose what is written: leading zeros, or digits."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    led = pc.match_substring_regex(texts, r"^[+-]?0[\dxX]")
-    if pc.any(led).as_py():
-        return True
-    if kind == pa.int64():
-        return False
-    whole = pc.match_substring_regex(texts, r"^[+-]?\d{16,}$")
-    return bool(pc.any(whole).as_py())

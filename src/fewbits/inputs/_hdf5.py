@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import known_names
 from fewbits._extras import missing_extra
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
@@ -35,7 +36,8 @@ def read_hdf5(
             for wanted in (column, label_column):
                 if wanted is not None and wanted not in known:
                     raise ArgumentError(
-                        f"{path} has no data set {wanted!r}; it has {', '.join(known)}"
+                        f"{path} has no data set {wanted!r}; it has "
+                        f"{known_names(known)}"
                     )
             name = column or _only(file, [n for n in known if n != label_column], path)
             labels = _values(file[label_column]) if label_column else None
@@ -60,7 +62,7 @@ def _only(file: Any, names: list[str], path: Path) -> str:
     """Return the only matrix; a file that has several needs a name."""
     if len(names) == 1:
         return names[0]
-    shapes = ", ".join(f"{name} {file[name].shape}" for name in names)
+    shapes = known_names(f"{name} {file[name].shape}" for name in names)
     raise ArgumentError(
         f"{path} holds {len(names)} data sets ({shapes}); name one (on the command "
         "line by --column)"

@@ -49,7 +49,8 @@ def _rows(file: IO[bytes], source: str) -> Iterator[list[tuple[int, _Row]]]:
 
 def _object(line: bytes, number: int, source: str) -> _Row:
     try:
-        found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_unique)
+        text = line.removeprefix(codecs.BOM_UTF8).decode()
+        found = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         hint = ""
         if number == 1 and line.lstrip().startswith(b"["):
@@ -92,8 +93,8 @@ def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
             ) from None
         except (pa.ArrowException, TypeError, OverflowError) as error:
             raise ArgumentError(
-                f"{source} holds values of several types as {name!r} in lines "
-                f"{rows[0][0]} to {rows[-1][0]}: {one_line(error)}"
+                f"{source} holds values of several types, or too large ones, as "
+                f"{name!r} in lines {rows[0][0]} to {rows[-1][0]}: {one_line(error)}"
             ) from None
     return pa.table(columns)
 

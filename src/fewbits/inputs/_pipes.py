@@ -6,7 +6,8 @@ from typing import IO, Any
 
 from fewbits.inputs._arrays import load_array
 from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._csv import has_names, read_csv
+from fewbits.inputs._csv import read_csv
+from fewbits.inputs._csv_head import has_names
 from fewbits.inputs._input import Input
 from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._lines import read_lines

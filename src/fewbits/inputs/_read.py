@@ -54,7 +54,7 @@ def read(
         - ``.parquet``, ``.arrow``, ``.feather`` (files and streams), ``.csv``,
           ``.tsv``, ``.jsonl``: a table, with a column of vectors or texts, or nothing
           but columns of numbers;
-        - ``.txt``: a text per line;
+        - ``.txt``: a text, or a vector in brackets, per line;
         - an image, or a folder of images, whose labels are the folders they lie in;
         - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
           the same columns, in the order of their names;
@@ -91,8 +91,9 @@ def read(
     ArtefactError
         When a file is not what its name says, or not UTF-8.
     ArgumentError
-        When there is nothing to read, two readings are possible, a text is blank, a
-        value is missing, a vector not finite, or an id repeats.
+        When there is nothing to read, two readings are possible, numbers are written
+        as texts (``1_000``, ``5%``, dates), a text is blank, a value is missing, a
+        vector not finite, or an id repeats.
 
     Examples
     --------

@@ -7,6 +7,7 @@ for is ever in memory; Arrow files are memory-mapped.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
 PARQUET = {".parquet", ".pq"}
 ARROW = {".arrow", ".feather", ".ipc", ".arrows"}
+_BATCH = 8192  # rows: a batch of lists may hold 2**31 - 1 numbers
 
 
 class Table(ABC):
@@ -53,7 +55,7 @@ class Table(ABC):
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         """Return a column of lists as a matrix, holding no second copy of it."""
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Names of the columns, in order."""
         return [field.name for field in self.fields]
@@ -133,7 +135,7 @@ class ParquetShards(Table):
         nth = self.names[:place].count(name)
         for path in self._paths:
             with damage_told(path, "Parquet"), parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(columns=[name]):
+                for batch in file.iter_batches(_BATCH, columns=[name]):
                     # A name with a dot also asks for the fields of a struct.
                     same = [i for i, n in enumerate(batch.schema.names) if n == name]
                     column = batch.column(same[nth])

@@ -237,26 +237,15 @@ def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None
         return as_labels(matrix, name, source)
     if is_number(column.type) and not column.null_count:
         return as_labels(column.to_numpy(), name, source)
-    found = as_strings([*map(_label, _names(column, name, source).to_pylist())])
-    check_labelled(found, f"column {name!r} of {source}")
-    return found
-
-
-def _names(column: Any, name: str, source: str) -> Any:
-    """Return dates, times and bytes as texts, and what has a plain name as it is."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
     kind = column.type
-    if is_text(kind) or is_number(kind) or types.is_boolean(kind):
-        return column
-    try:
-        return column.cast(pa.large_string())
-    except pa.ArrowException:
+    if not (is_text(kind) or is_number(kind) or str(kind) in {"bool", "null"}):
         raise ArgumentError(
             f"column {name!r} of {source} holds {kind}; labels are names or whole "
             "numbers"
-        ) from None
+        )
+    found = as_strings([*map(_label, column.to_pylist())])
+    check_labelled(found, f"column {name!r} of {source}")
+    return found
 
 
 def _label(value: Any) -> str:

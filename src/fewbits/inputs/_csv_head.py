@@ -1,0 +1,105 @@
+"""What the first rows of CSV tell: what separates columns, and their names."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain, islice
+
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs._streams import HEAD
+
+_LOOKED_AT = 50  # rows that tell what separates columns
+_DELIMITERS = (",", ";", "\t", "|", " ")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_SHOWN = 30  # letters that are told
+_LONG_NAME = 60  # letters of a name that may be a text instead
+
+
+def check_head(head: bytes, source: str) -> None:
+    if head.startswith(b"PAR1"):
+        raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
+    if head.startswith(_UTF_16):
+        raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
+    if b"\0" in head:
+        raise ArtefactError(f"{source} is no text, so no csv file")
+
+
+def find_delimiter(head: bytes) -> str:
+    """Return what separates columns: what cuts the first rows into equally many.
+
+    A blank does only where it separates nothing but numbers; commas where nothing
+    does.
+    """
+    text = head.decode("utf-8-sig", "replace")
+    cut = len(head) >= HEAD - 4  # the last row of a longer file is not whole
+    widths = {each: _width(text, each, cut) for each in _DELIMITERS}
+    first = csv.reader(io.StringIO(text, newline=""))
+    header = ",".join(next((row for row in first if row), []))
+    able = [each for each, width in widths.items() if width > 1]
+    if not able:  # rows that differ: the reader says which
+        able = [each for each in _DELIMITERS[:-1] if header.count(each)]
+    return max(able or [","], key=lambda each: (widths[each], header.count(each)))
+
+
+def has_names(head: bytes, names: Iterable[str]) -> bool:
+    """Tell whether the first line of CSV names one of these columns."""
+    first = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
+    reader = csv.reader(first, delimiter=find_delimiter(head))
+    try:
+        found = next((row for row in reader if row), [])
+    except csv.Error:
+        return False
+    return not set(names).isdisjoint(found)
+
+
+def _width(text: str, delimiter: str, cut: bool) -> int:
+    """Return the number of columns if the first rows agree on it, else 0."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [row for row in islice(reader, _LOOKED_AT) if row]
+        ended = next(reader, None) is None
+    except csv.Error:
+        return 0
+    if cut and ended:
+        rows = rows[:-1]
+    counts = Counter(len(row) for row in rows)
+    if len(counts) != 1:
+        return 0
+    if delimiter == " " and not all(map(_is_number, chain.from_iterable(rows))):
+        return 0
+    return next(iter(counts))
+
+
+def check_names(names: list[str], source: str) -> None:
+    """Refuse a first row of numbers, and tell of a value, in the place of names."""
+    if not names:
+        return
+    if names[0].lower().startswith("sep="):
+        raise ArgumentError(
+            f"{source} begins with {names[0]!r}, which only Excel reads; leave out "
+            "that line"
+        )
+    if all(map(_is_number, names)):
+        raise ArgumentError(
+            f"{source} has numbers where the names of its columns should be: add a "
+            "first line of names"
+        )
+    odd = next((name for name in names if len(name) > _LONG_NAME), None)
+    if odd is None and names[0] != "" and any(map(_is_number, names)):
+        odd = next(filter(_is_number, names))  # pandas leaves its index without a name
+    if odd is not None:
+        more = "..." * (len(odd) > _SHOWN)
+        warn_user(
+            f"{source}: {odd[:_SHOWN]!r}{more} in the first line is taken for the name "
+            "of a column; if it is a value, add a first line of names"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
