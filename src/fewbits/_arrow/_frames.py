@@ -10,9 +10,10 @@ from fewbits.errors import ArgumentError
 
 def is_frame(items: Any) -> bool:
     """Tell a table with named columns: of pandas, polars, pyarrow and others."""
-    if hasattr(items, "column_names") and hasattr(items, "schema"):
+    kind = type(items)  # which tells without looking for the columns of a lazy one
+    if hasattr(kind, "column_names") and hasattr(kind, "schema"):
         return True  # pyarrow.Table and RecordBatch
-    if hasattr(items, "columns") and hasattr(items, "dtypes"):
+    if hasattr(kind, "columns") and hasattr(kind, "dtypes"):
         return True  # pandas and polars
     return _streams_rows(items)
 
