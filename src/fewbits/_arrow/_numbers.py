@@ -222,10 +222,9 @@ def _numbers(column: Any, what: str) -> NDArray[Any]:
 
 def _plain_pandas(frame: Any) -> NDArray[Any] | None:
     """Return a frame of NumPy's own numbers as it is, None for any other."""
-    dtypes = getattr(frame, "dtypes", None)
-    if dtypes is None or not hasattr(frame, "iloc"):
+    if not hasattr(frame, "iloc"):
         return None
-    if all(isinstance(each, np.dtype) and each.kind in "fiub" for each in dtypes):
+    if all(isinstance(each, np.dtype) and each.kind in "fiub" for each in frame.dtypes):
         matrix = np.asarray(frame)  # of objects where truth values are among numbers
         return None if matrix.dtype == object else matrix
     return None

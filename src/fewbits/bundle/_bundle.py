@@ -44,6 +44,7 @@ from fewbits.bundle._same import same_rows
 from fewbits.bundle._selection import selected
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
+from fewbits.codes._pack import check_unused
 from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
 from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
@@ -142,7 +143,7 @@ class Bundle:
     def _as_items(self, items: Any) -> Any:
         """Return raw items as a matrix of features, or as a list of texts or images."""
         if self.item_kind == "codes":
-            return as_codes(as_array(items, "codes"), n_bits=self.encoder.n_bits)
+            return self._checked_codes(items)
         if self.backbone is None:
             check_several(items)
             array, names = named_array(items)
@@ -241,6 +242,8 @@ class Bundle:
         """
         keep_vectors = keep_vectors or self.info.get(KEEP_VECTORS)
         check_choice(keep_vectors or "float32", "keep_vectors", KEPT)
+        if keep_vectors is not None and self.item_kind == "codes":
+            raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
         named = vectors if texts is None else texts
         if any(name is not None for name in (named, id, keep)):
             names = self.info.get(FEATURE_NAMES, ())
@@ -289,9 +292,21 @@ class Bundle:
         """Return this bundle with a collection of codes that its encoder made.
 
         They are copied unless they are a memory map opened for reading.
+
+        Raises
+        ------
+        CodeError
+            When they are not packed, of another width, or have bits beyond the last.
         """
-        checked = as_codes(codes, n_bits=self.encoder.n_bits)
+        checked = self._checked_codes(codes)
         return self._holding(Items.make(checked, ids=ids, columns=columns))
+
+    def _checked_codes(self, codes: Any) -> CodeArray:
+        """Return packed codes of as many bits as the encoder has."""
+        n_bits = self.encoder.n_bits
+        array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
+        check_unused(array, n_bits, "codes")
+        return array
 
     def with_collection_of(self, other: "Bundle") -> Self:
         """Return this bundle with the items of another, which has the same codes.

@@ -61,8 +61,10 @@ def _content(item: Any) -> Any:
         return str(item)
     values = np.asarray(item)
     # Features are rounded to float32, so those that then are the same are one item.
-    numbers = values.dtype.kind in "fiub"
-    return (values.astype(np.float32) if numbers else values).tobytes()
+    if values.dtype.kind not in "fiub":
+        return values.tobytes()
+    with np.errstate(over="ignore"):  # encoders refuse what is too large
+        return (values.astype(np.float32) + 0).tobytes()  # -0.0 is 0.0
 
 
 def rank_by_class(

@@ -50,8 +50,9 @@ def _same_vectors(bundle: "Bundle", given: Sequence[Any], rows: IdArray) -> list
         vectors = {row.tobytes() for row in asked}
         return [row.tobytes() in vectors for row in kept.to_float(rows)]
     assert kept is not None
-    vectors = {np.asarray(each).astype(kept.dtype).tobytes() for each in given}
-    return [kept[row].tobytes() in vectors for row in rows.tolist()]
+    # Of zeros there are two, which differ in their bytes only: + 0 makes them one.
+    vectors = {(np.asarray(each).astype(kept.dtype) + 0).tobytes() for each in given}
+    return [(kept[row] + 0).tobytes() in vectors for row in rows.tolist()]
 
 
 def _keys(codes: CodeArray) -> NDArray[np.uint64]:

@@ -125,6 +125,8 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
         way = "use fewbits.codes.pack for bits"
         if hasattr(codes, "codes"):  # a codebook or an index
             way = f"give the codes of the {type(codes).__name__}"
+        if array.dtype == np.int8:  # of sentence-transformers, each byte less 128
+            way = "of precision 'binary' take 'ubinary'"
         raise CodeError(
             f"codes must be packed into uint8, got dtype {array.dtype}; {way}"
         )
@@ -142,6 +144,16 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
             f"got codes of shape {array.shape}"
         )
     return np.ascontiguousarray(array)
+
+
+def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
+    """Refuse codes with a bit set beyond the last that counts."""
+    unused = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
+    wrong = np.flatnonzero(codes[:, -1] & unused)
+    if wrong.size:
+        raise CodeError(
+            f"{what} must be zero beyond their {n_bits} bits, row {wrong[0]} is not"
+        )
 
 
 def _array(values: Any, name: str) -> Array:

@@ -1,12 +1,11 @@
 """Checks of the codes that classes get."""
 
-import numpy as np
-
 from fewbits._checks import whole_number
 from fewbits._frozen import frozen_array
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes
-from fewbits.errors import ArgumentError, CodeError
+from fewbits.codes._pack import check_unused
+from fewbits.errors import ArgumentError
 
 
 def bits_needed(n_classes: int) -> int:
@@ -54,13 +53,3 @@ def class_codes(codes: CodeArray, n_bits: int) -> CodeArray:
         raise ArgumentError("a codebook needs at least one class, got none")
     check_unused(array, n_bits, "class codes")
     return frozen_array(array)
-
-
-def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
-    """Refuse codes with a bit set beyond the last that counts."""
-    unused = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
-    wrong = np.flatnonzero(codes[:, -1] & unused)
-    if wrong.size:
-        raise CodeError(
-            f"{what} must be zero beyond their {n_bits} bits, row {wrong[0]} is not"
-        )

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes
-from fewbits.decoding._class_codes import check_unused
+from fewbits.codes._pack import check_unused
 from fewbits.decoding._codebook import Codebook
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 

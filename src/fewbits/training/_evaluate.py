@@ -96,9 +96,13 @@ def evaluate_bundle(
     Raises
     ------
     ArgumentError
-        When only one side has labels, they differ in form, or there are fewer than `k`
-        items.
+        When only one side has labels, they differ in form, there are fewer than `k`
+        items, or the bundle is one of packed codes.
     """
+    if bundle.item_kind == "codes":
+        raise ArgumentError(
+            "a bundle of packed codes has no vectors to measure its codes against"
+        )
     queries, database = checked_labels(queries), checked_labels(database)
     _check_labels(queries, database)
     if len(database) < k:

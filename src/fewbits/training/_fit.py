@@ -21,8 +21,13 @@ from fewbits.training._alarms import (
     warn_of_codes,
 )
 from fewbits.training._assemble import assembled, plain
-from fewbits.training._methods import SUPERVISED, decomposed, make_learner
-from fewbits.training._packed import PACKED, of_packed
+from fewbits.training._methods import (
+    PACKED,
+    SUPERVISED,
+    decomposed,
+    make_learner,
+)
+from fewbits.training._packed import of_packed
 
 Progress = Callable[[int, int], None]
 
@@ -108,7 +113,9 @@ def fit_bundle(
         )
     source = checked_labels(source if isinstance(source, Input) else read(source))
     if method == PACKED:
-        return of_packed(source, n_bits, parameters or {})
+        unused = {"kernel_map": kernel_map, "backbone": backbone}
+        given = {name: value for name, value in unused.items() if value is not None}
+        return of_packed(source, n_bits, {**(parameters or {}), **given})
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     told = plain(decomposed(method, learner.get_params(deep=False)))

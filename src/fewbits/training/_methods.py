@@ -51,6 +51,10 @@ SUPERVISED = {
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
 
 
+#: Takes codes as they are, and learns nothing.
+PACKED = "packed"
+
+
 def has_torch() -> bool:
     """Tell whether deep methods can be learnt."""
     return find_spec("torch") is not None
@@ -101,7 +105,7 @@ def _constructor(method: str) -> Callable[..., Learner]:
     if method in METHODS:
         return METHODS[method]
     if method not in DEEP_METHODS:
-        known = [*METHODS, *DEEP_METHODS]
+        known = [*METHODS, *DEEP_METHODS, PACKED]
         raise ArgumentError(
             f"no method {method!r}{nearest(method, known)}; known are "
             f"{', '.join(known)}"
@@ -205,6 +209,8 @@ def parameters_of(method: str) -> list[str]:
     >>> parameters_of("hadamard")
     ['n_bits', 'n_rounds', 'random_state']
     """
+    if method == PACKED:
+        return ["n_bits"]
     names = list(inspect.signature(_constructor(method)).parameters)
     parts = parts_of(method)
     of_parts = [

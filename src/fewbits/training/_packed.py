@@ -9,9 +9,7 @@ from fewbits.bundle import Bundle
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
-
-#: Name of the method that learns nothing.
-PACKED = "packed"
+from fewbits.training._methods import PACKED
 
 
 def of_packed(
@@ -22,7 +20,10 @@ def of_packed(
     Raises
     ------
     ArgumentError
-        When the items are no bytes, or have no room for `n_bits`.
+        When the items are no bytes, or have no room for `n_bits`, or there are
+        parameters.
+    CodeError
+        When bits beyond `n_bits` are set.
     """
     if parameters:
         raise ArgumentError(f"{PACKED} has no parameter {next(iter(parameters))!r}")
@@ -40,4 +41,6 @@ def of_packed(
             f"codes of {source.values.shape[1]} bytes have {width - 7} to {width} "
             f"bits, got {wanted}"
         )
-    return Bundle(PackedEncoder(wanted), info={"method": PACKED})
+    bundle = Bundle(PackedEncoder(wanted), info={"method": PACKED})
+    bundle.features(source.values)  # refuses bits beyond the last
+    return bundle

@@ -1,0 +1,381 @@
+"""What is given in Python is understood, or refused, the same way at every door."""
+
+from array import array
+from collections import deque
+from decimal import Decimal
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+from scipy import sparse
+
+from fewbits.bundle import Bundle
+from fewbits.decoding import Codebook
+from fewbits.errors import FewbitsError
+from fewbits.inputs import read
+from fewbits.learners import LSH
+from fewbits.training import evaluate_bundle, fit_bundle
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*queries are equal", "ignore:.*bits", "ignore:X has feature names"
+)
+
+X = np.round(np.random.default_rng(0).normal(size=(30, 4)) * 8) / 4  # exact in float16
+FAR = X[:1] + 100
+NAMES = list("abcd")
+FRAME = pd.DataFrame(X, columns=NAMES)
+POLARS = pl.DataFrame(X, schema=NAMES)
+ARROW = pa.table(dict(zip(NAMES, X.T, strict=True)))
+LISTS = pa.array(X.tolist())
+DECIMALS = [[Decimal(str(value)) for value in row] for row in X]
+OTHER = np.rint(X)  # the same in every integer type
+
+LEARNER = LSH(16, random_state=0).fit(X)
+BUNDLE = Bundle(LEARNER.encoder_, codebook=Codebook(LEARNER.encode(X[:1]), 16))
+FULL = BUNDLE.with_items(X, keep_vectors="float32")
+
+
+class OfNumPy:
+    def __array__(self, dtype=None, copy=None):
+        return np.array(X, dtype)
+
+
+def gaps(*places):
+    mask = np.zeros(X.shape, np.bool_)
+    for place in places:
+        mask[place] = True
+    return np.ma.masked_array(X, mask)
+
+
+def changed(value, dtype=np.float64):
+    other = X.astype(dtype)
+    other[3, 1] = value
+    return other
+
+
+def ids(hits):
+    return [[hit["id"] for hit in row] for row in hits]
+
+
+#: Every function that takes vectors, and what it makes of them.
+DOORS = {
+    "fit": lambda items: LSH(16, random_state=0).fit(items).encoder_.fingerprint,
+    "learner.encode": lambda items: LEARNER.encode(items).tolist(),
+    "learner.transform": lambda items: LEARNER.transform(items).tolist(),
+    "encoder.encode": lambda items: LEARNER.encoder_.encode(items).tolist(),
+    "encoder.project": lambda items: LEARNER.encoder_.project(items).tolist(),
+    "bundle.encode": lambda items: FULL.encode(items).tolist(),
+    "with_items": lambda items: FULL.with_items(items).collection.codes.tolist(),
+    "search": lambda items: FULL.search(items).ids.tolist(),
+    "search_reranked": lambda items: FULL.search_reranked(items).ids.tolist(),
+    "answers": lambda items: ids(FULL.answers(items)),
+    "find_class": lambda items: FULL.find_class(items, FAR).scores.tolist(),
+    "counterexamples": lambda items: FULL.find_class(FAR, items).scores.tolist(),
+    "classify": lambda items: FULL.classify(items).rows.tolist(),
+    "fit_bundle": lambda items: (
+        fit_bundle(read(items), method="lsh", n_bits=16).encoder.fingerprint
+    ),
+    "evaluate": lambda items: [
+        row[:3] for row in evaluate_bundle(BUNDLE, read(items), read(items)).comparison
+    ],
+}
+
+SAME = {
+    "float32": X.astype("f4"),
+    "float16": X.astype("f2"),
+    "long double": X.astype(np.longdouble),
+    "big-endian": X.astype(">f8"),
+    "Fortran": np.asfortranarray(X),
+    "strided": np.repeat(X, 2, axis=1)[:, ::2],
+    "no gaps": gaps(),
+    "objects": X.astype(object),
+    "decimals": np.array(DECIMALS, object),
+    "rows as objects": pd.Series(list(X)).to_numpy(),
+    "list": X.tolist(),
+    "tuple": tuple(map(tuple, X.tolist())),
+    "list of arrays": list(X),
+    "list of tensors": list(torch.tensor(X)),
+    "list of decimals": DECIMALS,
+    "deque": deque(X.tolist()),
+    "buffer": memoryview(X),
+    "__array__": OfNumPy(),
+    "pandas": FRAME,
+    "nullable": FRAME.convert_dtypes(),
+    "pandas over Arrow": FRAME.convert_dtypes(dtype_backend="pyarrow"),
+    "pandas of decimals": FRAME.map(lambda value: Decimal(str(value))),
+    "categories": FRAME.astype("category"),
+    "pandas of objects": FRAME.astype(object),
+    "numbers as names": pd.DataFrame(X),
+    "names of both kinds": pd.DataFrame(X, columns=["a", 1, "c", "d"]),
+    "names of two levels": pd.DataFrame(
+        X, columns=pd.MultiIndex.from_product([["x", "y"], ["p", "q"]])
+    ),
+    "another index": FRAME.set_index(FRAME.index[::-1]),
+    "column of lists": pd.DataFrame({"v": X.tolist()}),
+    "Series of lists": pd.Series(X.tolist()),
+    "Series of arrays": pd.Series(list(X)),
+    "polars": POLARS,
+    "lazy": POLARS.lazy(),
+    "polars of decimals": POLARS.cast(pl.Decimal(10, 2)),
+    "polars of two types": POLARS.cast({"a": pl.Float32}),
+    "polars lists": pl.Series(X.tolist()),
+    "polars arrays": pl.DataFrame(
+        {"v": pl.Series(X.tolist(), dtype=pl.Array(pl.Float32, 4))}
+    ),
+    "Arrow": ARROW,
+    "batch": ARROW.to_batches()[0],
+    "Arrow dictionary": pa.table(
+        {name: ARROW[name].dictionary_encode() for name in NAMES}
+    ),
+    "Arrow lists": LISTS,
+    "chunks": pa.chunked_array([X[:10].tolist(), X[10:].tolist()]),
+    "list views": pa.array(X.tolist(), pa.list_view(pa.float32())),
+    "tensors": pa.FixedShapeTensorArray.from_numpy_ndarray(X),
+    "half floats": pa.FixedSizeListArray.from_arrays(
+        pa.array(X.astype("f2").ravel()), 4
+    ),
+    "lists of decimals": pa.array(DECIMALS),
+    "DuckDB": duckdb.from_arrow(ARROW),
+    "DuckDB lists": duckdb.from_arrow(ARROW).select("[a, b, c, d] as v"),
+    "torch": torch.tensor(X),
+    "torch with gradient": torch.tensor(X, requires_grad=True),
+    "torch bfloat16": torch.tensor(X).bfloat16(),
+}
+WHOLE = {
+    "int8": OTHER.astype("i1"),
+    "int64": OTHER.astype("i8"),
+    "list of ints": OTHER.astype("i8").tolist(),
+    "integers of pandas": pd.DataFrame(OTHER.astype("i4")).convert_dtypes(),
+    "large integers": pd.DataFrame(OTHER).astype(object).map(int),
+}
+TRUTH = {
+    "bool": X > 0,
+    "list of bools": (X > 0).tolist(),
+    "pandas of bools": FRAME > 0,
+    "pandas of bools and numbers": (FRAME > 0).astype({"a": float, "c": "i4"}),
+    "polars of bools": pl.DataFrame(X > 0, schema=NAMES),
+    "torch of bools": torch.tensor(X > 0),
+}
+REFUSED = {
+    "gaps": gaps((3, 1)),
+    "objects with a gap": changed(None, object),
+    "NA": FRAME.convert_dtypes().mask(FRAME > 2),
+    "nan": changed(np.nan),
+    "infinity": changed(np.inf),
+    "too large": changed(1e39),
+    "nan in pandas": FRAME.mask(FRAME > 2),
+    "null": POLARS.with_columns(pl.when(pl.col.a < 1).then(pl.col.a)),
+    "null in Arrow": pa.table({"a": [1.0, None], "b": [1.0, 2.0]}),
+    "complex": X * 1j,
+    "complex pandas": FRAME * 1j,
+    "strings": X.astype(str),
+    "objects that are strings": X.astype(str).astype(object),
+    "list of strings": X.astype(str).tolist(),
+    "pandas of strings": FRAME.astype(str),
+    "polars of strings": pl.DataFrame(X.astype(str), schema=NAMES),
+    "bytes in an array": X.astype("S"),
+    "dates": np.zeros((30, 4), "M8[s]"),
+    "pandas of dates": FRAME.assign(d=pd.Timestamp("2020-01-01")),
+    "records": np.zeros(30, [("a", "f4"), ("b", "f4")]),
+    "one row": X[0],
+    "three axes": X[None],
+    "no columns": X[:, :0],
+    "no rows in a list": [[]],
+    "ragged": [[1.0, 2.0], [3.0]],
+    "None inside": [[1.0, 2.0, 3.0, None]] * 3,
+    "beyond float64": [[10**400, 1, 2, 3]] * 3,
+    "one name twice": pd.DataFrame(X, columns=list("aabb")),
+    "one name twice in Arrow": pa.table(list(X.T), names=list("aabb")),
+    "lists beside ids": pd.DataFrame({"x": X[:, 0], "v": X.tolist()}),
+    "one column": FRAME["a"],
+    "ragged Series": pd.Series([[1.0, 2.0], [3.0]]),
+    "missing list": pd.Series([[1.0, 2.0, 3.0, 4.0], None]),
+    "missing in a list": pl.Series([[1.0, 2.0, 3.0, None]] * 3),
+    "lists of lists": pa.array([[[1.0, 2.0], [3.0, 4.0]]] * 3),
+    "lists of strings": pa.array([["a"]] * 3),
+    "structs": pa.array(FRAME.to_dict("records")),
+    "sparse array": sparse.csr_array(X),
+    "sparse matrix": sparse.csr_matrix(X),
+    "sparse tensor": torch.tensor(X).to_sparse(),
+    "sparse pandas": FRAME.astype(pd.SparseDtype(float, 0)),
+    "dict": dict(zip(NAMES, X.T, strict=True)),
+    "dicts": FRAME.to_dict("records"),
+    "set": {1, 2},
+    "range": range(4),
+    "buffer of one axis": array("d", [1, 2, 3, 4]),
+    "None": None,
+    "a number": 3,
+    "bytes": b"abc",
+    "a date": pd.Timestamp("2020-01-01"),
+    "something else": np,
+}
+
+
+def outcome(door, items):
+    try:
+        return DOORS[door](items)
+    except FewbitsError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+        return "refused"
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_same_vectors_are_the_same_everywhere(name):
+    for door in DOORS:
+        assert outcome(door, SAME[name]) == outcome(door, X), door
+
+
+@pytest.mark.parametrize("name", [*WHOLE, *TRUTH])
+def test_whole_numbers_and_truth_values_are_numbers(name):
+    given, plain = (
+        (WHOLE[name], OTHER) if name in WHOLE else (TRUTH[name], (X > 0).astype(float))
+    )
+    for door in DOORS:
+        assert outcome(door, given) == outcome(door, plain), door
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_matrix_of_numbers_is_refused_everywhere(name):
+    doors = set(DOORS)
+    if name == "lists beside ids":  # a table, whose column of vectors `read` names
+        doors -= {"fit_bundle", "evaluate"}
+    accepted = [door for door in doors if outcome(door, REFUSED[name]) != "refused"]
+    assert not accepted
+
+
+@pytest.mark.parametrize("make", [lambda: iter(X), lambda: map(list, X)])
+def test_what_can_be_read_only_once_is_refused_everywhere(make):
+    assert {outcome(door, make()) for door in DOORS} == {"refused"}
+
+
+@pytest.mark.parametrize(
+    "empty", [X[:0], FRAME[:0], POLARS[:0], ARROW[:0]], ids=["numpy", "pd", "pl", "pa"]
+)
+def test_no_rows_have_no_codes(empty):
+    needs_some = {"fit", "find_class", "fit_bundle", "evaluate"}
+    for door in DOORS:
+        assert (outcome(door, empty) == "refused") == (door in needs_some), door
+    assert LEARNER.encode(empty).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [FRAME, POLARS, POLARS.lazy(), ARROW, duckdb.from_arrow(ARROW)],
+    ids=["pandas", "polars", "lazy", "arrow", "duckdb"],
+)
+def test_names_of_columns_are_heeded_in_every_kind_of_frame(frame):
+    named = fit_bundle(FRAME, method="lsh", n_bits=16).with_items(FRAME)
+    learner = LSH(16, random_state=0).fit(frame)
+    assert learner.feature_names_in_.tolist() == NAMES
+    expected = named.encode(X)
+    for encode in (named.encode, learner.encode):
+        np.testing.assert_array_equal(encode(frame), expected)
+    order = list("badc")
+    select = getattr(frame, "select", frame.__getitem__)
+    other = (
+        select(*order) if isinstance(frame, duckdb.DuckDBPyRelation) else select(order)
+    )
+    for encode in (named.encode, named.search, named.with_items, learner.encode):
+        with pytest.raises(FewbitsError, match="order"):
+            encode(other)
+
+
+TEXTS = ["a red shoe", "the blue hat", "green tea", "black coffee", "white wine"]
+STRINGS = pa.array(TEXTS)
+
+SAME_TEXTS = {
+    "tuple": tuple(TEXTS),
+    "strings of NumPy": np.array(TEXTS),
+    "objects": np.array(TEXTS, object),
+    "StringDType": np.array(TEXTS, np.dtypes.StringDType()),
+    "deque": deque(TEXTS),
+    "Series": pd.Series(TEXTS),
+    "objects of pandas": pd.Series(TEXTS, dtype=object),
+    "categories": pd.Series(TEXTS, dtype="category"),
+    "index": pd.Index(TEXTS),
+    "frame of one column": pd.DataFrame({"t": TEXTS}),
+    "polars": pl.Series(TEXTS),
+    "categories of polars": pl.Series(TEXTS, dtype=pl.Categorical),
+    "Enum": pl.Series(TEXTS, dtype=pl.Enum(TEXTS)),
+    "lazy": pl.DataFrame({"t": TEXTS}).lazy(),
+    "Arrow": STRINGS,
+    "chunks": pa.chunked_array([STRINGS[:2], STRINGS[2:]]),
+    "views": STRINGS.cast(pa.string_view()),
+    "dictionary": STRINGS.dictionary_encode(),
+    "run-ends": pa.RunEndEncodedArray.from_arrays(pa.array(range(1, 6)), STRINGS),
+    "table": pa.table({"t": STRINGS}),
+}
+REFUSED_TEXTS = {
+    "bytes": b"abc",
+    "None": None,
+    "a number": 3,
+    "None inside": [*TEXTS, None],
+    "nan inside": [*TEXTS, float("nan")],
+    "NA inside": [*TEXTS, pd.NA],
+    "null": pa.array([*TEXTS, None]),
+    "None in pandas": pd.Series([*TEXTS, None]),
+    "null in polars": pl.Series([*TEXTS, None]),
+    "masked": np.ma.masked_array(np.array(TEXTS), [True, *[False] * 4]),
+    "blank": [*TEXTS, " "],
+    "half a character": ["\ud800"],
+    "numbers": [1, 2],
+    "numbers of pandas": pd.Series([1, 2]),
+    "a number inside": ["a", 1],
+    "bytes inside": [b"a", b"b"],
+    "array of bytes": np.array([b"a", b"b"]),
+    "binary": STRINGS.cast(pa.binary()),
+    "two axes": np.array([TEXTS]),
+    "two columns": pd.DataFrame({"t": TEXTS, "u": TEXTS}),
+    "lists": [["a"], ["b"]],
+    "dicts": [{"text": "a"}],
+    "dict": dict.fromkeys(TEXTS, 1),
+    "set": set(TEXTS),
+    "values": dict.fromkeys(TEXTS, "a").values(),
+    "vectors in writing": ["[1, 2]", "[3, 4]"],
+}
+
+
+@pytest.fixture(scope="module")
+def text_doors():
+    pytest.importorskip("wordllama")
+    bundle = fit_bundle(TEXTS, method="lsh", n_bits=16).with_items(TEXTS)
+    other = ["something else"]
+    return {
+        "encode": lambda items: bundle.encode(items).tolist(),
+        "with_items": lambda items: bundle.with_items(items).collection.codes.tolist(),
+        "search": lambda items: bundle.search(items).ids.tolist(),
+        "search_reranked": lambda items: bundle.search_reranked(items).ids.tolist(),
+        "answers": lambda items: ids(bundle.answers(items)),
+        "find_class": lambda items: bundle.find_class(items, other).scores.tolist(),
+        "counterexamples": lambda items: bundle.find_class(
+            other, items
+        ).scores.tolist(),
+        "fit_bundle": lambda items: (
+            fit_bundle(items, method="lsh", n_bits=16).encoder.fingerprint
+        ),
+        "read": lambda items: (read(items).kind, list(read(items).values)),
+    }
+
+
+@pytest.mark.parametrize("name", SAME_TEXTS)
+def test_the_same_texts_are_the_same_everywhere(text_doors, name):
+    for told, door in text_doors.items():
+        assert door(SAME_TEXTS[name]) == door(TEXTS), told
+
+
+@pytest.mark.parametrize("name", REFUSED_TEXTS)
+def test_what_is_no_list_of_texts_is_refused_everywhere(text_doors, name):
+    for told, door in text_doors.items():
+        with pytest.raises(FewbitsError) as caught:
+            pytest.fail(f"{told} gave {door(REFUSED_TEXTS[name])}")
+        assert "\n" not in str(caught.value)
+
+
+def test_texts_that_can_be_read_only_once_are_refused(text_doors):
+    for door in text_doors.values():
+        with pytest.raises(FewbitsError):
+            door(iter(TEXTS))

@@ -1,0 +1,93 @@
+"""Vectors that are kept in a byte a number."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fewbits.bundle import Bundle
+from fewbits.bundle._attributes import report_of, write_attributes
+from fewbits.codes import unpack
+from fewbits.inputs import read
+from fewbits.learners import LSH
+from fewbits.training import evaluate_bundle
+
+DIGITS = load_digits().data.astype(np.float32)
+ITEMS, QUERIES = DIGITS[200:], DIGITS[:200]
+BUNDLE = Bundle(LSH(128, random_state=0).fit(ITEMS).encoder_)
+K = 10
+
+
+@pytest.fixture(scope="module")
+def built():
+    return {
+        form: BUNDLE.with_items(ITEMS, keep_vectors=form)
+        for form in ("float32", "int8")
+    }
+
+
+def test_a_loaded_bundle_gives_the_same_distances(built, tmp_path):
+    built["int8"].save(tmp_path / "b")
+    loaded = Bundle.load(tmp_path / "b")
+    before, after = (
+        each.search_reranked(QUERIES, K) for each in (built["int8"], loaded)
+    )
+    np.testing.assert_array_equal(before.ids, after.ids)
+    np.testing.assert_array_equal(before.distances, after.distances)
+    assert built["int8"].answers(QUERIES, K, rerank=True) == loaded.answers(
+        QUERIES, K, rerank=True
+    )
+    stored = loaded.collection.vectors
+    np.testing.assert_array_equal(
+        stored.values, built["int8"].collection.vectors.values
+    )
+
+
+def test_distances_are_those_to_the_numbers_that_are_kept(built):
+    found = built["int8"].search_reranked(QUERIES, K)
+    numbers = built["int8"].collection.some_vectors().astype(np.float64)
+    by_hand = np.linalg.norm(QUERIES[:, None] - numbers[found.ids], axis=2)
+    np.testing.assert_allclose(found.distances, by_hand, rtol=1e-6)
+
+
+def test_recall_is_nearly_that_of_float32(built):
+    exact = np.linalg.norm(QUERIES[:, None] - ITEMS, axis=2)
+    nearest = np.argsort(exact, axis=1, kind="stable")[:, :K]
+    recall = {
+        form: np.mean(
+            [
+                len({*found} & {*right}) / K
+                for found, right in zip(
+                    each.search_reranked(QUERIES, K, shortlist=400).ids.tolist(),
+                    nearest.tolist(),
+                    strict=True,
+                )
+            ]
+        )
+        for form, each in built.items()
+    }
+    assert recall["float32"] > 0.9
+    assert abs(recall["float32"] - recall["int8"]) < 0.02
+
+
+@pytest.mark.parametrize("form", ["float32", "int8"])
+def test_items_given_as_examples_are_left_out(built, form):
+    rows = [3, 77, 500]
+    found = built[form].find_class(ITEMS[rows], k=len(ITEMS)).ids
+    same = (ITEMS[:, None] == ITEMS[rows]).all(axis=2).any(axis=1)
+    assert not np.intersect1d(found, np.flatnonzero(same)).size
+    assert len(found) == len(ITEMS) - same.sum()
+
+
+def test_evaluation_ranks_again_by_what_is_kept(built):
+    rows = evaluate_bundle(built["int8"], read(QUERIES), read(ITEMS)).comparison
+    assert rows[-1].name == "128 bits, re-ranked by vectors"
+    assert rows[-1].bytes_per_item == 16 + 64
+    assert rows[-1].recall > rows[-2].recall
+
+
+def test_pages_about_bits(tmp_path):
+    few = BUNDLE.with_items(ITEMS[:60], keep_vectors="int8")
+    write_attributes(few, tmp_path / "page.html", bits=[0, 1])
+    assert "<html" in (tmp_path / "page.html").read_text()
+    ones = unpack(few.collection.codes, 128).sum(axis=0)
+    np.testing.assert_allclose(report_of(few).balance, ones / 60)
