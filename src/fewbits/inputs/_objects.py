@@ -144,9 +144,16 @@ def _holds_texts(items: Any) -> bool:
 
 
 def _holds_images(items: Any) -> bool:
-    if not isinstance(items, Sequence) or not len(items):
+    if not isinstance(items, Sequence) or not len(items) or not _is_image(items[0]):
         return False
-    return isinstance(items[0], Path) or hasattr(items[0], "getbands")
+    for row, item in enumerate(items):
+        if not _is_image(item):
+            raise ArgumentError(f"expected images, got {_told(item)} in row {row}")
+    return True
+
+
+def _is_image(item: Any) -> bool:
+    return isinstance(item, Path) or hasattr(item, "getbands")
 
 
 def _first_is(items: Any, kind: type) -> bool:
