@@ -1,5 +1,7 @@
 """What is given in Python: arrays, lists, columns and frames of any library."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -95,9 +97,10 @@ def test_texts(texts):
         (pa.array([[1.0], [None]]), "lacks 1 number"),
         ({"a": 1}, "shape|list|matrix"),
         (5, "shape"),
+        ([Path("a.png"), "b.png"], "expected images, got str in row 1"),
         (None, "shape|dtype|matrix"),
     ],
-    ids=range(23),
+    ids=range(24),
 )
 def test_mistakes(items, said):
     with pytest.raises(FewbitsError, match=said) as caught:
@@ -128,3 +131,9 @@ def test_columns_of_a_frame():
         assert found.labels.tolist() == ["u", "v"]
         assert found.ids.to_pylist() == ["a", "b"]
         assert "kind" in found.beside
+
+
+def test_images():
+    paths = [Path("a.png"), Path("b.png")]
+    found = inputs.read(paths)
+    assert (found.kind, found.values) == ("images", paths)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones, encoders
-from fewbits._arrow import as_array, named_array
+from fewbits._arrow import as_array, known_names, named_array
 from fewbits._checks import check_choice
 from fewbits._frozen import ReadOnlyDict
 from fewbits._typing import CodeArray
@@ -41,7 +41,7 @@ from fewbits.bundle._ids import join_ids
 from fewbits.bundle._items import LABEL_COLUMN, Items
 from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.bundle._same import same_rows
-from fewbits.bundle._selection import selected
+from fewbits.bundle._selection import ID_COLUMN, selected
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
 from fewbits.codes._pack import check_unused
@@ -244,6 +244,7 @@ class Bundle:
         check_choice(keep_vectors or "float32", "keep_vectors", KEPT)
         if keep_vectors is not None and self.item_kind == "codes":
             raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
+        _check_named(vectors, texts)
         named = vectors if texts is None else texts
         if any(name is not None for name in (named, id, keep)):
             names = self.info.get(FEATURE_NAMES, ())
@@ -255,6 +256,7 @@ class Bundle:
         if isinstance(items, Input):
             _check_alone(ids, columns)
             ids, columns = items.ids, items.columns()
+            info.pop(ID_COLUMN, None)
             info |= _named_columns(items)
             items = self.checked_kind(items).values
         features = self.features(items, progress=progress)
@@ -273,12 +275,22 @@ class Bundle:
         ------
         ArgumentError
             When it is of another kind.
+        FeatureError
+            When its numbers lie in other columns than those that were learnt from.
         """
         kind = "vectors" if self.item_kind == "codes" else self.item_kind
         if source.kind != kind:
             raise ArgumentError(
                 f"{source.source} holds {source.kind}, but this bundle takes "
                 f"{self.item_kind}"
+            )
+        learnt = self.info.get(FEATURE_NAMES)
+        if learnt is not None and source.names and list(source.names) != learnt:
+            same = set(source.names) == set(learnt)
+            how = "in another order than" if same else "not"
+            raise FeatureError(
+                f"the columns of {source.source} are {how} those that the encoder was "
+                f"learnt from, {known_names(learnt)}"
             )
         return source
 
@@ -747,7 +759,7 @@ class Bundle:
             facts["bytes_per_code"] = self.items.codes.shape[1]
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
-        hidden = (FEATURE_NAMES, RAW_COLUMN, LABELS)
+        hidden = (FEATURE_NAMES, RAW_COLUMN, LABELS, ID_COLUMN)
         known = {k: v for k, v in self.info.items() if k not in hidden}
         return {**known, **facts}
 
@@ -843,6 +855,23 @@ class Bundle:
         return backbone
 
 
+def _check_named(vectors: Any, texts: Any) -> None:
+    """Refuse a matrix or a list of texts in the place of the name of a column."""
+    for option, given in (("vectors", vectors), ("texts", texts)):
+        names = [given] if isinstance(given, str) else given
+        if names is None or _are_names(names):
+            continue
+        raise ArgumentError(
+            f"{option} names a column of the table, got a {type(given).__name__}; for "
+            "items beside a table give them first, then ids= and columns="
+        )
+
+
+def _are_names(names: Any) -> bool:
+    several = isinstance(names, list | tuple)
+    return several and all(isinstance(name, str) for name in names)
+
+
 def _check_alone(ids: Any, columns: Any) -> None:
     if ids is not None or columns is not None:
         raise ArgumentError(
@@ -853,9 +882,8 @@ def _check_alone(ids: Any, columns: Any) -> None:
 def _named_columns(source: Input) -> dict[str, str]:
     """Return what goes into `info` on the columns of a table."""
     named = {RAW_COLUMN: source.item_column, LABELS: source.label_column}
-    return {
-        name: column for name, column in named.items() if column in source.columns()
-    }
+    kept = {x: name for x, name in named.items() if name in source.columns()}
+    return kept if source.id_column is None else {**kept, ID_COLUMN: source.id_column}
 
 
 def _plain(info: Mapping[str, Any]) -> Any:

@@ -121,7 +121,10 @@ def _column(ids: Any) -> Any:
             raise ArgumentError(
                 f"ids must be a list of whole numbers or texts, got shape {array.shape}"
             )
-        if isinstance(ids, list | tuple) and array.dtype.kind == "U":
+        some = isinstance(ids, list | tuple)
+        if some and array.dtype.kind in "iu" and any(isinstance(i, bool) for i in ids):
+            raise ArgumentError("ids must be whole numbers or texts, got a truth value")
+        if some and array.dtype.kind == "U":
             array = np.array(ids, dtype=object)  # of [1, "a"] NumPy makes two texts
         ids = array.tolist() if array.dtype.kind in "OUT" else array
     try:

@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits.bundle._items import ID
 from fewbits.codes._allowed import as_allowed
 from fewbits.errors import ArgumentError
 from fewbits.filters import matching_rows
+
+#: Name in `info` of what ids are called in the user's table.
+ID_COLUMN = "id_column"
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
@@ -33,12 +37,20 @@ def selected(bundle: "Bundle", filter: Any, allowed: Any) -> NDArray[np.bool_] |
     items = bundle.collection
     mask = None
     if filter is not None:
-        table = items.user_table()
+        table = _with_ids(items, bundle.info.get(ID_COLUMN))
         mask = matching_rows(filter, table, items.codes, bundle.encoder.n_bits)
     if allowed is not None:
         other = _allowed(items, allowed)
         mask = other if mask is None else mask & other
     return mask
+
+
+def _with_ids(items: Any, name: str | None) -> Any:
+    """Return the user's columns, and the ids under the name that they had."""
+    table = items.user_table()
+    if name is None or name in table.column_names:
+        return table
+    return table.append_column(name, items.table[ID])
 
 
 def _allowed(items: Any, allowed: Any) -> NDArray[np.bool_]:

@@ -106,7 +106,9 @@ def _write_csv(data: Dataset, file: IO[bytes]) -> None:
     keys = {"id": data.keys} if len(data.keys) == len(data) else {}
     columns = {**keys, "text": data.items, **data.labels}
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    rows = zip(*columns.values(), strict=True)
+    # What a source lists twice, under one key, is one item.
+    writer.writerows({row[0]: row for row in rows}.values() if keys else rows)
     text.detach()  # flushes, and leaves the file open
 
 

@@ -21,8 +21,14 @@ PLAIN_NUMBER = rf"^\s*(?:{_NUMBER})\s*$"
 #: ``[1, 2]``, ``{1,2}`` or ``(1 2)``: numbers in brackets, as JSON, PostgreSQL, NumPy
 #: and Python write vectors.
 _VECTOR = (
-    rf"^\s*[\[({{]\s*(?:{_NUMBER})"
-    rf"(?:(?:\s*[,;]\s*|\s+)(?:{_NUMBER}))*\s*[,;]?\s*[\])}}]\s*$"
+    rf"^\s*[\[({{]\s*(?:{_NUMBER})(?:(?:\s*,\s*(?:{_NUMBER}))*\s*,?"
+    rf"|(?:\s*;\s*(?:{_NUMBER}))*\s*;?|(?:\s+(?:{_NUMBER}))*)\s*[\])}}]\s*$"
+)
+#: How texts begin that stand for vectors, well written or not: ``[[1``, ``[null``,
+#: ``array([1``, ``[np.float32(1)``.
+_LIKE_VECTOR = (
+    r"^\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*)?[\[({]+\s*"
+    r"(?:(?:np\.)?float\d*\s*\(\s*)?(?:[+-]?\.?\d|nan\b|null\b|None\b|\])"
 )
 _VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
@@ -43,6 +49,16 @@ def is_vector(text: str) -> bool:
 def are_vectors(column: Any) -> bool:
     """Tell whether every text of a column is a vector in brackets."""
     return _all(matches(_head(column), _VECTOR)) and _all(matches(column, _VECTOR))
+
+
+def broken_vector(column: Any) -> str | None:
+    """Return a text that is no vector, if most of a column begin as vectors do."""
+    import pyarrow.compute as pc
+
+    like = matches(column, _LIKE_VECTOR)
+    if 2 * (pc.sum(like).as_py() or 0) <= len(column):
+        return None
+    return str(column.filter(pc.invert(matches(column, _VECTOR)))[0].as_py())
 
 
 def are_digits(column: Any) -> bool:

@@ -7,12 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from fewbits._arrow import is_flag, is_list, is_number, is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.inputs._cells import are_digits, are_numbers, are_vectors, stray
+from fewbits.inputs._cells import (
+    are_digits,
+    are_numbers,
+    are_vectors,
+    broken_vector,
+    stray,
+)
 from fewbits.inputs._shards import Table
 
 #: Columns that number the rows: by name, without one, or as pandas writes an index.
@@ -65,12 +71,23 @@ def named(table: Table, names: Sequence[str], source: str) -> Choice:
     column = table.column(place)
     if are_vectors(column):
         return Choice("written", places)
+    check_no_vectors(column, what)
     if are_digits(column) and not are_numbers(column):
         raise ArgumentError(
             f"{what} holds {column[0].as_py()!r} and the like, which are numbers in "
             "writing and no texts; write them plainly, or vectors in brackets"
         )
     return Choice("texts", places)
+
+
+def check_no_vectors(column: Any, what: str) -> None:
+    """Refuse vectors in writing of which some cannot be read: they are no texts."""
+    broken = broken_vector(column)
+    if broken is not None:
+        raise ArgumentError(
+            f"{what} holds vectors in writing, but {broken[:40]!r} is none; write each "
+            "as [0.1, 0.2]"
+        )
 
 
 def known_by_name(table: Table, names: Sequence[str], source: str) -> Choice | None:
@@ -146,6 +163,7 @@ def _group(table: Table, place: int) -> str:
     column = table.column(place)
     if are_vectors(column):
         return "written"
+    check_no_vectors(column, f"column {table.names[place]!r}")
     return "digits" if are_digits(column) else "texts"
 
 

@@ -13,11 +13,45 @@ from fewbits.inputs._streams import HEAD
 _LOOKED_AT = 50  # rows that tell what separates columns
 _DELIMITERS = (",", ";", "\t", "|", " ")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+#: What files begin with that are often saved as .csv or .txt by mistake.
+_OTHERS = {
+    b"<!doctype": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "XML",
+    b"version https://git-lfs": "a pointer of git-lfs: fetch it by 'git lfs pull'",
+    b"%pdf-": "a PDF file",
+    b"pk\x03\x04": "a zip archive",
+}
 _SHOWN = 30  # letters that are told
 _LONG_NAME = 60  # letters of a name that may be a text instead
 
 
+def check_known(head: bytes, source: str) -> None:
+    """Refuse what is stored under the name of a text, but is something else."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:100].lower()
+    for magic, what in _OTHERS.items():
+        if start.startswith(magic):
+            raise ArtefactError(f"{source} is {what}")
+
+
+def table_width(head: bytes) -> int:
+    """Return the number of columns if text is surely CSV, else 0.
+
+    All of the first rows, two or more, have as many values, and no separator has a
+    blank behind it, as it would in a sentence.
+    """
+    text = head.decode("utf-8-sig", "replace")
+    if len(text.splitlines()) < 2:
+        return 0
+    for delimiter in _DELIMITERS[:-1]:
+        width = _width(text, delimiter, len(head) >= HEAD - 4)
+        if width > 1 and f"{delimiter} " not in text:
+            return width
+    return 0
+
+
 def check_head(head: bytes, source: str) -> None:
+    check_known(head, source)
     if head.startswith(b"PAR1"):
         raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
     if head.startswith(_UTF_16):

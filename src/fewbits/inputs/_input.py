@@ -30,8 +30,8 @@ class Input:
         The user's own.
     beside : mapping of str to pyarrow.ChunkedArray, default={}
         Other columns of the table.
-    item_column, label_column : str, default=None
-        What texts, and labels, are called in the table.
+    item_column, label_column, id_column : str, default=None
+        What texts, labels and ids are called in the table.
     """
 
     kind: Kind
@@ -43,6 +43,7 @@ class Input:
     beside: Mapping[str, Any] = field(default_factory=dict)
     item_column: str | None = None
     label_column: str | None = None
+    id_column: str | None = None
 
     def __len__(self) -> int:
         return len(self.values)

@@ -8,6 +8,7 @@ from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._cells import are_digits, are_numbers, are_vectors, parse_vectors
 from fewbits.inputs._checks import checked_vectors
+from fewbits.inputs._choose import check_no_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._texts import Texts
 
@@ -41,6 +42,7 @@ def read_lines(file: IO[bytes], source: str) -> Input:
     if are_vectors(column):
         vectors = checked_vectors(parse_vectors(column, source), source)
         return Input("vectors", vectors, None, source)
+    check_no_vectors(column, source)
     below = column[1:]  # the first line may hold names
     if are_digits(below) and not are_numbers(below):
         raise ArgumentError(
@@ -70,4 +72,4 @@ def _decoded(file: IO[bytes], source: str) -> Iterator[str]:
             ) from None
         if "\0" in text:
             raise ArtefactError(f"{source} is no text: line {number} holds a NUL")
-        yield text.strip()
+        yield from (part.strip() for part in text.strip().split("\r"))

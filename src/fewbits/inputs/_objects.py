@@ -165,9 +165,18 @@ def _holds_texts(items: Any) -> bool:
 
 
 def _holds_images(items: Any) -> bool:
-    if not _is_list(items) or not len(items):
+    if not _is_list(items) or not len(items) or not _is_image(items[0]):
         return False
-    return isinstance(items[0], Path) or hasattr(items[0], "getbands")
+    for row, item in enumerate(items):
+        if not _is_image(item):
+            raise ArgumentError(
+                f"expected images, got {type(item).__name__} in row {row}"
+            )
+    return True
+
+
+def _is_image(item: Any) -> bool:
+    return isinstance(item, Path) or hasattr(item, "getbands")
 
 
 def _is_list(items: Any) -> bool:

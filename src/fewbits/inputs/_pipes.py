@@ -4,10 +4,11 @@ import io
 import json
 from typing import IO, Any
 
+from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import load_array
 from fewbits.inputs._checks import checked_vectors
 from fewbits.inputs._csv import read_csv
-from fewbits.inputs._csv_head import has_names
+from fewbits.inputs._csv_head import check_known, has_names, table_width
 from fewbits.inputs._input import Input
 from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._lines import read_lines
@@ -43,7 +44,24 @@ def _read(file: IO[bytes], head: bytes, wanted: Wanted, source: str) -> Input:
     if wanted.of_columns() or has_names(head, wanted.names):
         as_text = (wanted.label_column,)
         return read_table(Loaded(read_csv(file, source, as_text)), wanted, source)
+    _check_lines(head, source)
     return read_lines(file, source)
+
+
+def _check_lines(head: bytes, source: str) -> None:
+    """Refuse what would lose its form as a text per line."""
+    check_known(head, source)
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if first.startswith((b"{", b"[{")):
+        raise ArgumentError(
+            f"{source} begins as JSON, but its first line is no object: write one "
+            "object on each line"
+        )
+    if (n_columns := table_width(head)) > 1:
+        raise ArgumentError(
+            f"{source} looks like a table of {n_columns} columns: name the one that "
+            "holds the items (on the command line by --column), or save it as .csv"
+        )
 
 
 def _is_json(head: bytes) -> bool:

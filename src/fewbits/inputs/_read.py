@@ -135,7 +135,8 @@ def _read(source: Any, wanted: Wanted) -> Input:
     streamed = kind_of(path) in _STREAMED
     if is_compressed(path) and not streamed:
         reader = None
-    if not path.is_file() and not streamed:  # a pipe, as /dev/stdin may be one
+    nameless = not kind_of(path) or not path.is_file()  # /dev/stdin may be a file
+    if nameless and not streamed:
         with path.open("rb") as file:
             return read_pipe(file, wanted, str(path))
     if reader is None:

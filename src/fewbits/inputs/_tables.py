@@ -100,6 +100,7 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
     beside = _beside(table, wanted, choice, kept, places["id"])
     if not wanted.column:
         tell_left_out(table, choice, {*beside, *_row_numbers(table, choice)}, source)
+    _check_apart(table, beside, source)
     columns = {table.names[i]: table.kept(i) for i in beside}
     if places["label"] is not None:
         columns[table.names[places["label"]]] = table.kept(places["label"])
@@ -114,7 +115,14 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
         beside=columns,
         item_column=None if kind == "vectors" else table.names[choice.places[0]],
         label_column=wanted.label_column,
+        id_column=wanted.id_column,
     )
+
+
+def _check_apart(table: Table, beside: list[int], source: str) -> None:
+    """Refuse to keep columns of one name: only the last would come back."""
+    for i in beside:
+        place_of(table, table.names[i], source)
 
 
 def _choose(
@@ -209,8 +217,18 @@ def _ids(table: Table, place: int | None, source: str) -> Any:
         raise ArgumentError(
             f"{what} holds {column.type}; ids are whole numbers or texts"
         )
+    if is_text(column.type):
+        _check_no_blank(column, what)
     _check_unique(column, what)
     return column
+
+
+def _check_no_blank(column: Any, what: str) -> None:
+    import pyarrow.compute as pc
+
+    row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
+    if row >= 0:
+        raise ArgumentError(f"{what} has a blank id in row {row}")
 
 
 def _check_unique(column: Any, what: str) -> None:
