@@ -161,7 +161,8 @@ def _holds_texts(items: Any) -> bool:
 
 
 def _holds_images(items: Any) -> bool:
-    if not _is_list(items) or not len(items):
+    listed = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
+    if not listed or not len(items):
         return False
     return isinstance(items[0], Path) or hasattr(items[0], "getbands")
 
