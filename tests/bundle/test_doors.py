@@ -11,12 +11,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from PIL import Image
 from scipy import sparse
 
 from fewbits.bundle import Bundle
 from fewbits.decoding import Codebook
 from fewbits.errors import FewbitsError
-from fewbits.inputs import read
+from fewbits.inputs import as_items, read
 from fewbits.learners import LSH
 from fewbits.training import evaluate_bundle, fit_bundle
 
@@ -118,6 +119,7 @@ SAME = {
     "column of lists": pd.DataFrame({"v": X.tolist()}),
     "Series of lists": pd.Series(X.tolist()),
     "Series of arrays": pd.Series(list(X)),
+    "Series with another index": pd.Series(X.tolist(), index=range(7, 37)),
     "polars": POLARS,
     "lazy": POLARS.lazy(),
     "polars of decimals": POLARS.cast(pl.Decimal(10, 2)),
@@ -379,3 +381,14 @@ def test_texts_that_can_be_read_only_once_are_refused(text_doors):
     for door in text_doors.values():
         with pytest.raises(FewbitsError):
             door(iter(TEXTS))
+
+
+def test_one_image_is_no_list(tmp_path):
+    image = Image.fromarray(np.zeros((4, 4), np.uint8))
+    for door in (read, lambda items: as_items(items, "images"), FULL.encode):
+        with pytest.raises(FewbitsError, match="not one image"):
+            door(image)
+    paths = [tmp_path / "a.png", tmp_path / "b.png"]
+    for several in (paths, tuple(paths), np.array(paths, object), [image, image]):
+        assert (read(several).kind, len(read(several))) == ("images", 2)
+        assert list(as_items(several, "images")) == list(several)

@@ -238,12 +238,13 @@ def test_ids(tmp_path):
         (["a", "b", "a", "c"], "'id' of .* holds 'a' in 2 rows"),
         ([7, 8, 9, 8], "holds '8' in 2 rows"),
         ([1, 2, None, 4], "'id' of .* has no value in row 2"),
+        (["a", " ", "b", ""], "'id' of .* has a blank id in row 1"),
         ([1.0, 2.0, 3.0, 4.0], "holds double; ids are whole numbers or texts"),
     ):
         write(pa.table({"text": TEXTS, "id": ids}), path)
         with pytest.raises(ArgumentError, match=said):
             inputs.read(path, column="text", id_column="id")
-    for ids in ([2**62, 0, 5, 7], ["é", "b", "a", ""]):
+    for ids in ([2**62, 0, 5, 7], ["é", "b", "a", "0"]):
         write(pa.table({"text": TEXTS, "id": ids}), path)
         found = inputs.read(path, column="text", id_column="id")
         assert found.ids.to_pylist() == ids

@@ -77,7 +77,7 @@ def test_texts(texts):
         (["one", " "], "blank text in row 1"),
         (pd.Series(["one", None]), "no value in row 1"),
         (pd.Series(["one", pd.NA], dtype="string"), "no value in row 1"),
-        (np.ma.masked_array(X, np.eye(2)), "MaskedArray is masked; fill its gaps"),
+        (np.ma.masked_array(X, np.eye(2)), "masked array; fill its gaps"),
         ([[1.0], [1.0, 2.0]], "holds no items"),
         ([1.0, 2.0], r"shape \(2,\)"),
         ([[1.0, np.inf]], "holds inf in row 0, column 1"),

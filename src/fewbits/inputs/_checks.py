@@ -46,7 +46,7 @@ def _check_finite(array: NDArray[Any], source: str) -> None:
 
 
 def check_several(items: Any) -> None:
-    """Refuse one text or path where several are needed: it is no list of letters.
+    """Refuse one text, path or image where several are needed: it is no list.
 
     Raises
     ------
@@ -58,6 +58,8 @@ def check_several(items: Any) -> None:
         raise ArgumentError(
             f"give a list of items, not one {what}: {reprlib.repr([items])}"
         )
+    if hasattr(items, "getbands"):  # an image of Pillow, which is an Arrow column, too
+        raise ArgumentError("give a list of items, not one image: [image]")
 
 
 def check_texts(texts: Sequence[str], source: str) -> None:

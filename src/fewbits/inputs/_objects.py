@@ -53,8 +53,6 @@ def read_object(items: Any, wanted: Wanted) -> Input:
         return Input("texts", as_texts(items), None, what)
     if _holds_images(items):
         return Input("images", list(items), None, what)
-    if isinstance(items, np.ma.MaskedArray):
-        raise ArgumentError(f"{what} is masked; fill its gaps first")
     try:
         array = as_array(items, "vectors")
     except FeatureError as error:
@@ -165,7 +163,8 @@ def _holds_texts(items: Any) -> bool:
 
 
 def _holds_images(items: Any) -> bool:
-    if not _is_list(items) or not len(items) or not _is_image(items[0]):
+    listed = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
+    if not listed or not len(items) or not _is_image(items[0]):
         return False
     for row, item in enumerate(items):
         if not _is_image(item):

@@ -52,7 +52,7 @@ def _check_lines(head: bytes, source: str) -> None:
     """Refuse what would lose its form as a text per line."""
     check_known(head, source)
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if first.startswith((b"{", b"[{")):
+    if first.startswith((b'{"', b"{\n", b"{\r", b"[{")):
         raise ArgumentError(
             f"{source} begins as JSON, but its first line is no object: write one "
             "object on each line"
