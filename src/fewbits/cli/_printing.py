@@ -18,6 +18,7 @@ import typer
 
 from fewbits.cli._json import to_json
 
+_FEW = 3  # values of a list that are shown
 _WIDTH = 80  # columns of sentences where there is no terminal, and at most
 #: Characters that turn the direction of what follows, and hide what it is.
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -86,20 +87,27 @@ def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
     """Print items that were found, one in a row."""
     rows = [_flat(hit) for hit in hits]
     header = list(rows[0]) if rows else ["nothing found"]
-    print_table(title, header, [[_hit_cell(x) for x in row.values()] for row in rows])
+    print_table(title, header, [list(row.values()) for row in rows])
 
 
-def _flat(hit: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(hit: Mapping[str, Any]) -> dict[str, str]:
     """Return a hit in columns; the user's that have our names say so."""
-    own = {name: value for name, value in hit.items() if name != "columns"}
+    own = {name: _own_cell(value) for name, value in hit.items() if name != "columns"}
     kept = {
-        f"columns.{name}" if name in own else name: value
+        f"columns.{name}" if name in own else name: _user_cell(value)
         for name, value in hit["columns"].items()
     }
     return {**own, **kept}
 
 
-def _hit_cell(value: Any) -> str:
+def _user_cell(value: Any) -> str:
+    if isinstance(value, list) and len(value) > _FEW:
+        few = ", ".join(map(str, value[:_FEW]))
+        return f"[{few}, ... {len(value)} values]"
+    return str(value)
+
+
+def _own_cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 

@@ -103,7 +103,8 @@ def _truth(condition: Any, table: "pa.Table", codes: CodeArray, n_bits: int) -> 
         return evaluate_expression(condition, table)
     raise ArgumentError(
         "a filter must be a string such as \"year >= 2020 AND category = 'x'\" or a"
-        f" pyarrow.compute.Expression, got {type(condition).__name__}"
+        f" pyarrow.compute.Expression, got {type(condition).__name__}; masks and ids"
+        " are given as allowed="
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._labels import as_labels as check_names
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
@@ -126,6 +127,8 @@ def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
         array = _whole(array, what)
     names = array.astype(np.str_)
     check_labelled(names, f"{name!r} of {source}")
+    if array.dtype.kind == "U":
+        check_names(array, what)  # NumPy makes "nan" of what is missing
     return names
 
 

@@ -134,12 +134,23 @@ def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
 
 def tell_left_out(table: Table, choice: Choice, kept: set[int], source: str) -> None:
     """Warn of columns that were there and are not read."""
-    names = [repr(table.names[i]) for i in choice.left_out if i not in kept]
+    names = [
+        f"{table.names[i]!r} ({_spoken(table.fields[i].type)})"
+        for i in choice.left_out
+        if i not in kept
+    ]
     if names:
         taken = table.names[choice.places[0]]
         column = "column" if len(choice.places) == 1 else "columns"
         what = repr(taken) if len(choice.places) == 1 else "of numbers"
         warn_user(f"{source}: {column} {what} taken, left out: {known_names(names)}")
+
+
+def _spoken(kind: Any) -> str:
+    """Return what a column holds in a word, which tells why it is left out."""
+    if is_text(kind):
+        return "text"
+    return "number" if is_number(kind) else str(kind)
 
 
 def _grouped(table: Table, places: Sequence[int]) -> dict[str, list[int]]:

@@ -83,4 +83,7 @@ def _changed(texts: Any, kind: Any) -> bool:
     if kind == pa.int64():
         return False
     whole = pc.match_substring_regex(texts, r"^[+-]?\d{16,}$")
-    return bool(pc.any(whole).as_py())
+    too_large = pc.and_(
+        pc.is_inf(texts.cast(kind)), pc.match_substring_regex(texts, r"\d")
+    )
+    return bool(pc.any(pc.or_(whole, too_large)).as_py())

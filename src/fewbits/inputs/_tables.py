@@ -16,7 +16,7 @@ from fewbits._arrow import (
 )
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs._cells import parse_vectors
+from fewbits.inputs._cells import are_numbers, parse_vectors, stray
 from fewbits.inputs._checks import (
     as_labels,
     as_strings,
@@ -38,6 +38,7 @@ from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Table
 from fewbits.inputs._texts import Texts
 
+_LOOKED_AT = 1000  # rows that tell a column of numbers
 _COUNTED = 10  # rows from which a count is no chance
 _SHOWN = 40  # letters of an id that is told
 
@@ -101,6 +102,7 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
     if not wanted.column:
         tell_left_out(table, choice, {*beside, *_row_numbers(table, choice)}, source)
     _check_apart(table, beside, source)
+    _warn_of_strays(table, beside, source)
     columns = {table.names[i]: table.kept(i) for i in beside}
     if places["label"] is not None:
         columns[table.names[places["label"]]] = table.kept(places["label"])
@@ -123,6 +125,21 @@ def _check_apart(table: Table, beside: list[int], source: str) -> None:
     """Refuse to keep columns of one name: only the last would come back."""
     for i in beside:
         place_of(table, table.names[i], source)
+
+
+def _warn_of_strays(table: Table, beside: list[int], source: str) -> None:
+    """Tell of columns that are kept as texts, because a few values are no numbers."""
+    for i in beside:
+        if not is_text(table.fields[i].type):
+            continue
+        column = table.column(i)
+        if stray(column[:_LOOKED_AT]) or are_numbers(column[:_LOOKED_AT]):
+            row, value, _ = stray(column) or (0, "", 0)
+            if value:
+                warn_user(
+                    f"{source}: column {table.names[i]!r} is kept as text, because of "
+                    f"{value[:_SHOWN]!r} in row {row}"
+                )
 
 
 def _choose(
