@@ -81,7 +81,8 @@ def test_items_given_as_examples_are_left_out(built, form):
 def test_evaluation_ranks_again_by_what_is_kept(built):
     rows = evaluate_bundle(built["int8"], read(QUERIES), read(ITEMS)).comparison
     assert rows[-1].name == "128 bits, re-ranked by vectors"
-    assert rows[-1].bytes_per_item == 16 + 64
+    # Of 64 features there are two blocks, with a scale and an offset each.
+    assert rows[-1].bytes_per_item == 16 + 64 + 2 * 8
     assert rows[-1].recall > rows[-2].recall
 
 

@@ -52,7 +52,7 @@ def arrays_of(bundle):
     if isinstance(vectors, np.ndarray):
         yield vectors
     else:
-        yield from (vectors.values, vectors.scale, vectors.offset, items.some_vectors())
+        yield from (vectors.values, vectors.blocks, items.some_vectors())
     for column in items.table.columns:
         for chunk in column.chunks:
             yield from (np.frombuffer(each, "u1") for each in chunk.buffers() if each)

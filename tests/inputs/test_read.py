@@ -302,6 +302,7 @@ def test_several_labels_stay_numbers(tmp_path, dtype):
         (np.array(3), r"shape \(\); labels need"),
         (np.array([1, np.nan, 2, 2]), "missing in row 1, got nan"),
         (np.array(["NaT"] * 4, "M8[D]"), "of dtype datetime64"),
+        (np.array(["a", np.nan] * 2), "nan"),
         (np.array([b"a"] * 4), r"of dtype \|S1; classes need names"),
     ],
 )
