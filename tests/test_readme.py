@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits.cli import app
+from fewbits.inputs import read
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -42,6 +43,14 @@ def _write_diagnoses(path):
     assert result.exit_code == 0, result.stderr
     header, *lines = path.read_text("utf-8").splitlines(keepends=True)
     path.write_text(header + "".join(lines[::10]), "utf-8")
+
+
+def test_exported_diagnoses_have_ids_of_their_own(tmp_path):
+    path = tmp_path / "diagnoses.csv"
+    result = CliRunner().invoke(app, ["data", "export", "icd10", str(path)])
+    n_items = len(read(path, column="text", id_column="id"))
+    assert f"{n_items:,} diagnoses" in README
+    assert f"{n_items:,} texts" in result.stdout
 
 
 def test_a_table_of_ones_own(tmp_path, monkeypatch):

@@ -76,13 +76,14 @@ def export(
     _check_new(files, overwrite=overwrite)
     data = datasets.load(name)
     parts = [data] if queries is None else datasets.hold_out(data)
-    for file, part in zip(files, parts, strict=True):
-        datasets.export(part, file)
+    sizes = [
+        datasets.export(part, file) for file, part in zip(files, parts, strict=True)
+    ]
     labels = list(data.labels)
     written = labels if output.suffix != ".npy" else []
     known = f", labelled by {', '.join(written)}" if written else ""
-    for file, part in zip(files, parts, strict=True):
-        typer.echo(f"{file}: {len(part):,} {data.kind}{known}")
+    for file, size in zip(files, sizes, strict=True):
+        typer.echo(f"{file}: {size:,} {data.kind}{known}")
     if labels and not written:
         say(f"note: a .npz file holds the labels, too ({', '.join(labels)})")
     options = {"--column": data.kind[:-1], "--labels": labels[0]} if written else {}

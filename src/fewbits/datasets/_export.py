@@ -17,7 +17,7 @@ _QUERIES = 1000  # at most, of a tenth of the items
 _ENDINGS = {"texts": (".csv",), "vectors": (".npz", ".npy")}
 
 
-def export(data: Dataset, path: str | Path) -> None:
+def export(data: Dataset, path: str | Path) -> int:
     """Write the items and labels of a data set to a file of one's own.
 
     Parameters
@@ -29,6 +29,11 @@ def export(data: Dataset, path: str | Path) -> None:
         of labels; for vectors a .npz file with an array ``vector`` and one for each
         kind of labels, or a .npy file of the vectors alone. It is replaced when it
         exists.
+
+    Returns
+    -------
+    int
+        Items that were written; of those that a source lists twice, the first.
 
     Raises
     ------
@@ -46,6 +51,7 @@ def export(data: Dataset, path: str | Path) -> None:
             f"{data.name} holds {data.kind}, which are written to a "
             f"{' or '.join(endings)} file, got {path}"
         )
+    data = _distinct(data)
     with atomic_write(path) as file:
         if path.suffix == ".csv":
             _write_csv(data, file)
@@ -53,6 +59,15 @@ def export(data: Dataset, path: str | Path) -> None:
             np.savez(file, vector=data.items, **_labels(data))
         else:
             np.save(file, data.items)
+    return len(data)
+
+
+def _distinct(data: Dataset) -> Dataset:
+    """Return the first item of each key: keys are the ids of what is written."""
+    first = {key: row for row, key in reversed([*enumerate(data.keys)])}
+    if len(first) == len(data.keys):
+        return data
+    return _taken(data, np.array([*first.values()], np.int64))
 
 
 def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
@@ -106,9 +121,7 @@ def _write_csv(data: Dataset, file: IO[bytes]) -> None:
     keys = {"id": data.keys} if len(data.keys) == len(data) else {}
     columns = {**keys, "text": data.items, **data.labels}
     writer.writerow(columns)
-    rows = zip(*columns.values(), strict=True)
-    # What a source lists twice, under one key, is one item.
-    writer.writerows({row[0]: row for row in rows}.values() if keys else rows)
+    writer.writerows(zip(*columns.values(), strict=True))
     text.detach()  # flushes, and leaves the file open
 
 
