@@ -150,3 +150,18 @@ def test_single_images(tmp_path):
     assert found.values == [tmp_path / "a.png", tmp_path / "b.png"]
     with pytest.raises(ArgumentError, match="has no columns, got label column 'kind'"):
         inputs.read(tmp_path / "a.png", label_column="kind")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.csv", r"holds \.csv files, which are read one at a time"),
+        ("year=2020/a.parquet", r"shards in subfolders; name them by .*\*\.parquet'"),
+    ],
+)
+def test_folders_of_tables_that_are_no_shards(tmp_path, name, said):
+    path = tmp_path / "tables" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"text\none\n")
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(tmp_path / "tables")

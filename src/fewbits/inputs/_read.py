@@ -188,6 +188,7 @@ def _read_folder(path: Path, wanted: Wanted) -> Input:
             warn_user(f"{path}: tables taken, left out: {known_names(others)}")
         return _read_several(shards, wanted, str(path))
     wanted.refuse(str(path), _FOLDER_HINT)
+    _check_no_tables(path)
     files, labels = find_images(path)
     return Input("images", files, labels, str(path))
 
@@ -195,6 +196,25 @@ def _read_folder(path: Path, wanted: Wanted) -> Input:
 def _is_hidden(path: Path) -> bool:
     """Tell what systems leave beside data: ``_SUCCESS``, ``.part-0.parquet.crc``."""
     return path.name.startswith((".", "_"))
+
+
+def _check_no_tables(path: Path) -> None:
+    """Say what to do with tables that are no shards; images beside them are told."""
+    kinds = set()
+    for each in path.rglob("*"):
+        kinds.add(kind_of(each))
+        if kind_of(each) in IMAGES:
+            return
+    if kinds & _SHARDS:
+        raise ArgumentError(
+            f"{path} holds shards in subfolders; name them by a pattern, such as "
+            f"'{path}/**/*{sorted(kinds & _SHARDS)[0]}'"
+        )
+    if kinds & _STREAMED:
+        raise ArgumentError(
+            f"{path} holds {', '.join(sorted(kinds & _STREAMED))} files, which are "
+            "read one at a time; Parquet and Arrow files are read together"
+        )
 
 
 def _is_shard(path: Path) -> bool:
