@@ -196,9 +196,12 @@ def test_gaps_are_told_by_their_row_in_the_whole_table(tmp_path, monkeypatch):
     for name in ("v", "text"):
         with pytest.raises(ArgumentError, match=f"{name!r} of .* no value in row 5$"):
             inputs.read(path, column=name)
-    lacking = pa.table({"v": [[1.0, None], [1.0, 2.0]]})
-    with pytest.raises(ArgumentError, match="lacks 1 number"):
-        inputs.read(lacking)
+    column = pa.chunked_array([[[1.0, 2.0]] * 4, [[3.0, 4.0], [1.0, None]]])
+    with pytest.raises(ArgumentError, match="'v' of .* lacks a number in row 5"):
+        inputs.read(pa.table({"v": column}))
+    column = pa.chunked_array([[[1.0, 2.0]] * 4, [[3.0, 4.0], [1.0]]])
+    with pytest.raises(ArgumentError, match="2 numbers in row 4, 1 in row 5"):
+        inputs.read(pa.table({"v": column}))
 
 
 def test_vectors_in_more_chunks_than_one_list_column_holds():

@@ -94,7 +94,7 @@ def test_texts(texts):
         ),
         (pa.table({"a": X, "b": X}), r"2 columns of texts or vectors \(a, b\)"),
         (pa.array([[1.0], None]), "no value in row 1"),
-        (pa.array([[1.0], [None]]), "lacks 1 number"),
+        (pa.array([[1.0], [None]]), "lacks a number in row 1"),
         ({"a": 1}, "shape|list|matrix"),
         (5, "shape"),
         ([Path("a.png"), "b.png"], "expected images, got str in row 1"),

@@ -173,7 +173,10 @@ def list_matrix(column: Any, what: str, first_row: int = 0) -> NDArray[Any]:
     """
     if column.null_count:
         raise FeatureError(missing_told(column, what, first_row))
-    chunks = [_list_rows(chunk, what) for chunk in column.chunks]
+    chunks, start = [], first_row
+    for chunk in column.chunks:
+        chunks.append(_list_rows(chunk, what, start))
+        start += len(chunk)
     widths = {rows.shape[1] for rows in chunks if len(rows)}
     if len(widths) > 1:
         raise FeatureError(f"{what} has vectors of several lengths")
@@ -197,20 +200,27 @@ def missing_told(column: Any, what: str, first_row: int = 0) -> str:
     return f"{what} has no value in row {first_row + row}{more}"
 
 
-def _list_rows(chunk: Any, what: str) -> NDArray[Any]:
+def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
+    import pyarrow.compute as pc
     import pyarrow.types as types
 
     values = chunk.flatten()  # what the rows of a slice hold, and no more
-    if values.null_count:
-        raise FeatureError(f"a vector of {what} lacks {values.null_count} numbers")
-    flat = values.to_numpy(zero_copy_only=False)
     if types.is_fixed_size_list(chunk.type):
-        return np.asarray(flat).reshape(len(chunk), chunk.type.list_size)
-    lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
-    different = np.unique(lengths)
-    if len(different) > 1:
-        raise FeatureError(f"{what} has vectors of {len(different)} different lengths")
-    width = int(different[0]) if len(different) else 0
+        lengths = np.full(len(chunk), chunk.type.list_size)
+    else:
+        lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
+    if values.null_count:
+        place = pc.index(values.is_null(), True).as_py()
+        row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
+        raise FeatureError(f"{what} lacks a number in row {first_row + row}")
+    if len(lengths) and (lengths != lengths[0]).any():
+        row = int(np.argmax(lengths != lengths[0]))
+        raise FeatureError(
+            f"{what} has vectors of several lengths: {lengths[0]} numbers in row "
+            f"{first_row}, {lengths[row]} in row {first_row + row}"
+        )
+    width = int(lengths[0]) if len(lengths) else 0
+    flat = values.to_numpy(zero_copy_only=False)
     return np.asarray(flat).reshape(len(chunk), width)
 
 
