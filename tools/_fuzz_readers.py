@@ -228,8 +228,9 @@ def lines_case(rng: random.Random) -> Case:
 
 
 def _lines(path: Path) -> Any:
-    text = path.read_bytes().decode("utf-8-sig")
-    return [line.strip() for line in text.split("\n") if line.strip()]
+    # Python's own reading of text: a line ends at LF, CRLF or CR.
+    with path.open(encoding="utf-8-sig") as file:
+        return [line.strip() for line in file.read().split("\n") if line.strip()]
 
 
 def _same_lines(found: Any, lines: list[str]) -> bool:
