@@ -20,9 +20,9 @@ def read_lines(file: IO[bytes], source: str) -> Input:
     """Return the lines that are not blank.
 
     Where each is a vector in brackets, they are vectors; other numbers are refused, as
-    they would be embedded as words. A line ends at a line feed, a
-    carriage return or both, not at every separator that Python knows; blanks around a
-    text are no part of it.
+    they would be embedded as words. A line ends at a line feed, a carriage return or
+    both, not at every separator that Python knows; blanks around a text are no part of
+    it.
     """
     import pyarrow as pa
 
