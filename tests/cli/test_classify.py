@@ -113,7 +113,7 @@ def test_without_items_kept_aside(folder, tmp_path):
     run("fit", *table, "-m", "llc", "-o", tmp_path / "b", *few)
     question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
     assert "classes" not in json.loads(run(*question, "--json").splitlines()[0])
-    assert "nothing was kept aside to calibrate" in run(*question, "--top", 2)
+    assert "these probabilities are not calibrated" in run(*question, "--top", 2)
 
 
 def test_votes(folder):

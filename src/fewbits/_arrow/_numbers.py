@@ -1,4 +1,4 @@
-"""What is given as features, as an array; columns of numbers chunk by chunk."""
+"""Feature matrices of any type as NumPy arrays; Arrow columns chunk by chunk."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

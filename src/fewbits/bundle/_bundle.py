@@ -721,8 +721,8 @@ class Bundle:
         Returns
         -------
         list of list of dict
-            Nearest first: ``id``, ``distance`` and ``columns``, a dict of what was kept
-            of the item.
+            Nearest first: ``id``, ``distance`` and ``columns``, a dict of the other
+            columns of the item.
 
         Raises
         ------

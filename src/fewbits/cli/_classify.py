@@ -213,7 +213,7 @@ def classify(
     for note in _notes(loaded, options, region):
         say(f"note: {note}")
     if top and loaded.calibration is None and not several:
-        say("note: nothing was kept aside to calibrate these probabilities on")
+        say("note: these probabilities are not calibrated: no items were held out")
 
 
 def _notes(

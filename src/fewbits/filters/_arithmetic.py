@@ -90,7 +90,7 @@ def _refuse_remainder(text: str) -> NoReturn:
 
 
 def _remainder(left: Any, right: Any) -> Any:
-    """Return what is left of a division, with the sign of what was divided."""
+    """Return the remainder of a division, with the sign of the dividend."""
     right = _without_zeros(right, pa.scalar(0, pa.int64()))
     # The lowest number has no opposite, so it cannot be divided by -1.
     sign = pa.scalar(-1, pa.int64())

@@ -31,7 +31,7 @@ NOTES = {
 
 def evaluate(condition: Group, rows: Rows) -> Any:
     """Return the truth of a condition: an Arrow array, or one scalar for all rows."""
-    # What is left to do: a node whose operands come first, or one that has them.
+    # The stack of nodes, each with whether its operands have been evaluated.
     todo: list[tuple[Any, list[Atom], bool]] = [
         (condition.tree, condition.atoms, False)
     ]

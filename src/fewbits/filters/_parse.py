@@ -1,8 +1,8 @@
 """The text of a condition -> a tree of operators between atoms.
 
 Names, literals, lists and parentheses are told apart here, and each becomes an atom of
-its own. sqlglot parses what is left: operators between atoms, one pair of parentheses
-at a time. So nesting costs no recursion, a long list costs no tree, no function or
+its own. sqlglot parses only the operators between atoms, one pair of parentheses at a
+time. So nesting costs no recursion, a long list costs no tree, no function or
 subquery can come up, and a column may have the name of a keyword.
 """
 

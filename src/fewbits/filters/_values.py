@@ -92,10 +92,7 @@ def _plain_string(data: Any) -> Any:
     plain = (pa.string(), pa.large_string())
     if data.type in plain:
         return data
-    try:
-        return data.cast(pa.large_string())
-    except pa.ArrowNotImplementedError:  # string_view before pyarrow 18
-        return pa.array(data.to_pylist(), pa.large_string())
+    return data.cast(pa.large_string())
 
 
 def _kind(of: pa.DataType) -> Kind:

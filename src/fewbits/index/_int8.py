@@ -144,7 +144,7 @@ def _quantised(X: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return a block of each vector in steps, and its scale and offset.
 
     These are fitted anew to the steps, by least squares: then the error of a vector is
-    orthogonal to the vector, and dot products with what is near suffer less.
+    orthogonal to the vector, which lowers the error of dot products with neighbours.
     """
     low, high = X.min(axis=1, keepdims=True), X.max(axis=1, keepdims=True)
     scale = (high - low) / 255

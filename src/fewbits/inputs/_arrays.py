@@ -1,6 +1,7 @@
 """Vectors and labels in NumPy's own files."""
 
 import errno
+import warnings
 import zlib
 from pathlib import Path
 from tokenize import TokenError
@@ -39,7 +40,10 @@ def read_npy(path: Path) -> Input:
 def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) -> Any:
     """Return what NumPy reads; `damage` begins the message where it cannot."""
     try:
-        return np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+        with warnings.catch_warnings():
+            # Of headers with old names of types, which are refused or read as well.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
     except _BAD_HEADER as error:
         raise ArtefactError(f"{damage}{_reason(error)}") from error
 

@@ -1,6 +1,6 @@
 """Which columns of a table are the items: those named, or the only ones that fit.
 
-Nothing is chosen where two readings are possible, and what is left out is told.
+Ambiguous tables are refused, and columns that are ignored are reported.
 """
 
 import re
