@@ -111,7 +111,7 @@ def check_values(array: Array, name: str, values: list[str] | None = None) -> Ar
     """Return an array of a plain dtype that holds classes in every row."""
     kind = array.dtype.kind
     if kind in "UO":
-        _checkas_strings(array, name, array.tolist() if values is None else values)
+        _check_strings(array, name, array.tolist() if values is None else values)
     elif kind == "f":
         _check_whole(array, name)
     elif kind == "u":
@@ -147,7 +147,7 @@ def _check_whole(array: Array, name: str) -> None:
         )
 
 
-def _checkas_strings(array: Array, name: str, values: list[str]) -> None:
+def _check_strings(array: Array, name: str, values: list[str]) -> None:
     distinct = set(values)
     if any(not value.strip() for value in distinct):
         _refuse_missing(values, [not value.strip() for value in values], name)

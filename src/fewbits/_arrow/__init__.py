@@ -27,6 +27,7 @@ from fewbits._arrow._numbers import (
     missing_told,
     named_array,
     number_matrix,
+    repeated,
 )
 from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
 
@@ -50,6 +51,7 @@ __all__ = [
     "plain_column",
     "plain_table",
     "plain_type",
+    "repeated",
     "stored_column",
     "typed_column",
     "typed_table",

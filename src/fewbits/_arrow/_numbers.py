@@ -200,6 +200,17 @@ def missing_told(column: Any, what: str, first_row: int = 0) -> str:
     return f"{what} has no value in row {first_row + row}{more}"
 
 
+def repeated(column: Any) -> tuple[Any, int] | None:
+    """Return a value that a column holds more than once, and how often."""
+    import pyarrow.compute as pc
+
+    counts = pc.value_counts(column)
+    if len(counts) == len(column):
+        return None
+    twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]
+    return twice["values"].as_py(), twice["counts"].as_py()
+
+
 def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
     import pyarrow.compute as pc
     import pyarrow.types as types

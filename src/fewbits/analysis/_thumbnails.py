@@ -45,15 +45,13 @@ def thumbnail(item: Any) -> tuple[str, bool]:
 
     Parameters
     ----------
-    item : str, Path, PIL image, ndarray (h, w), (h, w, 1) or (h, w, 3), or ImageItem
+    item : str, Path, PIL image, ndarray or ImageItem
+        As `fewbits._images.open_rgb` takes it.
 
     Raises
     ------
-    MissingExtraError
-        When Pillow is not installed.
-    FeatureError
-        When the image cannot be opened, or it is not certain what its numbers mean,
-        naming it.
+    MissingExtraError, FeatureError
+        As `fewbits._images.open_rgb`.
     """
     image = open_rgb(item)
     from PIL import Image

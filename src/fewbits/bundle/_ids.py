@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, is_column, is_integer, is_text
+from fewbits._arrow import as_column, is_column, is_integer, is_text, repeated
 from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
@@ -151,14 +151,9 @@ def _whole_numbers(column: Any) -> IdArray:
 
 
 def _check_unique(column: Any) -> None:
-    import pyarrow.compute as pc
-
-    if pc.count_distinct(column).as_py() == len(column):
-        return
-    counts = pc.value_counts(column)
-    twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]
-    value, count = twice["values"].as_py(), twice["counts"].as_py()
-    raise ArgumentError(f"id {_told(value)} is given more than once, {count} times")
+    if (found := repeated(column)) is not None:
+        value, count = found
+        raise ArgumentError(f"id {_told(value)} is given more than once, {count} times")
 
 
 def _told(value: Any) -> str:

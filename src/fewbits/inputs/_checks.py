@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._label_values import as_strings
 from fewbits._labels import as_labels as check_names
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
-_SMALL = 1 << 20  # letters
 
 
 def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
@@ -92,14 +92,6 @@ def check_labelled(labels: NDArray[Any], source: str) -> None:
             f"{missing} of {len(labels)} rows have no label in {source}; fill them in, "
             "or leave the rows out"
         )
-
-
-def as_strings(texts: Sequence[str]) -> NDArray[Any]:
-    """Return an array of texts: as objects where one long text would widen all."""
-    longest = max(map(len, texts), default=0)
-    if longest * len(texts) > 4 * sum(map(len, texts)) + _SMALL:
-        return np.array(texts, dtype=object)
-    return np.array(texts, dtype=np.str_)
 
 
 def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:

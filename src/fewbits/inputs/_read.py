@@ -16,7 +16,7 @@ from fewbits.inputs._arrays import read_npy, read_npz
 from fewbits.inputs._checks import as_labels, checked_vectors
 from fewbits.inputs._csv import read_csv
 from fewbits.inputs._hdf5 import read_hdf5
-from fewbits.inputs._image_folder import find_images
+from fewbits.inputs._image_folder import find_images, is_image
 from fewbits.inputs._image_walk import IMAGES
 from fewbits.inputs._input import Input
 from fewbits.inputs._json_lines import read_json_lines
@@ -167,7 +167,7 @@ def _matching(pattern: str) -> list[Path]:
 def _read_several(paths: list[Path], wanted: Wanted, source: str) -> Input:
     """Read files that follow one another: tables of the same columns, or images."""
     kinds = {path.suffix.lower() for path in paths}
-    if kinds <= set(IMAGES):
+    if all(map(is_image, paths)):
         wanted.refuse(source)
         return Input("images", paths, None, source)
     if not (kinds <= PARQUET or kinds <= ARROW):
@@ -202,9 +202,9 @@ def _check_no_tables(path: Path) -> None:
     """Say what to do with tables that are no shards; images beside them are told."""
     kinds = set()
     for each in path.rglob("*"):
-        kinds.add(kind_of(each))
-        if kind_of(each) in IMAGES:
+        if is_image(each):
             return
+        kinds.add(kind_of(each))
     if kinds & _SHARDS:
         raise ArgumentError(
             f"{path} holds shards in subfolders; name them by a pattern, such as "

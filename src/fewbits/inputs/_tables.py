@@ -13,13 +13,14 @@ from fewbits._arrow import (
     is_text,
     list_matrix,
     missing_told,
+    repeated,
 )
+from fewbits._label_values import as_strings
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._cells import are_numbers, parse_vectors, stray
 from fewbits.inputs._checks import (
     as_labels,
-    as_strings,
     check_labelled,
     check_texts,
     checked_vectors,
@@ -249,14 +250,11 @@ def _check_no_blank(column: Any, what: str) -> None:
 
 
 def _check_unique(column: Any, what: str) -> None:
-    import pyarrow.compute as pc
-
-    counts = pc.value_counts(column)
-    if len(counts) < len(column):
-        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]
+    if (found := repeated(column)) is not None:
+        value, count = found
         raise ArgumentError(
-            f"{what} holds {str(twice['values'])[:_SHOWN]!r} in {twice['counts']} "
-            "rows; an id tells one item from all others"
+            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id tells one "
+            "item from all others"
         )
 
 
