@@ -13,22 +13,10 @@
 #include "fewbits/asymmetric.hpp"
 #include "fewbits/encode.hpp"
 #include "fewbits/isa.hpp"
+#include "checks.hpp"
 #include "guarded.hpp"
 
 namespace {
-
-void check(bool ok, const char* what) {
-    if (ok) return;
-    std::fprintf(stderr, "FAILED on %s: %s\n",
-                 fewbits::isa_name(fewbits::active_isa()), what);
-    std::exit(1);
-}
-
-using Random = std::mt19937;
-
-std::size_t between(Random& random, std::size_t low, std::size_t high) {
-    return std::uniform_int_distribution<std::size_t>(low, high)(random);
-}
 
 /// Ordinary, integer (which cancel to zero), tiny and huge numbers.
 float number(Random& random, std::size_t kind) {

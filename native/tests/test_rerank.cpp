@@ -14,25 +14,13 @@
 #include <vector>
 
 #include "fewbits/isa.hpp"
+#include "checks.hpp"
 #include "guarded.hpp"
 
 namespace {
 
 using fewbits::Half;
 using fewbits::Metric;
-
-void check(bool ok, const char* what) {
-    if (ok) return;
-    std::fprintf(stderr, "FAILED on %s: %s\n",
-                 fewbits::isa_name(fewbits::active_isa()), what);
-    std::exit(1);
-}
-
-using Random = std::mt19937;
-
-std::size_t between(Random& random, std::size_t low, std::size_t high) {
-    return std::uniform_int_distribution<std::size_t>(low, high)(random);
-}
 
 double normal(Random& random) { return std::normal_distribution<double>()(random); }
 
