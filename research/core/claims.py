@@ -36,7 +36,9 @@ class Claim:
     part, metric : str
         Of the records; see `metric_of`.
     left, right : mapping
-        Settings of the two sides. What neither names is the same on both.
+        Settings of the two sides. What neither names is the same on both. Without a
+        right side the claim is on the metric itself; where several settings match it,
+        on each of them.
     only : mapping
         Conditions on the left side's settings: a value, a list of values, or bounds
         such as ``{above = 0.25, most = 1}`` (``least``, ``most``, ``above``,
@@ -86,6 +88,7 @@ class Finding:
     setting: Setting
     effect: Effect
     differs: str = ""
+    beside: Setting = ()  # the right side's
 
     @property
     def verdict(self) -> str:
@@ -146,7 +149,7 @@ def findings(
         found = _effect(claim, left, right)
         if found is not None:
             why = claim.differs or said.get(at) or said.get(other) or ""
-            yield Finding(claim, at, found, why)
+            yield Finding(claim, at, found, why, other)
 
 
 Pair = tuple[Setting, Setting, BySeed, BySeed]
@@ -159,11 +162,16 @@ def _pairs(claim: Claim, values: Mapping[Setting, BySeed]) -> Iterator[Pair]:
     if claim.along:
         yield from _steps(claim, left, values)
         return
+    if not claim.right:
+        for at in left:
+            yield at, at, values[at], {None: 0.0}
+        return
     free = {*claim.left, *claim.right, *claim.ignore}
-    right = {_without(at, free): at for at in _matching(values, claim.right)}
+    right: dict[Setting, list[Setting]] = {}
+    for at in _matching(values, claim.right):
+        right.setdefault(_without(at, free), []).append(at)
     for at in left:
-        other = right.get(_without(at, free))
-        if other is not None:
+        for other in right.get(_without(at, free), ()):
             yield at, other, values[at], values[other]
 
 

@@ -71,6 +71,13 @@ def effect_of(finding: Finding) -> str:
     return interval(finding.effect)
 
 
+def _method_beside(finding: Finding) -> str:
+    """Return the method of the right side, where the claim names none."""
+    claim = finding.claim
+    named = "method" in claim.right or not claim.right
+    return "" if named else str(dict(finding.beside).get("method", ""))
+
+
 def at(finding: Finding, titles: Mapping[str, str]) -> str:
     """Return where a finding was made: ``ICD-10, 64 bits``."""
     settings = dict(finding.setting)
@@ -78,6 +85,9 @@ def at(finding: Finding, titles: Mapping[str, str]) -> str:
     parts = [titles.get(name, name)] if name else []
     if settings.get("bits"):
         parts.append(f"{settings['bits']:,} bits")
+    right = _method_beside(finding)
+    if right:
+        parts.append(f"beside {right}")
     if "settings" in settings:
         parts.append(f"mean of {settings['settings']}")
     return ", ".join(map(str, parts))

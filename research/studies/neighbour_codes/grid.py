@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.learners import (
@@ -27,7 +26,6 @@ from research.common.projections import (
     FORMS_AT,
     METHODS,
     USUAL_ITER,
-    measured,
 )
 from research.common.ranking import Fit, encoder_metrics, ranking_metrics
 from research.core import plot
@@ -116,7 +114,7 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
     if tiny:
         for each in ranking("digits", 1):
             (settings,) = each.cells
-            if settings["method"] in TINY_METHODS and settings["bits"] <= 64:
+            if settings["method"] in TINY_METHODS and settings["bits"] == LENGTHS[0]:
                 yield each
         return
     for data in DATA:
@@ -252,8 +250,8 @@ def page(study: "Study") -> dict[str, Any]:
 
 
 def _beside_itq(method: str, metric: str) -> Claim:
-    sides = {"left": {"method": method}, "right": {"method": "ITQ"}}
-    return Claim("", "", "ranking", metric, **sides, least=0.0)
+    left, right = {"method": method}, {"method": "ITQ"}
+    return Claim("", "", "ranking", metric, left, right, least=0.0)
 
 
 def tally(study: "Study", method: str, metric: str) -> str:
