@@ -43,6 +43,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/dev.stamp
+	$(BIN)/python -m research pages
 	$(BIN)/python -m experiments.pages
 
 clean:

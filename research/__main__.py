@@ -31,6 +31,9 @@ def run(
         bool, typer.Option("--tiny", help="Seconds; stored in a new folder.")
     ] = False,
     only: Only = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure what is stored, too.")
+    ] = False,
     device: Annotated[
         str | None, typer.Option(help="Learn by torch there, such as cuda.")
     ] = None,
@@ -39,7 +42,7 @@ def run(
     folder = Path(tempfile.mkdtemp(prefix="research-")) if tiny else RESULTS
     found = _study(study, folder)
     with on_device(device) if device else nullcontext(), one_line():
-        n = run_tasks(found.tasks(tiny), found.store, _pairs(only))
+        n = run_tasks(found.tasks(tiny), found.store, _pairs(only), again=again)
     typer.echo(f"{n} cells measured; {found.store.path}")
 
 

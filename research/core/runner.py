@@ -41,6 +41,7 @@ def run(
     store: Store,
     only: Mapping[str, Sequence[str]] | None = None,
     report: Callable[[str], None] = print,
+    again: bool = False,
 ) -> int:
     """Measure what is missing, and store each task when it is done.
 
@@ -54,6 +55,8 @@ def run(
         Values of settings to run, as text, by name; ``part`` is a setting here.
     report : callable, default=print
         Takes a line of progress.
+    again : bool, default=False
+        Measure what is stored, too; the new record takes the place of the old one.
 
     Returns
     -------
@@ -63,7 +66,8 @@ def run(
     done = {record.key for record in store.read()}
     n_measured = 0
     for each in tasks:
-        if done.issuperset(each.keys) or not wanted(each, only or {}):
+        known = done.issuperset(each.keys) and not again
+        if known or not wanted(each, only or {}):
             continue
         found = [
             Record.now(each.part, settings, rounded(metrics))

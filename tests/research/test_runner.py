@@ -30,6 +30,14 @@ def test_what_is_measured_is_not_measured_again(store):
     assert lines == ["p n=1 seed=0", "p n=0 seed=0", "p n=2 seed=0"]
 
 
+def test_what_is_stored_is_measured_again_where_asked(store):
+    called = []
+    for again in (False, True):
+        run(_tasks(called), store, {"n": ["2"]}, lambda _: None, again)
+    assert called == [2, 2]
+    assert len(store.read()) == 1
+
+
 def test_an_interrupted_run_keeps_what_was_done(store):
     def broken():
         raise KeyboardInterrupt
