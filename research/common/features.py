@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
 from fewbits.errors import ArgumentError
+from research.common.classic import classic_features, some_of_each
 
 N_QUERIES = 1000
 #: Seeds whose unseen queries are no other seed's. Queries of seed 0 were in view on two
@@ -22,6 +23,7 @@ TITLES = {
     "icd10": "ICD-10",
     "wordnet": "WordNet",
     "caltech101-1280": "Caltech-101",
+    "caltech101-classic": "Caltech-101 classic",
     "caltech101-5120": "Caltech-101 2x2",
     "caltech101-11520": "Caltech-101 3x3",
     "caltech101+cifar10": "Caltech-101 + CIFAR-10",
@@ -109,10 +111,13 @@ def load_features(
     ``caltech101-`` with ``1280``, ``5120`` or ``11520``, ``cifar10`` and
     ``fashion-mnist`` (pixels): queries are test images, the database is the training
     images. ``caltech101+cifar10``: CIFAR-10's training images join the database as
-    distractors, none of which is an answer. ``icd10``, ``wordnet``, ``glove`` and
+    distractors, none of which is an answer. ``caltech101-classic``: some images of each
+    class, the same for every seed. ``icd10``, ``wordnet``, ``glove`` and
     ``digits``: all items but the queries are the database; GloVe has no labels.
     """
     draw = Draw(seed, n_queries, unseen)
+    if name == "caltech101-classic":
+        return _classic()
     if name in CALTECH:
         return _caltech101(CALTECH[name], draw)
     return _OTHERS[name](draw)
@@ -204,6 +209,17 @@ def _caltech101(backbone: str, draw: Draw) -> FeatureSet:
     wanted = ~np.isin(data.labels["class"], NOT_CLASSES)
     splits = {name: rows[wanted[rows]] for name, rows in data.splits.items()}
     return _drawn_from_test(replace(data, splits=splits), features, draw)
+
+
+def _classic() -> FeatureSet:
+    data = datasets.load("caltech101")
+    labels = data.labels["class"]
+    rows = some_of_each(labels, NOT_CLASSES)
+    features = classic_features(data, rows)
+    database, queries = (
+        np.flatnonzero(np.isin(rows, data.splits[split])) for split in ("train", "test")
+    )
+    return _split(features, labels[rows], database, queries)
 
 
 def _random_split(

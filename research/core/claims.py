@@ -110,9 +110,10 @@ class Finding:
 
 
 def load(path: Path) -> tuple[str, list[Claim]]:
-    """Return the paper's reference and its claims."""
+    """Return the paper's reference and its claims; ``usual`` holds what most share."""
     found = tomllib.loads(path.read_text("utf-8"))
-    return found["paper"], [Claim(**each) for each in found["claim"]]
+    usual = found.get("usual", {})
+    return found["paper"], [Claim(**usual | each) for each in found["claim"]]
 
 
 def judge(

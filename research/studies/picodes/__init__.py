@@ -1,0 +1,1 @@
+"""PiCoDes: codes for classes that nobody trained on."""

@@ -1,0 +1,279 @@
+"""What is run: codes learnt on known classes, scored and searched on novel ones."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
+from research.common.classic import is_classic
+from research.common.supervised import FREE, PredictedClass, classemes, learners_of
+from research.core import plot
+from research.core.claims import meets, with_settings
+from research.core.compare import effect
+from research.core.record import Metrics, Record
+from research.core.runner import Task, task
+from research.core.table import decimal, grid
+from research.studies.picodes.cost import (
+    LARGE,
+    PARTS,
+    SIZES,
+    parts_alone,
+    step_metrics,
+)
+from research.studies.picodes.novel import (
+    COMPONENTS,
+    N_LEARN,
+    code_metrics,
+    components_metrics,
+    float_metrics,
+    kinds_metrics,
+    problem_of,
+)
+from research.studies.picodes.search import (
+    EXAMPLES,
+    N_TARGETS,
+    RANKS,
+    collection_of,
+    search_metrics,
+)
+
+if TYPE_CHECKING:
+    from research.core.study import Study
+
+DATA, SEEDS = ("caltech101-1280", "caltech101-classic", "icd10"), (0, 1, 2)
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
+#: Lengths of DBC whose labels of a class differ.
+FREE_AT = (32, 128, 512)
+#: There are no more classemes than known classes, to be reduced.
+RFE, RFE_UP_TO = "classemes + RFE", 64
+#: The paper has codes of 512 bits reach classemes that learn from five times as much.
+FEW, FEW_AT = f"PiCoDes, {N_LEARN // 5} items a class", 512
+#: The longest codes of PiCoDes that are learnt in other ways than the best; of some
+#: ways there are longer ones.
+ABLATED_UP_TO = 64
+LONGER, LONGER_AT = "caltech101-1280", (128, 256)
+KNOWN_AT, N_KNOWN = 128, (10, 25, 50, 75)
+KNOWN_ICD10 = (10, 25, 50, 100, 200)
+KNOWN_METHODS = (
+    *("float", "class", "classemes", "LSH", "ITQ", "CCA-ITQ", "PiCoDes"),
+    *("DBC", "DBC, by category"),
+)
+SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC"), (256, 2048)
+TINY = ("float", "class", "LSH", "ITQ", "DBC")
+#: Of the paper's searches.
+PAPER_ITEMS = 150_000
+
+
+def tasks(tiny: bool = False) -> Iterator[Task]:
+    """Yield what is run; a tiny run takes seconds."""
+    if tiny:
+        yield from tiny_tasks()
+        return
+    for seed in SEEDS:
+        for experiment, load in (
+            ("novel_classes", problem_of),
+            ("class_search", collection_of),
+        ):
+            for n in COMPONENTS:
+                at = {"experiment": experiment, "data": "icd10", "components": n}
+                measure = partial(_loaded, components_metrics, load, ("icd10", seed), n)
+                yield task("components", {**at, "seed": seed}, measure)
+    for data in DATA:
+        for seed in SEEDS:
+            yield from novel(data, seed)
+            yield from known(data, seed)
+            yield from search(data, seed)
+    yield from cost()
+
+
+def tiny_tasks() -> Iterator[Task]:
+    """Yield searches among digits, some of which are nobody's, and costs."""
+    for each in [*novel("digits", 0, (100, 3)), *search("digits", 0, 3)]:
+        (at,) = each.cells
+        if at["method"] in TINY and at["bits"] in (0, 16, 256):
+            yield each
+    size = {"items": 200, "features": 8, "bits": 4, "classes": 4}
+    for method in ("PiCoDes", "DBC"):
+        at = {"method": method, **size, "seed": 0}
+        yield task("cost", at, partial(step_metrics, **at))
+
+
+def _loaded(measure: Any, load: Any, problem: tuple[Any, ...], *rest: Any) -> Metrics:
+    """Measure a problem that is loaded no sooner."""
+    found: Metrics = measure(load(*problem), *rest)
+    return found
+
+
+def novel(data: str, seed: int, options: tuple[int, ...] = ()) -> Iterator[Task]:
+    """Yield figure 3: accuracy on novel classes, by length."""
+    measured = partial(partial, _loaded)
+    on = problem_of, (data, seed, *options)
+    for method, n_bits, measure, rest in novel_cells(data, seed):
+        at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
+        yield task("novel", at, measured(measure, *on, *rest))
+
+
+def novel_cells(data: str, seed: int) -> Iterator[tuple[str, int, Any, Any]]:
+    """Yield method, length, what measures it, and what it takes beside the problem."""
+    yield "float", 0, float_metrics, ()
+    yield "components", 0, partial(float_metrics, components=True), ()
+    yield "class", 0, code_metrics, (PredictedClass(),)
+    yield "classemes", 0, code_metrics, (classemes(None, seed),)
+    if is_classic(data):
+        yield "LP-beta", 0, kinds_metrics, ()
+    few = PiCoDes(FEW_AT, random_state=seed)
+    yield FEW, FEW_AT, code_metrics, (few, N_LEARN // 5)
+    for n_bits in LENGTHS:
+        for method, learner in learners(data, n_bits, seed).items():
+            yield method, n_bits, code_metrics, (learner,)
+
+
+def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
+    """Return the learners of a length, by name."""
+    found = learners_of(n_bits, seed)
+    if n_bits not in FREE_AT:
+        found = {name: each for name, each in found.items() if name not in FREE}
+    if n_bits <= RFE_UP_TO:
+        found[RFE] = classemes(n_bits, seed)
+    both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
+    if n_bits <= ABLATED_UP_TO or (data == LONGER and n_bits in LONGER_AT):
+        found |= {
+            "PiCoDes, random start": PiCoDes(**both, init="random"),
+            "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
+            "relaxed PiCoDes": RelaxedPiCoDes(**both),
+        }
+    if n_bits > ABLATED_UP_TO:
+        return found
+    return found | {
+        "relaxed PiCoDes, T = 1": RelaxedPiCoDes(**both, final_temperature=1.0),
+        "relaxed PiCoDes, random start": RelaxedPiCoDes(**both, init="random"),
+        "balanced PiCoDes": PiCoDes(**both, class_weight="balanced"),
+    }
+
+
+def known(data: str, seed: int) -> Iterator[Task]:
+    """Yield figure 4: the same from fewer known classes."""
+    for n_known in KNOWN_ICD10 if data == "icd10" else N_KNOWN:
+        for each in novel(data, seed, (n_known,)):
+            (at,) = each.cells
+            if at["method"] in KNOWN_METHODS and at["bits"] in (0, KNOWN_AT):
+                yield Task("known", [{**at, "known": n_known}], each.measure)
+
+
+def search(data: str, seed: int, *options: int) -> Iterator[Task]:
+    """Yield figures 5 and 6: searches for novel classes."""
+    lineup: dict[tuple[str, int], Any] = {
+        ("float", 0): None,
+        ("class", 0): PredictedClass(),
+        ("classemes", 0): classemes(None, seed),
+    }
+    for n_bits in SEARCHED_AT:
+        found = learners_of(n_bits, seed)
+        lineup |= {(method, n_bits): found[method] for method in SEARCHED}
+    for (method, n_bits), learner in lineup.items():
+        at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
+        on = (collection_of, (data, seed, *options))
+        yield task("search", at, partial(_loaded, search_metrics, *on, learner))
+
+
+def cost() -> Iterator[Task]:
+    """Yield what learning takes."""
+    for seed in SEEDS:
+        for size in SIZES:
+            for method in ("PiCoDes", "DBC"):
+                at = {"method": method, **size, "seed": seed}
+                yield task("cost", at, partial(step_metrics, **at))
+    for size in LARGE:
+        measure = partial(parts_alone, **size, seed=0)
+        yield task("cost", {"method": PARTS, **size, "seed": 0}, measure)
+
+
+def for_claims(records: Iterable[Record]) -> list[Record]:
+    """Add a record for each number of examples, and the gains from known classes."""
+    found, lines = [], {}
+    for each in records:
+        if each.part == "search":
+            found += _by_examples(each)
+            continue
+        if each.part == "known":
+            at = each.settings["data"], each.settings["method"], each.seed
+            lines.setdefault(at, []).append(each)
+        falls = [a - b for a, b in pairwise(each.metrics.get("objective", ()))]
+        least = {"least_fall": min(falls)} if falls else {}
+        found.append(replace(each, metrics={**each.metrics, **least}))
+    return found + [_gain(line) for line in lines.values()]
+
+
+def _gain(line: list[Record]) -> Record:
+    """Return what the most known classes give, beyond the fewest."""
+    fewest, *_, most = sorted(line, key=lambda each: each.settings["known"])
+    gain = most.metrics["accuracy"] - fewest.metrics["accuracy"]
+    settings = {name: most.settings[name] for name in ("data", "bits", "method")}
+    return replace(most, part="gain", settings=settings, metrics={"accuracy": gain})
+
+
+def _by_examples(record: Record) -> Iterator[Record]:
+    """Yield the precision of a search from so many examples, and what it takes."""
+    found, items = record.metrics, record.metrics["items"]
+    taken = {"item_bytes": found["bytes"] / items}
+    if "rank_seconds" in found and 10 * items >= PAPER_ITEMS:
+        # Learning does not grow with the items.
+        learning = found["search_seconds"] - found["rank_seconds"]
+        taken["seconds"] = learning + PAPER_ITEMS / items * found["rank_seconds"]
+    for n in EXAMPLES:
+        precision = found["precision"][str(n)][RANKS.index(N_TARGETS)]
+        each = with_settings(record, examples=n)
+        yield replace(each, metrics={"precision": precision, **taken})
+
+
+#: Of the page.
+DRAWN = ("LSH", "BRE", "ITQ", "CCA-ITQ", RFE, "PiCoDes", "DBC")
+TABLE = ("LSH", "SH", "BRE", "ITQ", "CCA-ITQ", RFE, "PiCoDes", "DBC")
+TABLE_AT = (16, 64, 256, 2048)
+
+
+def page(study: "Study") -> dict[str, Any]:
+    """Return what the page shows besides the claims."""
+    drawn = {
+        study.titles[data]: plot.curves(
+            study.select("novel", data=data), "accuracy", DRAWN
+        )
+        for data in DATA
+    }
+    shown = study.select("novel", data="icd10", method=list(TABLE), bits=list(TABLE_AT))
+    order = sorted(shown, key=lambda each: TABLE.index(each.settings["method"]))
+    return {
+        "drawn": drawn,
+        "few": FEW,
+        "on_icd10": grid(order, "accuracy"),
+        "days": lambda n_iter: _days(study, n_iter),
+        "ms": lambda method: _milliseconds(study, method),
+    }
+
+
+def _milliseconds(study: "Study", method: str) -> str:
+    """Return the milliseconds of a bit and iteration at the base size."""
+    found = study.select("cost", method=method)
+    values = [
+        1000 * each.metrics["seconds_per_bit"]
+        for each in found
+        if meets(each.settings, SIZES[0])
+    ]
+    return decimal(effect(values).mean, 1)
+
+
+def _days(study: "Study", n_iter: int) -> str:
+    """Return the days of a thread for the paper's problem, by its largest part here.
+
+    In proportion to items, classes and bits, which is what the parts do at least.
+    """
+    (size,) = study.select("cost", method=PARTS, items=LARGE[-1]["items"])
+    items, classes, n_bits = 79_770, 2659, 2048
+    step = (
+        size.metrics["seconds_per_classifier"] * classes
+        + (size.metrics["seconds_per_projector"] + size.metrics["seconds_of_costs"])
+        * n_bits
+    )
+    return decimal(n_iter * step * items / LARGE[-1]["items"] / 86_400, 0)
