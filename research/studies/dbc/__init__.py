@@ -1,0 +1,1 @@
+"""DBC: codes for classes that were trained on."""

@@ -1,0 +1,323 @@
+"""What is run: classifiers on codes that are learnt from a few items of each class.
+
+The nearest neighbour, a linear SVM for each class, and one on bits selected for the
+class. Beside codes stand the features and the code of the predicted class.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.decoding._linear import linear_svm
+from fewbits.evaluation import (
+    category_scores,
+    knn_accuracy,
+    precision_recall_curve,
+    share_label,
+    svm_accuracy,
+)
+from fewbits.evaluation._categories import expected_precision
+from fewbits.learners import DBC, Learner
+from research.common.classic import is_classic, prepared
+from research.common.features import load_features
+from research.common.lp_beta import lp_beta_metrics, mean_over_classes
+from research.common.supervised import FREE, learners_of
+from research.common.svm import COSTS
+from research.core import plot
+from research.core.claims import with_settings
+from research.core.record import Metrics, Record
+from research.core.runner import Task, task
+from research.core.table import grid
+
+if TYPE_CHECKING:
+    from research.core.study import Study
+
+#: Test items of each class, and how many of each there are to learn from.
+SIZES = {
+    "caltech101-1280": (10, (5, 10, 20, 30)),
+    "caltech101-classic": (10, (5, 30)),
+    "icd10": (25, (5, 20, 50)),
+    "digits": (10, (5,)),
+}
+#: Classes, drawn by the seed where more are large enough.
+MOST_CLASSES = 100
+SEEDS, LENGTHS = (0, 1, 2), (32, 64, 128, 256, 512)
+METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE)
+#: Items of each class up to which LP-beta is affordable, and linear SVMs on product
+#: quantization, whose rows are as wide as the features.
+LP_BETA_UP_TO, PQ_SVM_UP_TO = 10, 5
+SVM_COST = 100.0  # as `category_scores` has it
+RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
+#: Codes that are also classified by bits selected for each class, and the weight of
+#: the errors against the number of bits.
+SELECTED, SELECTION = ("ITQ", "DBC", "DBC, by category"), 10.0
+#: As many bits of the longest codes for each class as shorter codes have for all, up
+#: to where selection leaves so many.
+LONGEST, CHOSEN_UP_TO = max(LENGTHS), 64
+CHOSEN = f"DBC-L1 of {LONGEST}"
+#: Length of the precision-recall curves, and of the terms of every iteration.
+CURVES_AT = 256
+TERMS = {"intra": 1, "inter": -1, "regulariser": 1, "slack": 1}
+
+
+def tasks(tiny: bool = False) -> Iterator[Task]:
+    """Yield what is run; a tiny run takes seconds."""
+    if tiny:
+        for each in lineup("digits", 5, 0):
+            if each.cells[0]["bits"] in (0, 32) and each.cells[0]["method"] != CHOSEN:
+                yield each
+        return
+    for data, (_, sizes) in SIZES.items():
+        for seed in SEEDS if data != "digits" else ():
+            for n_each in sizes:
+                yield from lineup(data, n_each, seed)
+
+
+def lineup(data: str, n_each: int, seed: int) -> Iterator[Task]:
+    """Yield each cell of a problem."""
+
+    def cell(method: str, n_bits: int, measure: Any, *rest: Any) -> Task:
+        at = {"data": data, "each": n_each, "bits": n_bits, "method": method}
+        drawn = data, n_each, seed
+        return task(
+            "classes",
+            {**at, "seed": seed},
+            lambda: measure(problem_of(*drawn), *rest),
+        )
+
+    yield cell("float", 0, float_metrics)
+    if is_classic(data) and n_each <= LP_BETA_UP_TO:
+        yield cell("LP-beta", 0, kinds_metrics)
+    for n_bits in LENGTHS:
+        learners = learners_of(n_bits, seed)
+        for method in METHODS:
+            yield cell(method, n_bits, code_metrics, method, learners[method])
+        if n_bits <= CHOSEN_UP_TO:
+            yield cell(CHOSEN, n_bits, chosen_metrics, n_bits)
+        yield cell("PQ", n_bits, pq_metrics, n_bits, n_each <= PQ_SVM_UP_TO)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Items to learn from, labelled `y`, then others to test on, labelled `truth`."""
+
+    name: str
+    raw: NDArray[np.float32]
+    y: NDArray[Any]
+    truth: NDArray[Any]
+    seed: int
+
+    @cached_property
+    def sides(self) -> list[NDArray[np.float32]]:
+        """What learners see of the items to learn from, and of the others."""
+        found = prepared(self.name, self.raw, np.arange(len(self.y)))
+        return np.split(found, [len(self.y)])
+
+    def labelled(self, train: Any, test: Any) -> tuple[Any, Any, Any, Any]:
+        """Return both sides with their labels."""
+        return train, self.y, test, self.truth
+
+
+@lru_cache(maxsize=1)
+def problem_of(name: str, n_each: int, seed: int) -> Problem:
+    """Draw the same number of items from every class that has enough of them."""
+    X, y = load_features(name, 0, 1 << 30).joined()
+    rng = np.random.default_rng(seed)
+    classes, counts = np.unique(y, return_counts=True)
+    n_test, sizes = SIZES[name]  # the same classes for every number of items
+    large = classes[counts >= n_test + max(sizes)]
+    train, test = [], []
+    for each in np.sort(rng.permutation(large)[:MOST_CLASSES]):
+        rows = rng.permutation(np.flatnonzero(y == each))
+        test.append(rows[:n_test])
+        train.append(rows[n_test : n_test + n_each])
+    learn, check = np.concatenate(train), np.concatenate(test)
+    return Problem(name, X[np.r_[learn, check]], y[learn], y[check], seed)
+
+
+def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
+    """Learn codes, and classify by them in every way, or without bits selected."""
+    encoder = learner.fit(problem.sides[0], problem.y).encoder_
+    train, test = map(encoder.encode, problem.sides)
+    sides = problem.labelled(train, test)
+    n_test = int(np.unique(problem.truth, return_counts=True)[1].max())
+    options: Any = {"n_bits": encoder.n_bits, "at": n_test}
+    svm = category_scores(*sides, **options)
+    found: dict[str, Any] = {
+        "nearest": knn_accuracy(*sides).per_class_mean,
+        "svm": float(svm.accuracy.mean()),
+        "precision": float(svm.precision.mean()),
+    }
+    if method in SELECTED:
+        selected = category_scores(*sides, **options, selection=SELECTION)
+        found["selected"] = float(selected.accuracy.mean())
+        found["selected_precision"] = float(selected.precision.mean())
+        found["n_selected"] = float(selected.n_selected.mean())
+    every = encoder.n_bits == CURVES_AT
+    if every and method not in FREE:
+        right = share_label(problem.truth, problem.y)
+        curve = precision_recall_curve(test, train, right, at=RANKS)
+        found["curve"] = [curve.recall.tolist(), curve.precision.tolist()]
+    if isinstance(learner, DBC):
+        found["entropy"] = learner.within_class_entropy_
+        terms = {k: v.tolist() for k, v in learner.objective_terms_.items()}
+        if method in FREE:
+            found["terms"] = {k: v[-1:] for k, v in terms.items()}
+        else:
+            found["objective"] = learner.objective_.tolist()
+            ends = {k: [v[0], v[-1]] for k, v in terms.items()}
+            found["terms"] = terms if every else ends
+    return found
+
+
+def chosen_metrics(problem: Problem, n_bits: int) -> Metrics:
+    """Choose so many bits of the longest codes for each class, and classify by them."""
+    options: Any = {"n_bits": LONGEST, "selection": SELECTION, "k": n_bits}
+    found = category_scores(*problem.labelled(*longest_codes(problem)), **options)
+    return {
+        "svm": float(found.accuracy.mean()),
+        "n_selected": float(found.n_selected.mean()),
+    }
+
+
+@lru_cache(maxsize=1)
+def longest_codes(problem: Problem) -> list[NDArray[np.uint8]]:
+    """Return codes of both sides, learnt once."""
+    learner = DBC(LONGEST, random_state=problem.seed)
+    encoder = learner.fit(problem.sides[0], problem.y).encoder_
+    return [encoder.encode(side) for side in problem.sides]
+
+
+def float_metrics(problem: Problem) -> Metrics:
+    """Classify by the features, and by the code of the class that they predict."""
+    scale = float(np.mean(np.sum(problem.sides[0] ** 2, axis=1)))
+    sides = problem.labelled(*problem.sides)
+    found = svm_accuracy(*sides, C=[cost / scale for cost in COSTS])
+    precision = precision_of_class_codes(problem.truth, found.predictions)
+    return {"svm": found.per_class_mean, "precision": precision}
+
+
+def kinds_metrics(problem: Problem) -> Metrics:
+    """Classify by LP-beta on the kinds of descriptors."""
+    return lp_beta_metrics(*problem.labelled(*np.split(problem.raw, [len(problem.y)])))
+
+
+def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> float:
+    """Return the expected precision where all a code says is the predicted class.
+
+    Items of the wanted class come first, in any order, the others after them.
+    """
+    found = []
+    for each, k in zip(*np.unique(truth, return_counts=True), strict=True):
+        right, first = truth == each, predictions == each
+        taken = min(k, int(first.sum()))
+        hits = taken * right[first].mean() if taken else 0.0
+        if k > taken:
+            hits += (k - taken) * right[~first].mean()
+        found.append(hits / k)
+    return float(np.mean(found))
+
+
+def pq_metrics(problem: Problem, n_bits: int, classify: bool) -> Metrics:
+    """Classify by product quantization: the nearest code, and a linear SVM if asked."""
+    nearest, decoded = quantized(*problem.sides, n_bits // 8, problem.seed)
+    found = {"nearest": mean_over_classes(problem.truth, problem.y[nearest])}
+    return {**found, **_class_svms(problem, *decoded)} if classify else found
+
+
+def quantized(
+    X: NDArray[np.float32], queries: NDArray[np.float32], n_bytes: int, seed: int
+) -> tuple[NDArray[np.int64], list[NDArray[np.float32]]]:
+    """Return each query's nearest code, by asymmetric distance, and both sides decoded.
+
+    Features are padded with zeros to a multiple of the number of parts. With fewer
+    than 256 rows, there are as many centres as the next smaller power of two.
+    """
+    import faiss
+
+    width = -(-X.shape[1] // n_bytes) * n_bytes
+    index: Any = faiss.IndexPQ(width, n_bytes, min(8, int(np.log2(len(X)))))
+    index.pq.cp.seed = seed
+    index.pq.cp.min_points_per_centroid = 1
+    rows, asked = (np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in (X, queries))
+    index.train(rows)
+    index.add(rows)
+    decoded = [index.sa_decode(index.sa_encode(Z)) for Z in (rows, asked)]
+    return index.search(asked, 1)[1][:, 0], decoded
+
+
+def _class_svms(
+    problem: Problem, rows: NDArray[np.float32], tests: NDArray[np.float32]
+) -> Metrics:
+    """Score a linear SVM for each class, like `category_scores`, on real numbers."""
+    scale = np.sqrt(np.mean(np.sum(rows**2, axis=1)), dtype=np.float64)
+    classes = np.unique(problem.truth)
+    scores = np.empty((len(tests), len(classes)), np.float32)
+    for c, name in enumerate(classes):
+        w, b = linear_svm(rows / scale, problem.y == name, SVM_COST / len(rows), 0)
+        scores[:, c] = tests @ (w / scale) + b
+    right = problem.truth[:, None] == classes
+    precisions = [
+        expected_precision(scores[:, c], right[:, c], int(right[:, c].sum()))
+        for c in range(len(classes))
+    ]
+    return {
+        "svm": mean_over_classes(problem.truth, classes[scores.argmax(axis=1)]),
+        "precision": float(np.mean(precisions)),
+    }
+
+
+def for_claims(records: Iterable[Record]) -> list[Record]:
+    """Add a record for either classifier, falls of the objective, and what L1 gains."""
+    found = [_with_falls(each) for each in records]
+    svm = {each.key: each.metrics.get("svm") for each in found}
+    for each in list(found):
+        for way in ("svm", "nearest"):
+            value = each.metrics.get(way)
+            if value is not None:
+                both = with_settings(each, by=way)
+                found.append(replace(both, part="both", metrics={"accuracy": value}))
+        dbc = replace(each, settings={**each.settings, "method": "DBC"})
+        if each.settings["method"] in ("DBC", CHOSEN) and svm.get(dbc.key):
+            own = each.metrics.get("selected", each.metrics["svm"])
+            gain = {"svm": own - svm[dbc.key]}
+            found.append(replace(each, part="gain", metrics=gain))
+    return found
+
+
+def _with_falls(record: Record) -> Record:
+    """Return the record with the least fall of the objective, and those of terms."""
+    falls = [a - b for a, b in pairwise(record.metrics.get("objective", ()))]
+    found: dict[str, Any] = {"least_fall": min(falls)} if falls else {}
+    found["reference"] = record.metrics.get("svm", record.metrics.get("accuracy"))
+    for name, sign in TERMS.items() if falls else ():
+        values = record.metrics["terms"].get(name)
+        found[f"{name}_fall"] = sign * (values[0] - values[-1]) if values else None
+    return replace(record, metrics={**record.metrics, **found})
+
+
+#: Of the page: items of each class, and methods.
+SHOWN = {"icd10": 20, "caltech101-1280": 20, "caltech101-classic": 5}
+DRAWN = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", CHOSEN)
+TABLE = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE, CHOSEN)
+
+
+def page(study: "Study") -> dict[str, Any]:
+    """Return what the page shows besides the claims."""
+    drawn = {
+        f"{study.titles[data]}, {n} a class": plot.curves(
+            study.select("classes", data=data, each=n), "svm", DRAWN
+        )
+        for data, n in SHOWN.items()
+    }
+    shown = study.select("classes", data="icd10", each=20, method=list(TABLE))
+    order = sorted(shown, key=lambda each: TABLE.index(each.settings["method"]))
+    return {
+        "drawn": drawn,
+        "on_icd10": grid(order, "svm"),
+    }
