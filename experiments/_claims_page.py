@@ -1,39 +1,12 @@
-"""The page on what holds of the papers on PiCoDes and DBC."""
+"""Tables of what holds of papers' claims."""
 
 from collections.abc import Mapping
 
-from experiments._cells import RESULTS, Cells
-from experiments._claims import MUCH, Claim, Measured
-from experiments._pages import TITLES
-from experiments._stated_claims import DBC, PICODES
-from experiments._summary import markdown, seeds_of
-from experiments._verdicts import (
-    RULE,
-    Gap,
-    named,
-    over_seeds,
-    overall,
-    signed,
-    word,
-)
+from experiments._claims import Claim, Measured
+from experiments._summary import markdown
+from experiments._verdicts import Gap, named, over_seeds, overall, signed, word
 
-EXPERIMENTS = ("novel_classes", "known_classes", "class_search", "discriminative")
-PAPERS = {"PiCoDes": PICODES, "DBC": DBC}
 NOT_MEASURED = "not measured"
-
-INTRODUCTION = f"""# What holds of PiCoDes and DBC
-
-Made by `python -m experiments.pages` from the measurements behind
-[novel classes](novel_classes.md), [known classes](known_classes.md),
-[search by example](class_search.md) and
-[codes for known classes](discriminative.md). Each claim is a difference that should not
-be below 0 (for "much worse", not below {MUCH}; the papers give no such margin), paired
-by seed, mean ± standard error: its mean over all settings, and in the setting where the
-claim fares worst. {RULE} What no chance is in, such as bytes, is judged as it is. Many
-settings have their worst one by chance, so the number of settings in which the mean is
-on the right side stands beside it. The reasons are our reading of how the methods work,
-given for the mean over all settings, or the worst where no seed has all; no measurement
-proves them."""
 
 HEADER = [
     "",
@@ -44,24 +17,6 @@ HEADER = [
     "right side in",
     "why",
 ]
-
-
-def write() -> None:
-    """Write the page, if anything was measured."""
-    every = {name: list(Cells(name)) for name in EXPERIMENTS}
-    parts = []
-    for name, title in TITLES.items():
-        measured = of_data(every, name)
-        cells = [
-            {"cell": {**cell["cell"], "experiment": experiment}}
-            for experiment, found in measured.items()
-            for cell in found
-        ]
-        if cells:
-            parts += [f"## {title}", seeds_of(cells), *tables(measured, PAPERS)]
-    if parts:
-        text = "\n\n".join([INTRODUCTION, *parts])
-        (RESULTS / "discriminative_claims.md").write_text(text + "\n", "utf-8")
 
 
 def of_data(every: Measured, name: str) -> Measured:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments._classic_features import classic_features, some_of_each
 from fewbits import backbones, datasets
 from fewbits.errors import ArgumentError
 
@@ -85,10 +84,7 @@ def load_features(
     images. ``caltech101+cifar10``: CIFAR-10's training images join the database as
     distractors, none of which is an answer. ``icd10``, ``wordnet``, ``glove`` and
     ``digits``: all items but the queries are the database; GloVe has no labels.
-    ``caltech101-classic``: some images of each class, the same for every seed.
     """
-    if name == "caltech101-classic":
-        return _classic()
     draw = Draw(seed, n_queries, unseen)
     if name in CALTECH:
         return _caltech101(CALTECH[name], draw)
@@ -168,17 +164,6 @@ def _caltech101(backbone: str, draw: Draw) -> FeatureSet:
     wanted = ~np.isin(data.labels["class"], NOT_CLASSES)
     splits = {name: rows[wanted[rows]] for name, rows in data.splits.items()}
     return _drawn_from_test(replace(data, splits=splits), features, draw)
-
-
-def _classic() -> FeatureSet:
-    data = datasets.load("caltech101")
-    labels = data.labels["class"]
-    rows = some_of_each(labels, NOT_CLASSES)
-    features = classic_features(data, rows)
-    database, queries = (
-        np.flatnonzero(np.isin(rows, data.splits[split])) for split in ("train", "test")
-    )
-    return _split(features, labels[rows], database, queries)
 
 
 def _random_split(

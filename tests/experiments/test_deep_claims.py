@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from experiments import _claims_page, _deep_claims_page, llc
+from experiments import _deep_claims_page, llc
 from experiments._deep_claims import (
     as_predicted,
     beyond_targets,
@@ -237,8 +237,7 @@ def test_divergences_are_those_of_whole_blocks():
 
 
 def test_page_of_claims(results, write_cells, monkeypatch):
-    for module in (_claims_page, _deep_claims_page):
-        monkeypatch.setattr(module, "RESULTS", results)
+    monkeypatch.setattr(_deep_claims_page, "RESULTS", results)
     cells = [
         (made, {MHD: 0.5 + 0.1 * (made["method"] == "LLC") + 0.01 * seed})
         for seed in range(2)

@@ -5,7 +5,6 @@ import pytest
 
 from experiments._class_codes import PredictedClass
 from experiments._summary import by_method, grid, not_measured
-from experiments.discriminative import precision_of_class_codes
 from fewbits.codes import unpack
 
 
@@ -31,21 +30,6 @@ def test_what_is_not_measured_is_said():
     said = "Not measured yet: B (128, 256 bits); C."
     assert not_measured(cells, planned) == said
     assert not_measured(cells, {"A": [64]}) == ""
-
-
-@pytest.mark.parametrize(
-    ("predictions", "expected"),
-    [
-        ("aabb", 1.0),
-        ("bbaa", 0.0),
-        ("aaaa", 0.5),  # any two of the four, for both classes
-        ("abab", 0.5),
-    ],
-)
-def test_precision_where_only_the_class_is_known(predictions, expected):
-    truth = np.array(list("aabb"))
-    found = precision_of_class_codes(truth, np.array(list(predictions)))
-    assert found == pytest.approx(expected)
 
 
 def test_codes_of_the_predicted_class():

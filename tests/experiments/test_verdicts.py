@@ -4,16 +4,8 @@ import math
 
 import pytest
 
-from experiments import _claims_page
-from experiments._claims import (
-    MUCH,
-    Claim,
-    gains_from_classes,
-    spare_seconds,
-    times_classemes,
-)
-from experiments._claims_page import NOT_MEASURED, PAPERS, row, tables, write
-from experiments._stated_claims import DBC, PICODES
+from experiments._claims import Claim
+from experiments._claims_page import row
 from experiments._summary import figure
 from experiments._verdicts import (
     ends,
@@ -150,135 +142,10 @@ def test_the_mean_over_settings_has_a_verdict_of_its_own():
     assert worst.startswith("**does not hold**")
 
 
-def test_gains_of_picodes_over_classemes():
-    examples = ("1", "2", "5", "10", "20")
-    cells = [
-        cell("PiCoDes", 0, {"precision": {n: [0.6] * 9 for n in examples}}, bits=256),
-        cell("classemes", 0, {"precision": {n: [0.4] * 9 for n in examples}}, bits=0),
-    ]
-    gaps = times_classemes({"class_search": cells})
-    assert [gap[0] for gap in gaps.values()] == pytest.approx([0.5] * len(examples))
-    known = [
-        cell(method, 0, {"accuracy": value}, bits=bits, known=n)
-        for method, bits, values in (
-            ("PiCoDes", 128, (0.6, 0.7)),
-            ("classemes", 0, (0.2, 0.5)),
-        )
-        for n, value in zip((10, 50), values, strict=True)
-    ]
-    (gap,) = gains_from_classes({"known_classes": known}).values()
-    assert gap == {0: pytest.approx(-0.2)}
-
-
 def test_what_is_much_needs_a_margin():
-    gaps = {(("bits", 64),): {0: MUCH / 2, 1: MUCH / 2}}
+    gaps = {(("bits", 64),): {0: 0.01, 1: 0.01}}
     assert judged(gaps)[1].startswith("holds")
-    assert judged(gaps, margin=MUCH)[1].startswith("**does not hold**")
-
-
-def test_claims_without_measurements_say_so():
-    nothing = {name: [] for name in _claims_page.EXPERIMENTS}
-    for claim in (*PICODES, *DBC):
-        assert row(claim, nothing)[4] == NOT_MEASURED
-
-
-def test_every_claim_of_the_papers_is_there():
-    codes = {claim.code for claim in (*PICODES, *DBC)}
-    assert codes >= {"P1", "P2", "P3", "D1", "D2", "D3", "D4", "D5"}
-
-
-def dbc(seed):
-    """Return a run of DBC in which the slack rises."""
-    terms = {"intra": [0.3, 0.1], "inter": [0.4, 0.45], "slack": [0.1, 0.2]}
-    terms["regulariser"] = [0.5, 0.5]
-    figures = {"svm": 0.8, "nearest": 0.7, "selected": 0.79, "objective": [1.0, 0.9]}
-    return cell("DBC", seed, {**figures, "terms": terms}, bits=128, each=5)
-
-
-def search(seed, seconds, items):
-    figures = {
-        "precision": {str(n): [0.5] * 9 for n in (1, 2, 5, 10, 20)},
-        "search_seconds": seconds + 0.1,
-        "rank_seconds": seconds,
-        "items": items,
-        "bytes": 256 * items,
-    }
-    return cell("PiCoDes", seed, figures, bits=2048)
-
-
-def measured():
-    known = [
-        cell("PiCoDes", seed, {"accuracy": 0.01 * n}, bits=128, known=n)
-        for seed in (0, 1)
-        for n in (10, 25)
-    ]
-    return {
-        "novel_classes": [*line("PiCoDes", 0.5, 0.6, 0.6), *line("LSH", *[0.4] * 3)],
-        "known_classes": known,
-        "class_search": [search(seed, 0.2, 70_000) for seed in (0, 1)],
-        "discriminative": [dbc(seed) for seed in (0, 1)],
-    }
-
-
-def test_the_slowest_code_counts():
-    slower = search(1, 0.4, 75_000)
-    slower["cell"] = {**slower["cell"], "method": "ITQ"}
-    other = {**search(0, 9.0, 75_000), "cell": {**slower["cell"], "bits": 256}}
-    cells = [*measured()["class_search"], slower, other]
-    (gaps,) = spare_seconds({"class_search": cells}).values()
-    assert gaps == pytest.approx({0: 0.9 - 0.2 * 150 / 70, 1: 0.9 - 0.4 * 2})
-
-
-def verdicts():
-    found = {}
-    for claim in (*PICODES, *DBC):
-        found[claim.code, claim.text] = row(claim, measured())[4]
-    return {key: text for key, text in found.items() if text != NOT_MEASURED}
-
-
-def test_claims_on_made_up_measurements():
-    found = {text: verdict for (_, text), verdict in verdicts().items()}
-    holds = {text for text, verdict in found.items() if verdict.startswith("holds")}
-    assert holds == {
-        "PiCoDes are above LSH at every length",
-        "more known classes make better codes",
-        "an item takes 256 bytes",
-        "a search of 150,000 items takes 1 s, learning included",
-        "the objective never rises",
-        "labels of a class agree more",
-        "labels of classes differ more",
-        "the hyperplanes' norms fall",
-    }
-    assert set(found) - holds == {
-        "DBC-L1 is no worse than DBC",
-        "the errors of the hyperplanes fall",
-    }
-    assert found["more known classes make better codes"].endswith(
-        "+.150 ± .000 at 128 bits, 25 known classes"
-    )
-    # 1 - 0.1 to learn - 0.2 * 150 / 70 to rank
-    assert found["a search of 150,000 items takes 1 s, learning included"] == (
-        "holds: +.471 ± .000 at 2048 bits"
-    )
-
-
-def test_small_collections_say_nothing_of_large_ones():
-    found = measured()
-    found["class_search"] = [search(0, 0.01, 3_000)]
-    (claim,) = (claim for claim in PICODES if "learning included" in claim.text)
-    assert row(claim, found)[4] == NOT_MEASURED
-
-
-def test_the_page_has_a_table_for_each_set_of_features(tmp_path, monkeypatch):
-    monkeypatch.setattr(_claims_page, "RESULTS", tmp_path)
-    monkeypatch.setattr(_claims_page, "Cells", lambda name: measured()[name])
-    write()
-    text = (tmp_path / "discriminative_claims.md").read_text("utf-8")
-    assert text.count("\n## ") == 1
-    assert "## ICD-10-CM" in text
-    assert text.count("| P1 |") == sum(claim.code == "P1" for claim in PICODES)
-    assert "nan" not in text
-    assert len(tables(measured(), PAPERS)) == 2
+    assert judged(gaps, margin=0.02)[1].startswith("**does not hold**")
 
 
 def test_one_seed_has_no_error():

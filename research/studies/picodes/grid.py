@@ -15,13 +15,7 @@ from research.core.compare import effect
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
 from research.core.table import decimal, grid
-from research.studies.picodes.cost import (
-    LARGE,
-    PARTS,
-    SIZES,
-    parts_alone,
-    step_metrics,
-)
+from research.studies.picodes.cost import SIZES, step_metrics
 from research.studies.picodes.novel import (
     COMPONENTS,
     N_LEARN,
@@ -62,8 +56,10 @@ KNOWN_METHODS = (
 )
 SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC"), (256, 2048)
 TINY = ("float", "class", "LSH", "ITQ", "DBC")
-#: Of the paper's searches.
-PAPER_ITEMS = 150_000
+#: Of the paper's searches, and of its problem.
+PAPER_ITEMS, PAPER_ROWS, PAPER_CLASSES, PAPER_BITS = 150_000, 79_770, 2659, 2048
+#: Measured in git's `experiments/_picodes_parts.py`, on a part of the paper's problem.
+PARTS, PART_ROWS = "parts of PiCoDes", 15_000
 
 
 def tasks(tiny: bool = False) -> Iterator[Task]:
@@ -185,9 +181,6 @@ def cost() -> Iterator[Task]:
             for method in ("PiCoDes", "DBC"):
                 at = {"method": method, **size, "seed": seed}
                 yield task("cost", at, partial(step_metrics, **at))
-    for size in LARGE:
-        measure = partial(parts_alone, **size, seed=0)
-        yield task("cost", {"method": PARTS, **size, "seed": 0}, measure)
 
 
 def for_claims(records: Iterable[Record]) -> list[Record]:
@@ -265,15 +258,9 @@ def _milliseconds(study: "Study", method: str) -> str:
 
 
 def _days(study: "Study", n_iter: int) -> str:
-    """Return the days of a thread for the paper's problem, by its largest part here.
-
-    In proportion to items, classes and bits, which is what the parts do at least.
-    """
-    (size,) = study.select("cost", method=PARTS, items=LARGE[-1]["items"])
-    items, classes, n_bits = 79_770, 2659, 2048
-    step = (
-        size.metrics["seconds_per_classifier"] * classes
-        + (size.metrics["seconds_per_projector"] + size.metrics["seconds_of_costs"])
-        * n_bits
-    )
-    return decimal(n_iter * step * items / LARGE[-1]["items"] / 86_400, 0)
+    """Return the days of a thread for the paper's problem, in proportion to a part."""
+    (part,) = study.select("cost", method=PARTS, items=PART_ROWS)
+    took = part.metrics
+    bit = took["seconds_per_projector"] + took["seconds_of_costs"]
+    step = took["seconds_per_classifier"] * PAPER_CLASSES + bit * PAPER_BITS
+    return decimal(n_iter * step * PAPER_ROWS / PART_ROWS / 86_400, 0)

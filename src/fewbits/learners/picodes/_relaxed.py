@@ -18,7 +18,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
 
     Classifiers and projectors are learnt together, from random batches of rows. The
     authors of PiCoDes found this much worse than block coordinate descent. On deep
-    features of images it is as good for new classes: docs/results/novel_classes.md.
+    features of images it is as good for new classes: docs/papers/picodes.md.
 
     Parameters
     ----------

@@ -1,0 +1,149 @@
+"""What the studies of PiCoDes, DBC and bits draw, and how they score."""
+
+import zlib
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from research.common import lp_beta
+from research.common.classic import leading
+from research.common.features import FeatureSet
+from research.studies.bits.names import SIGNIFICANCE, Named, Sample, check, swapped
+from research.studies.dbc import grid as dbc
+from research.studies.picodes import novel, search
+
+
+def made_up(n_classes=60, least=24, most=60):
+    rng = np.random.default_rng(7)
+    sizes = rng.integers(least, most, n_classes)
+    names = [f"class {i:02d}" for i in range(n_classes)]
+    y = rng.permutation(np.repeat(names, sizes))
+    X = rng.normal(size=(len(y), 4)).astype(np.float32)
+    return FeatureSet(X[100:], X[:100], y[100:], y[:100])
+
+
+@pytest.fixture(autouse=True)
+def features(monkeypatch):
+    for module in (novel, search, dbc):
+        monkeypatch.setattr(module, "load_features", lambda *_: made_up())
+    dbc.problem_of.cache_clear()
+
+
+def checksum(*rows):
+    return zlib.crc32(np.concatenate(rows).astype("<i8").tobytes())
+
+
+@pytest.mark.parametrize(
+    ("seed", "learn", "scored"),
+    [(0, 1814049208, 1420924533), (1, 1638129354, 2498795068)],
+)
+def test_novel_classes_are_those_of_the_first_measurements(seed, learn, scored):
+    problem = novel.Problem("caltech101-1280", seed)
+    assert checksum(problem.learn) == learn
+    assert checksum(problem.train, problem.test) == scored
+    assert len(problem.known) == 35
+
+
+@pytest.mark.parametrize(
+    ("seed", "expected"),
+    [
+        (0, (1846828625, 3839112590, 1207548123, 2958560339)),
+        (1, (3517334946, 2708781711, 2233396118, 495382852)),
+    ],
+)
+def test_searches_are_those_of_the_first_measurements(seed, expected):
+    found = search.Collection("caltech101-1280", seed)
+    rows = (found.learn, found.rows, found.negatives)
+    assert (*map(checksum, rows), checksum(*found.examples.values())) == expected
+
+
+def test_fewer_known_classes_are_among_more_and_none_is_novel():
+    problems = [novel.Problem("icd10", 0, n) for n in (5, 20, 99)]
+    fewest, fewer, every = (set(problem.learn) for problem in problems)
+    assert fewest < fewer < every
+    for problem in problems:
+        assert set(problem.y[problem.learn]) == set(problem.known)
+        assert not set(problem.known) & set(problem.novel)
+        assert not set(problem.train) & set(problem.test)
+        np.testing.assert_array_equal(problem.test, problems[0].test)
+
+
+def test_searches_go_through_everything_that_was_not_learnt_from():
+    found = search.Collection("icd10", 0)
+    shown = np.concatenate(list(found.examples.values()))
+    assert not {*found.learn, *shown} & set(found.rows)
+    novel_ones = np.isin(found.y, found.novel)
+    others = found.rows[~novel_ones[found.rows]]
+    assert set(np.flatnonzero(~novel_ones)) == {*found.learn, *others}
+    assert novel_ones[found.rows].sum() == 25 * 25
+
+
+def test_fewer_items_of_a_class_are_among_more(monkeypatch):
+    monkeypatch.setattr(dbc, "MOST_CLASSES", 4)
+    monkeypatch.setitem(dbc.SIZES, "icd10", (10, (5, 20)))
+    few, many = (dbc.problem_of("icd10", n, 0) for n in (5, 20))
+    assert (len(few.y), len(many.y)) == (20, 80)
+    assert len(set(few.y)) == len(set(few.truth)) == 4
+    np.testing.assert_array_equal(few.sides[1], many.sides[1])
+    less, more = ({row.tobytes() for row in each.sides[0]} for each in (few, many))
+    assert less < more
+
+
+@pytest.mark.parametrize(
+    ("predictions", "expected"),
+    [("aabb", 1.0), ("bbaa", 0.0), ("aaaa", 0.5), ("abab", 0.5)],
+)
+def test_precision_where_only_the_class_is_known(predictions, expected):
+    truth = np.array(list("aabb"))
+    found = dbc.precision_of_class_codes(truth, np.array(list(predictions)))
+    assert found == pytest.approx(expected)
+
+
+def test_lp_beta_weighs_the_group_that_knows(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 8)
+    noise, told = rng.random((24, 6)), rng.random((24, 6)) + 2 * np.eye(3, 6)[y]
+    groups = {"noise": noise, "told": told}
+    found = lp_beta.LPBeta("rbf-chi2").fit(groups, y)
+    assert found.beta_["told"] > 0.9
+    assert sum(found.beta_.values()) == pytest.approx(1)
+    assert lp_beta.mean_over_classes(y, found.predict(groups)) == 1
+    equal = found.with_equal_weights()
+    assert (equal.beta_, equal.nu_) == ({"noise": 0.5, "told": 0.5}, None)
+
+
+def test_kernels_are_those_of_the_definition():
+    X, Y = np.random.default_rng(1).random((2, 5, 4))
+    least = np.minimum(X[:, None], Y).sum(axis=2)
+    np.testing.assert_allclose(lp_beta.intersection(X, Y), least)
+    chi2 = ((X[:, None] - Y) ** 2 / (X[:, None] + Y)).sum(axis=2)
+    np.testing.assert_allclose(lp_beta.chi2_distances(X, Y), chi2)
+
+
+def test_the_fewest_directions_hold_the_variance():
+    X = np.random.default_rng(2).normal(size=(9, 5)) * [9, 5, 1, 0.1, 0.1]
+    X -= X.mean(axis=0)
+    found = X.T @ leading(X @ X.T)
+    np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-9)
+    scatter = np.linalg.svd(X)[1] ** 2
+    held = np.cumsum(scatter) / scatter.sum()
+    assert held[found.shape[1] - 2] < 0.95 <= held[found.shape[1] - 1]
+
+
+def test_names_are_checked_by_a_table_of_items():
+    texts = ["red"] * 6 + ["blue"] * 6
+    codes = np.array([[128]] * 6 + [[0]] * 5 + [[128]], np.uint8)
+    found = check([Named(0, 1, "red"), Named(0, 1, "gone")], Sample(codes, 1, texts))
+    p = stats.fisher_exact([[6, 0], [1, 5]], "greater").pvalue
+    assert p <= SIGNIFICANCE
+    assert (found["claims"], found["tested"], found["hold"]) == (2, 1, 1)
+    assert (found["with"], found["without"]) == (1.0, pytest.approx(1 / 6))
+
+
+def test_classes_swap_their_texts():
+    classes = np.repeat(["a", "b", "c"], 4)
+    sample = Sample(np.zeros((12, 1), np.uint8), 1, classes.tolist())
+    found = np.array(swapped(sample, classes, np.random.default_rng(0)).texts)
+    given = {c: set(found[classes == c]) for c in "abc"}
+    assert all(len(each) == 1 and c not in each for c, each in given.items())
