@@ -44,6 +44,7 @@ bench: $(VENV)/dev.stamp
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m research pages
+	$(BIN)/python -m benchmarks._page
 	$(BIN)/python -m experiments.pages
 
 clean:

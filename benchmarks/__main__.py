@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
+
+from benchmarks import _page
+from benchmarks._page import RESULTS
 
 NAMES = (
     "import_time",
@@ -16,17 +18,15 @@ NAMES = (
     "fit",
     "onnx",
 )
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def main() -> None:
-    """Write each benchmark's figures next to the pages that are made from them."""
+    """Write each benchmark's figures, then the page that is made from them."""
     for name in NAMES:
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}"]
-        subprocess.run(
-            [*command, "--json", str(RESULTS / f"benchmark_{name}.json")], check=True
-        )
+        subprocess.run([*command, "--json", str(RESULTS / f"{name}.json")], check=True)
+    _page.write()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+from benchmarks._page import RESULTS as BENCHMARKS
 from experiments._cells import RESULTS, Cells
 from experiments._claims import Measured
 from experiments._claims_page import of_data, tables
@@ -61,7 +62,7 @@ or the worst where no seed has all; no measurement proves them."""
 def write() -> None:
     """Write the page, if anything was measured."""
     every = {name: list(Cells(name)) for name in EXPERIMENTS}
-    path = RESULTS / "benchmark_training.json"
+    path = BENCHMARKS / "training.json"
     rows = json.loads(path.read_text("utf-8")) if path.exists() else []
     every["training"] = list(timed(rows))
     parts = [

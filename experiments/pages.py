@@ -1,7 +1,6 @@
 """Build the pages of docs/results: ``python -m experiments.pages``."""
 
 from experiments import (
-    _benchmark_page,
     _bernoulli_page,
     _cross_modal_page,
     _deep_claims_page,
@@ -30,7 +29,6 @@ def main() -> None:
     _pixels_page.write()
     _bernoulli_page.write()
     _deep_claims_page.write()
-    _benchmark_page.write()
 
 
 if __name__ == "__main__":

@@ -237,7 +237,8 @@ def test_divergences_are_those_of_whole_blocks():
 
 
 def test_page_of_claims(results, write_cells, monkeypatch):
-    monkeypatch.setattr(_deep_claims_page, "RESULTS", results)
+    for name in ("RESULTS", "BENCHMARKS"):
+        monkeypatch.setattr(_deep_claims_page, name, results)
     cells = [
         (made, {MHD: 0.5 + 0.1 * (made["method"] == "LLC") + 0.01 * seed})
         for seed in range(2)
@@ -246,7 +247,7 @@ def test_page_of_claims(results, write_cells, monkeypatch):
     ]
     write_cells(results / "llc.jsonl", cells)
     rows = [{"name": "posterior", "loss": "csq", "bits": 16, "ratios": [2.4, 2.5, 2.6]}]
-    (results / "benchmark_training.json").write_text(json.dumps(rows))
+    (results / "training.json").write_text(json.dumps(rows))
     _deep_claims_page.write()
     page = (results / "deep_claims.md").read_text("utf-8")
     line = (

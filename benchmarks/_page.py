@@ -1,0 +1,360 @@
+"""Writes docs/benchmarks.md: ``python -m benchmarks._page``.
+
+A selection of ``benchmarks/results``: all rows are in the JSON files.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+MOST_WORDS = 1200
+
+Row = Mapping[str, Any]
+
+INTRODUCTION = """# Benchmarks
+
+Made by `python -m benchmarks._page` from `benchmarks/results`, which `make bench`
+writes and where all rows are. Ratios are of medians of repeats in one process, ours and
+the peer in turn; above 1 fewbits is faster. Absolute times depend on the machine;
+sections were measured at different times, not all on one machine. A target is the ratio
+that was set for AVX-512; what misses it is in bold. One thread, unless a row says
+otherwise."""
+
+
+class Section(NamedTuple):
+    """A table of the page.
+
+    Attributes
+    ----------
+    name : str
+        Of the file in `RESULTS`.
+    title, text : str
+    columns : mapping
+        What shows a row, by the name of the column.
+    wanted : callable
+        Chooses rows.
+    """
+
+    name: str
+    title: str
+    text: str
+    columns: Mapping[str, Callable[[Row], Any]]
+    wanted: Callable[[Row], bool] = lambda _: True
+
+    def __str__(self) -> str:
+        """Return the section, with what was written down of the machine."""
+        report = read(self.name)
+        rows = [row for row in rows_of(report) if self.wanted(row)]
+        cells = [[show(row) for show in self.columns.values()] for row in rows]
+        parts = [f"## {self.title}", self.text, table([*self.columns], cells)]
+        return "\n\n".join(filter(None, [*parts, machine(report)]))
+
+
+def read(name: str) -> Any:
+    """Return what a benchmark wrote."""
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def rows_of(report: Any) -> list[Row]:
+    """Return the rows of a report; the names of projections are taken apart."""
+    rows: list[Row] = report["rows"] if isinstance(report, dict) else report
+    return [{**row, **_parts_of(str(row.get("name", "")))} for row in rows]
+
+
+def _parts_of(name: str) -> dict[str, str]:
+    """Return the parts of a name such as "bilinear batch 256 4096"."""
+    found = re.fullmatch(r"(.+) (single|batch) ?(\d*) (\d+)", name)
+    if found is None:
+        return {}
+    projection, _, count, features = found.groups()
+    return {"name": projection, "count": count or "1", "features": features}
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table in Markdown."""
+    names = [*header]
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def machine(report: Any) -> str:
+    """Return what was written down of the machine of a section."""
+    noted = report.get("machine", {}) if isinstance(report, dict) else {}
+    texts = [noted[key] for key in ("cpu", "isa") if noted.get(key)]
+    for key, unit in (("gflops", "GFLOP/s"), ("gb_per_s", "GB/s of memory")):
+        if noted.get(key):
+            texts.append(f"{noted[key]:.0f} {unit}")
+    return f"The machine: {', '.join(texts)}." if texts else ""
+
+
+def value(key: str, form: str = ",", scale: float = 1) -> Callable[[Row], str]:
+    """Return what shows a value, or nothing where a row lacks it."""
+
+    def show(row: Row) -> str:
+        found = row.get(key)
+        if found is None or isinstance(found, str):
+            return found or ""
+        return f"{scale * found:{form}}"
+
+    return show
+
+
+def plain(number: float) -> str:
+    """Return three digits, or all of a larger number."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def milliseconds(key: str) -> Callable[[Row], str]:
+    """Return what shows milliseconds."""
+    return lambda row: "" if row.get(key) is None else plain(row[key])
+
+
+def seconds(key: str) -> Callable[[Row], str]:
+    """Return what shows a time with a unit that fits it."""
+
+    def show(row: Row) -> str:
+        found = row.get(key)
+        if found is None:
+            return ""
+        unit, scale = next(
+            (each for each in (("s", 1.0), ("ms", 1e3)) if found * each[1] >= 1),
+            ("us", 1e6),
+        )
+        return f"{plain(found * scale)} {unit}"
+
+    return show
+
+
+def against_target(at_most: bool = False) -> Callable[[Row], str]:
+    """Return what shows a ratio beside its target, in bold where it misses it."""
+
+    def show(row: Row) -> str:
+        ratio, target = row.get("ratio"), row.get("target")
+        if ratio is None:
+            return ""
+        missed = target is not None and (ratio > target if at_most else ratio < target)
+        text = f"**{ratio:.2f}**" if missed else f"{ratio:.2f}"
+        return text if target is None else f"{text} ({target:g})"
+
+    return show
+
+
+def per_row(key: str) -> Callable[[Row], str]:
+    """Return what shows microseconds for a row of a batch."""
+    return lambda row: plain(1e3 * row[key] / int(row["count"]))
+
+
+def two_threads() -> str:
+    """Return what a second thread gives a single query."""
+    (row,) = (row for row in read("search")["rows"] if "two" in row)
+    ratio = against_target()(row)
+    return (
+        f"A single query of {row['n']:,} codes of {row['bits']} bits on two threads, "
+        f"beside one: {ratio}."
+    )
+
+
+def imports() -> str:
+    """Return what importing costs."""
+    medians = read("import_time")
+    rows = [(f"`import {name}`", f"{ms:.0f} ms") for name, ms in medians.items()]
+    return f"## Import\n\n{table(['', 'median'], rows)}"
+
+
+RATIO = {"ratio (target)": against_target()}
+SIZE = {"rows": value("n"), "features": value("d"), "bits": value("bits")}
+SHORTLISTS = ("float32", "Hamming alone", "full product", "faiss refine")
+TRAINED = ("trainer", "posterior", "posterior, convolutional")
+DECODERS = ("float", "bounded, radius 2", "nearest", "soft", "ranks, budget 1,000")
+
+SECTIONS = (
+    Section(
+        "search",
+        "Exact search beside faiss",
+        "`IndexBinaryFlat`, the ten nearest.",
+        {
+            "codes": value("n"),
+            "bits": value("bits"),
+            "queries": value("queries"),
+            "fewbits": seconds("ours_seconds"),
+            "faiss": seconds("faiss_seconds"),
+            **RATIO,
+        },
+        lambda row: row["k"] == 10 and "faiss_seconds" in row,
+    ),
+    Section(
+        "rerank",
+        "Ranking a shortlist again",
+        "The ten nearest of 500 queries among 74,724 texts of ICD-10: a Hamming "
+        "shortlist compared by stored vectors, beside one BLAS product with all "
+        "vectors and faiss's `IndexRefineFlat`. Ratios are the other's time over the row's.",
+        {
+            "shortlist": value("shortlist"),
+            "way": value("way"),
+            "time": seconds("seconds"),
+            "full product": value("ratio_to_product", ".1f"),
+            "faiss": value("ratio_to_faiss", ".1f"),
+            "recall@10": value("recall", ".3f"),
+        },
+        lambda row: (
+            row["data"] == "icd10" and row["way"] in SHORTLISTS and "recall" in row
+        ),
+    ),
+    Section(
+        "encode",
+        "Encoding beside BLAS and SciPy's sparse product",
+        "Features -> bits, T threads; ratios are to BLAS.",
+        {
+            "": value("name"),
+            "fewbits, ms": milliseconds("ms"),
+            "BLAS, ms": milliseconds("blas_ms"),
+            "SciPy, ms": milliseconds("scipy_ms"),
+            **RATIO,
+        },
+        lambda row: row["target"] or row["name"] == "dense single 4096 -> 4096, 1 T",
+    ),
+    Section(
+        "encode_projections",
+        "Cheap projections beside BLAS, SciPy's CSR and FFT",
+        "4,096 features to as many bits, microseconds of processor time for a vector; "
+        "ratios are to BLAS, *share* is of the processor's multiply-adds.",
+        {
+            "projection": value("name"),
+            "batch": value("count"),
+            "fewbits": per_row("ms"),
+            "BLAS": per_row("blas_ms"),
+            "CSR": per_row("csr_ms"),
+            "FFT": per_row("fft_ms"),
+            **RATIO,
+            "share": value("share", ".0%"),
+        },
+        lambda row: (
+            row["features"] == "4096"
+            and row["name"]
+            in ("dense", "hadamard 3 rounds", "circulant", "bilinear", "sparse 10%")
+        ),
+    ),
+    Section(
+        "novel",
+        "Search by example",
+        "A class learnt from 5 codes of 2,048 bits and 1,000 random ones; a million "
+        "codes ranked by it.",
+        {
+            "step": value("name"),
+            "threads": value("threads"),
+            "time": seconds("seconds"),
+            "target": seconds("target"),
+        },
+        lambda row: row["threads"] == 2,
+    ),
+    Section(
+        "decode",
+        "Finding the class beside a float classifier",
+        "100,000 random classes of 64 bits, one in twenty of an item's bits wrong, and "
+        "leaves of ICD-10. The float classifier is a BLAS product. The ratio counts "
+        "encoding, too; 200 items at a time.",
+        {
+            "classes": lambda row: f"{row['classes']:,} {row['data']}",
+            "way": value("way"),
+            "microseconds": value("microseconds", ",.0f"),
+            "ratio": value("ratio", ".1f"),
+            "right": value("right", ".3f"),
+        },
+        lambda row: (
+            row["way"] in DECODERS
+            and (row["classes"] == 100_000 or row["data"] == "icd10")
+            and row["batch"] > 1
+        ),
+    ),
+    Section(
+        "training",
+        "Training deep codes",
+        "Seconds of an epoch, and their ratio to the plainest loop with the same loss "
+        "(*trainer*) or to training without posterior control: at most the target.",
+        {
+            "": value("name"),
+            "loss": value("loss"),
+            "bits": value("bits"),
+            "epoch": seconds("seconds"),
+            "ratio (target)": against_target(at_most=True),
+        },
+        lambda row: row["name"] in TRAINED and row["loss"] == "csq",
+    ),
+    Section(
+        "fit",
+        "Learning beside faiss's ITQ",
+        "Processor time of 10 iterations; the loss is the mean squared distance of "
+        "bits and scores. Faiss's step is [not the Procrustes "
+        "solution](decisions/learners-scale.md).",
+        {
+            **SIZE,
+            "": value("method"),
+            "time": seconds("seconds"),
+            "ratio": value("ratio", ".2f"),
+            "loss": value("loss", ".4f"),
+        },
+        lambda row: (
+            row["part"] == "time"
+            and row["method"] in ("ITQ", "faiss")
+            and (row["d"], row["bits"]) != (1024, 256)
+        ),
+    ),
+    Section(
+        "fit",
+        "Learning from a file",
+        "Memory at the peak without the pages of the file.",
+        {
+            **SIZE,
+            "": value("method"),
+            "time": seconds("seconds"),
+            "file, MiB": value("file_bytes", ",.0f", 2**-20),
+            "peak, MiB": value("peak_bytes", ",.0f", 2**-20),
+        },
+        lambda row: row["part"] == "memory",
+    ),
+    Section(
+        "gpu",
+        "Learning on a GPU",
+        "An H100 beside NumPy on 16 cores, 10 iterations; *bits* that differ.",
+        {
+            **SIZE,
+            "": value("method"),
+            "NumPy": seconds("seconds"),
+            "GPU": seconds("device_seconds"),
+            "ratio": value("ratio", ".1f"),
+            "bits that differ": value("flipped", ".2%"),
+        },
+        lambda row: row["part"] == "alike" and row["bits"] == 1024,
+    ),
+    Section(
+        "onnx",
+        "Encoders in ONNX Runtime",
+        "1,280 features to 64 bits. Exact models add in a fixed order.",
+        {
+            "": lambda row: f"{row['way']}, {row['head']}",
+            "one row": seconds("row_seconds"),
+            "100 rows": seconds("batch_seconds"),
+            "wrong bits": value("wrong_bits"),
+        },
+        lambda row: row["way"] != "exact scores",
+    ),
+)
+
+
+def write(path: Path = PAGE) -> None:
+    """Write the page, if it is not too long."""
+    search, *others = map(str, SECTIONS)
+    parts = [INTRODUCTION, imports(), search, two_threads(), *others]
+    text = "\n\n".join(parts) + "\n"
+    n_words = len(re.findall(r"\S*\w\S*", text))
+    if n_words > MOST_WORDS:
+        raise SystemExit(f"benchmarks: {n_words} words, {MOST_WORDS} fit")
+    path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    write()
