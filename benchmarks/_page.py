@@ -191,7 +191,8 @@ SECTIONS = (
         "Ranking a shortlist again",
         "The ten nearest of 500 queries among 74,724 texts of ICD-10: a Hamming "
         "shortlist compared by stored vectors, beside one BLAS product with all "
-        "vectors and faiss's `IndexRefineFlat`. Ratios are the other's time over the row's.",
+        "vectors and faiss's `IndexRefineFlat`. Ratios are the other's time over the "
+        "row's.",
         {
             "shortlist": value("shortlist"),
             "way": value("way"),

@@ -6,7 +6,7 @@ classes share; they find, too, that equal weights are hard to beat. Nothing here
 compact or fast.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -75,25 +75,17 @@ def chi2_distances(X: Matrix, Y: Matrix) -> Matrix:
     return values
 
 
-class Kernel:
-    """A kernel to the training rows of one group, its scale learnt from them.
+def kernel_to(name: str, X: Matrix) -> Callable[[Matrix], Matrix]:
+    """Return a kernel to the training rows of one group, its scale learnt from them.
 
     ``intersection`` is divided by its mean value for a row with itself; ``rbf-chi2`` is
     ``exp(-d / mean d)`` of chi-squared distances.
     """
-
-    def __init__(self, name: str, X: Matrix) -> None:
-        self.rbf, self.X = name == "rbf-chi2", X
-        values = self._values(X)
-        self.scale = float(values.mean() if self.rbf else np.diag(values).mean()) or 1.0
-
-    def __call__(self, X: Matrix) -> Matrix:
-        """Return one column for each training row."""
-        values = self._values(X) / self.scale
-        return np.exp(-values) if self.rbf else values
-
-    def _values(self, X: Matrix) -> Matrix:
-        return (chi2_distances if self.rbf else intersection)(X, self.X)
+    if name == "rbf-chi2":
+        spread = float(chi2_distances(X, X).mean()) or 1.0
+        return lambda rows: np.exp(-(chi2_distances(rows, X) / spread))
+    own = float(np.diag(intersection(X, X)).mean()) or 1.0
+    return lambda rows: intersection(rows, X) / own
 
 
 class LPBeta:
@@ -113,7 +105,7 @@ class LPBeta:
         n_folds = min(N_FOLDS, int(np.bincount(self._y).min()))
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         self._splits = list(folds.split(self._y, self._y))
-        self._kernels = {n: Kernel(self.kernel, X) for n, X in groups.items()}
+        self._kernels = {n: kernel_to(self.kernel, X) for n, X in groups.items()}
         self._products = {n: self._kernels[n](X) for n, X in groups.items()}
         self._held_out = {
             C: np.stack([self._outputs_aside(K, C) for K in self._products.values()])
@@ -131,7 +123,7 @@ class LPBeta:
         shares = [self._share_right(self._held_out[C], nu) for C, nu in ways]
         self.held_out_accuracy_ = max(shares)
         self.C_, self.nu_ = ways[int(np.argmax(shares))]
-        beta = weights(self._held_out[self.C_], self._y, self.nu_)
+        beta = _weights(self._held_out[self.C_], self._y, self.nu_)
         self.beta_ = dict(zip(self._kernels, beta.tolist(), strict=True))
         self._machines = {
             name: _machines(K, self._y, self.C_) for name, K in self._products.items()
@@ -141,7 +133,7 @@ class LPBeta:
     def _share_right(self, F: Matrix, nu: float | None) -> float:
         right = np.empty(len(self._y), bool)
         for learn, check in self._splits:
-            beta = weights(F[:, learn], self._y[learn], nu)
+            beta = _weights(F[:, learn], self._y[learn], nu)
             totals = np.tensordot(beta, F[:, check], axes=1)
             right[check] = totals.argmax(axis=1) == self._y[check]
         return float(right.mean())
@@ -164,7 +156,7 @@ class LPBeta:
         return found
 
 
-def weights(F: Matrix, y: NDArray[np.int64], nu: float | None) -> Matrix:
+def _weights(F: Matrix, y: NDArray[np.int64], nu: float | None) -> Matrix:
     """Return the weights of groups; without `nu` they are equal."""
     return np.full(len(F), 1 / len(F)) if nu is None else combine(F, y, nu)
 

@@ -73,15 +73,15 @@ class Problem:
 
     def __init__(self, name: str, seed: int, n_novel: int) -> None:
         self.items, self.seed = load_items(name), seed
-        self.parts = divide(self.items.classes, seed, n_novel)
-        self.held = np.concatenate([self.parts.known, self.parts.novel])
+        self.rows, known, novel = divide(self.items.classes, seed, n_novel)
+        self.held = np.concatenate([known, novel])
         self.classes = self.items.classes[self.held]
-        self.n_known = len(self.parts.known)
+        self.n_known, self.n_novel = len(known), len(novel)
 
     @cached_property
     def X(self) -> NDArray[np.float32]:
         """What learners see."""
-        return prepared(self.items.name, self.items.X, self.parts.learn)
+        return prepared(self.items.name, self.items.X, self.rows)
 
     def learn(self, make: Make, rows: Any, seed: int) -> Any:
         """Return the encoder that some rows make."""
@@ -98,7 +98,7 @@ def problem_of(*args: Any) -> Problem:
 def attributes(data: str, seed: int, n_novel: int, make: Make) -> Metrics:
     """Learn codes, and say what their bits are worth as attributes."""
     problem = problem_of(data, seed, n_novel)
-    learn, classes = problem.parts.learn, problem.classes
+    learn, classes = problem.rows, problem.classes
     encoder = problem.learn(make, learn, seed)
     X = problem.X[problem.held]
     scores, codes = encoder.project(X), encoder.encode(X)
@@ -108,7 +108,7 @@ def attributes(data: str, seed: int, n_novel: int, make: Make) -> Metrics:
     )
     sample = Sample(codes, N_BITS, [problem.items.words[r] for r in problem.held])
     found = {
-        "items": [len(learn), problem.n_known, len(problem.parts.novel)],
+        "items": [len(learn), problem.n_known, problem.n_novel],
         "bits": bit_metrics(scores, codes, classes, problem.n_known),
         "again": found_again(*(unpack(each, N_BITS) for each in halves)),
         "distances": _distances(problem, codes),

@@ -107,17 +107,8 @@ def _caltech101(name: str) -> Items:
     return Items(name, features, classes, words, narrowest, True)
 
 
-@dataclass(frozen=True, eq=False)
-class Division:
-    """Rows to learn from, and rows held out of known classes and of novel ones."""
-
-    learn: Rows
-    known: Rows
-    novel: Rows
-
-
-def divide(classes: NDArray[Any], seed: int, n_novel: int = N_NOVEL) -> Division:
-    """Draw novel classes, items to learn from, and items to look at."""
+def divide(classes: NDArray[Any], seed: int, n_novel: int) -> list[Rows]:
+    """Draw rows to learn from, and rows held out of known classes and of novel ones."""
     rng = np.random.default_rng(seed)
     names, counts = np.unique(classes, return_counts=True)
     chosen = set(rng.permutation(names[counts >= N_HELD])[:n_novel].tolist())
@@ -129,4 +120,4 @@ def divide(classes: NDArray[Any], seed: int, n_novel: int = N_NOVEL) -> Division
         else:
             learn.append(rows[:N_LEARN])
             known.append(rows[N_LEARN:][:N_HELD])
-    return Division(*(np.concatenate(part) for part in (learn, known, novel)))
+    return [np.concatenate(part) for part in (learn, known, novel)]
