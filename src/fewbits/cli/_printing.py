@@ -16,8 +16,6 @@ from typing import Any
 
 import typer
 
-from fewbits.cli._json import to_json
-
 _FEW = 3  # values of a list that are shown
 _WIDTH = 80  # columns of sentences where there is no terminal, and at most
 #: Characters that turn the direction of what follows, and hide what it is.
@@ -26,6 +24,8 @@ _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 def print_json(value: Any) -> None:
     """Print one JSON document on a line of its own, in the encoding of the output."""
+    from fewbits.cli._json import to_json  # NumPy, which help does without
+
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     text = to_json(value)
     try:
