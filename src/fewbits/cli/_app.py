@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import fewbits
 from fewbits.cli._commands import Commands
+from fewbits.cli._no_pandas import import_no_pandas
 from fewbits.cli._parsing import UsageError, refuse_twice
 from fewbits.cli._printing import clean
 from fewbits.errors import ArgumentError, FewbitsError
@@ -93,6 +94,7 @@ def _root(
 
 def main() -> None:
     """Run the command line."""
+    import_no_pandas()
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         # A name that the encoding has no characters for is shown in its numbers.
