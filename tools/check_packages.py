@@ -10,7 +10,6 @@ needs the network.
 import os
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tempfile
 import venv
@@ -69,9 +68,9 @@ def check_tests(source: Path, wheel: Path, folder: Path, tests: list[str]) -> No
     python = environment(folder / "tests")
     run([python, "-m", "pip", "install", "--quiet", "--no-deps", wheel], folder)
     # Found through a path, others' packages bring no editable fewbits with them.
-    here = sysconfig.get_path("purelib")
+    here = [path for path in sys.path if path.endswith("site-packages")]
     (packages,) = (folder / "tests").glob("lib/python*/site-packages")
-    (packages / "borrowed.pth").write_text(f"{here}\n")
+    (packages / "borrowed.pth").write_text("\n".join(here))
     given = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     pytest = [python, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile"]
     run([*pytest, "-p", "no:cacheprovider", *tests], source, given)
@@ -81,7 +80,7 @@ def check_tests(source: Path, wheel: Path, folder: Path, tests: list[str]) -> No
 def check_demo(wheel: Path, folder: Path) -> None:
     """Run the demo where only Python and the wheel are."""
     python = environment(folder / "clean")
-    bare = {"PATH": str(python.parent), "HOME": str(folder)}  # no compiler
+    bare = {**os.environ, "PATH": str(python.parent)}  # no compiler
     wanted = f"fewbits[demo] @ {wheel.as_uri()}"
     pip = [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
     run([*pip, wanted], folder, bare)
