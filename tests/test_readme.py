@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from fewbits.cli import app
@@ -75,8 +76,7 @@ def test_a_table_of_ones_own(tmp_path, monkeypatch):
 
 def test_commands_exist():
     named = set(re.findall(r"^ +(?:\.venv/bin/)?fewbits (\w+)", README, re.MULTILINE))
-    known = {command.name for command in app.registered_commands}
-    known |= {group.name for group in app.registered_groups}
+    known = {*get_command(app).commands}
     assert named
     assert named <= known
 
