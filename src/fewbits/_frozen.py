@@ -148,6 +148,8 @@ class Immutable:
 def _frozen(value: Any) -> Any:
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(map(_frozen, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_frozen, value))
     plain = isinstance(value, np.ndarray) and not value.dtype.hasobject
     return frozen_array(value) if plain else value
 

@@ -426,6 +426,9 @@ class Bundle:
     ) -> Neighbours:
         """Return the `k` items nearest to each raw query by Hamming distance.
 
+        Never ranked again, also where that was tuned: see `search_reranked` for better
+        distances, and `answers` for what was found with its columns.
+
         Parameters
         ----------
         queries : array-like of shape (n, n_features), or sequence
@@ -466,10 +469,31 @@ class Bundle:
     ) -> Ranked:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
-        By the kept vectors where there are some (Euclidean distance), by the asymmetric
-        distance of scores to codes where not. The `shortlist` is the tuned one, or as
-        in `fewbits.index.FlatIndex.search_reranked`, if not given. For `filter` and
-        `allowed` see `search`.
+        By the kept vectors where there are some, by the scores of queries where not.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+            Where fewer items can be found, the rest is inf and -1; of text ids None.
+        shortlist : int, default=None
+            How many codes are ranked again; None takes the tuned number, or that of
+            `fewbits.index.FlatIndex.search_reranked`.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
+
+        Returns
+        -------
+        Ranked
+            ``distances`` float32 and ``ids``, each (n, k), nearest first. Distances to
+            vectors are Euclidean (faiss gives their squares), else asymmetric: the sum
+            of ``|score|`` over the bits that differ. Neither is a number of bits.
+
+        Raises
+        ------
+        ArgumentError
+            As in `search`.
         """
         found = self._reranked(queries, k, shortlist, selected(self, filter, allowed))
         return Ranked(found.distances, join_ids(self.collection.ids, found.ids))
@@ -715,7 +739,9 @@ class Bundle:
         -------
         list of list of dict
             Nearest first: ``id``, ``distance`` and ``columns``, a dict of the other
-            columns of the item.
+            columns of the item. A distance is the number of bits that differ, as in
+            `search`; hits that were ranked again have a ``metric``, too, "euclidean" or
+            "asymmetric", and their distance is that of `search_reranked`.
 
         Raises
         ------
@@ -728,11 +754,15 @@ class Bundle:
         k = min(check_k(k), max(1, len(self.collection)))
         mask = selected(self, filter, allowed)
         found: Neighbours | Ranked
+        metric = None
         if rerank:
             found = self._reranked(queries, k, mask=mask)
+            kept = self.collection.vectors is not None
+            metric = "euclidean" if kept else "asymmetric"
         else:
             found = self.index.search(self.encode(queries), k, allowed=mask)
-        return hits_of(self.collection, found.ids, distance=found.distances)
+        distances = found.distances
+        return hits_of(self.collection, found.ids, metric=metric, distance=distances)
 
     def summary(self) -> dict[str, Any]:
         """Return what there is to know about the bundle in a few plain values."""
