@@ -217,3 +217,18 @@ def test_one_string_is_no_list_of_letters(bundle, ask, one):
 def test_one_counterexample_is_no_list_of_letters(bundle):
     with pytest.raises(ArgumentError, match="give a list of items, not one string"):
         bundle.find_class(X[:1], "a cat")
+
+
+@pytest.mark.parametrize("form", [None, "float32", "int8"])
+def test_hits_tell_what_their_distance_is(bundle, form):
+    kept = bundle.with_items(X, keep_vectors=form)
+    (plain,), (again,) = (kept.answers(X[:1], 5, rerank=on) for on in (False, True))
+    assert all(set(hit) == {"id", "distance", "columns"} for hit in plain)
+    assert [hit["distance"] for hit in plain] == kept.search(X[:1], 5).distances[
+        0
+    ].tolist()
+    metric = "asymmetric" if form is None else "euclidean"
+    assert {hit["metric"] for hit in again} == {metric}
+    assert [hit["distance"] for hit in again] == kept.search_reranked(
+        X[:1], 5
+    ).distances[0].tolist()
