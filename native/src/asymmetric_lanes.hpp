@@ -47,6 +47,13 @@ public:
         }
     }
 
+    /// Add the costs of those of 32 bits that differ between two words of four bytes.
+    void add_word(const float* costs, const std::uint8_t* a, const std::uint8_t* b)
+        requires requires { V::add_where_words_differ; }
+    {
+        V::add_where_words_differ(reinterpret_cast<typename V::Reg*>(sums), a, b, costs);
+    }
+
     /// Four sums that are left when halves are added to halves, and again.
     Four quarters() const {
         Four part[4];
@@ -80,6 +87,11 @@ void asymmetric_distances_of(const AsymmetricJob& job, const std::uint8_t* const
                              float* distances) {
     Costs<V> costs[n];
     std::size_t i = 0;
+    if constexpr (requires { V::add_where_words_differ; }) {
+        for (; i + 4 <= job.n_bytes; i += 4)
+            for (std::size_t c = 0; c < n; ++c)
+                costs[c].add_word(job.costs + 8 * i, job.signs + i, codes[c] + i);
+    }
     for (; i + 8 <= job.n_bytes; i += 8) {
         std::uint64_t differ[n];
         for (std::size_t c = 0; c < n; ++c)

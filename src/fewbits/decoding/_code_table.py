@@ -170,5 +170,5 @@ def _buckets(products: KeyArray) -> Buckets:
     firsts = np.arange(1 << n_bits, dtype=np.uint64) << shift
     starts = np.append(np.searchsorted(products, firsts), len(products))
     starts = starts.astype(np.int32)
-    arrays = products, starts, starts[1:] > starts[:-1]
-    return Buckets(*map(frozen_array, arrays), shift)
+    taken = frozen_array(starts[1:] > starts[:-1])
+    return Buckets(frozen_array(products), frozen_array(starts), taken, shift)
