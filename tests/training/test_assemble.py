@@ -160,7 +160,7 @@ def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
     for take in (bundle.encode, bundle.with_items, bundle.search):
         with pytest.raises(FeatureError, match="in another order"):
             take(turned)
-    learnt = turned[bundle.info["feature_names"]]
+    learnt = turned[list(bundle.info["feature_names"])]
     np.testing.assert_array_equal(bundle.encode(learnt), codes)
     with pytest.raises(FeatureError, match="other columns than the encoder"):
         bundle.encode(frame.rename(columns={"pixel 0": "ink"}))
