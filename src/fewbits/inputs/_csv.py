@@ -8,7 +8,7 @@ import csv
 import io
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice, takewhile
 from mmap import ACCESS_READ, mmap
@@ -20,6 +20,7 @@ from fewbits.inputs._csv_cells import as_typed, without_gaps
 from fewbits.inputs._csv_head import check_head, check_names, find_delimiter
 from fewbits.inputs._lines import warn_of_blank_lines
 from fewbits.inputs._streams import HEAD, is_compressed, peekable
+from fewbits.inputs._wanted import NOTHING, Wanted
 
 _BATCH = 4096  # rows
 _BLOCK = 1 << 24  # bytes
@@ -31,7 +32,7 @@ _SHOWN = 30  # letters that are told
 def read_csv(
     raw: IO[bytes],
     source: str,
-    as_text: Iterable[str | None] = (),
+    wanted: Wanted = NOTHING,
     path: Path | None = None,
 ) -> Any:
     """Return the Arrow table of CSV.
@@ -41,9 +42,9 @@ def read_csv(
     raw : binary file
     source : str
         Names it in messages; ends in ``.tsv`` where tabs separate columns.
-    as_text : iterable of str
-        Columns that stay as they are written. As numbers ``01`` and ``1`` would be the
-        same class.
+    wanted : Wanted
+        Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
+        class. Ids become numbers, but no dates.
     path : Path, default=None
         Of the same bytes, if they are a file.
     """
@@ -51,14 +52,15 @@ def read_csv(
         head = file.peek(HEAD)
         check_head(head, source)
         tabs = source.lower().removesuffix(".gz").removesuffix(".zst").endswith(".tsv")
-        delimiter = "\t" if tabs else find_delimiter(head)
+        delimiter = "\t" if tabs else find_delimiter(head, source, wanted.columns())
         table = None if path is None else _unquoted(path, delimiter)
         if table is None:
             table = _quoted(file, delimiter, source)
     check_names(table.column_names, source)
-    kept = {*as_text}
     columns = [
-        without_gaps(column) if name in kept else as_typed(column)
+        without_gaps(column)
+        if name == wanted.label_column
+        else as_typed(column, dates=name != wanted.id_column)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
     return table.from_arrays(columns, names=table.column_names)
