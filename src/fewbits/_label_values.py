@@ -52,8 +52,9 @@ def _plain(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell None, blanks and what differs from itself, as NaN does, or refuses to be
-    compared, as pandas' own marker does.
+    """Tell None, blanks, and what differs from itself or refuses to be compared.
+
+    So do NaN and pandas' own marker.
     """
     if isinstance(value, str):
         return not value.strip()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fewbits import inputs
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs import _csv
+from fewbits.inputs import _csv, _csv_arrow
 
 QUIET = settings(
     max_examples=150,
@@ -30,7 +30,7 @@ def small_blocks(monkeypatch):
 
     def shrink(rows, head, block):
         monkeypatch.setattr(_csv, "_BATCH", rows)
-        monkeypatch.setattr(_csv, "_BLOCK", block)
+        monkeypatch.setattr(_csv_arrow, "_BLOCK", block)
         for module in ("_csv", "_csv_head", "_streams", "_pipes"):
             monkeypatch.setattr(f"fewbits.inputs.{module}.HEAD", head)
 
