@@ -14,7 +14,7 @@ from fewbits import inputs
 from fewbits.inputs import _csv, _csv_arrow
 
 QUIET = settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -59,7 +59,8 @@ def broken_vector(column: Any) -> str | None:
     like = matches(column, _LIKE_VECTOR)
     if 2 * (pc.sum(like).as_py() or 0) <= len(column):
         return None
-    return str(column.filter(pc.invert(matches(column, _VECTOR)))[0].as_py())
+    others = column.filter(pc.invert(matches(column, _VECTOR)))
+    return str(others[0].as_py()) if len(others) else None
 
 
 def are_digits(column: Any) -> bool:
