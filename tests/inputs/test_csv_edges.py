@@ -16,7 +16,7 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import _csv, _csv_arrow
 
 QUIET = settings(
-    max_examples=150,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
