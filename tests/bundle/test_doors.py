@@ -365,6 +365,8 @@ REFUSED_TEXTS = {
     "set": set(TEXTS),
     "values": dict.fromkeys(TEXTS, "a").values(),
     "vectors in writing": ["[1, 2]", "[3, 4]"],
+    "vectors without brackets": ["1 2", "3 4"],
+    "shares": pd.Series(["5%", "7%"]),
 }
 
 

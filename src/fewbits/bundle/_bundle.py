@@ -195,6 +195,7 @@ class Bundle:
         texts: str | None = None,
         id: str | None = None,
         keep: Sequence[str] | None = None,
+        skip_blank: bool = False,
         ids: Any = None,
         columns: Columns | None = None,
         keep_vectors: str | None = None,
@@ -215,6 +216,8 @@ class Bundle:
             The column of a table that holds unique ids: whole numbers or texts.
         keep : sequence of str, default=None
             Which other columns of a table stay with the items; None keeps all.
+        skip_blank : bool, default=False
+            Leave out rows whose text is blank or missing, and warn of it.
         ids : array-like of int or str, default=None
             Ids of items that are no table; 0, 1, 2, ... when not given.
         columns : mapping of str to sequence, default=None
@@ -246,11 +249,14 @@ class Bundle:
             raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
         _check_named(vectors, texts)
         named = vectors if texts is None else texts
-        if any(name is not None for name in (named, id, keep)):
-            names = self.info.get(FEATURE_NAMES, ())
-            whole = True if keep is None else keep
+        if skip_blank or any(name is not None for name in (named, id, keep)):
             items = read_input(
-                items, column=named, id_column=id, keep=whole, names=names
+                items,
+                column=named,
+                id_column=id,
+                keep=True if keep is None else keep,
+                names=self.info.get(FEATURE_NAMES, ()),
+                skip_blank=skip_blank,
             )
         info = dict(self.info)
         if isinstance(items, Input):
