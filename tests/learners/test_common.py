@@ -49,11 +49,9 @@ class TestLearnerContract:
         first, second = clone(learner).fit(X, y), clone(learner).fit(X, y)
         assert first.encoder_.fingerprint == second.encoder_.fingerprint
 
-    @pytest.mark.parametrize(
-        "view", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], np.float32]
-    )
-    def test_layout_does_not_matter(self, learner, X, y, view):
-        fitted, viewed = clone(learner).fit(X, y), clone(learner).fit(view(X), y)
+    def test_layout_does_not_matter(self, learner, X, y):
+        view = np.asfortranarray(np.repeat(X, 2, axis=0), np.float32)[::2]
+        fitted, viewed = clone(learner).fit(X, y), clone(learner).fit(view, y)
         assert fitted.encoder_.fingerprint == viewed.encoder_.fingerprint
 
     def test_transform_is_unpacked_encode(self, learner, X, y):
