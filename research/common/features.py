@@ -22,6 +22,8 @@ NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 TITLES = {
     "icd10": "ICD-10",
     "wordnet": "WordNet",
+    "icd10-words": "ICD-10 words",
+    "caltech101": "Caltech-101",
     "caltech101-1280": "Caltech-101",
     "caltech101-classic": "Caltech-101 classic",
     "caltech101-5120": "Caltech-101 2x2",
@@ -29,6 +31,7 @@ TITLES = {
     "caltech101+cifar10": "Caltech-101 + CIFAR-10",
     "glove": "GloVe",
     "cifar10": "CIFAR-10",
+    "cifar10-pixels": "CIFAR-10 from pixels",
     "fashion-mnist": "Fashion-MNIST",
     "digits": "digits",
 }

@@ -1,0 +1,97 @@
+"""Section 3.2: the tree that codes of classes make, beside a known one.
+
+Classes are clustered by the Hamming distances of their codes, or by the cosines of
+real-valued vectors: rows of a linear classifier, and means of features.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from fewbits import analysis
+from fewbits.decoding import Codebook
+from research.common.class_codes import llc, possible
+from research.common.problems import N_CLASSES, Problem, load_problem
+from research.core.record import Metrics, Settings
+from research.studies.llc.codebooks import BESIDE, beside
+from research.studies.llc.trees import known_classes
+
+CODEBOOKS: dict[str, dict[str, Any]] = {
+    "learnt": {},
+    "learnt from SVD": {"init": "svd"},
+    "SVD": {"codebook": "svd"},
+    "CCA": {"codebook": "cca"},
+    "random": {"codebook": "random"},
+    "predictable": {"codebook": "predictable"},
+}
+#: Without length: two kinds of real-valued vectors, and what chance does to the better.
+REAL = ("class means", "classifier rows", "class means, blocks shuffled")
+LENGTHS, N_PERMUTATIONS, COST = (14, 20, 32), 199, 0.01
+
+
+def cells(data: str) -> list[tuple[int, str]]:
+    """Return bits and methods."""
+    books = [
+        (n_bits, method)
+        for n_bits in LENGTHS
+        for method in (*CODEBOOKS, *BESIDE)
+        if possible(method, n_bits, N_CLASSES[data])
+    ]
+    return [*((0, method) for method in REAL), *books]
+
+
+def measure(settings: Settings) -> Metrics:
+    """Compare the tree of a method with the known one, and with real-valued ones."""
+    data, method, seed = (settings[key] for key in ("data", "method", "seed"))
+    problem = load_problem(data, seed)
+    vectors, paths = real_vectors(problem), known_classes(data, problem.classes)
+    if settings["bits"]:
+        book = codebook(problem, settings["bits"], method, seed)
+        tree = analysis.taxonomy(book.codes, book.n_bits, book.names)
+    else:
+        mine = vectors[method.split(",")[0]]
+        tree = analysis.vector_taxonomy(mine, problem.classes)
+    if "shuffled" in method:
+        order = np.random.default_rng(seed).permutation(len(paths))
+        paths = [paths[i] for i in order]
+    known = analysis.tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
+    # With several levels, the one that makes most of the classes.
+    level = max(known.purity, key=lambda level: level.n_groups)
+    found = {
+        "groups": level.n_groups,
+        "cophenetic": known.cophenetic.value,
+        "cophenetic_p": known.cophenetic.p_value,
+        "distances": known.distances.value,
+        "purity": level.purity.value,
+        "purity_chance": level.purity.chance,
+        "purity_p": level.purity.p_value,
+        "own_cophenetic": tree.cophenetic_correlation,
+    }
+    for name, each in vectors.items():
+        other = analysis.vector_taxonomy(each, problem.classes)
+        both = analysis.taxonomy_agreement(tree, other, n_permutations=19)
+        found[f"with {name}"] = both.distances.value
+    return found
+
+
+def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
+    """Return the codes of the classes."""
+    if method in BESIDE:
+        return beside(problem, method, bits, seed)[1]
+    learner = llc(bits, n_iter=1, random_state=seed, **CODEBOOKS[method])
+    book: Codebook = problem.learn(learner).codebook_of_classes()
+    return book
+
+
+@lru_cache(maxsize=1)
+def real_vectors(problem: Problem) -> dict[str, NDArray[np.float64]]:
+    """Return means of the classes' features, and rows of a linear classifier."""
+    X, y = problem.X[problem.train], problem.labels[problem.train]
+    model = LogisticRegression(C=COST, max_iter=300)
+    model.fit(StandardScaler().fit_transform(X), y)
+    means = np.stack([X[y == c].mean(axis=0) for c in problem.classes])
+    return {"class means": means - means.mean(axis=0), "classifier rows": model.coef_}
