@@ -5,9 +5,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import CodeArray
 from fewbits.codes import pack
-from fewbits.evaluation._svm import learn_svm
+from fewbits.evaluation._svm import LinearSVM, learn_svm
 from fewbits.learners import (
     BRE,
     CCAITQ,
@@ -50,16 +51,32 @@ def classemes(n_bits: int | None, seed: int) -> Classemes:
 class PredictedClass:
     """One bit for each class; the one that a linear SVM on the features predicts is 1.
 
-    What learnt codes have to be better than. It has what studies use of a learner and
-    of its encoder.
+    It has what studies use of a learner and of its encoder. Of items with several
+    labels, one column for each, all that their SVMs say yes to are 1.
+
+    Parameters
+    ----------
+    numbered : bool, default=False
+        The bits of the number of the predicted class, as few as do, in place of one
+        for each.
     """
 
     cost = 3.0  # of errors, for rows scaled to a mean square of 1
 
+    def __init__(self, numbered: bool = False) -> None:
+        self.numbered = numbered
+
     def fit(self, X: NDArray[np.float32], y: NDArray[Any]) -> Self:
         """Train the SVM."""
-        self._svm = learn_svm(X, y, self.cost / float(np.mean(np.sum(X**2, axis=1))))
-        self.n_bits = len(self._svm.classes)
+        C = self.cost / float(np.mean(np.sum(X**2, axis=1)))
+        if y.ndim == 2:
+            planes = hyperplanes(X, y > 0, C).astype(np.float32)
+            self.svm_ = LinearSVM(np.arange(y.shape[1]), planes)
+        else:
+            self.svm_ = learn_svm(X, y, C)
+        self._several = y.ndim == 2
+        n_classes = len(self.svm_.classes)
+        self.n_bits = (n_classes - 1).bit_length() if self.numbered else n_classes
         return self
 
     @property
@@ -69,4 +86,10 @@ class PredictedClass:
 
     def encode(self, X: NDArray[np.float32]) -> CodeArray:
         """Return the codes of the predicted classes."""
-        return pack(self._svm.predict(X)[:, None] == self._svm.classes)
+        if self._several:
+            return pack(self.svm_.scores(X) > 0)
+        found = self.svm_.predict(X)
+        if not self.numbered:
+            return pack(found[:, None] == self.svm_.classes)
+        number = np.searchsorted(self.svm_.classes, found)[:, None]
+        return pack(number >> np.arange(self.n_bits) & 1)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from fewbits import backbones
 from fewbits.evaluation import mean_average_precision, share_label
-from research.common.class_codes import PredictedClass, llc, possible
+from research.common.class_codes import llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
+from research.common.supervised import PredictedClass
 from research.core.record import Metrics, Settings
 
 LENGTHS = (16, 32, 64)

@@ -21,8 +21,9 @@ from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._trainer import smooth
 from research.common import class_codes
 from research.common.choices import Choice, best_of, measured
-from research.common.class_codes import REAL, PredictedClass, possible
+from research.common.class_codes import REAL, possible
 from research.common.problems import N_CLASSES, Problem, choice_problem, load_problem
+from research.common.supervised import PredictedClass
 from research.core.record import Metrics, Settings, key_of, store_of
 from research.core.runner import Task, task
 
