@@ -6,15 +6,8 @@ from experiments import (
     _bernoulli_page,
     _claims_page,
     _class_search_page,
-    _cross_modal_page,
-    _deep_claims_page,
     _discriminative_page,
     _known_page,
-    _llc_foreign_page,
-    _llc_page,
-    _llc_retrieval_page,
-    _llc_separability_page,
-    _llc_taxonomy_page,
     _novel_page,
     _pixels_page,
     _posterior_page,
@@ -34,16 +27,9 @@ def main() -> None:
     _claims_page.write()
     _attributes_page.write()
     _training_cost_page.write()
-    _llc_page.write()
-    _llc_foreign_page.write()
-    _llc_retrieval_page.write()
-    _llc_separability_page.write()
-    _cross_modal_page.write()
-    _llc_taxonomy_page.write()
     _posterior_page.write()
     _pixels_page.write()
     _bernoulli_page.write()
-    _deep_claims_page.write()
     _benchmark_page.write()
 
 
