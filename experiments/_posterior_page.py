@@ -92,7 +92,7 @@ divided by what can be found; means over seeds ± one standard error, and differ
 paired by seed, over the seeds that both have.
 
 Where losses stand alone at more lengths (ICD-10-CM, WordNet), they were trained for the
-[comparison with LLC](llc_retrieval.md).
+[comparison with LLC](../papers/llc.md).
 
 What the posterior is worth is the row "D less the targets" of each table *What
 posterior and centres are worth*: where it is below 0, what the control adds comes from

@@ -2,13 +2,6 @@
 
 from experiments import (
     _bernoulli_page,
-    _cross_modal_page,
-    _deep_claims_page,
-    _llc_foreign_page,
-    _llc_page,
-    _llc_retrieval_page,
-    _llc_separability_page,
-    _llc_taxonomy_page,
     _pixels_page,
     _posterior_page,
 )
@@ -19,16 +12,9 @@ def main() -> None:
     """Write every page whose measurements are there, and drop superseded ones."""
     for path in RESULTS.glob("*.jsonl"):
         compact(path)
-    _llc_page.write()
-    _llc_foreign_page.write()
-    _llc_retrieval_page.write()
-    _llc_separability_page.write()
-    _cross_modal_page.write()
-    _llc_taxonomy_page.write()
     _posterior_page.write()
     _pixels_page.write()
     _bernoulli_page.write()
-    _deep_claims_page.write()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 #: A source, by its folder, is there whole.
 SOURCES = {"src": ("*.py", "*.pyi", "py.typed"), "native": ("*.[ch]pp",)}
 #: Tests of what is measured and written about it, which is not published as source.
-LABORATORY = ("tests/experiments/", "tests/research/")
+LABORATORY = ("tests/benchmarks/", "tests/experiments/", "tests/research/")
 PROSE = {"tests/test_docs.py", "tests/test_readme.py"}
 
 
