@@ -74,9 +74,9 @@ def decoded(
     return metrics
 
 
-def accuracies(book: Codebook, codes: Any, truth: Any, **options: Any) -> Metrics:
+def accuracies(book: Codebook, items: Any, truth: Any, **options: Any) -> Metrics:
     """Return how often codes are those of the class: exactly, or nearest to it."""
-    exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
+    exact, nearest = decode_exact(book, items), decode_nearest(book, items)
     near = decoding_accuracy(book, nearest, truth, **options)
     exactly = decoding_accuracy(book, exact, truth)
     return {"exact": float(exactly.value), "nearest": float(near.value)}

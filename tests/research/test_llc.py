@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from fewbits.codes import unpack
+from research.common import class_codes
 from research.common.choices import best_of, measured
 from research.common.class_codes import PredictedClass, possible
 from research.common.problems import load_problem, word_labels
 from research.core.record import Record, Store
 from research.core.runner import run, task
+from research.studies.llc import networks, ood, retrieval
 from research.studies.llc.grid import for_claims
 from research.studies.llc.trees import SYNSETS
 
@@ -100,3 +102,42 @@ def test_a_rule_that_is_refused_with_a_seed_is_left_out():
 def test_the_classes_of_caltech_have_senses():
     assert len(SYNSETS) == 101  # with both kinds of faces
     assert SYNSETS["beaver"] == "beaver.n.07"
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Train for two epochs."""
+    for module in (class_codes, networks):
+        for name in ("N_ITER", "CODEBOOK_EPOCHS"):
+            monkeypatch.setattr(module, name, 2)
+
+
+def _at(method, bits=8, **more):
+    return {"data": "digits", "bits": bits, "method": method, "seed": 0, **more}
+
+
+def test_a_network_is_trained_in_every_way(brief):
+    found = networks.measure(_at("LLC"))
+    assert {"phases", "classifier", *networks.TRAINED} < set(found)
+    assert set(found["phases"]) == {"1", "2"}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of rates that are not met
+def test_known_and_unknown_items_are_told_apart(brief):
+    found = ood.measure(_at(ood.HELD_OUT, 10))
+    assert {"radius 0", "radius 1"} <= set(found["rules"])
+    assert len(found["tuned"]) == 9
+    peer = ood.measure_peer(_at("PCA, random rotation", 10, foreign=ood.HELD_OUT))
+    assert set(peer["rules"]) == {"radius 0", "radius 1"}
+
+
+@pytest.mark.parametrize("base", [(), ("digits",)])
+@pytest.mark.parametrize("method", ["LLC", class_codes.REAL, "CCA-ITQ"])
+def test_held_out_items_choose(brief, monkeypatch, method, base):
+    monkeypatch.setattr(retrieval, "NEW_BASE", base)
+    settings = {**_at(method), "rate": 0.01, "epochs": 2}
+    if method != class_codes.REAL:
+        assert 0 < retrieval.choose(settings)["map"] <= 1
+    if method != "CCA-ITQ":
+        assert 0 < retrieval.unseen(settings)["unseen"] <= 1
+    assert 0 < retrieval.measure(_at(method), (0.01, 2))["map"] <= 1

@@ -153,7 +153,7 @@ def page(study: "Study") -> dict[str, Any]:
         for each in rows
     ]
     return {
-        "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]} classes)" for d in DATA),
+        "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]})" for d in DATA),
         "drawn": drawn,
         "table": grid(named, DECODERS["nearest"], columns="data", errors=False),
     }
