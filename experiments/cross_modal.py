@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
+from experiments._deep import deep
 from experiments._hash_problems import load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import CODEBOOK_EPOCHS, N_ITER, possible
@@ -137,24 +138,25 @@ def learners(
     """Return an untrained learner for each modality."""
     if method == PREDICTED:
         return {name: PredictedClass() for name in sides}
-    options: dict[str, Any] = {"n_iter": N_ITER, "codebook_epochs": CODEBOOK_EPOCHS}
+    options: dict[str, Any] = {"max_epochs": N_ITER, "codebook_epochs": CODEBOOK_EPOCHS}
     options |= {"validation": 0, "bias": False}
     if method == APART:
         return {
-            name: LLC(bits, random_state=seed + 1000 * i, **options)
+            name: deep(LLC, bits, random_state=seed + 1000 * i, **options)
             for i, name in enumerate(sides)
         }
     giver, kind = SHARED[method]
-    first = LLC(
+    first = deep(
+        LLC,
         bits,
         codebook=kind,
         codebook_epochs=CODEBOOK_EPOCHS,
-        n_iter=1,
+        max_epochs=1,
         bias=False,
         random_state=seed,
     ).fit(sides[giver].learn, sides[giver].learn_labels)
     shared = {"codebook": first.codebook_, "random_state": seed}
-    return {name: LLC(**shared, **options) for name in sides}
+    return {name: deep(LLC, **shared, **options) for name in sides}
 
 
 def directions(sides: dict[str, Side], items: dict[str, Any], metric: str) -> Cell:

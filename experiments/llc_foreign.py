@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
+from experiments._deep import deep
 from experiments._features import load_image_features
 from experiments._hash_problems import load_problem
 from experiments._llc_problems import ClassProblem
@@ -117,10 +118,11 @@ class Problem:
 
     def figures(self, n_bits: int) -> Cell:
         """Learn codes; accept by them, and by scores."""
-        learner = LLC(
+        learner = deep(
+            LLC,
             n_bits,
             codebook_epochs=CODEBOOK_EPOCHS,
-            n_iter=N_ITER,
+            max_epochs=N_ITER,
             bias=False,
             random_state=self.seed,
         ).fit(self.X[self.learn], self.y[self.learn])

@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
+from experiments._deep import deep
 from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
@@ -120,10 +121,11 @@ def codebook(problem: ClassProblem, bits: int, method: str, seed: int) -> Codebo
     """Return the codes of the classes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
-    learner = LLC(
+    learner = deep(
+        LLC,
         bits,
         codebook_epochs=CODEBOOK_EPOCHS,
-        n_iter=N_ITER,
+        max_epochs=N_ITER,
         bias=False,
         random_state=seed,
         **CODEBOOKS[method],

@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from experiments._cells import Cell, Cells
+from experiments._deep import with_settings
 from experiments._hash_problems import load_problem
 from experiments._options import Data
 from experiments.posterior_control import Settings, best_epoch, make, settings
@@ -57,7 +58,7 @@ def figures(data: str, method: str, control: str) -> Cell:
     problem = load_problem(data, SEED)
     chosen = Settings.of(trained)
     learner = make(method, control, chosen, "linear", N_BITS, SEED)
-    learner.set_params(n_iter=trained["epochs"], validation=0)
+    with_settings(learner, max_epochs=trained["epochs"], validation=0)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     classes = np.unique(problem.labels[problem.train])[:MOST_CLASSES]
     base = problem.base[np.isin(problem.labels[problem.base], classes)]

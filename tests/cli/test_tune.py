@@ -126,7 +126,10 @@ def test_a_deep_choice_is_fitted_as_it_was_tuned(folder):
     given = ["d.npz", "--column", "x", "--labels", "y", "-m", "csq", "-b", 16]
     run("tune", *given, "--quality", "accuracy", "--bytes", 2, "-o", "t.json")
     chosen = json.loads((folder / "t.json").read_text())
-    chosen["parameters"] = {**VARIANTS["csq"]["predictable centres"], "hidden": [8]}
+    chosen["parameters"] = {
+        **VARIANTS["csq"]["predictable centres"],
+        "network.hidden": [8],
+    }
     (folder / "t.json").write_text(json.dumps(chosen))
     run("fit", *given[:5], "--config", "t.json", "-o", "b")
     kept = json.loads(run("inspect", "b", "--json"))

@@ -30,6 +30,7 @@ from experiments._llc_problems import ClassProblem
 from fewbits.datasets import Dataset, available
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep._trainer import smooth
+from tests.learners.deep._made import made
 
 
 @pytest.fixture(autouse=True)
@@ -534,7 +535,7 @@ def test_phase_one_is_that_of_both():
     options = {"n_iter": 5, "random_state": 0}
     loss = llc_separability.PhaseOneLoss()
     one = llc_separability.PhaseOne(5, loss=loss, **options).fit(X, y)
-    both = LLC(5, codebook_epochs=5, bias=False, **options).fit(X, y)
+    both = made(LLC, 5, codebook_epochs=5, bias=False, **options).fit(X, y)
     assert both.n_repaired_ > 0
     book = one.codebook_of_classes()
     assert (book.codes == both.codebook_of_classes().codes).all()
