@@ -21,12 +21,15 @@ NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 TITLES = {
     "icd10": "ICD-10",
     "wordnet": "WordNet",
+    "icd10-words": "ICD-10 words",
+    "caltech101": "Caltech-101",
     "caltech101-1280": "Caltech-101",
     "caltech101-5120": "Caltech-101 2x2",
     "caltech101-11520": "Caltech-101 3x3",
     "caltech101+cifar10": "Caltech-101 + CIFAR-10",
     "glove": "GloVe",
     "cifar10": "CIFAR-10",
+    "cifar10-pixels": "CIFAR-10 from pixels",
     "fashion-mnist": "Fashion-MNIST",
     "digits": "digits",
 }
