@@ -22,6 +22,7 @@ from fewbits.learners import (
     SpectralHashing,
     Thresholding,
 )
+from fewbits.learners.sparse_projections import SparseSolver
 
 #: Seeds that are reported. Queries of seed 0 were looked at on two of the sets when
 #: codes that keep neighbours were made (docs/decisions/learners-neighbour-codes.md).
@@ -96,7 +97,9 @@ METHODS: dict[str, Make] = {
     "ITQ": _iterated(ITQ),
     **{named(density): _sparse(density=density) for density in DENSITIES},
     **{
-        name: _sparse(solver="iterative", step=name.rpartition(" ")[2])
+        name: _sparse(
+            solver=SparseSolver(kind="iterative", step=name.rpartition(" ")[2])
+        )
         for name in ITERATIVE
     },
     **{name: _sparse(density=0.1, beta=beta) for name, beta in BETAS.items()},

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fewbits.encoders import LinearEncoder
 from fewbits.encoders._rounds import padded_size
 from fewbits.learners import FastNeighbourCodes
+from fewbits.learners.neighbours import FastNeighbourTraining
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._maps import Map
 from fewbits.learners.neighbours._rounds import (
@@ -201,8 +202,18 @@ def times_blocks(rows: Float32Array, blocks: Float32Array) -> Float32Array:
 class TrialCodes(FastNeighbourCodes):
     """`FastNeighbourCodes` with another map, which starts at random."""
 
-    def __init__(self, n_bits: int = 64, *, form: Any = Kronecker, **options: Any):
-        super().__init__(n_bits, **options)
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        form: Any = Kronecker,
+        training: FastNeighbourTraining | None = None,
+        n_iter: int = 60,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_bits, training=training, n_iter=n_iter, random_state=random_state
+        )
         self.form = form
 
     def _start(self, split: ValidationSplit, rng: RandomState) -> Any:

@@ -29,6 +29,7 @@ from experiments._projections import (
     lengths_of,
     measured,
 )
+from experiments._settings import configured
 from experiments.neighbour_codes import FORMS, FORMS_AT, LENGTHS
 from fewbits import _kernels
 from fewbits.encoders import Encoder
@@ -90,7 +91,7 @@ def methods_at(name: str, width: int, n_bits: int) -> dict[str, Learner]:
     if n_bits == width:
         found["threshold"] = Thresholding()
     for method, options in FORMS.items() if n_bits in FORMS_AT else ():
-        found[method] = NeighbourCodes(n_bits, random_state=SEED, **options)
+        found[method] = configured(NeighbourCodes, n_bits, random_state=SEED, **options)
     return found
 
 

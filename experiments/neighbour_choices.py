@@ -22,6 +22,7 @@ from experiments._cells import Cell, Cells
 from experiments._features import load_features
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._projections import SEEDS
+from experiments._settings import configured
 from experiments._trial_maps import Butterfly, Kronecker, TrialCodes
 from fewbits.learners import (
     FastNeighbourCodes,
@@ -118,12 +119,13 @@ def lineup(n_bits: int, seed: int) -> Iterator[tuple[str, Learner]]:
     """Yield every method with its untrained learner."""
     shared: dict[str, Any] = {"validation": VALIDATION, "random_state": seed, **USUAL}
     for method, options in SETTINGS.items():
-        yield method, NeighbourCodes(n_bits, **shared | NOT_TIGHT | options)
-    yield ROTATED, NeighbourCodes(n_bits, **shared, density=0.1)
+        settings = shared | NOT_TIGHT | options
+        yield method, configured(NeighbourCodes, n_bits, **settings)
+    yield ROTATED, configured(NeighbourCodes, n_bits, **shared, density=0.1)
     for method, options in FAST_SETTINGS.items():
-        yield method, FastNeighbourCodes(n_bits, **shared | options)
+        yield method, configured(FastNeighbourCodes, n_bits, **shared | options)
     for method, form in TRIALS.items():
-        yield method, TrialCodes(n_bits, form=form, **shared)
+        yield method, configured(TrialCodes, n_bits, form=form, **shared)
 
 
 def figures(learner: Any, X: NDArray[Any], method: str, steps: SharedSteps) -> Cell:

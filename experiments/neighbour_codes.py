@@ -28,6 +28,7 @@ from experiments._projections import (
     has_codes,
 )
 from experiments._ranking import Fit, encoder_figures, ranking_figures
+from experiments._settings import configured
 from experiments.sparse_projections import ADDED
 from fewbits.learners import NeighbourCodes, shared_steps
 from fewbits.learners._shared_steps import SharedSteps
@@ -104,7 +105,7 @@ def lineup(
         yield {**cell, "method": NESTED}, shared
         others = {**FORMS, **TRAININGS} if n_bits in FORMS_AT else {}
         for method, options in others.items():
-            form = NeighbourCodes(n_bits, random_state=seed, **options)
+            form = configured(NeighbourCodes, n_bits, random_state=seed, **options)
             yield {**cell, "method": method}, Fit(form, features, steps)
 
 

@@ -11,6 +11,7 @@ from experiments._features import FeatureSet
 from experiments._trial_maps import Butterfly, Kronecker, MixedRounds, TrialCodes
 from experiments.neighbour_choices import ROTATED, SETTINGS, figures, lineup, rotated
 from fewbits.learners import shared_steps
+from tests.learners._made import made
 
 FORMS = [Kronecker, Butterfly, partial(MixedRounds, widths=(16, 1, 1))]
 
@@ -68,7 +69,7 @@ def test_trials_learn(form):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 20))[rng.integers(10, size=400)]
     X += rng.normal(size=X.shape)
-    learner = TrialCodes(16, form=form, n_iter=6, validation=0.2, random_state=0)
+    learner = made(TrialCodes, 16, form=form, n_iter=6, validation=0.2, random_state=0)
     learner.fit(X)
     still = clone(learner).set_params(form=partial(without_gradients, form)).fit(X)
     # The scale of agreements is learnt in both, and lowers the loss a little.
@@ -89,7 +90,11 @@ def test_every_setting_differs_from_the_base():
     plain = cells[neighbour_choices.BASE].get_params()
     for name, options in list(SETTINGS.items())[1:]:
         changed = cells[name].get_params()
-        differs = {key for key in plain if changed[key] != plain[key]}
+        differs = {
+            key.removeprefix("training__")
+            for key in plain.keys() - {"training"}
+            if changed[key] != plain[key]
+        }
         assert differs == set(options)
     assert all(learner.n_bits == 64 for learner in cells.values())
 

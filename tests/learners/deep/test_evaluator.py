@@ -12,7 +12,7 @@ from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep.losses import HashNet
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 y = np.repeat(np.arange(4), 30)
 rng = np.random.default_rng(0)

@@ -27,7 +27,7 @@ from fewbits.learners.deep import (
 from fewbits.learners.deep._identity import described as described_value
 from fewbits.learners.deep._torch import deterministic
 from fewbits.learners.deep.losses import CSQ, LOSSES, HashNet
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
