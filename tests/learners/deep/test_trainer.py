@@ -22,6 +22,7 @@ from fewbits.learners.deep import (
     LLC,
     DeepHash,
     MLflow,
+    NetworkConfig,
     PosteriorControl,
 )
 from fewbits.learners.deep._identity import described as described_value
@@ -181,6 +182,16 @@ def test_parameters_of_any_kind_tell_checkpoints_apart(options):
 
 def described(options):
     return [described_value(value) for value in options.values()]
+
+
+def test_defaults_of_a_checkpoint_may_be_spelled_out(tmp_path):
+    options = {"checkpoint": tmp_path / "c.pt", "random_state": 0}
+    short = {"training__max_epochs": 1}
+    DeepHash(8, **options).set_params(**short).fit(X, y)
+    again = DeepHash(8, network=NetworkConfig(), **options).set_params(**short)
+    assert again.fit(X, y).n_epochs_ == 1
+    with pytest.raises(ArtefactError, match="network"):
+        again.set_params(network__hidden=(4,), network__dropout=0.1).fit(X, y)
 
 
 def test_a_checkpoint_belongs_to_all_items(tmp_path):
