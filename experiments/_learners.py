@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from experiments._settings import configured
 from fewbits.learners import (
     BRE,
     CCAITQ,
@@ -33,7 +34,10 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
         "PiCoDes": PiCoDes(**both),
         "DBC": DBC(**both),
         "DBC, by category": DBC(**both, codes="category"),
-        **{name: DBC(**both, lambda1=weight) for name, weight in FREE.items()},
+        **{
+            name: configured(DBC, **both, lambda1=weight)
+            for name, weight in FREE.items()
+        },
     }
 
 

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
-from experiments._deep import deep
 from experiments._hash_problems import load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._settings import configured
 from experiments.llc import CODEBOOK_EPOCHS, N_ITER, possible
 from fewbits import backbones
 from fewbits.evaluation import mean_average_precision, share_label
@@ -142,11 +142,11 @@ def learners(
     options |= {"validation": 0, "bias": False}
     if method == APART:
         return {
-            name: deep(LLC, bits, random_state=seed + 1000 * i, **options)
+            name: configured(LLC, bits, random_state=seed + 1000 * i, **options)
             for i, name in enumerate(sides)
         }
     giver, kind = SHARED[method]
-    first = deep(
+    first = configured(
         LLC,
         bits,
         codebook=kind,
@@ -156,7 +156,7 @@ def learners(
         random_state=seed,
     ).fit(sides[giver].learn, sides[giver].learn_labels)
     shared = {"codebook": first.codebook_, "random_state": seed}
-    return {name: deep(LLC, **shared, **options) for name in sides}
+    return {name: configured(LLC, **shared, **options) for name in sides}
 
 
 def directions(sides: dict[str, Side], items: dict[str, Any], metric: str) -> Cell:

@@ -22,10 +22,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
-from experiments._deep import deep
 from experiments._known_trees import known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._settings import configured
 from fewbits.codes import pack
 from fewbits.decoding import (
     Codebook,
@@ -135,7 +135,7 @@ def figures(
     if method in BESIDE:
         encoder, book = beside(problem, method, bits, seed)
         return decoded(encoder, book, problem, bits)
-    learner = deep(LLC, bits, **options_of(data, problem, bits, method, seed))
+    learner = configured(LLC, bits, **options_of(data, problem, bits, method, seed))
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*have the code of another class")
@@ -184,7 +184,7 @@ def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
     n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
     X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
     options = {"codebook_epochs": CODEBOOK_EPOCHS, "max_epochs": 1, **PAPER}
-    small = deep(LLC, bits, random_state=seed, **options)
+    small = configured(LLC, bits, random_state=seed, **options)
     codebook: NDArray[Any] = small.fit(X, problem.y[part]).codebook_
     return codebook
 
@@ -222,7 +222,7 @@ def beside(
         centres = separated_centres(problem.n_classes, bits, random_state=seed)
         loss = OrthoHash(centres)
         options = {"loss": loss, "max_epochs": N_ITER, "random_state": seed}
-        hashing = deep(DeepHash, bits, **options)
+        hashing = configured(DeepHash, bits, **options)
         encoder = hashing.fit(X, y).encoder_
     else:
         encoder = ITQ(bits, n_iter=0, random_state=seed).fit(X).encoder_

@@ -26,11 +26,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
-from experiments._deep import deep
 from experiments._features import load_image_features
 from experiments._hash_problems import load_problem
 from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._settings import configured
 from experiments.llc import BESIDE, beside
 from fewbits.decoding import (
     careful_region,
@@ -118,7 +118,7 @@ class Problem:
 
     def figures(self, n_bits: int) -> Cell:
         """Learn codes; accept by them, and by scores."""
-        learner = deep(
+        learner = configured(
             LLC,
             n_bits,
             codebook_epochs=CODEBOOK_EPOCHS,

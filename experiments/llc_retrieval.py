@@ -28,9 +28,9 @@ from torch import Tensor
 from experiments import posterior_control
 from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
-from experiments._deep import deep, with_settings
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._settings import configured, with_settings
 from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, PAPER, possible
 from experiments.posterior_control import (
     CHOSEN_BITS,
@@ -302,9 +302,11 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
         shared["validation"] = 0
     if method in BOOKS:
         options = {"codebook_epochs": CODEBOOK_EPOCHS, **PAPER, **CODEBOOKS[method]}
-        return deep(LLC, bits, learning_rate=value, **shared, **options)
+        return configured(LLC, bits, learning_rate=value, **shared, **options)
     if method == REAL:
-        return deep(DeepHash, bits, loss=RealValued(), learning_rate=value, **shared)
+        return configured(
+            DeepHash, bits, loss=RealValued(), learning_rate=value, **shared
+        )
     if method == "CCA-ITQ":
         return CCAITQ(bits, reg=value, random_state=seed)
     if method in SHALLOW:

@@ -22,9 +22,9 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from experiments._cells import Cell, Cells
-from experiments._deep import deep
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Data, Seeds
+from experiments._settings import configured
 from experiments.llc import linear_accuracy
 from fewbits.codes import pack
 from fewbits.decoding import Codebook, decode_exact, decode_nearest
@@ -85,10 +85,10 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
     options = {"max_epochs": N_ITER, "backbone_rate": 1.0, "random_state": seed}
     code = {"bias": False, **options}  # as in the paper
     new = {"backbone": network(X, seed), "codebook_epochs": CODEBOOK_EPOCHS}
-    whole = learn(deep(LLC, bits, **new, **code), problem)
+    whole = learn(configured(LLC, bits, **new, **code), problem)
     book = whole.codebook_of_classes()
     plain = network(X, seed)
-    classes = deep(
+    classes = configured(
         Classifier,
         problem.n_classes,
         loss=ClassLoss(),
@@ -104,7 +104,7 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
         "linear on the classifier's features": linear_on(classifier, problem),
     }
     for name, n_layers in TRAINED.items():
-        learner = deep(
+        learner = configured(
             LLC,
             codebook=whole.codebook_,
             backbone=deepcopy(plain),
@@ -135,7 +135,7 @@ def learn(learner: Any, problem: ClassProblem) -> Any:
 def phases(problem: ClassProblem, bits: int, seed: int) -> Cell:
     """Return the accuracies after phase 1 and after phase 2, with a linear head."""
     both = {
-        "1": deep(
+        "1": configured(
             PhaseOne,
             bits,
             loss=PhaseOneLoss(),
@@ -143,7 +143,7 @@ def phases(problem: ClassProblem, bits: int, seed: int) -> Cell:
             bias=False,
             random_state=seed,
         ),
-        "2": deep(
+        "2": configured(
             LLC,
             bits,
             codebook_epochs=CODEBOOK_EPOCHS,

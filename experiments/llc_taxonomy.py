@@ -20,10 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from experiments._cells import Cell, Cells
-from experiments._deep import deep
 from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._settings import configured
 from experiments.llc import BESIDE, beside, possible
 from fewbits.analysis import (
     Taxonomy,
@@ -121,7 +121,7 @@ def codebook(problem: ClassProblem, bits: int, method: str, seed: int) -> Codebo
     """Return the codes of the classes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
-    learner = deep(
+    learner = configured(
         LLC,
         bits,
         codebook_epochs=CODEBOOK_EPOCHS,

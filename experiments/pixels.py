@@ -28,11 +28,11 @@ import typer
 from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
-from experiments._deep import deep
 from experiments._hash_problems import HashProblem
 from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._resnet import resnet
+from experiments._settings import configured
 from experiments.llc import CODEBOOKS, PAPER, decoded, possible
 from experiments.llc_retrieval import REAL, RealValued
 from experiments.posterior_control import CONTROLS
@@ -181,7 +181,7 @@ def codebook_of_classifier(
 ) -> NDArray[Any]:
     """Return the codebook that LLC makes of what a classifying network has learnt."""
     problem = load_images(data, seed)
-    learner = deep(
+    learner = configured(
         LLC, bits, max_epochs=1, random_state=seed, **PAPER, **CODEBOOKS[method]
     )
     features = classifying_features(data, size, seed)
@@ -260,12 +260,12 @@ def make(size: Size, bits: int, method: str, control: str, seed: int) -> Any:
     }
     if method in CODEBOOKS:
         options["codebook_epochs"] = size.codebook_epochs
-        return deep(LLC, bits, **(options | PAPER | codebook_of(method, size)))
+        return configured(LLC, bits, **(options | PAPER | codebook_of(method, size)))
     loss = RealValued() if method == REAL else method
     if method == REAL:  # what would choose an epoch ranks by signs
         options["eval_every"] = 0
     beside = CONTROLS[control](weight=WEIGHT) if control else None
-    return deep(DeepHash, bits, loss=loss, control=beside, **options)
+    return configured(DeepHash, bits, loss=loss, control=beside, **options)
 
 
 def codebook_of(method: str, size: Size) -> dict[str, Any]:

@@ -29,9 +29,9 @@ import typer
 from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
-from experiments._deep import deep, with_settings
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
+from experiments._settings import configured, with_settings
 from fewbits.analysis import code_bound
 from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
@@ -423,7 +423,7 @@ def make(
     made = None if beside is None else beside(weight=chosen.weight)
     if loss in ALONE:  # the loss is not computed, but there must be one
         loss, made = "csq", ALONE[loss](mode="replace")
-    learner: DeepHash = deep(
+    learner: DeepHash = configured(
         DeepHash,
         bits,
         loss=loss_of(loss, chosen.variant),

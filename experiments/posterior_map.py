@@ -14,9 +14,9 @@ import numpy as np
 import typer
 
 from experiments._cells import Cell, Cells
-from experiments._deep import with_settings
 from experiments._hash_problems import load_problem
 from experiments._options import Data
+from experiments._settings import with_settings
 from experiments.posterior_control import Settings, best_epoch, make, settings
 from fewbits.analysis import code_bound, map_codes
 

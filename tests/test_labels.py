@@ -50,7 +50,7 @@ from fewbits.evaluation import (
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.training import evaluate_bundle, fit_bundle
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

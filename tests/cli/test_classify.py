@@ -358,7 +358,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ),
         (["fit", "t.parquet", *VECTORS, *LLC[:-1], "x"], "x is no bundle"),
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
-        ([*CSQ, "quantization=1"], "it has n_bits, control, hidden, dropout, standard"),
+        (
+            [*CSQ, "quantization=1"],
+            "it has n_bits, control, network.hidden, network",
+        ),
         (
             ["fit", "t.parquet", "--column", "vector", "--labels", "one", *CSQ[2:6]],
             "csq needs at least 2 classes, and all labels of t.parquet are the same",

@@ -12,7 +12,7 @@ from fewbits.inputs import Input
 from fewbits.learners import DBC, ITQ, KernelMapped
 from fewbits.training import DEEP_METHODS, METHODS, bundle_of, fit_bundle
 from fewbits.training._methods import make_learner, method_of
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 X, y = load_digits(return_X_y=True)
 X, names = X[:400].astype(np.float32), y[:400].astype(str)
@@ -128,27 +128,27 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
 
     images = np.repeat(15 * X.reshape(-1, 1, 8, 8), 3, axis=1).astype(np.uint8)
     learner, other = fitted(images), fitted(images[:, ::-1])
-    name = export_backbone(learner.backbone, size=8)
+    name = export_backbone(learner.network_.backbone, size=8)
     assert bundle_of(learner, images, names, backbone=name).backbone == name
-    wrong = export_backbone(other.backbone, size=8)
+    wrong = export_backbone(other.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="makes other features of these images"):
         bundle_of(learner, images, names, backbone=wrong)
     unscaled = images.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
     learner = fitted(unscaled)
-    name = export_backbone(learner.backbone, size=8)
+    name = export_backbone(learner.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="or the scale, that they have"):
         bundle_of(learner, unscaled, names, backbone=name)
-    name = export_backbone(learner.backbone, std=[1 / 255] * 3, size=8)
+    name = export_backbone(learner.network_.backbone, std=[1 / 255] * 3, size=8)
     assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
     learner = fitted(unscaled / 255)
-    name = export_backbone(learner.backbone, size=8)
+    name = export_backbone(learner.network_.backbone, size=8)
     assert bundle_of(learner, unscaled / 255, names, backbone=name).backbone == name
     dark = images.copy()
     dark[:8] = 0  # what the first images are does not tell the scale
     for given in (dark, dark.astype(np.float32)):
         learner = fitted(given)
         std = {} if given is dark else {"std": [1 / 255] * 3}
-        name = export_backbone(learner.backbone, size=8, **std)
+        name = export_backbone(learner.network_.backbone, size=8, **std)
         assert bundle_of(learner, given, names, backbone=name).backbone == name
 
 

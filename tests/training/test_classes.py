@@ -70,7 +70,7 @@ def test_is_of_the_items_kept_aside():
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items, bit 1 of 6")
 def test_nothing_kept_aside_and_several_labels():
-    assert fitted(parameters={"validation": 0.0}).calibration is None
+    assert fitted(parameters={"training.validation": 0.0}).calibration is None
     _, y = items(0)
     several = (np.array(list("abcdef")) == y[:, None]).astype(np.uint8)
     several[:, 0] = 1
@@ -79,7 +79,7 @@ def test_nothing_kept_aside_and_several_labels():
     assert bundle.calibration is None
     assert bundle.info["several_labels"]
     assert 0 < bundle.info["label_threshold"] < 1
-    bundle = fitted(labels=several, parameters={"validation": 0.0})
+    bundle = fitted(labels=several, parameters={"training.validation": 0.0})
     assert "label_threshold" not in bundle.info
     assert "labels" not in label_answers(bundle, items(1, 3)[0])[0]
     with pytest.raises(ArgumentError, match="several labels here, not one class"):

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from fewbits.learners.deep import (
     _base,
 )
 from fewbits.learners.deep.losses import CSQ, DSDH, LOSSES, OrthoHash
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 y = np.repeat(np.arange(6), 30)
 rng = np.random.default_rng(0)
@@ -76,12 +77,15 @@ def test_encoder_is_the_network(hidden, loss, tmp_path):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
-    "control", [None, PosteriorControl(), CentreControl(mode="replace")]
+    "control", [None, PosteriorControl(weight=0.1), CentreControl(mode="replace")]
 )
 def test_every_loss_learns_classes(loss, control):
-    fitted = learner(loss=loss, control=control, max_epochs=40, learning_rate=0.02).fit(
-        X[::2], y[::2]
-    )
+    # Which epoch is best by a dozen held-out items is decided by rounding: the last
+    # one. Beside a control of weight 1 the codes of a class are scattered, and how
+    # wide is a matter of chance; by one of weight .1 at least .94 of 15 seeds is right.
+    options = {"max_epochs": 40, "learning_rate": 0.02, "validation": 0}
+    fitted = learner(loss=loss, control=control, eval_every=0, **options)
+    fitted.fit(X[::2], y[::2])
     codes = fitted.encode(X)
     sides = codes[::2], y[::2], codes[1::2], y[1::2]
     assert knn_accuracy(*sides).per_class_mean > 0.8
@@ -452,23 +456,30 @@ def test_every_parameter_is_checked_before_data(kind, value):
             kind().set_params(**{name: value}).fit(None, None)
 
 
+@pytest.mark.parametrize("kind", [DeepHash, LLC, *LLC.configs.values()])
+def test_few_parameters(kind):
+    assert len(signature(kind).parameters) <= 12
+
+
+def rate_and_width(model, X, y):
+    """Return what tells which settings reached the fit."""
+    return model.training.learning_rate + len(model.network_.head.layers)
+
+
 def test_groups_of_settings_are_searched_over():
     """Whether a group was given or not, and without changing what was."""
-    grid = {"training__learning_rate": [1e-6, 0.05], "network__hidden": [(), (8,)]}
-    given = TrainingConfig(max_epochs=3)
-    for training in (given, None):
-        model = DeepHash(8, training=training, random_state=0)
-        search = GridSearchCV(
-            model, grid, cv=2, scoring=lambda m, X, y: m.history_[-1]["map"]
-        )
-        search.fit(X, y)
+    grid = {"training__learning_rate": [0.05, 1e-3], "network__hidden": [(8,), ()]}
+    grid["training__max_epochs"] = [2]
+    for given in (TrainingConfig(batch_size=32), None):
+        model = DeepHash(8, training=given, random_state=0)
+        search = GridSearchCV(model, grid, cv=2, scoring=rate_and_width).fit(X, y)
         best = search.best_estimator_
-        assert search.best_params_["training__learning_rate"] == 0.05
         assert best.training.learning_rate == 0.05
-        assert best.network.hidden == search.best_params_["network__hidden"]
-        assert best.training.max_epochs == (3 if training is given else 100)
-    assert given.learning_rate == 1e-3
-    assert model.training is None
+        assert best.network.hidden == (8,)
+        assert best.n_epochs_ == 2
+        assert best.training.batch_size == (64 if given is None else 32)
+        assert model.training is given
+    assert model.get_params()["training__batch_size"] == 64
 
 
 def test_a_group_of_another_kind_is_refused():

@@ -12,7 +12,7 @@ from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep.losses import HashNet
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 y = np.repeat(np.arange(4), 30)
 rng = np.random.default_rng(0)
@@ -144,10 +144,10 @@ def test_too_few_held_out_to_rank_one_another():
         fit(y, validation_base="queries")
 
 
-def test_codes_are_looked_at_as_often_as_asked():
+def test_codes_are_evaluated_as_often_as_asked():
     fitted = fit(y, max_epochs=8, eval_every=3)
-    looked = [record["epoch"] for record in fitted.history_ if "map" in record]
-    assert looked == [3, 6, 8]
+    evaluated = [record["epoch"] for record in fitted.history_ if "map" in record]
+    assert evaluated == [3, 6, 8]
     assert ["bound" in record for record in fitted.history_] == [
         "map" in record for record in fitted.history_
     ]
@@ -160,7 +160,7 @@ def test_codes_are_looked_at_as_often_as_asked():
             fit(y, eval_every=0, **options)
 
 
-def test_refit_takes_the_number_of_an_epoch_that_was_looked_at():
+def test_refit_takes_the_number_of_an_epoch_that_was_evaluated():
     chosen = fit(y, max_epochs=12, eval_every=5)
     again = fit(y, max_epochs=12, eval_every=5, refit=True)
     seen = {r["epoch"]: r["map"] for r in chosen.history_ if "map" in r}

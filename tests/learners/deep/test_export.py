@@ -16,7 +16,7 @@ from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
 from fewbits.learners.deep import DeepHash, _export, export_backbone
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 SIZE = 32
 y = np.repeat(np.arange(4), 20)

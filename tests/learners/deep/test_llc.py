@@ -11,7 +11,7 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.centres import separated_centres
 from fewbits.learners.deep.losses._llc import CodebookLoss
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 L = 20
 y = np.repeat([f"class {i:02}" for i in range(L)], 20)
@@ -83,8 +83,8 @@ def test_classifier_of_a_warm_start_leaves_the_backbone_alone():
 
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_warm_start(start):
-    cold = learner(codebook_epochs=2).fit(X, y)
-    warm = learner(codebook_epochs=2, init=start).fit(X, y)
+    cold = learner(codebook_epochs=2, max_epochs=1).fit(X, y)
+    warm = learner(codebook_epochs=2, max_epochs=1, init=start).fit(X, y)
     assert warm.codebook_history_[-1]["loss"] < cold.codebook_history_[-1]["loss"]
 
 

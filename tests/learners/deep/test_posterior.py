@@ -165,7 +165,8 @@ class TestTerms:
             given = dict(zip(names, values, strict=True))
             return torch.func.functional_call(control, given, (scores, batch)).own
 
-        assert gradcheck(own, [p.requires_grad_() for p in parameters])
+        values = [p.requires_grad_() for p in parameters]
+        assert gradcheck(own, values, fast_mode=True)
 
     @every_kind
     def test_only_a_term_of_its_own_reaches_a_part(self, several):
@@ -437,8 +438,7 @@ class TestBeside:
             )
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("shown", ["the sample", "nothing"])
+@pytest.mark.parametrize(("seed", "shown"), [(0, "the sample"), (1, "nothing")])
 def test_toy_of_the_paper(seed, shown):
     """It estimates an 8-bit multivariate Bernoulli distribution; a product does not.
 

@@ -11,7 +11,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.centres import _predictable, predictable_centres
 from fewbits.learners.deep.losses import CSQ
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 
 def problem(n=60, d=12, n_classes=5, seed=0):

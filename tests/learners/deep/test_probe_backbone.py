@@ -10,7 +10,7 @@ from fewbits.evaluation import knn_accuracy
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._probe_backbone import probe_backbone
 from fewbits.learners.deep.losses import HashNet
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 y = np.repeat(np.arange(4), 30)
 rng = np.random.default_rng(0)

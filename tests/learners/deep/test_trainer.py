@@ -22,12 +22,13 @@ from fewbits.learners.deep import (
     LLC,
     DeepHash,
     MLflow,
+    NetworkConfig,
     PosteriorControl,
 )
 from fewbits.learners.deep._identity import described as described_value
 from fewbits.learners.deep._torch import deterministic
 from fewbits.learners.deep.losses import CSQ, LOSSES, HashNet
-from tests.learners.deep._made import made
+from tests.learners._made import made
 
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
@@ -181,6 +182,16 @@ def test_parameters_of_any_kind_tell_checkpoints_apart(options):
 
 def described(options):
     return [described_value(value) for value in options.values()]
+
+
+def test_defaults_of_a_checkpoint_may_be_spelled_out(tmp_path):
+    options = {"checkpoint": tmp_path / "c.pt", "random_state": 0}
+    short = {"training__max_epochs": 1}
+    DeepHash(8, **options).set_params(**short).fit(X, y)
+    again = DeepHash(8, network=NetworkConfig(), **options).set_params(**short)
+    assert again.fit(X, y).n_epochs_ == 1
+    with pytest.raises(ArtefactError, match="network"):
+        again.set_params(network__hidden=(4,), network__dropout=0.1).fit(X, y)
 
 
 def test_a_checkpoint_belongs_to_all_items(tmp_path):

@@ -451,12 +451,14 @@ class DeepLearner(Learner):
         report(name, done, total, loss, verbose=self.verbose, note=note)
 
     def _phase(self, problem: Problem, n_epochs: int, name: str) -> Phase:
-        parameters = identity_of(self.get_params())
+        parameters = self.get_params()
+        for group in self.configs:  # whether it was given or not
+            del parameters[group]
         suffix = f".{name}" if name else ""
         path = None if self.checkpoint is None else f"{self.checkpoint}{suffix}"
         identity = {
             "learner": type(self).__name__ + suffix,
-            **parameters,
+            **identity_of(parameters),
             "seed": problem.seed,
             "data": problem.checksum,
         }

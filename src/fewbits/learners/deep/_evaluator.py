@@ -87,7 +87,7 @@ class Evaluator:
         Of all items.
     train, held_out : ndarray of int
         Rows that are trained on, and held-out rows; at most 20,000 and 1,000 drawn
-        from them are looked at.
+        from them are used.
     rng : RandomState
     base : {"trained", "held_out"}, default="trained"
         Whether the latter rank the former, or each half of them the other half.

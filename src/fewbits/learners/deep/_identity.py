@@ -11,7 +11,6 @@ from torch import nn
 from fewbits._typing import Array
 from fewbits.decoding import Codebook
 from fewbits.learners._checkpoint import data_checksum
-from fewbits.learners._nested import Config
 from fewbits.learners.deep._network import frozen_layers, still_modules
 
 #: What of a loss or control tells it from others.
@@ -27,7 +26,7 @@ def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
     found = {
         name.replace("__", "."): described(value)
         for name, value in parameters.items()
-        if name not in _NOT_IDENTITY and not isinstance(value, Config)
+        if name not in _NOT_IDENTITY
     }
     backbone = parameters["network__backbone"]
     if backbone is not None:

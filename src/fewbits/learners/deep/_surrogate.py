@@ -211,7 +211,7 @@ def _residuals(p: Tensor, targets: ClassTargets) -> Tensor:
 def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:
     """Return ``residuals @ W2.mT``, given what the first term of these makes of it.
 
-    The second targets weights, which takes a tenth of the time of a product.
+    The second picks weights, which takes a tenth of the time of a product.
     """
     n_blocks, n_units, _ = W2.shape
     weights = targets.weights.to(expected.dtype)

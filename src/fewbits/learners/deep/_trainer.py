@@ -235,13 +235,13 @@ class Trainer:
         if self.phase.name:
             record["phase"] = self.phase.name
         record["seconds"] = time.perf_counter() - start
-        if self.evaluator is not None and self._is_looked_at(epoch):
+        if self.evaluator is not None and self._is_evaluated(epoch):
             start = time.perf_counter()
             record |= self._metrics(self.evaluator)
             record["metrics_seconds"] = time.perf_counter() - start
         return record
 
-    def _is_looked_at(self, epoch: int) -> bool:
+    def _is_evaluated(self, epoch: int) -> bool:
         every, last = self.config.eval_every, self.phase.n_epochs - 1
         return every > 0 and ((epoch + 1) % every == 0 or epoch == last)
 

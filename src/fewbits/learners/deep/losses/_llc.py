@@ -58,8 +58,8 @@ class CodebookLoss(Loss):
         shape = context.n_classes, context.n_bits
         if any(not 1 <= length <= context.n_bits for length in self.nested):
             raise ArgumentError(
-                f"lengths must be of 1 to {context.n_bits} bits, which the code has, "
-                f"got {self.nested}"
+                f"nested_bits must be of 1 to {context.n_bits} bits, which the code "
+                f"has, got {self.nested}"
             )
         deviation = (2 / context.n_bits) ** 0.5  # Kaiming's, as for a layer with ReLU
         if self.initial is None:
