@@ -1,0 +1,105 @@
+"""Accuracy of the codes of items, decoded in every way to those of classes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.codes import pack
+from fewbits.decoding import (
+    Codebook,
+    decode_bounded,
+    decode_exact,
+    decode_nearest,
+    decode_ordered,
+    decode_soft,
+)
+from fewbits.encoders import Encoder
+from fewbits.evaluation import (
+    decoding_accuracy,
+    knn_accuracy,
+    matching_bits,
+    svm_accuracy,
+)
+from research.common.problems import Problem
+from research.core.record import Metrics
+
+BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+RADII = (0, 1, 2, 3, 4)
+N_VOTES, BIT_COSTS = 10, (0.001, 0.01, 0.1, 1.0)
+FEATURE_COSTS, SCORE_COSTS = (0.3, 1.0, 3.0, 10.0), (1.0, 10.0, 100.0)
+
+
+def decoded(
+    encoder: Encoder,
+    book: Codebook,
+    problem: Problem,
+    n_bits: int | None = None,
+    budgets: Sequence[int] = BUDGETS,
+) -> Metrics:
+    """Return the accuracy of every decoder with the first bits of the codes."""
+    n_bits = n_bits or encoder.n_bits
+    book = book.prefix(n_bits)
+    scores = encoder.project(problem.X[problem.query])[:, :n_bits]
+    scores = np.ascontiguousarray(scores)
+    codes, truth = pack(scores >= 0), problem.labels[problem.query]
+
+    def right(found: Any, **options: Any) -> float:
+        return float(decoding_accuracy(book, found, truth, **options).value)
+
+    exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
+    within = [decode_bounded(book, codes, r, method="look-ups") for r in RADII]
+    metrics = {
+        "unique": book.n_unique,
+        "min_distance": book.min_distance,
+        "exact": right(exact),
+        "exact, paper": right(exact, codes=codes, credit="paper"),
+        "nearest": right(nearest),
+        # Of k classes that are equally near, each counts 1 / k.
+        "nearest, expected": right(nearest, codes=codes, credit="expected"),
+        "soft": right(decode_soft(book, scores, zero_bit=1)),
+        "within": [right(found) for found in within],
+        # As a hash table has it; among few classes comparing with all is less work.
+        "within, look-ups": [float(found.lookups.mean()) for found in within],
+        "matching_bits": float(matching_bits(book, codes, truth).value),
+    }
+    for order in ("ranks", "costs"):
+        guesses = [
+            decode_ordered(book, scores, budget, order=order, zero_bit=1)
+            for budget in budgets
+        ]
+        metrics[f"guessed by {order}"] = [right(found) for found in guesses]
+        metrics[f"guesses by {order}"] = [float(g.lookups.mean()) for g in guesses]
+    return metrics
+
+
+def accuracies(book: Codebook, codes: Any, truth: Any, **options: Any) -> Metrics:
+    """Return how often codes are those of the class: exactly, or nearest to it."""
+    exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
+    near = decoding_accuracy(book, nearest, truth, **options)
+    exactly = decoding_accuracy(book, exact, truth)
+    return {"exact": float(exactly.value), "nearest": float(near.value)}
+
+
+def classified(encoder: Encoder, problem: Problem) -> Metrics:
+    """Return what classifiers that know no codebook make of scores and of codes."""
+    codes, (train, test) = encoder.encode(problem.X), (problem.train, problem.query)
+    sides = codes[train], problem.labels[train], codes[test], problem.labels[test]
+    on_bits = svm_accuracy(*sides, n_bits=encoder.n_bits, C=BIT_COSTS)
+    scores = encoder.project(problem.X)
+    return {
+        "votes": knn_accuracy(*sides, k=N_VOTES).value,
+        "linear on bits": on_bits.value,
+        "linear on scores": linear_accuracy(problem, scores, SCORE_COSTS),
+    }
+
+
+def linear_accuracy(
+    problem: Problem, Z: NDArray[np.float32], costs: Sequence[float]
+) -> float:
+    """Return the accuracy of a linear SVM, its cost chosen on the training items."""
+    train, test = problem.train, problem.query
+    scale = float(np.mean(np.sum(Z[train] ** 2, axis=1)))
+    sides = Z[train], problem.labels[train], Z[test], problem.labels[test]
+    return svm_accuracy(*sides, C=[cost / scale for cost in costs]).value

@@ -1,0 +1,1 @@
+"""LLC: learned codes for classes and items."""

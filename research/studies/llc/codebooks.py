@@ -1,0 +1,164 @@
+"""Tables 1 and 2: codes for classes, and every way to decode the codes of items.
+
+Nothing is chosen on test items: the epoch that is kept is the best on held-out items,
+whose accuracy tells, too, which codebook suits which decoder.
+"""
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from fewbits.codes import pack
+from fewbits.decoding import Codebook
+from fewbits.encoders import Encoder
+from fewbits.learners import ITQ
+from fewbits.learners.deep import DeepHash, codebooks
+from fewbits.learners.deep.centres import (
+    hierarchy_vectors,
+    semantic_centres,
+    separated_centres,
+)
+from fewbits.learners.deep.losses import OrthoHash
+from research.common.class_codes import CODEBOOKS, N_ITER, llc, possible
+from research.common.decoders import (
+    BUDGETS,
+    FEATURE_COSTS,
+    accuracies,
+    classified,
+    decoded,
+    linear_accuracy,
+)
+from research.common.problems import N_CLASSES, Problem, load_problem
+from research.core.record import Metrics, Settings
+from research.studies.llc.trees import known_classes
+
+#: Learned from a fifth of the items by a network of so many inputs, then given.
+CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
+#: Codes that classes share stay as they are. SVD of a classifier that is smoother than
+#: that of "SVD": easier to predict, and shared by more classes.
+AS_IS, SMOOTH = ("SVD, as it is", "CCA, as it is"), 1e-4
+#: Codes by where classes are in a known tree; no item is looked at.
+TREE, NESTED = "known tree", "LLC, nested"
+#: Not of the paper: codes not made for classifying. The code of a class is OrthoHash's
+#: centre, or the signs of its mean score.
+BESIDE = ("OrthoHash", "PCA, random rotation")
+#: Beyond twice what numbers the classes, as in table 1; table 2 has all.
+MORE_BITS = (-4, 0, 6, 10)
+#: Long codes need more to pass the nearest code; tried for LLC.
+MORE_BUDGETS = (*BUDGETS, 10_000, 30_000, 100_000)
+
+
+def cells(data: str) -> list[tuple[int, str]]:
+    """Return bits and methods."""
+    usual, n_classes = usual_bits(data), N_CLASSES[data]
+    found = [(0, "float"), (usual + max(MORE_BITS), NESTED)]
+    lengths = {usual // 2, usual // 2 + 1, *(usual + more for more in MORE_BITS)}
+    for n_bits in sorted(each for each in lengths if 2**each >= n_classes):
+        whole = n_bits - usual in MORE_BITS[:-1]
+        methods = [*CODEBOOKS, *AS_IS, CHEAP, TREE, *BESIDE] if whole else ["LLC"]
+        found += [(n_bits, m) for m in methods if possible(m, n_bits, n_classes)]
+    return found
+
+
+def usual_bits(data: str) -> int:
+    """Return twice the bits that number the classes, as 20 do for 1,000."""
+    return 2 * (N_CLASSES[data] - 1).bit_length()
+
+
+def measure(settings: Settings) -> Metrics:
+    """Learn codes, and decode the test items in every way."""
+    data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
+    problem = load_problem(data, settings["seed"])
+    if method == "float":
+        return {"accuracy": linear_accuracy(problem, problem.X, FEATURE_COSTS)}
+    if method in BESIDE:
+        return decoded(*beside(problem, method, n_bits, settings["seed"]), problem)
+    learner = llc(n_bits, **options_of(problem, settings))
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*have the code of another class")
+        problem.learn(learner)
+    found: dict[str, Any] = {"fit_seconds": round(time.perf_counter() - start, 2)}
+    found["repaired"] = learner.n_repaired_
+    found["turned"] = learner.n_turned_ / learner.codebook_.size
+    encoder, book = learner.encoder_, learner.codebook_of_classes()
+    if method == NESTED:
+        lengths = [*learner.lengths, n_bits]
+        return found | {f"at {m}": decoded(encoder, book, problem, m) for m in lengths}
+    rows = problem.train[learner.held_out_]
+    found["aside"] = accuracies(
+        book, encoder.encode(problem.X[rows]), problem.labels[rows]
+    )
+    budgets = MORE_BUDGETS if method == "LLC" else BUDGETS
+    found |= decoded(encoder, book, problem, n_bits, budgets)
+    return found | (classified(encoder, problem) if method == "LLC" else {})
+
+
+def options_of(problem: Problem, settings: Settings) -> dict[str, Any]:
+    """Return the options of a method."""
+    n_bits, method, seed = (settings[key] for key in ("bits", "method", "seed"))
+    options: dict[str, Any] = {"random_state": seed}
+    if method == NESTED:
+        usual = usual_bits(settings["data"])
+        return options | {"lengths": [usual + more for more in MORE_BITS[:-1]]}
+    if method in CODEBOOKS:
+        return options | CODEBOOKS[method]
+    if method == CHEAP:
+        return options | {"codebook": cheap_codebook(problem, n_bits, seed)}
+    if method == TREE:
+        tree = known_classes(settings["data"], problem.classes)
+        vectors = hierarchy_vectors(tree.paths)
+        return options | {
+            "codebook": semantic_centres(vectors, n_bits, random_state=seed)
+        }
+    return options | {"codebook": codebook_as_it_is(problem, n_bits, method)}
+
+
+def cheap_codebook(problem: Problem, bits: int, seed: int) -> NDArray[Any]:
+    """Return a codebook learned from principal components of a fifth of the items."""
+    rng, labels = np.random.default_rng(seed), problem.labels[problem.train]
+    each = [np.flatnonzero(labels == c) for c in problem.classes]
+    kept = [rng.permutation(rows)[: max(2, len(rows) // 5)] for rows in each]
+    part = problem.train[np.concatenate(kept)]
+    n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
+    X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
+    small = llc(bits, random_state=seed, n_iter=1)
+    codebook: NDArray[Any] = small.fit(X, problem.labels[part]).codebook_
+    return codebook
+
+
+def codebook_as_it_is(problem: Problem, bits: int, method: str) -> NDArray[np.int64]:
+    """Return the signs of what SVD or CCA know of the classes, equal ones with them."""
+    y = problem.labels[problem.train]
+    F = StandardScaler().fit_transform(problem.X[problem.train].astype(np.float64))
+    if method.startswith("SVD"):
+        weights = LogisticRegression(C=SMOOTH, max_iter=1000).fit(F, y).coef_
+        C = codebooks.svd_codebook(weights, bits)
+    else:
+        means = np.array([F[y == c].mean(axis=0) for c in problem.classes])
+        counts = np.unique(y, return_counts=True)[1]
+        C = codebooks.cca_codebook(means, counts, np.cov(F, rowvar=False), bits)
+    return np.where(C >= 0, 1, -1)
+
+
+def beside(
+    problem: Problem, method: str, bits: int, seed: int
+) -> tuple[Encoder, Codebook]:
+    """Learn codes in another way, and return a code for each class, too."""
+    X, y = problem.X[problem.train], problem.labels[problem.train]
+    if method == "OrthoHash":
+        centres = separated_centres(len(problem.classes), bits, random_state=seed)
+        loss = OrthoHash(centres)
+        hashing = DeepHash(bits, loss=loss, n_iter=N_ITER, random_state=seed)
+        encoder = hashing.fit(X, y).encoder_
+    else:
+        encoder = ITQ(bits, n_iter=0, random_state=seed).fit(X).encoder_
+        scores = encoder.project(X)
+        centres = np.array([scores[y == c].mean(axis=0) for c in problem.classes])
+    return encoder, Codebook(pack(centres >= 0), bits, problem.classes)

@@ -1,0 +1,178 @@
+"""What is run: LLC on frozen features, its decoders, retrieval, OOD and ablations."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from research.common.problems import N_CLASSES
+from research.core import plot
+from research.core.record import Metrics, Record, Settings
+from research.core.runner import Task, task
+from research.core.table import grid
+from research.studies.llc import (
+    codebooks,
+    modalities,
+    networks,
+    ood,
+    retrieval,
+    taxonomy,
+)
+
+if TYPE_CHECKING:
+    from research.core.study import Study
+
+DATA = ("icd10", "wordnet", "caltech101", "cifar10")
+TINY = {(0, "float"), (8, "LLC"), (8, "SVD, as it is"), (8, "OrthoHash")}
+Measure = Callable[[Settings], Metrics]
+
+
+def tasks(tiny: bool = False) -> Iterator[Task]:
+    """Yield what is run; a tiny run takes seconds."""
+    if tiny:
+        small = [each for each in codebooks.cells("digits") if each in TINY]
+        yield from _tasks("accuracy", "digits", 1, small, codebooks.measure)
+        return
+    for data in DATA:
+        for part, seeds, module in (
+            ("accuracy", 5, codebooks),
+            ("taxonomy", 3, taxonomy),
+            ("separability", 3, networks),
+        ):
+            yield from _tasks(part, data, seeds, module.cells(data), module.measure)
+        for seed in range(3):
+            yield from ood.tasks(data, seed)
+    cells = modalities.cells("caltech101")
+    yield from _tasks("cross_modal", "caltech101", 3, cells, modalities.measure)
+    for data in (*DATA, "icd10-words"):
+        yield from retrieval.tasks(data)
+
+
+def _tasks(
+    part: str,
+    data: str,
+    seeds: int,
+    cells: Sequence[tuple[int, str]],
+    measure: Measure,
+) -> Iterator[Task]:
+    for seed in range(seeds):
+        for n_bits, method in cells:
+            at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
+            yield task(part, at, partial(measure, at))
+
+
+def for_claims(records: Iterable[Record]) -> list[Record]:
+    """Return records with what claims compare, each as a metric of its own."""
+    found = [each for record in records for each in _FOR_CLAIMS[record.part](record)]
+    count = Counter(_but_seed(each) for each in found if each.part == "ood")
+    most = max(count.values(), default=0)
+    # A rule may be refused with some seeds where codes are short.
+    return [each for each in found if count.get(_but_seed(each), most) == most]
+
+
+def _but_seed(record: Record) -> tuple[Any, ...]:
+    return (record.part, *sorted(record.settings.items()))
+
+
+def _with(record: Record, metrics: Metrics, **settings: Any) -> Record:
+    return replace(record, settings={**record.settings, **settings}, metrics=metrics)
+
+
+def _accuracy(record: Record) -> Iterator[Record]:
+    """Yield shares of right bits, nested codes as methods, and lengths over twice."""
+    usual = codebooks.usual_bits(record.settings["data"])
+    length = record.settings["bits"]
+    right = record.metrics.get("matching_bits", 0) / max(length, 1)
+    metrics = {**record.metrics, "right_bits": right}
+    yield _with(record, metrics, beyond=length - usual)
+    for name, metrics in record.metrics.items():
+        if name.startswith("at "):
+            n_bits = int(name.split()[1])
+            prefix = {"bits": n_bits, "method": "prefix", "beyond": n_bits - usual}
+            yield _with(record, metrics, **prefix)
+
+
+def _separability(record: Record) -> Iterator[Record]:
+    """Yield each way to train as a method; accuracy is that of the nearest code."""
+    phases = {f"phase {n}": each for n, each in record.metrics["phases"].items()}
+    for method, found in {**record.metrics, **phases}.items():
+        if isinstance(found, float):
+            yield _with(record, {"accuracy": found}, method=method)
+        elif method != "phases":
+            yield _with(record, {**found, "accuracy": found["nearest"]}, method=method)
+
+
+def _taxonomy(record: Record) -> Iterator[Record]:
+    beyond = record.metrics["purity"] - record.metrics["purity_chance"]
+    yield _with(record, {**record.metrics, "beyond_chance": beyond})
+
+
+def _ood(record: Record) -> Iterator[Record]:
+    """Yield each rule as a method, by the mixtures that it, or a threshold, meets."""
+    n_classes = N_CLASSES[record.settings["data"]]
+    if record.settings["method"] == ood.HELD_OUT:
+        n_classes -= n_classes // 4
+    beyond = record.settings["bits"] - 2 * (n_classes - 1).bit_length()
+    unknown = {"unknown": record.settings["method"], "beyond": beyond}
+    for name, rule in record.metrics["rules"].items():
+        spare = rule["predicted_rate"] - rule["foreign_accepted"]
+        yield _with(record, {**rule, "spare": spare}, method=name, **unknown)
+        for each in rule["mixtures"] if name.startswith("radius") else ():
+            for share in {*ood.MIXTURES} - {each["met"]}:
+                met = {"met": each["met"], "tuned_on": share, **unknown}
+                yield _with(record, each, method=name, **met)
+    for each in record.metrics["tuned"]:
+        met = {"met": each["met"], "tuned_on": each["tuned_on"], **unknown}
+        yield _with(record, each, method="tuned", **met)
+
+
+def _retrieval(record: Record) -> Iterator[Record]:
+    several = record.settings["data"] == "icd10-words"
+    yield _with(record, record.metrics, labels="several" if several else "one")
+
+
+_FOR_CLAIMS: dict[str, Callable[[Record], Iterable[Record]]] = {
+    "accuracy": _accuracy,
+    "separability": _separability,
+    "taxonomy": _taxonomy,
+    "ood": _ood,
+    "retrieval": _retrieval,
+    **dict.fromkeys(
+        ("ood_peers", "cross_modal", "choices", "unseen"),
+        lambda record: [record],
+    ),
+}
+
+#: Of the page.
+DECODERS = {"soft": "soft", "nearest": "nearest, expected", "exact": "exact"}
+DRAWN_SETS = ("icd10", "wordnet", "caltech101")
+FLOAT = "float features, linear SVM"
+TABLE = ("LLC", "predictable", *codebooks.AS_IS, "random", "OrthoHash", FLOAT)
+
+
+def page(study: "Study") -> dict[str, Any]:
+    """Return what the page shows besides the claims."""
+    drawn: dict[str, dict[str, plot.Curve]] = {
+        study.titles[data]: {
+            name: plot.curves(
+                study.select("accuracy", data=data, bits={"above": 0}), metric, ["LLC"]
+            )["LLC"]
+            for name, metric in DECODERS.items()
+        }
+        for data in DRAWN_SETS
+    }
+    rows = [
+        _with(each, each.metrics, data=study.titles[each.settings["data"]])
+        for each in study.select("accuracy", beyond=0, method=list(TABLE))
+    ]
+    for each in study.select("accuracy", method="float"):
+        metrics = {DECODERS["nearest"]: each.metrics["accuracy"]}
+        data = study.titles[each.settings["data"]]
+        rows.append(_with(each, metrics, data=data, method=FLOAT))
+    rows.sort(key=lambda each: TABLE.index(each.settings["method"]))
+    return {
+        "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]} classes)" for d in DATA),
+        "drawn": drawn,
+        "table": grid(rows, DECODERS["nearest"], columns="data", errors=False),
+    }

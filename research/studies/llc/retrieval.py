@@ -1,0 +1,250 @@
+"""Tables 3 and 4: retrieval by LLC, by losses made for it, and by real numbers.
+
+Learning rates, and the regulariser of CCA-ITQ, are chosen at 32 bits, epochs at each
+length: all by how well held-out items rank those that are trained on, or one another
+where the base has none of these. In the end all training items are trained on.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import label_ranking_average_precision_score
+
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.learners import CCAITQ, ITQ, Learner
+from fewbits.learners.deep import DeepHash
+from fewbits.learners.deep._trainer import smooth
+from research.common.choices import Choice, best_of, measured
+from research.common.class_codes import (
+    CODEBOOKS,
+    N_ITER,
+    REAL,
+    PredictedClass,
+    RealValued,
+    llc,
+    possible,
+)
+from research.common.problems import N_CLASSES, Problem, choice_problem, load_problem
+from research.core.record import Metrics, Settings, key_of, store_of
+from research.core.runner import Task, task
+
+LENGTHS, N_SEEDS = (8, 10, 16, 32, 48, 64), 5
+BOOKS = ("LLC", "LLC with a bias", "LLC from SVD", "SVD", "random", "predictable")
+#: Measured by the study of lower bounds.
+LOSSES = {"HashNet": "hashnet", "GreedyHash": "greedyhash", "OrthoHash": "orthohash"}
+SHALLOW: dict[str, Callable[..., Learner]] = {
+    "ITQ": ITQ,
+    "PCA, random rotation": partial(ITQ, n_iter=0),
+    "CCA-ITQ": CCAITQ,
+}
+#: Without a length of their own; items of several labels have no number of a class.
+WHOLE, SEVERAL = ("features", "predicted class", "predicted class, its number"), 2
+#: Tried first, and while the best is the last; of CCA-ITQ, its regulariser.
+RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
+REGULARISERS = (0.1, 0.3, 1.0, 3.0, 10.0)
+EPOCHS, MORE_EPOCHS = (10, 20), (5, 40, 80)
+#: Whose base has no item that is trained on, and the epochs that most sets ask for.
+NEW_BASE, USUAL_EPOCHS, REAL_EPOCHS = ("cifar10",), 20, 80
+CHOSEN_SEED, CHOSEN_BITS, N_ASKED = 1000, 32, 2
+STORE = store_of("llc")
+
+
+def tasks(data: str) -> Iterator[Task]:
+    """Yield what is chosen, and the cells of every seed."""
+    whole = WHOLE[:SEVERAL] if data == "icd10-words" else WHOLE
+    cells = [(0, method) for method in whole]
+    for n_bits in LENGTHS:
+        methods = (*BOOKS, *LOSSES, *SHALLOW, REAL)
+        cells += [(n_bits, m) for m in methods if possible(m, n_bits, N_CLASSES[data])]
+    for n_bits, method in cells:
+        chosen = yield from settled(data, method, n_bits)
+        for seed in range(N_SEEDS):
+            settings = {"data": data, "bits": n_bits, "method": method, "seed": seed}
+            measure_it = partial(measure, settings, chosen)
+            yield task("retrieval", settings, measure_it)
+
+
+def measure(settings: Settings, chosen: tuple[float, int] | None) -> Metrics:
+    """Learn codes, and rank the base for the queries."""
+    data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
+    if method in LOSSES:
+        return loss_metrics(settings)
+    if chosen is None:
+        raise ArgumentError(f"{data} {method}: measure choices and unseen first")
+    problem = load_problem(data, settings["seed"])
+    learner = make(method, n_bits, settings["seed"], *chosen)
+    start = time.perf_counter()
+    if learner is not None:
+        problem.learn(learner)
+    seconds = round(time.perf_counter() - start, 2)
+    found = {"map": ranked(learner, method, problem), "fit_seconds": seconds}
+    if chosen[0]:
+        found |= dict(zip(("rate", "epochs"), chosen, strict=True))
+    if method in BOOKS:
+        found["unique"] = learner.codebook_of_classes().n_unique
+    if problem.labels.ndim == 2 and method in (*BOOKS, "predicted class"):
+        found["label_ranking"] = label_ranking(learner, problem)
+    return found
+
+
+def loss_metrics(settings: Settings) -> Metrics:
+    """Return what the study of lower bounds has measured of a loss by itself."""
+    head = {"head": "linear", "control": "", "method": LOSSES[settings["method"]]}
+    key = key_of("ranking", {**settings, **head})
+    for record in store_of("lower_bound").read("ranking"):
+        if record.key == key:
+            return {name: record.metrics[name] for name in ("map", "fit_seconds")}
+    raise ArgumentError(f"run lower_bound first: it has no {key}")
+
+
+def label_ranking(learner: Any, problem: Problem) -> float:
+    """Return how well classes are ranked for items that have several.
+
+    By the products of scores with codes, as soft decoding does, or by an SVM for each;
+    of each class of an item, the share of right ones among those above it.
+    """
+    X, Y = problem.X[problem.query], problem.labels[problem.query]
+    if isinstance(learner, PredictedClass):
+        scores = learner.svm_.scores(X)
+    else:
+        scores = learner.encoder_.project(X) @ learner.codebook_.T.astype(np.float32)
+    return float(label_ranking_average_precision_score(Y, scores))
+
+
+def settled(data: str, method: str, bits: int) -> Choice:
+    """Return rate, or regulariser, and epochs that rank held-out items best."""
+    at = {"data": data, "head": "linear", "method": method, "control": ""}
+
+    def by_trainer(rate: float) -> Choice:
+        found = yield from tried(at, rate)
+        return found and found["map"]
+
+    def by_ranking(rate: float) -> Choice:
+        usual = USUAL_EPOCHS if data in NEW_BASE else REAL_EPOCHS
+        return after_epochs({**at, "rate": rate}, usual)
+
+    if method not in (*BOOKS, REAL, "CCA-ITQ"):
+        return 0.0, 0
+    if method == "CCA-ITQ":
+        reg = yield from best_of(REGULARISERS, by_trainer)
+        return reg and (reg, 0)
+    mine = {} if bits == bits_to_choose_at(at) else {"bits": bits}
+    if data in NEW_BASE or method == REAL:  # the trainer ranks what is trained on
+        rate = yield from best_of(RATES, by_ranking, MORE_RATES)
+        after = partial(after_epochs, {**at, "rate": rate, **mine})
+        epochs = rate and (yield from best_of(EPOCHS, after, MORE_EPOCHS))
+        return epochs and (rate, epochs)
+    rate = yield from best_of(RATES, by_trainer, MORE_RATES)
+    found = rate and (yield from tried({**at, **mine}, rate))
+    return found and (rate, found["epochs"])
+
+
+def bits_to_choose_at(at: Settings) -> int:
+    """Return the length that settings name, the usual, or the shortest if too few do.
+
+    Few classes have few directions between them.
+    """
+    usual = possible(at["method"], CHOSEN_BITS, N_CLASSES[at["data"]])
+    bits: int = at.get("bits", CHOSEN_BITS if usual else LENGTHS[0])
+    return bits
+
+
+def after_epochs(at: Settings, epochs: int) -> Choice:
+    """Return how well held-out items rank after a number of epochs, over seeds."""
+    values = []
+    for seed in range(CHOSEN_SEED, CHOSEN_SEED + N_ASKED):
+        settings = {**at, "epochs": epochs, "seed": seed}
+        one = task("unseen", settings, partial(unseen, settings))
+        found = yield from measured(one, STORE)
+        values.append(found and found["unseen"])
+    return None if None in values else float(np.mean(values))
+
+
+def unseen(settings: Settings) -> Metrics:
+    """Train for a number of epochs, and let held-out items rank."""
+    data, method, seed = (settings[key] for key in ("data", "method", "seed"))
+    problem = choice_problem(data, seed, N_SEEDS)
+    bits = bits_to_choose_at(settings)
+    learner = make(method, bits, seed, settings["rate"], settings["epochs"])
+    learner.set_params(validation=0.1)
+    if method == REAL:  # keeps the last epoch: the best would be that of its signs
+        learner.set_params(figures_every=0)
+    problem.learn(learner)
+    rows = problem.train[learner.held_out_]
+    sides = [(rows, np.setdiff1d(problem.train, rows))]
+    if data in NEW_BASE:  # every other item of each class, and the other way about
+        rows = rows[np.argsort(problem.labels[rows], kind="stable")]
+        sides = [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
+    values = [
+        ranked(learner, method, replace(problem, query=asked, base=base, at=None))
+        for asked, base in sides
+    ]
+    return {"unseen": float(np.mean(values))}
+
+
+def tried(at: Settings, value: float) -> Choice:
+    """Return the mAP of held-out items, and the number of epochs that is best."""
+    settings = {**at, "weight": None, "rate": value}
+    return measured(task("choices", settings, partial(choose, settings)), STORE)
+
+
+def choose(settings: Settings) -> Metrics:
+    """Train with a tenth of the items held out, and let these rank the others."""
+    data, method = settings["data"], settings["method"]
+    problem = choice_problem(data, CHOSEN_SEED, N_SEEDS)
+    bits = bits_to_choose_at(settings)
+    learner = make(method, bits, CHOSEN_SEED, settings["rate"])
+    if method in SHALLOW:
+        rows = np.random.default_rng(CHOSEN_SEED).permutation(problem.train)
+        query, train = np.split(rows, [len(rows) // 10])
+        base = train
+        if data in NEW_BASE:
+            query, base = np.array_split(query, 2)
+        problem = replace(problem, train=train, base=base, query=query)
+        return {"map": ranked(problem.learn(learner), method, problem)}
+    values = [record["map"] for record in problem.learn(learner).history_]
+    return {"map": max(values), "epochs": 1 + int(np.argmax(smooth(values)))}
+
+
+def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> Any:
+    """Return an untrained learner, or None for the features themselves.
+
+    With `epochs` it trains on all items for so long, without them as long as any, with
+    a tenth of the items held out.
+    """
+    shared: dict[str, Any] = {"n_iter": epochs or N_ITER, "random_state": seed}
+    if epochs:
+        shared["validation"] = 0
+    if method in BOOKS:
+        return llc(bits, learning_rate=value, **shared, **CODEBOOKS[method])
+    if method == REAL:
+        return DeepHash(bits, loss=RealValued(), learning_rate=value, **shared)
+    if method == "CCA-ITQ":
+        return CCAITQ(bits, reg=value, random_state=seed)
+    if method in SHALLOW:
+        return SHALLOW[method](bits, random_state=seed)
+    if method == "features":
+        return None
+    return PredictedClass(numbered=method.endswith("number"))
+
+
+def ranked(learner: Any, method: str, problem: Problem) -> float:
+    """Return the mAP, by Hamming distances or by the cosines of real numbers."""
+    query, base = problem.query, problem.base
+    right = share_label(problem.labels[query], problem.labels[base])
+    sides = [problem.X[rows] for rows in (query, base)]
+    metric = "cosine" if method in ("features", REAL) else "hamming"
+    if method == "features":
+        centre = problem.X[problem.train].mean(axis=0)
+        sides = [side - centre for side in sides]
+    else:
+        encoder = learner.encoder_
+        by = encoder.project if metric == "cosine" else encoder.encode
+        sides = [by(side) for side in sides]
+    found = mean_average_precision(*sides, right, at=problem.at, metric=metric)
+    return float(found.value)
