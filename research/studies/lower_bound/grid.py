@@ -61,6 +61,9 @@ DATA = ("caltech101", "cifar10", "icd10-words")
 MAPPED = [(m, c) for m in ("hashnet", "dbdh") for c in ("", "D")] + [("D alone", "")]
 MAPPED_BITS, N_MAPPED, MOST_CLASSES = 64, 1000, 10
 
+TINY = [(1000, "surrogate", None), (16, "csq", "D"), (4, "LLC", ""), (4, "SVD", "")]
+TINY += [(16, pixels.REAL, "")]
+
 
 def tasks(tiny: bool = False) -> Iterator[Task]:
     """Yield what is run; a tiny run takes seconds."""
@@ -82,9 +85,10 @@ def _tiny() -> Iterator[Task]:
         ("map", partial(on_plane, net, choice, 2)),
     ):
         yield task(part, {**net.settings, "seed": 0}, measure)
-    yield from (each for each in toy.tasks(1, 2) if each.cells[0]["samples"] == 1000)
-    for each in pixels.tasks("digits", "tiny", 0):
-        if each.cells[0]["method"] in ("csq", "LLC", "SVD", pixels.REAL):
+    for each in (*toy.tasks(1, n_steps=2), *pixels.tasks("digits", "tiny", 0)):
+        at = each.cells[0]
+        kind = (at.get("bits", at.get("samples")), at["method"], at.get("control"))
+        if kind in TINY:
             yield each
 
 

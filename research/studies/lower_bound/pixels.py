@@ -36,6 +36,8 @@ from fewbits.learners.deep import (
 )
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
+from research.common.class_codes import RealValued
+from research.common.decoders import decoded
 from research.common.problems import Problem, load_problem
 from research.common.resnet import resnet
 from research.core.record import Metrics
@@ -73,7 +75,7 @@ class Size:
 SIZES = {
     "small": Size((1, 1, 1), 8, 30, 64, 10, (16,)),
     "full": Size((2, 2, 2, 2), 64, 200, 128, 50, (16, 32, 64)),
-    "tiny": Size((1,), 4, 1, 64, 1, (16,)),
+    "tiny": Size((1,), 8, 1, 64, 1, (16,)),
 }
 
 
@@ -126,8 +128,6 @@ def measure(cell: Cell) -> Metrics:
     scores = [learner.encoder_.project(side) for side in sides]
     asked, labels = problem.labels[problem.query], problem.labels[problem.base]
     if isinstance(learner, LLC):
-        from research.studies.llc.codebooks import decoded
-
         rows = np.arange(len(asked))
         told = Problem(sides[0], asked, rows, rows, rows)
         found = decoded(learner.encoder_, learner.codebook_of_classes(), told)
@@ -229,8 +229,6 @@ def make(cell: Cell) -> Any:
             phase_1.learning_rate = 1e-3
         book = BOOKS[method][1]
         return LLC(cell.bits, codebook_training=phase_1, **shared, **book)
-    from research.studies.llc.retrieval import RealValued
-
     loss = RealValued() if method == REAL else method
     control = CONTROLS[cell.control](weight=WEIGHT) if cell.control else None
     return DeepHash(cell.bits, loss=loss, control=control, **shared)
