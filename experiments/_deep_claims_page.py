@@ -46,8 +46,7 @@ Made by `python -m experiments.pages` from the measurements behind
 [codes for classes](llc.md), [retrieval](llc_retrieval.md),
 [foreign items](llc_foreign.md), [the taxonomy of codes](llc_taxonomy.md),
 [what must be trained](llc_separability.md),
-[posterior control](posterior_control.md), [its toy](bernoulli_toy.md) and the
-[benchmark of training](benchmarks.md). Each claim is a difference that should not be
+[posterior control](../papers/lower_bound.md) and the [benchmark of training](benchmarks.md). Each claim is a difference that should not be
 below its margin, paired by seed, mean ± standard error: its mean over all settings, and
 in the setting where the claim fares worst. {RULE} Many settings have their worst one by
 chance, so the number of settings in which the mean is on the right side stands beside

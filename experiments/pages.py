@@ -3,7 +3,6 @@
 from experiments import (
     _attributes_page,
     _benchmark_page,
-    _bernoulli_page,
     _claims_page,
     _class_search_page,
     _cross_modal_page,
@@ -16,8 +15,6 @@ from experiments import (
     _llc_separability_page,
     _llc_taxonomy_page,
     _novel_page,
-    _pixels_page,
-    _posterior_page,
     _training_cost_page,
 )
 from experiments._cells import RESULTS, compact
@@ -40,9 +37,6 @@ def main() -> None:
     _llc_separability_page.write()
     _cross_modal_page.write()
     _llc_taxonomy_page.write()
-    _posterior_page.write()
-    _pixels_page.write()
-    _bernoulli_page.write()
     _deep_claims_page.write()
     _benchmark_page.write()
 

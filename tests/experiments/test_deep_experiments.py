@@ -14,15 +14,12 @@ from experiments import (
     _llc_page,
     _llc_separability_page,
     _llc_taxonomy_page,
-    _posterior_page,
-    _posterior_peers,
     llc,
     llc_foreign,
     llc_retrieval,
     llc_separability,
     llc_taxonomy,
     posterior_control,
-    posterior_map,
 )
 from experiments._caltech_synsets import SYNSETS
 from experiments._hash_problems import HashProblem
@@ -35,24 +32,8 @@ from tests.learners._made import made
 
 @pytest.fixture(autouse=True)
 def images(tmp_path, monkeypatch):
-    for module in (_llc_page, _llc_taxonomy_page, _posterior_peers):
+    for module in (_llc_page, _llc_taxonomy_page):
         monkeypatch.setattr(module, "IMAGES", tmp_path)
-
-
-def test_networks_are_drawn_against_a_bound_that_differs(tmp_path):
-    def networks(bounds):
-        made = {"bits": 32, "method": "csq", "control": ""}
-        figures = [{"bound": each, "map": 0.5 + each} for each in bounds]
-        return [{"cell": made, "figures": each} for each in figures]
-
-    def told(bounds):
-        name, head = "icd10-words", "linear"
-        return list(_posterior_peers.against_bound(networks(bounds), name, head))
-
-    assert told([0.0] * 3) == ["All networks of 32 bits have a bound ratio of 0."]
-    (drawn,) = told([0.1, 0.2, 0.4])
-    assert drawn.startswith("![mAP against the bound]")
-    assert told([]) == []
 
 
 def test_labels_are_the_common_long_words(monkeypatch):
@@ -143,72 +124,6 @@ def test_control_takes_the_place_of_the_loss(monkeypatch):
     assert (alone.encode(X) != other.fit(X, y).encode(X)).any()
 
 
-def test_page_of_controls(results, write_cells):
-    figures = {"map": 0.5, "accuracy": 0.6, "seconds_per_epoch": 1.0}
-    cells = [
-        (
-            cell,
-            {
-                **figures,
-                "map": 0.5 + 0.1 * (cell["control"] == "D") + 0.01 * seed,
-                "bound": 0.4 + 0.1 * seed + 0.1 * (cell["control"] == "D"),
-                **({"classifier": 0.7} if cell["method"] == "dsdh" else {}),
-                "seconds_per_epoch": 1.0 + 2 * (cell["control"] == "D"),
-                "variant": "memory" if cell["method"] == "hashnet" else "",
-                "rate": 0.003,
-                "weight": 0.1 if cell["control"] else None,
-            },
-        )
-        for seed in range(2)
-        for cell in posterior_control.lineup("caltech101", "linear", seed)
-    ]
-    write_cells(results / "posterior_control.jsonl", cells)
-    curves = {"map": [0.1, 0.5], "bound": [0.2, 0.4]}
-    followed = [
-        ({**cell, "seed": 1000 + seed}, {**found, **curves})
-        for seed in range(2)
-        for cell, found in cells[: len(cells) // 2]
-    ]
-    write_cells(results / "posterior_epochs.jsonl", followed)
-    choice = {"data": "caltech101", "head": "linear", "method": "csq"}
-    choice |= {"control": "D", "weight": 0.1, "rate": 0.003}
-    choices = [(choice, {"map": 0.812})]
-    choices += [({**choice, "weight": 0.03}, {"map": 0.79})]
-    choices += [({**choice, "control": "", "weight": None}, {"map": 0.7})]
-    choices += [({**choice, "weight": 0.01, "rate": 0.1}, {"map": 0.9})]  # left out
-    write_cells(results / "posterior_choices.jsonl", choices)
-    made = {"data": "caltech101", "method": "hashnet", "control": "D"}
-    placed = {"points": [[0.0, 1.0], [1.0, 2.0]], "labels": ["a", "b"], "bound": 0.52}
-    write_cells(results / "posterior_map.jsonl", [(made, placed)])
-    references = {"data": "caltech101", "bits": 32, "method": "CCA-ITQ", "seed": 0}
-    write_cells(results / "llc_retrieval.jsonl", [(references, {"map": 0.61})])
-    _posterior_page.write()
-    page = (results / "posterior_control.md").read_text("utf-8")
-    assert "| csq + D | +0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |" in page
-    assert "| csq + frozen D | +0.000 ± .000 |" in page
-    assert "| D alone | .505 ± .005 | .505 ± .005 | .505 ± .005 |" in page
-    assert "D alone +" not in page
-    assert "| csq + D |  | 0.003 | 0.1 | .812 |\n" in page
-    assert "| csq |  | 0.003 |  | .700 |\n" in page
-    assert "| hashnet | memory | 0.003 |  |  |\n" in page
-    each = "+0.100 ± .000 | +0.100 ± .000 | +0.100 ± .000 |"
-    assert f"| D less nothing, mean over the losses | {each}" in page
-    assert f"| D less a surrogate as it was drawn | {each}" in page
-    assert "| in place of a loss: D less the targets | +0.000 ± .000 |" in page
-    assert "|  | 0 | 0.03 | 0.1 |" in page
-    assert "| csq + D | .700 | .790 | .812 |" in page
-    assert "own classifier of codes" in page
-    assert "| CCA-ITQ, here |  | .610 |  |" in page
-    assert "1.00 ± .00 over the networks of 16 bits, with D and without" in page
-    assert "1.00 ± .00 over the epochs of csq + D at 64 bits" in page
-    assert "| csq | .562 / **.505 ± .005** |" in page
-    assert "| D alone | .500 / .505 ± .005 |" in page
-    assert (results / "posterior_caltech101_linear_bound.svg").exists()
-    assert "hashnet + D by t-SNE, bound .52" in page
-    assert (results / "posterior_caltech101_linear.svg").exists()
-    assert (results / "posterior_caltech101_linear_epochs.svg").exists()
-
-
 def test_what_is_kept_aside_is_the_same_for_all(monkeypatch):
     chosen = posterior_control.Settings("", 0.1, 1)
     monkeypatch.setattr(posterior_control, "settings", lambda *_: chosen)
@@ -226,7 +141,7 @@ def test_what_is_kept_aside_is_the_same_for_all(monkeypatch):
     assert found == (15, pytest.approx(0.5))  # the first of nine good ones in a row
 
 
-@pytest.mark.parametrize("experiment", ["posterior_control", "llc_retrieval"])
+@pytest.mark.parametrize("experiment", ["llc_retrieval"])
 def test_seeds_of_a_mean_have_the_same_settings(experiment):
     chosen = ("variant", "weight", "rate", "epochs")
     known = {}
@@ -557,84 +472,6 @@ def test_page_of_what_must_be_trained(results, write_cells):
     page = (results / "llc_separability.md").read_text("utf-8")
     row = "| classifier's network, trained: projection | .500 ± .000 | .600 ± .000 |"
     assert row in page
-
-
-def test_curves_of_other_settings_are_not_drawn(monkeypatch):
-    drawn = {}
-    monkeypatch.setattr(
-        _posterior_page, "line_plot", lambda _, curves, **__: drawn.update(curves)
-    )
-    settings = {"variant": "", "weight": None, "rate": 0.003}
-    cell = {"data": "caltech101", "head": "linear", "bits": 32, "control": ""}
-    made = {"cell": {**cell, "method": "csq", "seed": 0}, "figures": settings}
-    other = {"cell": {**made["cell"], "method": "hashnet"}, "figures": settings}
-    curves = {**settings, "map": [0.1, 0.5]}
-    epochs = [
-        {"cell": {**made["cell"], "seed": 1000}, "figures": curves},
-        {"cell": {**other["cell"], "seed": 1000}, "figures": {**curves, "rate": 0.1}},
-    ]
-    cells, epochs = map(_posterior_page.labelled, ([made, other], epochs))
-    list(_posterior_page.convergence(cells, epochs, "caltech101", "linear"))
-    assert set(drawn) == {"csq"}
-
-
-def test_codes_are_placed_on_a_plane(monkeypatch):
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(12), 10)
-    X = (rng.normal(size=(120, 16)) + 4 * np.eye(12, 16)[y]).astype(np.float32)
-    rows = np.arange(120)
-    problem = HashProblem(X, y, rows[rows % 2 > 0], rows[:9], rows[rows % 2 == 0], None)
-    monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
-    monkeypatch.setattr(
-        posterior_map, "settings", lambda *_: posterior_control.Settings("", 0.3, 1e-3)
-    )
-    monkeypatch.setattr(posterior_map, "best_epoch", lambda *_: (2, 0.5))
-    asked = {"data": "any", "method": "hashnet", "control": ""}
-    found = posterior_map.figures(**asked)
-    assert found["epochs"] == 2
-    assert not posterior_map.superseded(found, **asked)
-    assert posterior_map.superseded({**found, "rate": 1e-2}, **asked)
-    assert set(found["labels"]) == set(range(10))
-    assert np.shape(found["points"]) == (50, 2)
-
-
-def test_items_of_several_labels_have_no_colour(monkeypatch, results):
-    X, labels, rows = np.zeros((4, 2), np.float32), np.eye(4), np.arange(4)
-    problem = HashProblem(X, labels, rows, rows, rows, None)
-    monkeypatch.setattr(posterior_map, "load_problem", lambda *_: problem)
-    with pytest.raises(SystemExit, match="items of words have several labels"):
-        posterior_map.main(["words"])
-
-
-@pytest.mark.parametrize("head", ["linear", "mlp", "mlp with dropout"])
-def test_public_code_stands_beside_ours_where_it_was_run(head):
-    found = {"map": 0.9, "aside": 0.8}
-    cell = {"method": "csq", "bits": 32, "seed": 0, "control": ""}
-    cells = [{"cell": cell, "figures": found}]
-    parts = list(_posterior_peers.beside_public_code(cells, [], "caltech101", head))
-    theirs, best = {"l": (".733", ".746"), "m": (".843", ".864")}[head[0]]
-    assert f"{theirs} / .900" in parts[1]
-    assert f"{best} / .900 (csq)" in parts[1]
-    assert not list(_posterior_peers.beside_public_code(cells, [], "any", head))
-
-
-def test_the_best_is_what_ranks_unseen_items_best():
-    def cells(**figures):
-        cell = {"bits": 32, "control": ""}
-        for method, seed in (("csq", 0), ("dch", 0)):
-            found = {key: value[method] for key, value in figures.items()}
-            yield {"cell": {**cell, "method": method, "seed": seed}, "figures": found}
-
-    measured = list(cells(map={"csq": 0.91, "dch": 0.89}, aside={"csq": 1, "dch": 2}))
-    epochs = list(cells(unseen={"csq": 0.6, "dch": 0.5}))
-    shown = _posterior_peers.beside_public_code(
-        measured, epochs, "caltech101", "linear with decay"
-    )
-    assert ".746 / .910 (csq)" in list(shown)[1]
-    shown = _posterior_peers.beside_public_code(
-        measured, epochs[:1], "caltech101", "linear with decay"
-    )
-    assert ".746 / .890 (dch)" in list(shown)[1]  # where not all were measured
 
 
 def test_unseen_items_rank_one_another():

@@ -4,14 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from experiments import (
-    _bernoulli_page,
     _cross_modal_page,
     _hash_problems,
     _llc_retrieval_page,
-    bernoulli_toy,
     cross_modal,
     llc_retrieval,
     posterior_control,
@@ -195,48 +192,6 @@ def test_page_across_modalities(results, write_cells):
     page = (results / "cross_modal.md").read_text("utf-8")
     assert "|  | one bit for each class | 16 bits | 32 bits | 64 bits |" in page
     assert "| random |  | .600 | .600 | .600 |" in page
-
-
-def test_blocks_of_one_bit_are_marginals():
-    values = np.array([0b0000_0001, 0b0000_0011, 0b1000_0001])
-    marginals = bernoulli_toy.histograms(values, 1)
-    np.testing.assert_allclose(marginals[:, 1], np.array([7, 3, 1, 1, 1, 1, 1, 3]) / 8)
-    joint = bernoulli_toy.joint(marginals)
-    assert joint.sum() == pytest.approx(1)
-    assert joint[0b1000_0011] == pytest.approx(7 * 3 * 3 * 7**5 / 8**8)
-
-
-def test_a_surrogate_learns_the_distribution(monkeypatch):
-    monkeypatch.setattr(bernoulli_toy, "N_STEPS", 120)
-    monkeypatch.setattr(bernoulli_toy, "N_HIDDEN", 32)
-    found = bernoulli_toy.figures("softmax of normals", "surrogate", 2000, 4, 0)
-    assert found["constant input"] == pytest.approx(found["histogram"], abs=0.05)
-    assert found["training samples"] < found["100 new samples"]
-    assert found["histogram"] < found["marginals"]
-
-
-def test_bits_of_samples_are_seen_in_their_order():
-    seen = bernoulli_toy.scores(np.array([0b0001_0010]), 4)
-    assert torch.equal(seen[:, 0], torch.tensor([[-1.0, 1, -1, -1], [1, -1, -1, -1]]))
-
-
-def test_page_of_the_toy(results, write_cells, monkeypatch):
-    monkeypatch.setattr(_bernoulli_page, "RESULTS", results)
-    monkeypatch.setattr(_bernoulli_page, "IMAGES", results)
-    found = dict.fromkeys(_bernoulli_page.ROWS, 0.01) | {"marginals": 0.5}
-    shown = {"real": [0.1, 0.9], "histogram": [0.2, 0.8]}
-    shown |= {key: shown["histogram"] for key in _bernoulli_page.ROWS}
-    cell = {"data": "Dirichlet", "method": "surrogate", "samples": 10_000, "seed": 0}
-    cells = [
-        ({**cell, "block": 8}, found | {"shown": shown}),
-        ({**cell, "block": 4}, found),
-    ]
-    write_cells(results / "bernoulli_toy.jsonl", cells)
-    _bernoulli_page.write()
-    page = (results / "bernoulli_toy.md").read_text("utf-8")
-    assert "| product of marginals | .500 |" in page
-    assert "| (2^8 - 1) / 2 n | 0.013 |" in page
-    assert (results / "bernoulli_dirichlet.svg").exists()
 
 
 def test_blocks_of_diagnoses_are_split(monkeypatch):

@@ -56,8 +56,8 @@ def estimate(settings: Settings, n_steps: int) -> Metrics:
     network = _learned(known, block, seed, n_steps)
     blind = _learned(known, block, seed, n_steps, constant=True)
     estimates = {
-        "histogram": joint(_histograms(known, block)),
-        "marginals": joint(_histograms(known, 1)),
+        "histogram": joint(histograms(known, block)),
+        "marginals": joint(histograms(known, 1)),
         "training samples": joint(_told(network, block, known)),
         "100 new samples": joint(_told(network, block, new)),
         "constant input": joint(_told(blind, block, None)),
@@ -80,7 +80,7 @@ def _block_values(values: NDArray[np.int64], block: int) -> NDArray[np.int64]:
     return found
 
 
-def _histograms(values: NDArray[np.int64], block: int) -> Shares:
+def histograms(values: NDArray[np.int64], block: int) -> Shares:
     """Return the shares of each block's values, (n_blocks, 2**block)."""
     counts = [np.bincount(e, minlength=2**block) for e in _block_values(values, block)]
     found: Shares = (np.stack(counts) + 0.5) / (len(values) + 0.5 * 2**block)

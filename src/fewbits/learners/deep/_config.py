@@ -43,7 +43,7 @@ class TrainingConfig(Config):
         What held-out items rank: the ones that are trained on, or one another, each
         half the other half. The latter where most of what is searched will be new, and
         enough is held out: what ranks trained items best is often trained too long to
-        rank others (``docs/results/posterior_control.md``, CIFAR-10).
+        rank others (``docs/papers/lower_bound.md``, CIFAR-10).
     patience : int or None, default=None
         Epochs without a better one before training stops; needs held-out items.
     eval_every : int, default=1
