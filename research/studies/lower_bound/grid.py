@@ -7,7 +7,7 @@ place: "D alone" is the latter. "centres" are plain targets at the same centres;
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -196,30 +196,26 @@ def for_claims(records: Iterable[Record]) -> list[Record]:
     """Add means over the six losses and all seven, and correlations with the bound."""
     found = [_recognised(each) for each in records]
     groups: dict[tuple[Any, ...], dict[str, dict[str, Metrics]]] = {}
-    for each in found:
-        at = each.settings
-        if each.part == "ranking" and at["head"] == "linear" and at["method"] in LOSSES:
-            key = (at["data"], at["bits"], each.seed)
+    for each in [r for r in found if r.settings.get("head") == "linear"]:
+        at, method = each.settings, each.settings["method"]
+        key = (at.get("data"), at.get("bits"), each.seed)
+        if each.part == "ranking" and method in LOSSES:
             controls = groups.setdefault(key, {})
-            controls.setdefault(at["control"], {})[at["method"]] = each.metrics
-    for (data, n_bits, seed), controls in groups.items():
-        settings = {"data": data, "bits": n_bits}
+            controls.setdefault(at["control"], {})[method] = each.metrics
+        elif each.part == "epochs":
+            curves = each.metrics["map"], each.metrics["bound"]
+            found += _correlation(key, f"{method} {at['control']}".strip(), *curves)
+    for key, controls in groups.items():
         both = [m for c in ("", "D") for m in controls.get(c, {}).values()]
-        found += _correlation(settings | {"over": "networks"}, seed, both)
+        curves = [m["map"] for m in both], [m["bound"] for m in both]
+        found += _correlation(key, "networks", *curves)
         for control, by_loss in controls.items():
             maps = {loss: metrics["map"] for loss, metrics in by_loss.items()}
             if len(maps) == len(LOSSES):
-                metrics = {"six": float(np.mean([maps[loss] for loss in SIX]))}
-                metrics["seven"] = float(np.mean(list(maps.values())))
-                at = settings | {"control": control}
-                found.append(Record("mean", at, seed, metrics))
-    for each in list(found):
-        if each.part == "epochs" and each.settings["head"] == "linear":
-            name = f"{each.settings['method']} {each.settings['control']}".strip()
-            at = {"data": each.settings["data"], "bits": each.settings["bits"]}
-            pairs = zip(each.metrics["map"], each.metrics["bound"], strict=True)
-            both = [{"map": a, "bound": b} for a, b in pairs]
-            found += _correlation(at | {"over": name}, each.seed, both)
+                six = float(np.mean([maps[loss] for loss in SIX]))
+                metrics = {"six": six, "seven": float(np.mean(list(maps.values())))}
+                at = {"data": key[0], "bits": key[1], "control": control}
+                found.append(Record("mean", at, key[2], metrics))
     return found
 
 
@@ -233,24 +229,24 @@ def _recognised(record: Record) -> Record:
 
 
 def _correlation(
-    settings: Mapping[str, Any], seed: int | None, points: list[Any]
+    key: tuple[Any, ...], over: str, maps: list[float], bounds: list[float]
 ) -> Iterator[Record]:
     """Yield Spearman's correlation of mAP and bound, where both vary."""
-    maps, bounds = ([point[name] for point in points] for name in ("map", "bound"))
-    if len(points) > 3 and min(len(set(maps)), len(set(bounds))) > 1:
+    if len(maps) > 3 and min(len(set(maps)), len(set(bounds))) > 1:
         metrics = {"rho": float(spearmanr(maps, bounds).statistic)}
-        yield Record("correlation", settings, seed, metrics)
+        at = {"data": key[0], "bits": key[1], "over": over}
+        yield Record("correlation", at, key[2], metrics)
 
 
 #: mAP at 32 bits of code by others on the same features, by three seeds of one split:
 #: DeepHash-pytorch, OrthoHash, and of modfire CSQ with D in its place.
 PUBLIC = {
-    "caltech101": (0.746, 0.441, 0.443, 0.738, 0.713, 0.733, 0.671, 0.704),
-    "cifar10": (0.549, 0.472, 0.468, 0.508, 0.514, 0.553, 0.475, 0.523),
+    "caltech101": (".746", ".441", ".443", ".738", ".713", ".733", ".671", ".704"),
+    "cifar10": (".549", ".472", ".468", ".508", ".514", ".553", ".475", ".523"),
 }
 #: Of the page.
 DRAWN = ("D alone", "D alone, frozen", "centres alone", BEST[1], "dch", "hashnet")
-D, NOTHING, TARGETS = ({"control": name} for name in ("D", "", "centres"))
+D, *OTHERS = ({"control": name} for name in ("D", "", "centres"))
 
 
 def page(study: "Study") -> dict[str, Any]:
@@ -260,18 +256,9 @@ def page(study: "Study") -> dict[str, Any]:
         at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
         return plot.curves(study.select("ranking", data=data, **at), "map", DRAWN)
 
-    def mean(metric: str, left: str, right: str, data: str) -> str:
-        sides = {"control": left}, {"control": right}
+    def added(metric: str, beyond: str, data: str) -> str:
+        sides = D, {"control": beyond}
         return study.gap("mean", metric, *sides, data=data, bits=32)
-
-    def toy_mean(metric: str) -> str:
-        at: dict[str, Any] = {"samples": toy.USUAL, "block": toy.N_BITS}
-        return study.mean("toy", metric, data="softmax of normals", **at)
-
-    def weight(data: str, method: str) -> str:
-        at = {"data": data, "head": "linear", "method": method, "control": "D"}
-        (found,) = {r.metrics["weight"] for r in study.select("ranking", **at)}
-        return f"{found:g}"
 
     def reached(method: str, head: str = "linear", data: str = DATA[0]) -> str:
         at: dict[str, Any] = {"data": data, "head": head, "method": method}
@@ -279,40 +266,19 @@ def page(study: "Study") -> dict[str, Any]:
 
     return {
         "drawn": {study.titles[data]: drawn(data) for data in DATA},
-        "gains": gains(study),
-        "mean": mean,
-        "toy": toy_mean,
-        "reached": reached,
-        "weight": weight,
-        "public": public(study, reached),
+        **{"gains": gains(study), "added": added, "reached": reached},
+        **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
     }
-
-
-def public(study: "Study", reached: Callable[..., str]) -> str:
-    """Return the mAP of code by others and ours, the same losses and head."""
-    methods = (*LOSSES, "D alone")
-    rows = [
-        [study.titles[data]]
-        + [
-            f"{decimal(theirs)} / {reached(method, data=data)}"
-            for method, theirs in zip(methods, values, strict=True)
-        ]
-        for data, values in PUBLIC.items()
-    ]
-    return markdown(["public code / ours", *methods], rows)
 
 
 def gains(study: "Study") -> str:
     """Return what D adds to each loss beyond nothing, and beyond its targets."""
-    beside = [(D, NOTHING), (D, TARGETS)]
+    beside = [(D, each) for each in OTHERS]
     rows = [[each, *_gains(study, "map", beside, method=each)] for each in LOSSES]
     rows.append(["mean of the paper's six", *_gains(study, "six", beside)])
     rows.append(["... with OrthoHash", *_gains(study, "seven", beside)])
-    left, right = (
-        {"method": "D alone"},
-        ({"method": m} for m in ("csq", "centres alone")),
-    )
-    alone = _gains(study, "map", [(left, each) for each in right], control="")
+    sides = [({"method": "D alone"}, {"method": m}) for m in ("csq", "centres alone")]
+    alone = _gains(study, "map", sides, control="")
     rows.append(["D alone, less CSQ", *alone])
     titles = [study.titles[data] for data in DATA]
     header = [f"{name}{which}" for name in titles for which in ("", ", targets")]

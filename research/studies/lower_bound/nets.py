@@ -45,23 +45,17 @@ RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
 WEIGHTS, MORE_WEIGHTS = (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way; with a memory an item
 #: meets all of its class, of whom few are in a batch.
+_LAST, _LESS = {"memory": 5000}, {"alpha": 0.1}
+_SCORES, _ITSELF = {"bounded": False}, {"with_itself": True}
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "hashnet": {
-        "": {},
-        "memory": {"memory": 5000},
-        "alpha .1": {"alpha": 0.1},
-        "alpha .1, memory": {"alpha": 0.1, "memory": 5000},
+        **{"": {}, "memory": _LAST, "alpha .1": _LESS},
+        "alpha .1, memory": _LESS | _LAST,
     },
-    "dbdh": {
-        "": {},
-        "memory": {"memory": 5000},
-        "clamped, memory": {"discrete": False, "memory": 5000},
-    },
+    "dbdh": {"": {}, "memory": _LAST, "clamped, memory": {"discrete": False} | _LAST},
     "dch": {
-        "": {},
-        "of scores": {"bounded": False},
-        "with itself": {"with_itself": True},
-        "of scores, with itself": {"bounded": False, "with_itself": True},
+        **{"": {}, "of scores": _SCORES, "with itself": _ITSELF},
+        "of scores, with itself": _SCORES | _ITSELF,
     },
     "dsdh": {"": {}, "eta 1": {"eta": 1.0}, "eta 0": {"eta": 0.0}},
 }
@@ -80,17 +74,14 @@ CONTROLS: dict[str, Any] = {
     "frozen": partial(PosteriorControl, train_surrogate=False, dropout=0.0),
 }
 #: Controls in place of a loss; AdamW makes nothing of the weight of a single term.
+_MORE = ("learnt", "semantic", "predictable")
 ALONE: dict[str, Any] = {
     "D alone": PosteriorControl,
     "D alone, frozen": CONTROLS["frozen"],
     "D alone, separated centres": partial(PosteriorControl, centres="separated"),
-    "D alone, learnt centres": partial(PosteriorControl, centres="learnt"),
-    "D alone, semantic centres": partial(PosteriorControl, centres="semantic"),
-    "D alone, predictable centres": partial(PosteriorControl, centres="predictable"),
+    **{f"D alone, {c} centres": partial(PosteriorControl, centres=c) for c in _MORE},
     "centres alone": CentreControl,
-    "centres alone, learnt": partial(CentreControl, centres="learnt"),
-    "centres alone, semantic": partial(CentreControl, centres="semantic"),
-    "centres alone, predictable": partial(CentreControl, centres="predictable"),
+    **{f"centres alone, {c}": partial(CentreControl, centres=c) for c in _MORE},
     "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
 }
 #: Whose epochs are followed with three seeds, as those of every head of ours.

@@ -9,9 +9,8 @@ numbers, whose signs are beside the point, it is the last.
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -47,21 +46,20 @@ from research.studies.lower_bound.nets import CONTROLS
 REAL = "real-valued, learnt"
 Scores = NDArray[np.float32]
 #: Codebooks, and the lengths of their codes beside those of losses.
-BOOKS: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
-    "LLC": ((4, 6, 8, 16), {}),
-    "random": ((4, 6, 8, 16), {"codebook": "random"}),
-    "SVD": ((4, 6, 8), {}),
-    "CCA": ((4, 6, 8), {}),
-    "LLC with a bias": ((8, 16), {}),
-    "LLC, published rate": ((16,), {}),
+BOOKS: dict[str, tuple[int, ...]] = {
+    "LLC": (4, 6, 8, 16),
+    "random": (4, 6, 8, 16),
+    "SVD": (4, 6, 8),
+    "CCA": (4, 6, 8),
+    "LLC with a bias": (8, 16),
+    "LLC, published rate": (16,),
 }
 #: Codebooks of a network that has learned to classify; the loss with all controls.
 OF_CLASSIFIER, CONTROLLED = {"SVD": "svd", "CCA": "cca"}, "csq"
 WEIGHT, RATE, DECAY, SIDE, LONGEST = 0.1, 1e-3, 0.05, 32, 64
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """How large the network is, and how long it is trained."""
 
     blocks: tuple[int, ...]
@@ -79,8 +77,7 @@ SIZES = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """What is trained."""
 
     data: str
@@ -95,11 +92,10 @@ def tasks(data: str, size: str, seed: int) -> Iterator[Task]:
     """Yield the cells of one seed; a full size wants a GPU."""
     for method in (*LOSSES, *BOOKS, REAL):
         controls = ("", "D") if method in LOSSES else ("",)
-        lengths = BOOKS[method][0] if method in BOOKS else SIZES[size].lengths
-        for n_bits in lengths:
+        for n_bits in BOOKS.get(method, SIZES[size].lengths):
             for control in CONTROLS if method == CONTROLLED else controls:
                 cell = Cell(data, size, n_bits, method, control, seed)
-                yield task("pixels", vars(cell), partial(measure, cell))
+                yield task("pixels", cell._asdict(), partial(measure, cell))
 
 
 @lru_cache(maxsize=1)
@@ -222,13 +218,12 @@ def make(cell: Cell) -> Any:
     )
     shared: dict[str, Any] = {"network": network, "training": training}
     shared["random_state"] = cell.seed
-    if method in BOOKS:
-        network.bias = method == "LLC with a bias"
-        phase_1 = CodebookConfig(max_epochs=size.codebook_epochs)
-        if method == "LLC, published rate":
-            phase_1.learning_rate = 1e-3
-        book = BOOKS[method][1]
-        return LLC(cell.bits, codebook_training=phase_1, **shared, **book)
-    loss = RealValued() if method == REAL else method
-    control = CONTROLS[cell.control](weight=WEIGHT) if cell.control else None
-    return DeepHash(cell.bits, loss=loss, control=control, **shared)
+    if method not in BOOKS:
+        loss = RealValued() if method == REAL else method
+        control = CONTROLS[cell.control](weight=WEIGHT) if cell.control else None
+        return DeepHash(cell.bits, loss=loss, control=control, **shared)
+    network.bias = method == "LLC with a bias"
+    rate = 1e-3 if method == "LLC, published rate" else 1e-2
+    phase_1 = CodebookConfig(max_epochs=size.codebook_epochs, learning_rate=rate)
+    book = "random" if method == "random" else "learnt"
+    return LLC(cell.bits, codebook=book, codebook_training=phase_1, **shared)
