@@ -130,17 +130,11 @@ def ranking(net: Net, n_seeds: int) -> Iterator[Task]:
         yield task("map", settings, partial(on_plane, net, choice, epochs))
 
 
-def trained(net: Net, seed: int, choice: Chosen, epochs: int) -> Any:
-    """Return a network that all training items were trained on, and the problem."""
-    problem = load_problem(net.data, seed)
-    learner = net.learner(choice, seed, max_epochs=epochs, validation=0)
-    return problem.learn(learner), problem
-
-
 def rank(net: Net, seed: int, choice: Chosen, epochs: int, held_out: float) -> Metrics:
     """Train, then rank the base for the queries and vote by it."""
+    problem = load_problem(net.data, seed)
     start = time.perf_counter()
-    learner, problem = trained(net, seed, choice, epochs)
+    learner = problem.learn(net.learner(choice, seed, max_epochs=epochs, validation=0))
     seconds = time.perf_counter() - start
     per_epoch = np.median([record["seconds"] for record in learner.history_])
     return {
@@ -173,7 +167,8 @@ def quality(learner: DeepHash, problem: Problem) -> Metrics:
 
 def on_plane(net: Net, choice: Chosen, epochs: int) -> Metrics:
     """Train with seed 0, and place items of up to ten classes by t-SNE (figure 5)."""
-    learner, problem = trained(net, 0, choice, epochs)
+    problem = load_problem(net.data, 0)
+    learner = problem.learn(net.learner(choice, 0, max_epochs=epochs, validation=0))
     classes = problem.classes[:MOST_CLASSES]
     base = problem.base[np.isin(problem.labels[problem.base], classes)]
     drawn = np.random.default_rng(0).permutation(base)[:N_MAPPED]

@@ -67,13 +67,11 @@ class Size(NamedTuple):
     max_epochs: int
     batch_size: int
     codebook_epochs: int
-    lengths: tuple[int, ...]
 
 
 SIZES = {
-    "small": Size((1, 1, 1), 8, 30, 64, 10, (16,)),
-    "full": Size((2, 2, 2, 2), 64, 200, 128, 50, (16, 32, 64)),
-    "tiny": Size((1,), 8, 1, 64, 1, (16,)),
+    "small": Size((1, 1, 1), 8, 30, 64, 10),
+    "tiny": Size((1,), 8, 1, 64, 1),
 }
 
 
@@ -89,10 +87,10 @@ class Cell(NamedTuple):
 
 
 def tasks(data: str, size: str, seed: int) -> Iterator[Task]:
-    """Yield the cells of one seed; a full size wants a GPU."""
+    """Yield the cells of one seed."""
     for method in (*LOSSES, *BOOKS, REAL):
         controls = ("", "D") if method in LOSSES else ("",)
-        for n_bits in BOOKS.get(method, SIZES[size].lengths):
+        for n_bits in BOOKS.get(method, (16,)):
             for control in CONTROLS if method == CONTROLLED else controls:
                 cell = Cell(data, size, n_bits, method, control, seed)
                 yield task("pixels", cell._asdict(), partial(measure, cell))
@@ -161,10 +159,9 @@ def by_numbers(
     W, numbers = learner.classifier_.T, np.arange(len(learner.classes_))
     predicted = [(side @ W).argmax(axis=1) for side in scores]
     one_hot = [pack(each[:, None] == numbers) for each in predicted]
+    by_cosine = mean_average_precision(scores[0], scores[1], right, metric="cosine")
     return {
-        "map": mean_average_precision(
-            scores[0], scores[1], right, metric="cosine"
-        ).value,
+        "map": by_cosine.value,
         "predicted": mean_average_precision(one_hot[0], one_hot[1], right).value,
         "accuracy": float(np.mean(learner.classes_[predicted[0]] == asked)),
     }
@@ -188,9 +185,7 @@ def codebook_of_classifier(cell: Cell) -> NDArray[Any]:
     )
     problem = load_images(cell.data, cell.seed)
     features = _classifying_features(cell.data, cell.size, cell.seed)
-    learner.fit(features, problem.labels[problem.train])
-    codebook: NDArray[Any] = learner.codebook_
-    return codebook
+    return learner.fit(features, problem.labels[problem.train]).codebook_
 
 
 @lru_cache(maxsize=1)
