@@ -5,15 +5,8 @@ from experiments import (
     _benchmark_page,
     _claims_page,
     _class_search_page,
-    _cross_modal_page,
-    _deep_claims_page,
     _discriminative_page,
     _known_page,
-    _llc_foreign_page,
-    _llc_page,
-    _llc_retrieval_page,
-    _llc_separability_page,
-    _llc_taxonomy_page,
     _novel_page,
     _training_cost_page,
 )
@@ -31,13 +24,6 @@ def main() -> None:
     _claims_page.write()
     _attributes_page.write()
     _training_cost_page.write()
-    _llc_page.write()
-    _llc_foreign_page.write()
-    _llc_retrieval_page.write()
-    _llc_separability_page.write()
-    _cross_modal_page.write()
-    _llc_taxonomy_page.write()
-    _deep_claims_page.write()
     _benchmark_page.write()
 
 

@@ -18,22 +18,10 @@ from fewbits.codes import pack
 from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.learners import ITQ
-from fewbits.learners.deep import DeepHash, codebooks
-from fewbits.learners.deep.centres import (
-    hierarchy_vectors,
-    semantic_centres,
-    separated_centres,
-)
+from fewbits.learners.deep import DeepHash, centres, codebooks
 from fewbits.learners.deep.losses import OrthoHash
+from research.common import decoders
 from research.common.class_codes import CODEBOOKS, N_ITER, llc, possible
-from research.common.decoders import (
-    BUDGETS,
-    FEATURE_COSTS,
-    accuracies,
-    classified,
-    decoded,
-    linear_accuracy,
-)
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.core.record import Metrics, Settings
 from research.studies.llc.trees import known_classes
@@ -51,7 +39,7 @@ BESIDE = ("OrthoHash", "PCA, random rotation")
 #: Beyond twice what numbers the classes, as in table 1; table 2 has all.
 MORE_BITS = (-4, 0, 6, 10)
 #: Long codes need more to pass the nearest code; tried for LLC.
-MORE_BUDGETS = (*BUDGETS, 10_000, 30_000, 100_000)
+MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
 
 
 def cells(data: str) -> list[tuple[int, str]]:
@@ -76,10 +64,12 @@ def measure(settings: Settings) -> Metrics:
     data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
     problem = load_problem(data, settings["seed"])
     if method == "float":
-        return {"accuracy": linear_accuracy(problem, problem.X, FEATURE_COSTS)}
+        costs = decoders.FEATURE_COSTS
+        return {"accuracy": decoders.linear_accuracy(problem, problem.X, costs)}
     if method in BESIDE:
-        return decoded(*beside(problem, method, n_bits, settings["seed"]), problem)
-    learner = llc(n_bits, **options_of(problem, settings))
+        both = beside(problem, method, n_bits, settings["seed"])
+        return decoders.decoded(*both, problem)
+    learner = llc(n_bits, random_state=settings["seed"], **options(problem, settings))
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*have the code of another class")
@@ -87,37 +77,34 @@ def measure(settings: Settings) -> Metrics:
     found: dict[str, Any] = {"fit_seconds": round(time.perf_counter() - start, 2)}
     found["repaired"] = learner.n_repaired_
     found["turned"] = learner.n_turned_ / learner.codebook_.size
-    encoder, book = learner.encoder_, learner.codebook_of_classes()
+    both = learner.encoder_, learner.codebook_of_classes()
     if method == NESTED:
-        lengths = [*learner.lengths, n_bits]
-        return found | {f"at {m}": decoded(encoder, book, problem, m) for m in lengths}
+        for length in (*learner.lengths, n_bits):
+            found[f"at {length}"] = decoders.decoded(*both, problem, length)
+        return found
     rows = problem.train[learner.held_out_]
-    found["aside"] = accuracies(
-        book, encoder.encode(problem.X[rows]), problem.labels[rows]
-    )
-    budgets = MORE_BUDGETS if method == "LLC" else BUDGETS
-    found |= decoded(encoder, book, problem, n_bits, budgets)
-    return found | (classified(encoder, problem) if method == "LLC" else {})
+    codes = learner.encode(problem.X[rows])
+    found["aside"] = decoders.accuracies(both[1], codes, problem.labels[rows])
+    if method != "LLC":
+        return found | decoders.decoded(*both, problem)
+    found |= decoders.decoded(*both, problem, budgets=MORE_BUDGETS)
+    return found | decoders.classified(both[0], problem)
 
 
-def options_of(problem: Problem, settings: Settings) -> dict[str, Any]:
+def options(problem: Problem, settings: Settings) -> dict[str, Any]:
     """Return the options of a method."""
-    n_bits, method, seed = (settings[key] for key in ("bits", "method", "seed"))
-    options: dict[str, Any] = {"random_state": seed}
+    data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
     if method == NESTED:
-        usual = usual_bits(settings["data"])
-        return options | {"lengths": [usual + more for more in MORE_BITS[:-1]]}
+        return {"lengths": [usual_bits(data) + more for more in MORE_BITS[:-1]]}
     if method in CODEBOOKS:
-        return options | CODEBOOKS[method]
+        return CODEBOOKS[method]
     if method == CHEAP:
-        return options | {"codebook": cheap_codebook(problem, n_bits, seed)}
-    if method == TREE:
-        tree = known_classes(settings["data"], problem.classes)
-        vectors = hierarchy_vectors(tree.paths)
-        return options | {
-            "codebook": semantic_centres(vectors, n_bits, random_state=seed)
-        }
-    return options | {"codebook": codebook_as_it_is(problem, n_bits, method)}
+        return {"codebook": cheap_codebook(problem, n_bits, settings["seed"])}
+    if method in AS_IS:
+        return {"codebook": codebook_as_it_is(problem, n_bits, method)}
+    vectors = centres.hierarchy_vectors(known_classes(data, problem.classes))
+    seed = settings["seed"]
+    return {"codebook": centres.semantic_centres(vectors, n_bits, random_state=seed)}
 
 
 def cheap_codebook(problem: Problem, bits: int, seed: int) -> NDArray[Any]:
@@ -128,8 +115,8 @@ def cheap_codebook(problem: Problem, bits: int, seed: int) -> NDArray[Any]:
     part = problem.train[np.concatenate(kept)]
     n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
     X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
-    small = llc(bits, random_state=seed, n_iter=1)
-    codebook: NDArray[Any] = small.fit(X, problem.labels[part]).codebook_
+    small = llc(bits, random_state=seed, n_iter=1).fit(X, problem.labels[part])
+    codebook: NDArray[Any] = small.codebook_
     return codebook
 
 
@@ -153,12 +140,12 @@ def beside(
     """Learn codes in another way, and return a code for each class, too."""
     X, y = problem.X[problem.train], problem.labels[problem.train]
     if method == "OrthoHash":
-        centres = separated_centres(len(problem.classes), bits, random_state=seed)
-        loss = OrthoHash(centres)
-        hashing = DeepHash(bits, loss=loss, n_iter=N_ITER, random_state=seed)
-        encoder = hashing.fit(X, y).encoder_
+        n_classes = len(problem.classes)
+        means = centres.separated_centres(n_classes, bits, random_state=seed)
+        hashing = {"loss": OrthoHash(means), "n_iter": N_ITER, "random_state": seed}
+        encoder = DeepHash(bits, **hashing).fit(X, y).encoder_
     else:
         encoder = ITQ(bits, n_iter=0, random_state=seed).fit(X).encoder_
         scores = encoder.project(X)
-        centres = np.array([scores[y == c].mean(axis=0) for c in problem.classes])
-    return encoder, Codebook(pack(centres >= 0), bits, problem.classes)
+        means = np.array([scores[y == c].mean(axis=0) for c in problem.classes])
+    return encoder, Codebook(pack(means >= 0), bits, problem.classes)

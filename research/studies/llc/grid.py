@@ -1,70 +1,55 @@
 """What is run: LLC on frozen features, its decoders, retrieval, OOD and ablations."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from research.common.problems import N_CLASSES
 from research.core import plot
-from research.core.record import Metrics, Record, Settings
+from research.core.record import Metrics, Record
 from research.core.runner import Task, task
 from research.core.table import grid
-from research.studies.llc import (
-    codebooks,
-    modalities,
-    networks,
-    ood,
-    retrieval,
-    taxonomy,
-)
+from research.studies.llc import codebooks, modalities, networks, ood
+from research.studies.llc import retrieval as ranking
+from research.studies.llc import taxonomy as tree
 
 if TYPE_CHECKING:
     from research.core.study import Study
 
-DATA = ("icd10", "wordnet", "caltech101", "cifar10")
-TINY = {(0, "float"), (8, "LLC"), (8, "SVD, as it is"), (8, "OrthoHash")}
-Measure = Callable[[Settings], Metrics]
+DATA, SEVERAL = ("icd10", "wordnet", "caltech101", "cifar10"), "icd10-words"
+TINY = ((0, "float"), (8, "LLC"), (8, "SVD, as it is"))
 
 
 def tasks(tiny: bool = False) -> Iterator[Task]:
     """Yield what is run; a tiny run takes seconds."""
     if tiny:
-        small = [each for each in codebooks.cells("digits") if each in TINY]
-        yield from _tasks("accuracy", "digits", 1, small, codebooks.measure)
+        yield from _tasks("accuracy", "digits", 1, codebooks, TINY)
         return
     for data in DATA:
-        for part, seeds, module in (
-            ("accuracy", 5, codebooks),
-            ("taxonomy", 3, taxonomy),
-            ("separability", 3, networks),
-        ):
-            yield from _tasks(part, data, seeds, module.cells(data), module.measure)
+        yield from _tasks("accuracy", data, 5, codebooks)
+        yield from _tasks("taxonomy", data, 3, tree)
+        yield from _tasks("separability", data, 3, networks)
         for seed in range(3):
             yield from ood.tasks(data, seed)
-    cells = modalities.cells("caltech101")
-    yield from _tasks("cross_modal", "caltech101", 3, cells, modalities.measure)
-    for data in (*DATA, "icd10-words"):
-        yield from retrieval.tasks(data)
+    yield from _tasks("cross_modal", "caltech101", 3, modalities)
+    for data in (*DATA, SEVERAL):
+        yield from ranking.tasks(data)
 
 
 def _tasks(
-    part: str,
-    data: str,
-    seeds: int,
-    cells: Sequence[tuple[int, str]],
-    measure: Measure,
+    part: str, data: str, seeds: int, module: Any, only: Any = None
 ) -> Iterator[Task]:
     for seed in range(seeds):
-        for n_bits, method in cells:
+        for n_bits, method in only or module.cells(data):
             at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
-            yield task(part, at, partial(measure, at))
+            yield task(part, at, partial(module.measure, at))
 
 
 def for_claims(records: Iterable[Record]) -> list[Record]:
     """Return records with what claims compare, each as a metric of its own."""
-    found = [each for record in records for each in _FOR_CLAIMS[record.part](record)]
+    found = [each for one in records for each in _MADE.get(one.part, _as_is)(one)]
     count = Counter(_but_seed(each) for each in found if each.part == "ood")
     most = max(count.values(), default=0)
     # A rule may be refused with some seeds where codes are short.
@@ -79,18 +64,21 @@ def _with(record: Record, metrics: Metrics, **settings: Any) -> Record:
     return replace(record, settings={**record.settings, **settings}, metrics=metrics)
 
 
+def _as_is(record: Record) -> Iterator[Record]:
+    yield record
+
+
 def _accuracy(record: Record) -> Iterator[Record]:
     """Yield shares of right bits, nested codes as methods, and lengths over twice."""
     usual = codebooks.usual_bits(record.settings["data"])
-    length = record.settings["bits"]
-    right = record.metrics.get("matching_bits", 0) / max(length, 1)
-    metrics = {**record.metrics, "right_bits": right}
-    yield _with(record, metrics, beyond=length - usual)
+    n_bits = record.settings["bits"]
+    right = record.metrics.get("matching_bits", 0) / max(n_bits, 1)
+    yield _with(record, {**record.metrics, "right_bits": right}, beyond=n_bits - usual)
     for name, metrics in record.metrics.items():
         if name.startswith("at "):
             n_bits = int(name.split()[1])
-            prefix = {"bits": n_bits, "method": "prefix", "beyond": n_bits - usual}
-            yield _with(record, metrics, **prefix)
+            at = {"bits": n_bits, "beyond": n_bits - usual}
+            yield _with(record, metrics, method="prefix", **at)
 
 
 def _separability(record: Record) -> Iterator[Record]:
@@ -114,65 +102,58 @@ def _ood(record: Record) -> Iterator[Record]:
     if record.settings["method"] == ood.HELD_OUT:
         n_classes -= n_classes // 4
     beyond = record.settings["bits"] - 2 * (n_classes - 1).bit_length()
-    unknown = {"unknown": record.settings["method"], "beyond": beyond}
+    at = {"unknown": record.settings["method"], "beyond": beyond}
     for name, rule in record.metrics["rules"].items():
         spare = rule["predicted_rate"] - rule["foreign_accepted"]
-        yield _with(record, {**rule, "spare": spare}, method=name, **unknown)
+        yield _with(record, {**rule, "spare": spare}, method=name, **at)
         for each in rule["mixtures"] if name.startswith("radius") else ():
             for share in {*ood.MIXTURES} - {each["met"]}:
-                met = {"met": each["met"], "tuned_on": share, **unknown}
+                met = {**at, "met": each["met"], "tuned_on": share}
                 yield _with(record, each, method=name, **met)
     for each in record.metrics["tuned"]:
-        met = {"met": each["met"], "tuned_on": each["tuned_on"], **unknown}
+        met = {**at, "met": each["met"], "tuned_on": each["tuned_on"]}
         yield _with(record, each, method="tuned", **met)
 
 
 def _retrieval(record: Record) -> Iterator[Record]:
-    several = record.settings["data"] == "icd10-words"
-    yield _with(record, record.metrics, labels="several" if several else "one")
+    labels = "several" if record.settings["data"] == SEVERAL else "one"
+    yield _with(record, record.metrics, labels=labels)
 
 
-_FOR_CLAIMS: dict[str, Callable[[Record], Iterable[Record]]] = {
+_MADE: dict[str, Callable[[Record], Iterable[Record]]] = {
     "accuracy": _accuracy,
     "separability": _separability,
     "taxonomy": _taxonomy,
     "ood": _ood,
     "retrieval": _retrieval,
-    **dict.fromkeys(
-        ("ood_peers", "cross_modal", "choices", "unseen"),
-        lambda record: [record],
-    ),
 }
 
 #: Of the page.
 DECODERS = {"soft": "soft", "nearest": "nearest, expected", "exact": "exact"}
-DRAWN_SETS = ("icd10", "wordnet", "caltech101")
 FLOAT = "float features, linear SVM"
 TABLE = ("LLC", "predictable", *codebooks.AS_IS, "random", "OrthoHash", FLOAT)
 
 
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
-    drawn: dict[str, dict[str, plot.Curve]] = {
-        study.titles[data]: {
-            name: plot.curves(
-                study.select("accuracy", data=data, bits={"above": 0}), metric, ["LLC"]
-            )["LLC"]
+    drawn: dict[str, dict[str, plot.Curve]] = {}
+    for data in DATA[:3]:
+        found = study.select("accuracy", data=data, bits={"above": 0}, method="LLC")
+        drawn[study.titles[data]] = {
+            name: plot.curves(found, metric, ["LLC"])["LLC"]
             for name, metric in DECODERS.items()
         }
-        for data in DRAWN_SETS
-    }
-    rows = [
-        _with(each, each.metrics, data=study.titles[each.settings["data"]])
-        for each in study.select("accuracy", beyond=0, method=list(TABLE))
-    ]
+    rows = study.select("accuracy", beyond=0, method=list(TABLE))
     for each in study.select("accuracy", method="float"):
         metrics = {DECODERS["nearest"]: each.metrics["accuracy"]}
-        data = study.titles[each.settings["data"]]
-        rows.append(_with(each, metrics, data=data, method=FLOAT))
+        rows.append(_with(each, metrics, method=FLOAT))
     rows.sort(key=lambda each: TABLE.index(each.settings["method"]))
+    named = [
+        _with(each, each.metrics, data=study.titles[each.settings["data"]])
+        for each in rows
+    ]
     return {
         "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]} classes)" for d in DATA),
         "drawn": drawn,
-        "table": grid(rows, DECODERS["nearest"], columns="data", errors=False),
+        "table": grid(named, DECODERS["nearest"], columns="data", errors=False),
     }

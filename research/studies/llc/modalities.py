@@ -5,7 +5,6 @@ Qualities and places of test items occur in no training item, so that only the n
 shared. Nothing is chosen: the last epoch is kept.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -56,31 +55,25 @@ def load_sides(name: str, seed: int) -> dict[str, Problem]:
 
 
 def texts_of(classes: NDArray[Any], seed: int) -> Problem:
-    """Return features of texts on classes."""
+    """Return features of texts on classes; those to test by have words of their own."""
     rng, texts = np.random.default_rng(seed), []
-    for test, n in enumerate(N_TEXTS):
-        texts += [text for name in classes for text in written(name, n, test, rng)]
+    for qualities, places, n in zip(QUALITIES, PLACES, N_TEXTS, strict=True):
+        pairs = list(product(qualities.split(","), places.split(",")))
+        for each in classes:
+            words = str(each).replace("_", " ").lower()
+            chosen = [pairs[i] for i in rng.permutation(len(pairs))[:n]]
+            texts += [f"a {quality} {words} {place}" for quality, place in chosen]
     labels = np.concatenate([np.repeat(classes, n) for n in N_TEXTS])
     train, query = np.split(np.arange(len(texts)), [len(classes) * N_TEXTS[0]])
     X = backbones.load("wordllama-256").extract(texts)
     return Problem(X, labels, train, query, train)
 
 
-def written(name: Any, n: int, test: int, rng: np.random.Generator) -> list[str]:
-    """Return different texts on a class; those to test by have words of their own."""
-    words = str(name).replace("_", " ").lower()
-    pairs = list(product(QUALITIES[test].split(","), PLACES[test].split(",")))
-    chosen = rng.permutation(len(pairs))[:n]
-    return [f"a {pairs[i][0]} {words} {pairs[i][1]}" for i in chosen]
-
-
 def measure(settings: Settings) -> Metrics:
     """Learn both encoders, and rank each modality for the other."""
     sides = load_sides(settings["data"], settings["seed"])
-    encoders = {
-        name: sides[name].learn(learner).encoder_
-        for name, learner in learners(sides, settings).items()
-    }
+    made = learners(sides, settings)
+    encoders = {name: sides[name].learn(each).encoder_ for name, each in made.items()}
     items = {name: side.X[side.query] for name, side in sides.items()}
     codes = {name: encoders[name].encode(X) for name, X in items.items()}
     found = directions(sides, codes, "hamming")
@@ -90,36 +83,28 @@ def measure(settings: Settings) -> Metrics:
     return found
 
 
-def learners(sides: Mapping[str, Problem], settings: Settings) -> dict[str, Any]:
+def learners(sides: dict[str, Problem], settings: Settings) -> dict[str, Any]:
     """Return an untrained learner for each modality."""
     n_bits, method, seed = (settings[key] for key in ("bits", "method", "seed"))
     if method == PREDICTED:
         return {name: PredictedClass() for name in sides}
-    options: dict[str, Any] = {"validation": 0}
     if method == APART:
-        return {
-            name: llc(n_bits, random_state=seed + 1000 * i, **options)
-            for i, name in enumerate(sides)
-        }
+        apart = {name: seed + 1000 * i for i, name in enumerate(sides)}
+        return {n: llc(n_bits, random_state=s, validation=0) for n, s in apart.items()}
     giver, kind = SHARED[method]
     first = llc(n_bits, codebook=kind, n_iter=1, random_state=seed)
     book = sides[giver].learn(first).codebook_
-    return {name: llc(codebook=book, random_state=seed, **options) for name in sides}
+    return {n: llc(codebook=book, random_state=seed, validation=0) for n in sides}
 
 
 def directions(
-    sides: Mapping[str, Problem], items: Mapping[str, Any], metric: str
+    sides: dict[str, Problem], items: dict[str, Any], metric: str
 ) -> dict[str, Any]:
     """Return the mAP of each modality as queries to each."""
-    labels = {name: side.labels[side.query] for name, side in sides.items()}
-    return {
-        f"{asked} to {ranked}": float(
-            mean_average_precision(
-                items[asked],
-                items[ranked],
-                share_label(labels[asked], labels[ranked]),
-                metric=metric,
-            ).value
-        )
-        for asked, ranked in product(sides, sides)
-    }
+    labels, found = {n: side.labels[side.query] for n, side in sides.items()}, {}
+    for asked, ranked in product(sides, sides):
+        right = share_label(labels[asked], labels[ranked])
+        both = items[asked], items[ranked]
+        value = mean_average_precision(*both, right, metric=metric).value
+        found[f"{asked} to {ranked}"] = float(value)
+    return found

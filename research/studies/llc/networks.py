@@ -1,10 +1,9 @@
 """Section 4.4: what has to be trained for the codes of classes.
 
-A small network on frozen features takes the place of the paper's ResNet50. It is
-trained by LLC; a linear classifier on what it gives shows what the codes leave. The
-other way round, a network that was trained to classify learns to give the same codes:
-with its projection only, with its last layer, and whole. Of every training the epoch is
-kept that classifies held-out items best.
+A small network on frozen features is trained by LLC; a linear classifier on what it
+gives shows what the codes leave. The other way round, one that was trained to classify
+learns the same codes: with its projection only, with its last layer, and whole. Of
+every training the epoch is kept that classifies held-out items best.
 """
 
 from copy import deepcopy
@@ -36,11 +35,9 @@ TRAINED: dict[str, int | None] = {"projection": 0, "last layer": 1, "all layers"
 class Classifier(DeepHash):
     """A network whose epochs are judged as LLC's are: by accuracy, not by signs."""
 
-    def _train(
-        self, problem: Any, network: Any, loss: Any, *rest: Any, **options: Any
-    ) -> Any:
-        options["classify"] = getattr(loss, "classify", lambda scores: scores)
-        return super()._train(problem, network, loss, *rest, **options)
+    def _train(self, problem: Any, network: Any, loss: Any, *rest: Any, **more: Any):
+        more["classify"] = getattr(loss, "classify", lambda scores: scores)
+        return super()._train(problem, network, loss, *rest, **more)
 
 
 class PhaseOne(Classifier):
@@ -77,21 +74,26 @@ def measure(settings: Settings) -> Metrics:
     options = {"n_iter": N_ITER, "backbone_rate": 1.0, "random_state": seed}
     new = llc(n_bits, backbone=network(X, seed), **options)
     whole, plain = problem.learn(new), network(X, seed)
-    n_classes = len(problem.classes)
-    classes = Classifier(n_classes, loss=ClassLoss(), backbone=plain, **options)
-    classifier = problem.learn(classes)
-    book = whole.codebook_of_classes()
+    classes = {"loss": ClassLoss(), "backbone": plain, **options}
+    classifier = problem.learn(Classifier(len(problem.classes), **classes))
+    guesses = classifier.classes_[scores_of(classifier, problem).argmax(axis=1)]
+    phase = {"loss": PhaseOneLoss(), "n_iter": CODEBOOK_EPOCHS}
+    one = PhaseOne(n_bits, random_state=seed, **phase)
+    two = llc(n_bits, n_iter=N_ITER, random_state=seed)
     found: dict[str, Any] = {
-        "phases": phases(problem, n_bits, seed),
-        "trained for codes": decoded(whole, book, problem),
+        "phases": {
+            name: decoded(problem.learn(head), problem)
+            for name, head in (("1", one), ("2", two))  # with a linear head
+        },
+        "trained for codes": decoded(whole, problem),
         "linear on its features": linear_on(whole, problem),
-        "classifier": classified(classifier, problem),
+        "classifier": float(np.mean(guesses == problem.labels[problem.query])),
         "linear on the classifier's features": linear_on(classifier, problem),
     }
     for name, n_layers in TRAINED.items():
         front = {"backbone": deepcopy(plain), "trainable": n_layers}
         learner = llc(codebook=whole.codebook_, **front, **options)
-        found[name] = decoded(problem.learn(learner), book, problem)
+        found[name] = decoded(problem.learn(learner), problem)
     return found
 
 
@@ -100,21 +102,9 @@ def network(X: NDArray[np.float32], seed: int) -> nn.Module:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         layers: list[nn.Module] = []
-        width = X.shape[1]
-        for wider in WIDTHS:
-            layers += [nn.Linear(width, wider), nn.ReLU()]
-            width = wider
+        for narrow, wide in zip((X.shape[1], *WIDTHS), WIDTHS, strict=False):
+            layers += [nn.Linear(narrow, wide), nn.ReLU()]
         return nn.Sequential(*layers)
-
-
-def phases(problem: Problem, bits: int, seed: int) -> Metrics:
-    """Return the accuracies after phase 1 and after phase 2, with a linear head."""
-    one = PhaseOne(bits, loss=PhaseOneLoss(), n_iter=CODEBOOK_EPOCHS, random_state=seed)
-    both = {"1": one, "2": llc(bits, n_iter=N_ITER, random_state=seed)}
-    return {
-        name: decoded(learner, learner.codebook_of_classes(), problem)
-        for name, learner in ((n, problem.learn(each)) for n, each in both.items())
-    }
 
 
 def scores_of(learner: Any, problem: Problem) -> NDArray[np.float32]:
@@ -124,17 +114,11 @@ def scores_of(learner: Any, problem: Problem) -> NDArray[np.float32]:
     return found
 
 
-def decoded(learner: Any, book: Codebook, problem: Problem) -> Metrics:
+def decoded(learner: Any, problem: Problem) -> Metrics:
     """Return the accuracies; of classes that are equally near, each has its share."""
     codes = pack(scores_of(learner, problem) >= 0)
-    truth = problem.labels[problem.query]
+    book, truth = learner.codebook_of_classes(), problem.labels[problem.query]
     return accuracies(book, codes, truth, codes=codes, credit="expected")
-
-
-def classified(learner: Any, problem: Problem) -> float:
-    """Return the accuracy of the largest score."""
-    found = learner.classes_[scores_of(learner, problem).argmax(axis=1)]
-    return float(np.mean(found == problem.labels[problem.query]))
 
 
 def linear_on(learner: Any, problem: Problem) -> float:

@@ -19,16 +19,9 @@ from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._trainer import smooth
+from research.common import class_codes
 from research.common.choices import Choice, best_of, measured
-from research.common.class_codes import (
-    CODEBOOKS,
-    N_ITER,
-    REAL,
-    PredictedClass,
-    RealValued,
-    llc,
-    possible,
-)
+from research.common.class_codes import REAL, PredictedClass, possible
 from research.common.problems import N_CLASSES, Problem, choice_problem, load_problem
 from research.core.record import Metrics, Settings, key_of, store_of
 from research.core.runner import Task, task
@@ -56,28 +49,26 @@ STORE = store_of("llc")
 
 def tasks(data: str) -> Iterator[Task]:
     """Yield what is chosen, and the cells of every seed."""
-    whole = WHOLE[:SEVERAL] if data == "icd10-words" else WHOLE
-    cells = [(0, method) for method in whole]
+    cells = [(0, each) for each in WHOLE[: SEVERAL if data == "icd10-words" else None]]
     for n_bits in LENGTHS:
         methods = (*BOOKS, *LOSSES, *SHALLOW, REAL)
         cells += [(n_bits, m) for m in methods if possible(m, n_bits, N_CLASSES[data])]
     for n_bits, method in cells:
         chosen = yield from settled(data, method, n_bits)
         for seed in range(N_SEEDS):
-            settings = {"data": data, "bits": n_bits, "method": method, "seed": seed}
-            measure_it = partial(measure, settings, chosen)
-            yield task("retrieval", settings, measure_it)
+            at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
+            yield task("retrieval", at, partial(measure, at, chosen))
 
 
 def measure(settings: Settings, chosen: tuple[float, int] | None) -> Metrics:
     """Learn codes, and rank the base for the queries."""
-    data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
+    data, method = settings["data"], settings["method"]
     if method in LOSSES:
         return loss_metrics(settings)
     if chosen is None:
         raise ArgumentError(f"{data} {method}: measure choices and unseen first")
     problem = load_problem(data, settings["seed"])
-    learner = make(method, n_bits, settings["seed"], *chosen)
+    learner = make(method, settings["bits"], settings["seed"], *chosen)
     start = time.perf_counter()
     if learner is not None:
         problem.learn(learner)
@@ -94,8 +85,8 @@ def measure(settings: Settings, chosen: tuple[float, int] | None) -> Metrics:
 
 def loss_metrics(settings: Settings) -> Metrics:
     """Return what the study of lower bounds has measured of a loss by itself."""
-    head = {"head": "linear", "control": "", "method": LOSSES[settings["method"]]}
-    key = key_of("ranking", {**settings, **head})
+    alone = {"head": "linear", "control": "", "method": LOSSES[settings["method"]]}
+    key = key_of("ranking", {**settings, **alone})
     for record in store_of("lower_bound").read("ranking"):
         if record.key == key:
             return {name: record.metrics[name] for name in ("map", "fit_seconds")}
@@ -105,8 +96,7 @@ def loss_metrics(settings: Settings) -> Metrics:
 def label_ranking(learner: Any, problem: Problem) -> float:
     """Return how well classes are ranked for items that have several.
 
-    By the products of scores with codes, as soft decoding does, or by an SVM for each;
-    of each class of an item, the share of right ones among those above it.
+    By the products of scores with codes, as soft decoding does, or by an SVM for each.
     """
     X, Y = problem.X[problem.query], problem.labels[problem.query]
     if isinstance(learner, PredictedClass):
@@ -119,33 +109,31 @@ def label_ranking(learner: Any, problem: Problem) -> float:
 def settled(data: str, method: str, bits: int) -> Choice:
     """Return rate, or regulariser, and epochs that rank held-out items best."""
     at = {"data": data, "head": "linear", "method": method, "control": ""}
+    mine = at if bits == bits_to_choose_at(at) else {**at, "bits": bits}
+    usual = USUAL_EPOCHS if data in NEW_BASE else REAL_EPOCHS
 
     def by_trainer(rate: float) -> Choice:
         found = yield from tried(at, rate)
         return found and found["map"]
-
-    def by_ranking(rate: float) -> Choice:
-        usual = USUAL_EPOCHS if data in NEW_BASE else REAL_EPOCHS
-        return after_epochs({**at, "rate": rate}, usual)
 
     if method not in (*BOOKS, REAL, "CCA-ITQ"):
         return 0.0, 0
     if method == "CCA-ITQ":
         reg = yield from best_of(REGULARISERS, by_trainer)
         return reg and (reg, 0)
-    mine = {} if bits == bits_to_choose_at(at) else {"bits": bits}
     if data in NEW_BASE or method == REAL:  # the trainer ranks what is trained on
+        by_ranking = partial(unseen_after, at, usual)
         rate = yield from best_of(RATES, by_ranking, MORE_RATES)
-        after = partial(after_epochs, {**at, "rate": rate, **mine})
+        after = partial(unseen_after, mine, rate=rate)
         epochs = rate and (yield from best_of(EPOCHS, after, MORE_EPOCHS))
         return epochs and (rate, epochs)
     rate = yield from best_of(RATES, by_trainer, MORE_RATES)
-    found = rate and (yield from tried({**at, **mine}, rate))
+    found = rate and (yield from tried(mine, rate))
     return found and (rate, found["epochs"])
 
 
 def bits_to_choose_at(at: Settings) -> int:
-    """Return the length that settings name, the usual, or the shortest if too few do.
+    """Return the length of settings, else the usual one, or the shortest.
 
     Few classes have few directions between them.
     """
@@ -154,11 +142,11 @@ def bits_to_choose_at(at: Settings) -> int:
     return bits
 
 
-def after_epochs(at: Settings, epochs: int) -> Choice:
+def unseen_after(at: Settings, epochs: int, rate: float) -> Choice:
     """Return how well held-out items rank after a number of epochs, over seeds."""
     values = []
     for seed in range(CHOSEN_SEED, CHOSEN_SEED + N_ASKED):
-        settings = {**at, "epochs": epochs, "seed": seed}
+        settings = {**at, "rate": rate, "epochs": epochs, "seed": seed}
         one = task("unseen", settings, partial(unseen, settings))
         found = yield from measured(one, STORE)
         values.append(found and found["unseen"])
@@ -168,8 +156,7 @@ def after_epochs(at: Settings, epochs: int) -> Choice:
 def unseen(settings: Settings) -> Metrics:
     """Train for a number of epochs, and let held-out items rank."""
     data, method, seed = (settings[key] for key in ("data", "method", "seed"))
-    problem = choice_problem(data, seed, N_SEEDS)
-    bits = bits_to_choose_at(settings)
+    problem, bits = choice_problem(data, seed, N_SEEDS), bits_to_choose_at(settings)
     learner = make(method, bits, seed, settings["rate"], settings["epochs"])
     learner.set_params(validation=0.1)
     if method == REAL:  # keeps the last epoch: the best would be that of its signs
@@ -180,11 +167,8 @@ def unseen(settings: Settings) -> Metrics:
     if data in NEW_BASE:  # every other item of each class, and the other way about
         rows = rows[np.argsort(problem.labels[rows], kind="stable")]
         sides = [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
-    values = [
-        ranked(learner, method, replace(problem, query=asked, base=base, at=None))
-        for asked, base in sides
-    ]
-    return {"unseen": float(np.mean(values))}
+    asked = [replace(problem, query=q, base=b, at=None) for q, b in sides]
+    return {"unseen": float(np.mean([ranked(learner, method, p) for p in asked]))}
 
 
 def tried(at: Settings, value: float) -> Choice:
@@ -195,16 +179,13 @@ def tried(at: Settings, value: float) -> Choice:
 
 def choose(settings: Settings) -> Metrics:
     """Train with a tenth of the items held out, and let these rank the others."""
-    data, method = settings["data"], settings["method"]
+    data, method, rate = (settings[key] for key in ("data", "method", "rate"))
     problem = choice_problem(data, CHOSEN_SEED, N_SEEDS)
-    bits = bits_to_choose_at(settings)
-    learner = make(method, bits, CHOSEN_SEED, settings["rate"])
+    learner = make(method, bits_to_choose_at(settings), CHOSEN_SEED, rate)
     if method in SHALLOW:
         rows = np.random.default_rng(CHOSEN_SEED).permutation(problem.train)
         query, train = np.split(rows, [len(rows) // 10])
-        base = train
-        if data in NEW_BASE:
-            query, base = np.array_split(query, 2)
+        query, base = np.array_split(query, 2) if data in NEW_BASE else (query, train)
         problem = replace(problem, train=train, base=base, query=query)
         return {"map": ranked(problem.learn(learner), method, problem)}
     values = [record["map"] for record in problem.learn(learner).history_]
@@ -217,17 +198,19 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
     With `epochs` it trains on all items for so long, without them as long as any, with
     a tenth of the items held out.
     """
-    shared: dict[str, Any] = {"n_iter": epochs or N_ITER, "random_state": seed}
+    n_iter = epochs or class_codes.N_ITER
+    deep: dict[str, Any] = {"n_iter": n_iter, "learning_rate": value}
     if epochs:
-        shared["validation"] = 0
+        deep["validation"] = 0
     if method in BOOKS:
-        return llc(bits, learning_rate=value, **shared, **CODEBOOKS[method])
+        book = class_codes.CODEBOOKS[method]
+        return class_codes.llc(bits, random_state=seed, **deep, **book)
     if method == REAL:
-        return DeepHash(bits, loss=RealValued(), learning_rate=value, **shared)
-    if method == "CCA-ITQ":
-        return CCAITQ(bits, reg=value, random_state=seed)
+        loss = class_codes.RealValued()
+        return DeepHash(bits, loss=loss, random_state=seed, **deep)
     if method in SHALLOW:
-        return SHALLOW[method](bits, random_state=seed)
+        reg = {"reg": value} if method == "CCA-ITQ" else {}
+        return SHALLOW[method](bits, random_state=seed, **reg)
     if method == "features":
         return None
     return PredictedClass(numbered=method.endswith("number"))
@@ -237,14 +220,13 @@ def ranked(learner: Any, method: str, problem: Problem) -> float:
     """Return the mAP, by Hamming distances or by the cosines of real numbers."""
     query, base = problem.query, problem.base
     right = share_label(problem.labels[query], problem.labels[base])
-    sides = [problem.X[rows] for rows in (query, base)]
     metric = "cosine" if method in ("features", REAL) else "hamming"
     if method == "features":
         centre = problem.X[problem.train].mean(axis=0)
-        sides = [side - centre for side in sides]
+        sides = [problem.X[rows] - centre for rows in (query, base)]
     else:
         encoder = learner.encoder_
         by = encoder.project if metric == "cosine" else encoder.encode
-        sides = [by(side) for side in sides]
+        sides = [by(problem.X[rows]) for rows in (query, base)]
     found = mean_average_precision(*sides, right, at=problem.at, metric=metric)
     return float(found.value)

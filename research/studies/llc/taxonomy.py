@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from fewbits.analysis import (
-    Taxonomy,
-    taxonomy,
-    taxonomy_agreement,
-    tree_agreement,
-    vector_taxonomy,
-)
+from fewbits import analysis
 from fewbits.decoding import Codebook
 from research.common.class_codes import llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
@@ -36,10 +30,7 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
 }
 #: Without length: two kinds of real-valued vectors, and what chance does to the better.
 REAL = ("class means", "classifier rows", "class means, blocks shuffled")
-LENGTHS = (14, 20, 32)
-N_PERMUTATIONS, COST = 199, 0.01
-#: Whose codes and products are kept.
-KEPT_SEED, KEPT_BITS = 0, 20
+LENGTHS, N_PERMUTATIONS, COST = (14, 20, 32), 199, 0.01
 
 
 def cells(data: str) -> list[tuple[int, str]]:
@@ -55,45 +46,36 @@ def cells(data: str) -> list[tuple[int, str]]:
 
 def measure(settings: Settings) -> Metrics:
     """Compare the tree of a method with the known one, and with real-valued ones."""
-    data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
-    seed = settings["seed"]
+    data, method, seed = (settings[key] for key in ("data", "method", "seed"))
     problem = load_problem(data, seed)
-    known = known_classes(data, problem.classes)
-    if n_bits:
-        book = codebook(problem, n_bits, method, seed)
-        tree = taxonomy(book.codes, n_bits, book.names)
+    vectors, paths = real_vectors(problem), known_classes(data, problem.classes)
+    if settings["bits"]:
+        book = codebook(problem, settings["bits"], method, seed)
+        tree = analysis.taxonomy(book.codes, book.n_bits, book.names)
     else:
-        vectors = real_vectors(problem)[method.split(",")[0]]
-        tree = vector_taxonomy(vectors, problem.classes)
-    paths = known.paths
+        mine = vectors[method.split(",")[0]]
+        tree = analysis.vector_taxonomy(mine, problem.classes)
     if "shuffled" in method:
         order = np.random.default_rng(seed).permutation(len(paths))
         paths = [paths[i] for i in order]
-    found = agreement(tree, paths) | alike(tree, problem)
-    if seed == KEPT_SEED and n_bits == KEPT_BITS:
-        found["codes"] = [row.tobytes().hex() for row in book.codes]
-        found["paths"] = list(zip(known.kinds, problem.classes.tolist(), strict=True))
-    elif seed == KEPT_SEED and method == "classifier rows":
-        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        found["cosines"] = (100 * unit @ unit.T).round().astype(int).tolist()
-    return found
-
-
-def agreement(tree: Taxonomy, paths: list[tuple[str, ...]]) -> dict[str, Any]:
-    """Return how a tree agrees with a known one."""
-    found = tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
+    known = analysis.tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
     # With several levels, the one that makes most of the classes.
-    level = max(found.purity, key=lambda level: level.n_groups)
-    return {
+    level = max(known.purity, key=lambda level: level.n_groups)
+    found = {
         "groups": level.n_groups,
-        "cophenetic": found.cophenetic.value,
-        "cophenetic_p": found.cophenetic.p_value,
-        "distances": found.distances.value,
+        "cophenetic": known.cophenetic.value,
+        "cophenetic_p": known.cophenetic.p_value,
+        "distances": known.distances.value,
         "purity": level.purity.value,
         "purity_chance": level.purity.chance,
         "purity_p": level.purity.p_value,
         "own_cophenetic": tree.cophenetic_correlation,
     }
+    for name, each in vectors.items():
+        other = analysis.vector_taxonomy(each, problem.classes)
+        both = analysis.taxonomy_agreement(tree, other, n_permutations=19)
+        found[f"with {name}"] = both.distances.value
+    return found
 
 
 def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
@@ -103,16 +85,6 @@ def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
     learner = llc(bits, n_iter=1, random_state=seed, **CODEBOOKS[method])
     book: Codebook = problem.learn(learner).codebook_of_classes()
     return book
-
-
-def alike(tree: Taxonomy, problem: Problem) -> Metrics:
-    """Return how the distances of classes agree with those of real-valued vectors."""
-    found = {}
-    for name, vectors in real_vectors(problem).items():
-        other = vector_taxonomy(vectors, problem.classes)
-        both = taxonomy_agreement(tree, other, n_permutations=19)
-        found[f"with {name}"] = both.distances.value
-    return found
 
 
 @lru_cache(maxsize=1)

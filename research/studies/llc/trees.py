@@ -1,8 +1,7 @@
 """The known trees of classes: chapters of ICD-10, and the senses of WordNet."""
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -17,40 +16,21 @@ SYNSETS = dict(
 )
 
 
-class KnownClasses(NamedTuple):
-    """What is known of each class: its path from the root, and a broad kind."""
-
-    paths: list[tuple[str, ...]]
-    kinds: list[str]
-
-
-def known_classes(name: str, classes: NDArray[Any]) -> KnownClasses:
-    """Return the tree over the classes of ``icd10 caltech101 cifar10 wordnet``.
+def known_classes(name: str, classes: NDArray[Any]) -> list[tuple[str, ...]]:
+    """Return the path of each class of ``icd10 caltech101 cifar10 wordnet``.
 
     Blocks of ICD-10 lie in chapters. Classes of images and kinds of nouns lie where
-    WordNet has them; what it calls their domain is their kind.
+    WordNet has them.
     """
-    names = [str(each) for each in classes]
+    names = senses = [str(each) for each in classes]
     if name == "icd10":
-        return _blocks(names)
+        labels = datasets.load_icd10().labels
+        above = dict(zip(labels["block"], labels["chapter"], strict=True))
+        return [(str(above[block]), block) for block in names]
     if name == "caltech101":
-        return _senses(names, [SYNSETS[each] for each in names])
+        senses = [SYNSETS[each] for each in names]
     if name == "cifar10":  # the first noun of a name
         words = ["car" if each == "automobile" else each for each in names]
-        return _senses(names, [f"{word}.n.01" for word in words])
-    return _senses(names, names)
-
-
-def _blocks(blocks: list[str]) -> KnownClasses:
-    labels = datasets.load_icd10().labels
-    above = dict(zip(labels["block"], labels["chapter"], strict=True))
-    chapters = [str(above[block]) for block in blocks]
-    return KnownClasses(list(zip(chapters, blocks, strict=True)), chapters)
-
-
-def _senses(names: list[str], senses: Iterable[str]) -> KnownClasses:
-    nouns, keys = datasets.load_wordnet(), list(senses)
-    domain = dict(zip(nouns.keys, nouns.labels["domain"].tolist(), strict=True))
-    above = datasets.hypernym_paths(nouns, keys)
-    paths = [(*path, name) for path, name in zip(above, names, strict=True)]
-    return KnownClasses(paths, [domain[key] for key in keys])
+        senses = [f"{word}.n.01" for word in words]
+    above = datasets.hypernym_paths(datasets.load_wordnet(), senses)
+    return [(*path, each) for path, each in zip(above, names, strict=True)]

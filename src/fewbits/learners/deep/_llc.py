@@ -103,7 +103,7 @@ class LLC(DeepLearner):
     that are centred (``standardize``) have not, and without a bias a bit that most
     classes share is a matter of chance.
     Few classes share many: of ten, a bias raises mAP at 64 bits by more than a tenth;
-    of a hundred it gives little (``docs/results/llc_retrieval.md``, ``llc.md``).
+    of a hundred it gives little (``docs/papers/llc.md``).
     "svd" and "cca" know what the features of the backbone tell of classes when
     `fit` begins: train an untrained one to classify before.
     Phase 1 as published turns hardly any bit on small data, as its learning rate is

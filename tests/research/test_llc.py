@@ -1,0 +1,102 @@
+"""What the study of LLC shares with others, and what its claims compare."""
+
+import numpy as np
+import pytest
+
+from fewbits.codes import unpack
+from research.common.choices import best_of, measured
+from research.common.class_codes import PredictedClass, possible
+from research.common.problems import load_problem, word_labels
+from research.core.record import Record, Store
+from research.core.runner import run, task
+from research.studies.llc.grid import for_claims
+from research.studies.llc.trees import SYNSETS
+
+
+def test_codes_of_the_predicted_class():
+    X = np.repeat(np.eye(3, dtype=np.float32), 5, axis=0)
+    y = np.repeat(["x", "y", "z"], 5)
+    numbered = PredictedClass(numbered=True).fit(X, y)
+    assert numbered.n_bits == 2
+    numbers = unpack(numbered.encode(X), 2) @ [1, 2]
+    assert np.array_equal(numbers, np.unique(y, return_inverse=True)[1])
+    one_hot = np.repeat(np.eye(3, dtype=np.uint8), 5, axis=0)
+    for labels in (y, one_hot):
+        found = PredictedClass().fit(X, labels).encode(X)
+        np.testing.assert_array_equal(unpack(found, 3), one_hot)
+
+
+def test_few_classes_have_few_directions_between_them():
+    assert not possible("SVD, as it is", 10, 10)
+    assert possible("SVD", 9, 10)
+    assert possible("LLC", 64, 10)
+    assert not possible("LLC from CCA", 64, 10)
+
+
+def test_what_is_trained_on_is_never_asked():
+    problem = load_problem("digits", 3)
+    assert not set(problem.query) & {*problem.train, *problem.base}
+    counts = np.unique(problem.labels[problem.train], return_counts=True)[1]
+    assert (len(problem.classes), *set(counts)) == (10, 60)
+
+
+def test_labels_are_common_long_words():
+    found = word_labels(["Cholera, acute", "acute fever", "of a leg", "fever"])
+    assert found.shape == (4, 3)  # acute, fever, cholera
+    assert found.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 0], [0, 1, 0]]
+
+
+def _asked(best, store, values, more):
+    def quality(value):
+        one = task("p", {"value": value}, lambda: {"m": -abs(value - best)})
+        found = yield from measured(one, store)
+        return found and found["m"]
+
+    found.append((yield from best_of(values, quality, more)))
+
+
+found = []
+
+
+@pytest.mark.parametrize(
+    ("best", "tried"), [(2, [1, 2, 3]), (5, [1, 2, 3, 4, 5, 6]), (0, [1, 2, 3, 0])]
+)
+def test_the_search_goes_on_while_the_last_is_best(best, tried, tmp_path):
+    store = Store(tmp_path / "a.parquet")
+    store.put([])
+    found.clear()
+    run(_asked(best, store, (1, 2, 3), (0, 4, 5, 6)), store, report=lambda _: None)
+    assert found == [best]
+    assert [r.settings["value"] for r in store.read()] == tried
+
+
+def _rules(seed, *names):
+    rule = {"predicted_rate": 0.05, "foreign_accepted": 0.2}
+    mixed = [{"met": share, "F1 (foreign)": share} for share in (0.1, 0.5, 0.9)]
+    rules = {name: {**rule, "mixtures": mixed} for name in names}
+    tuned = [{"tuned_on": 0.1, "met": 0.9, "F1 (foreign)": 0.4}]
+    settings = {"data": "icd10", "bits": 14, "method": "held-out classes"}
+    return Record("ood", settings, seed, {"rules": rules, "tuned": tuned})
+
+
+def test_rules_meet_other_shares_than_a_threshold_was_tuned_on():
+    both = "radius 0", "predicted, 0.05"
+    found = for_claims([_rules(0, *both), _rules(1, *both)])
+    rules = [each for each in found if each.settings["method"] == "radius 0"]
+    met = {(r.settings.get("tuned_on"), r.settings.get("met")) for r in rules}
+    assert len(rules) == 2 * (1 + 6)
+    assert (0.1, 0.1) not in met
+    assert all(each.settings["beyond"] == 0 for each in found)  # of 94 known classes
+    (spare,) = {r.metrics["spare"] for r in found if "spare" in r.metrics}
+    assert spare == pytest.approx(-0.15)
+
+
+def test_a_rule_that_is_refused_with_a_seed_is_left_out():
+    records = [_rules(0, "radius 0", "predicted, 0.05"), _rules(1, "radius 0")]
+    methods = {each.settings["method"] for each in for_claims(records)}
+    assert methods == {"radius 0", "tuned"}
+
+
+def test_the_classes_of_caltech_have_senses():
+    assert len(SYNSETS) == 101  # with both kinds of faces
+    assert SYNSETS["beaver"] == "beaver.n.07"
