@@ -6,7 +6,7 @@ from torch import Tensor
 
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses import Loss, Setting
+from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
 
 #: Codebooks of LLC's table 1, and ways to get one for less.
@@ -41,8 +41,8 @@ def possible(method: str, bits: int, n_classes: int) -> bool:
 class RealValued(Loss):
     """Classify by the scores themselves: what GreedyHash is without the sign."""
 
-    def start(self, setting: Setting) -> None:
-        self.layer = linear_classifier(setting)
+    def start(self, context: LossContext) -> None:
+        self.layer = linear_classifier(context)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return class_loss(self.layer(scores), batch)

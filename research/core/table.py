@@ -74,8 +74,10 @@ def effect_of(finding: Finding) -> str:
 def _method_beside(finding: Finding) -> str:
     """Return the method of the right side, where the claim names none."""
     claim = finding.claim
+    method = dict(finding.beside).get("method", "")
     named = "method" in claim.right or not claim.right
-    return "" if named else str(dict(finding.beside).get("method", ""))
+    same = claim.each == "method" and dict(finding.setting).get("method") == method
+    return "" if named or same else str(method)
 
 
 def at(finding: Finding, titles: Mapping[str, str]) -> str:
@@ -85,6 +87,8 @@ def at(finding: Finding, titles: Mapping[str, str]) -> str:
     parts = [titles.get(name, name)] if name else []
     if settings.get("bits"):
         parts.append(f"{settings['bits']:,} bits")
+    if finding.claim.each != "data":
+        parts.append(str(settings.get(finding.claim.each)))
     right = _method_beside(finding)
     if right:
         parts.append(f"beside {right}")

@@ -77,8 +77,9 @@ def fit(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A parameter of the method, as density=0.05; once for each. 'fewbits "
-            "methods METHOD' tells what there is.",
+            help="A setting of the method, as density=0.05, or, in a group, as "
+            "training.learning_rate=0.001; once for each. 'fewbits methods METHOD' "
+            "lists them.",
         ),
     ] = None,
     kernel_map: Annotated[

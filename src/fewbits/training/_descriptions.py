@@ -11,8 +11,8 @@ from fewbits._repr import one_line
 from fewbits.training._methods import (
     DEEP_METHODS,
     METHODS,
+    PYTHON_ONLY,
     SUPERVISED,
-    UNTYPED,
     has_torch,
     parameters_of,
     parts_of,
@@ -107,12 +107,15 @@ def _summary(method: str) -> str:
 def _settings(method: str) -> Iterator[Setting]:
     own = _documented(what_makes(method))
     known = {**_of_deep(method), **{n: told for n, told in own.items() if told[0]}}
+    for group, kind in what_makes(method).configs.items():
+        in_group = _documented(kind)
+        known |= {f"{group}.{name}": told for name, told in in_group.items()}
     for part, kinds in parts_of(method).items():
         for made in reversed(kinds.values()):
             of_part = _documented(made)
             known |= {f"{part}.{name}": told for name, told in of_part.items()}
     for name in parameters_of(method):
-        if name not in _OWN_OPTIONS.union(UNTYPED):
+        if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
             yield Setting(name, *known.get(name, ("", "")))
 
 

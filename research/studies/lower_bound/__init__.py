@@ -1,0 +1,1 @@
+"""Posterior control of deep hashing losses."""

@@ -1,0 +1,292 @@
+"""What is run: losses with posterior control ("D"), its targets, or neither.
+
+Heads on frozen features, their codes on a plane, a toy distribution, and CIFAR-10 from
+pixels. The paper does not say whether the control is added to a loss or takes its
+place: "D alone" is the latter. "centres" are plain targets at the same centres;
+"frozen" is a surrogate that stays as it was drawn.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from fewbits.analysis import code_bound, map_codes
+from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
+from fewbits.learners.deep import DeepHash
+from fewbits.learners.deep.losses import LOSSES
+from research.common.problems import Problem, load_problem
+from research.core import plot
+from research.core.claims import Claim, findings
+from research.core.record import Metrics, Record
+from research.core.runner import Task, task
+from research.core.table import decimal, markdown
+from research.studies.lower_bound import pixels, toy
+from research.studies.lower_bound.nets import (
+    ALONE,
+    CONTROLS,
+    FOLLOWED,
+    N_SEEDS,
+    Chosen,
+    MissingChoiceError,
+    Net,
+    best_epoch,
+    choose,
+    every_epoch,
+    follow,
+)
+
+if TYPE_CHECKING:
+    from research.core.study import Study
+
+LENGTHS, MORE_LENGTHS, FEW_SEEDS = (16, 32, 64), (8, 10, 48), 3
+#: Beside LLC, at more lengths and on more sets.
+BESIDE_LLC, MORE_DATA = ("hashnet", "greedyhash", "orthohash"), ("icd10", "wordnet")
+BEST = ("centres alone, semantic", "centres alone, predictable")
+#: What other heads than linear ones are trained by, with three seeds.
+HEADS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("caltech101", "mlp"): (*LOSSES, *ALONE),
+    ("caltech101", "linear with decay"): ("dch", *BEST),
+    ("caltech101", "mlp with dropout"): BEST,
+    ("cifar10", "mlp"): ("dch", "greedyhash", "csq", "orthohash", *BEST),
+    ("cifar10", "linear with decay"): ("dch", "csq", *BEST),
+    ("cifar10", "mlp with dropout"): BEST,
+}
+DATA = ("caltech101", "cifar10", "icd10-words")
+#: Those of figure 5, and the control alone.
+MAPPED = [(m, c) for m in ("hashnet", "dbdh") for c in ("", "D")] + [("D alone", "")]
+MAPPED_BITS, N_MAPPED, MOST_CLASSES = 64, 1000, 10
+
+TINY = [(1000, "surrogate", None), (16, "csq", "D"), (4, "LLC", ""), (4, "SVD", "")]
+TINY += [(16, pixels.REAL, "")]
+
+
+def tasks(tiny: bool = False) -> Iterator[Task]:
+    """Yield what is run; a tiny run takes seconds."""
+    if tiny:
+        yield from _tiny()
+        return
+    for net, n_seeds in nets():
+        yield from ranking(net, n_seeds)
+    yield from toy.tasks()
+    for seed in range(FEW_SEEDS):
+        yield from pixels.tasks("cifar10-pixels", "small", seed)
+
+
+def _tiny() -> Iterator[Task]:
+    net, choice = Net("digits", "linear", 16, "csq", "D"), Chosen("", 0.1, 1e-3)
+    for part, measure in (
+        ("ranking", partial(rank, net, 0, choice, 2, 0.0)),
+        ("epochs", partial(follow, net, choice, 0, max_epochs=2)),
+        ("map", partial(on_plane, net, choice, 2)),
+    ):
+        yield task(part, {**net.settings, "seed": 0}, measure)
+    for each in (*toy.tasks(1, n_steps=2), *pixels.tasks("digits", "tiny", 0)):
+        at = each.cells[0]
+        kind = (at.get("bits", at.get("samples")), at["method"], at.get("control"))
+        if kind in TINY:
+            yield each
+
+
+def nets() -> Iterator[tuple[Net, int]]:
+    """Yield every head that is trained, and with how many seeds."""
+    for data in DATA:
+        for method in (*LOSSES, *ALONE):
+            for control in CONTROLS if method in LOSSES else ("",):
+                few = control in ("centres", "frozen")
+                few = few or (data == "icd10-words" and method in ALONE)
+                for n_bits in LENGTHS:
+                    net = Net(data, "linear", n_bits, method, control)
+                    yield net, FEW_SEEDS if few else N_SEEDS
+    for (data, head), methods in HEADS.items():
+        for method in methods:
+            for n_bits in LENGTHS:
+                yield Net(data, head, n_bits, method), FEW_SEEDS
+    for data in (*DATA, *MORE_DATA):
+        for n_bits in MORE_LENGTHS + (LENGTHS if data in MORE_DATA else ()):
+            for method in BESIDE_LLC:
+                yield Net(data, "linear", n_bits, method), N_SEEDS
+
+
+def ranking(net: Net, n_seeds: int) -> Iterator[Task]:
+    """Yield what is chosen for a head, then the cells that are made by it."""
+    try:
+        choice = yield from choose(net)
+        if (net.method, net.control) in FOLLOWED:
+            yield from every_epoch(net, choice)
+        epochs, held_out = yield from best_epoch(net, choice)
+    except MissingChoiceError:
+        return
+    for seed in range(n_seeds):
+        measure = partial(rank, net, seed, choice, epochs, held_out)
+        yield task("ranking", {**net.settings, "seed": seed}, measure)
+    on_map = net.head == "linear" and net.bits == MAPPED_BITS and net.data in DATA[:2]
+    if on_map and (net.method, net.control) in MAPPED:
+        settings = {"data": net.data, "method": net.method, "control": net.control}
+        yield task("map", settings, partial(on_plane, net, choice, epochs))
+
+
+def rank(net: Net, seed: int, choice: Chosen, epochs: int, held_out: float) -> Metrics:
+    """Train, then rank the base for the queries and vote by it."""
+    problem = load_problem(net.data, seed)
+    start = time.perf_counter()
+    learner = problem.learn(net.learner(choice, seed, max_epochs=epochs, validation=0))
+    seconds = time.perf_counter() - start
+    per_epoch = np.median([record["seconds"] for record in learner.history_])
+    return {
+        **quality(learner, problem),
+        **choice._asdict(),
+        "epochs": epochs,
+        "aside": held_out,
+        "seconds_per_epoch": float(per_epoch),
+        "fit_seconds": round(seconds, 2),
+    }
+
+
+def quality(learner: DeepHash, problem: Problem) -> Metrics:
+    """Return mAP, the bound, and accuracy by 100 votes and by the loss's classifier."""
+    base, query = (
+        learner.encode(problem.X[rows]) for rows in (problem.base, problem.query)
+    )
+    labels, asked = problem.labels[problem.base], problem.labels[problem.query]
+    right = share_label(asked, labels)
+    found = {"map": mean_average_precision(query, base, right, at=problem.at).value}
+    found["bound"] = float(code_bound(base, learner.n_bits, labels).ratio)
+    if labels.ndim == 1:
+        found["accuracy"] = knn_accuracy(base, labels, query, asked, k=100).value
+    if learner.classifier_ is not None and labels.ndim == 1:
+        signs = np.where(learner.encoder_.project(problem.X[problem.query]) >= 0, 1, -1)
+        voted = learner.classes_[(signs @ learner.classifier_.T).argmax(axis=1)]
+        found["classifier"] = float(np.mean(voted == asked))
+    return found
+
+
+def on_plane(net: Net, choice: Chosen, epochs: int) -> Metrics:
+    """Train with seed 0, and place items of up to ten classes by t-SNE (figure 5)."""
+    problem = load_problem(net.data, 0)
+    learner = problem.learn(net.learner(choice, 0, max_epochs=epochs, validation=0))
+    classes = problem.classes[:MOST_CLASSES]
+    base = problem.base[np.isin(problem.labels[problem.base], classes)]
+    drawn = np.random.default_rng(0).permutation(base)[:N_MAPPED]
+    codes, labels = learner.encode(problem.X[drawn]), problem.labels[drawn]
+    placed = map_codes(codes, method="tsne", max_items=N_MAPPED, random_state=0)
+    return {
+        "points": placed.coordinates.round(1).tolist(),
+        "labels": labels[placed.rows].tolist(),
+        "bound": float(code_bound(codes, net.bits, labels).ratio),
+        **choice._asdict(),
+        "epochs": epochs,
+    }
+
+
+#: The paper's; we measured OrthoHash, too.
+SIX = ("hashnet", "dbdh", "dsdh", "dch", "greedyhash", "csq")
+
+
+def for_claims(records: Iterable[Record]) -> list[Record]:
+    """Add means over the six losses and all seven, and correlations with the bound."""
+    found = [_recognised(each) for each in records]
+    groups: dict[tuple[Any, ...], dict[str, dict[str, Metrics]]] = {}
+    for each in [r for r in found if r.settings.get("head") == "linear"]:
+        at, method = each.settings, each.settings["method"]
+        key = (at.get("data"), at.get("bits"), each.seed)
+        if each.part == "ranking" and method in LOSSES:
+            controls = groups.setdefault(key, {})
+            controls.setdefault(at["control"], {})[method] = each.metrics
+        elif each.part == "epochs":
+            curves = each.metrics["map"], each.metrics["bound"]
+            found += _correlation(key, f"{method} {at['control']}".strip(), *curves)
+    for key, controls in groups.items():
+        both = [m for c in ("", "D") for m in controls.get(c, {}).values()]
+        curves = [m["map"] for m in both], [m["bound"] for m in both]
+        found += _correlation(key, "networks", *curves)
+        for control, by_loss in controls.items():
+            maps = {loss: metrics["map"] for loss, metrics in by_loss.items()}
+            if len(maps) == len(LOSSES):
+                six = float(np.mean([maps[loss] for loss in SIX]))
+                metrics = {"six": six, "seven": float(np.mean(list(maps.values())))}
+                at = {"data": key[0], "bits": key[1], "control": control}
+                found.append(Record("mean", at, key[2], metrics))
+    return found
+
+
+def _recognised(record: Record) -> Record:
+    """Add the paper's accuracy: by a loss's own classifier, or else by votes."""
+    metrics = record.metrics
+    if record.part != "ranking" or "accuracy" not in metrics:
+        return record
+    found = metrics.get("classifier", metrics["accuracy"])
+    return replace(record, metrics={**metrics, "recognition": found})
+
+
+def _correlation(
+    key: tuple[Any, ...], over: str, maps: list[float], bounds: list[float]
+) -> Iterator[Record]:
+    """Yield Spearman's correlation of mAP and bound, where both vary."""
+    if len(maps) > 3 and min(len(set(maps)), len(set(bounds))) > 1:
+        metrics = {"rho": float(spearmanr(maps, bounds).statistic)}
+        at = {"data": key[0], "bits": key[1], "over": over}
+        yield Record("correlation", at, key[2], metrics)
+
+
+#: mAP at 32 bits of code by others on the same features, by three seeds of one split:
+#: DeepHash-pytorch, OrthoHash, and of modfire CSQ with D in its place.
+PUBLIC = {
+    "caltech101": (".746", ".441", ".443", ".738", ".713", ".733", ".671", ".704"),
+    "cifar10": (".549", ".472", ".468", ".508", ".514", ".553", ".475", ".523"),
+}
+#: Of the page.
+DRAWN = ("D alone", "D alone, frozen", "centres alone", BEST[1], "dch", "hashnet")
+D, *OTHERS = ({"control": name} for name in ("D", "", "centres"))
+
+
+def page(study: "Study") -> dict[str, Any]:
+    """Return what the page shows besides the claims."""
+
+    def drawn(data: str) -> Mapping[str, plot.Curve]:
+        at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
+        return plot.curves(study.select("ranking", data=data, **at), "map", DRAWN)
+
+    def added(metric: str, beyond: str, data: str) -> str:
+        sides = D, {"control": beyond}
+        return study.gap("mean", metric, *sides, data=data, bits=32)
+
+    def reached(method: str, head: str = "linear", data: str = DATA[0]) -> str:
+        at: dict[str, Any] = {"data": data, "head": head, "method": method}
+        return study.mean("ranking", "map", bits=32, control="", **at)
+
+    return {
+        "drawn": {study.titles[data]: drawn(data) for data in DATA},
+        **{"gains": gains(study), "added": added, "reached": reached},
+        **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
+    }
+
+
+def gains(study: "Study") -> str:
+    """Return what D adds to each loss beyond nothing, and beyond its targets."""
+    beside = [(D, each) for each in OTHERS]
+    rows = [[each, *_gains(study, "map", beside, method=each)] for each in LOSSES]
+    rows.append(["mean of the paper's six", *_gains(study, "six", beside)])
+    rows.append(["... with OrthoHash", *_gains(study, "seven", beside)])
+    sides = [({"method": "D alone"}, {"method": m}) for m in ("csq", "centres alone")]
+    alone = _gains(study, "map", sides, control="")
+    rows.append(["D alone, less CSQ", *alone])
+    titles = [study.titles[data] for data in DATA]
+    header = [f"{name}{which}" for name in titles for which in ("", ", targets")]
+    return markdown(["mAP at 32 bits, D less", *header], rows)
+
+
+def _gains(study: "Study", metric: str, sides: Any, **only: Any) -> Iterator[str]:
+    part = "ranking" if metric == "map" else "mean"
+    only |= {"head": "linear"} if metric == "map" else {}
+    for data in DATA:
+        for left, right in sides:
+            at = {**only, "data": data, "bits": 32}
+            claim = Claim("", "", part, metric, left, right, at)
+            (found,) = findings(claim, study.records, lambda _: "")
+            mean, error = found.effect.mean, found.effect.error
+            yield f"{decimal(mean, sign=True)} ± {decimal(error)}"
