@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-processors coverage native-test lint bench docs clean
+.PHONY: demo test test-processors coverage native-test packages lint bench docs clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -33,6 +33,10 @@ native-test: $(VENV)/dev.stamp
 	$(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel 2
 
+# What is published: the source passes its tests, the wheel runs the demo elsewhere.
+packages: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.check_packages
+
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -43,6 +47,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/dev.stamp
+	$(BIN)/python -m research pages
 	$(BIN)/python -m experiments.pages
 
 clean:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from experiments._settings import configured
 from fewbits.learners import (
     BRE,
     CCAITQ,
@@ -14,6 +13,7 @@ from fewbits.learners import (
     PiCoDes,
     SpectralHashing,
 )
+from research.common.settings import configured
 
 #: Chosen like the costs of PiCoDes: larger ones say no to nearly every new class.
 CLASSEME_COST = 0.001

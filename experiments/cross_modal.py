@@ -27,11 +27,11 @@ from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._hash_problems import load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments._settings import configured
 from experiments.llc import CODEBOOK_EPOCHS, N_ITER, possible
 from fewbits import backbones
 from fewbits.evaluation import mean_average_precision, share_label
 from fewbits.learners.deep import LLC
+from research.common.settings import configured
 
 LENGTHS = (16, 32, 64)
 #: Whose codebook both get, and how it is made.

@@ -25,7 +25,6 @@ from experiments._cells import Cell, Cells
 from experiments._known_trees import known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments._settings import configured
 from fewbits.codes import pack
 from fewbits.decoding import (
     Codebook,
@@ -50,6 +49,7 @@ from fewbits.learners.deep.centres import (
     separated_centres,
 )
 from fewbits.learners.deep.losses import OrthoHash
+from research.common.settings import configured
 
 #: Codebooks of table 1, and ways to get one for less.
 CODEBOOKS: dict[str, dict[str, Any]] = {

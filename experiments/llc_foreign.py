@@ -30,7 +30,6 @@ from experiments._features import load_image_features
 from experiments._hash_problems import load_problem
 from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments._settings import configured
 from experiments.llc import BESIDE, beside
 from fewbits.decoding import (
     careful_region,
@@ -52,6 +51,7 @@ from fewbits.evaluation import (
     wrong_mixture,
 )
 from fewbits.learners.deep import LLC
+from research.common.settings import configured
 
 FOREIGN = ("background", "held-out classes")
 LENGTHS = (10, 14, 20, 32, 64)

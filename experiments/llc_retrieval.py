@@ -30,7 +30,6 @@ from experiments._cells import Cell, Cells
 from experiments._class_codes import PredictedClass
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments._settings import configured, with_settings
 from experiments.llc import CODEBOOK_EPOCHS, CODEBOOKS, N_ITER, PAPER, possible
 from experiments.posterior_control import (
     CHOSEN_BITS,
@@ -52,6 +51,7 @@ from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
+from research.common.settings import configured, with_settings
 
 LENGTHS = (8, 10, 16, 32, 48, 64)
 BOOKS = ("LLC", "LLC with a bias", "LLC from SVD", "SVD", "random", "predictable")

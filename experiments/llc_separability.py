@@ -24,7 +24,6 @@ from torch import Tensor, nn
 from experiments._cells import Cell, Cells
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Data, Seeds
-from experiments._settings import configured
 from experiments.llc import linear_accuracy
 from fewbits.codes import pack
 from fewbits.decoding import Codebook, decode_exact, decode_nearest
@@ -32,6 +31,7 @@ from fewbits.evaluation import decoding_accuracy
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
+from research.common.settings import configured
 
 WIDTHS = (256, 128)
 N_ITER, CODEBOOK_EPOCHS = 50, 50

@@ -23,7 +23,6 @@ from experiments._cells import Cell, Cells
 from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments._settings import configured
 from experiments.llc import BESIDE, beside, possible
 from fewbits.analysis import (
     Taxonomy,
@@ -34,6 +33,7 @@ from fewbits.analysis import (
 )
 from fewbits.decoding import Codebook
 from fewbits.learners.deep import LLC
+from research.common.settings import configured
 
 CODEBOOKS: dict[str, dict[str, Any]] = {
     "learnt": {},

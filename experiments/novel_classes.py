@@ -40,9 +40,9 @@ from experiments._novel_protocol import (
 )
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
-from experiments._settings import configured
 from fewbits.evaluation import knn_accuracy, svm_accuracy
 from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
+from research.common.settings import configured
 
 N_LEARN = 30  # items of a known class, at most
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)

@@ -32,7 +32,6 @@ from experiments._hash_problems import HashProblem
 from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, one_line, wanted
 from experiments._resnet import resnet
-from experiments._settings import configured
 from experiments.llc import CODEBOOKS, PAPER, decoded, possible
 from experiments.llc_retrieval import REAL, RealValued
 from experiments.posterior_control import CONTROLS
@@ -49,6 +48,7 @@ from fewbits.learners import ITQ
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
+from research.common.settings import configured
 
 Scores = NDArray[np.float32]
 

@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from experiments._settings import configured, with_settings
 from fewbits.analysis import code_bound
 from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
 from fewbits.learners.deep._trainer import smooth
 from fewbits.learners.deep.losses import LOSSES, Loss
+from research.common.settings import configured, with_settings
 
 #: Whose items have several labels, for one of which nobody can vote.
 SEVERAL = ("icd10-words",)

@@ -16,9 +16,9 @@ import typer
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import load_problem
 from experiments._options import Data
-from experiments._settings import with_settings
 from experiments.posterior_control import Settings, best_epoch, make, settings
 from fewbits.analysis import code_bound, map_codes
+from research.common.settings import with_settings
 
 #: The paper's, and the control alone.
 DRAWN = [(m, c) for m in ("hashnet", "dbdh") for c in ("", "D")] + [("D alone", "")]
