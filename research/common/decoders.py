@@ -12,7 +12,7 @@ from fewbits.decoding import (
     decode_bounded,
     decode_exact,
     decode_nearest,
-    decode_ordered,
+    decode_orbgrand,
     decode_soft,
 )
 from fewbits.encoders import Encoder
@@ -66,7 +66,7 @@ def decoded(
     }
     for order in ("ranks", "costs"):
         guesses = [
-            decode_ordered(book, scores, budget, order=order, zero_bit=1)
+            decode_orbgrand(book, scores, budget, order=order, zero_bit=1)
             for budget in budgets
         ]
         metrics[f"guessed by {order}"] = [right(found) for found in guesses]

@@ -73,10 +73,10 @@ def test_the_search_goes_on_while_the_last_is_best(best, tried, tmp_path):
 
 
 def _rules(seed, *names):
-    rule = {"predicted_rate": 0.05, "foreign_accepted": 0.2}
-    mixed = [{"met": share, "F1 (foreign)": share} for share in (0.1, 0.5, 0.9)]
+    rule = {"predicted_rate": 0.05, "unknown_accepted": 0.2}
+    mixed = [{"met": share, "F1 (unknown)": share} for share in (0.1, 0.5, 0.9)]
     rules = {name: {**rule, "mixtures": mixed} for name in names}
-    tuned = [{"tuned_on": 0.1, "met": 0.9, "F1 (foreign)": 0.4}]
+    tuned = [{"tuned_on": 0.1, "met": 0.9, "F1 (unknown)": 0.4}]
     settings = {"data": "icd10", "bits": 14, "method": "held-out classes"}
     return Record("ood", settings, seed, {"rules": rules, "tuned": tuned})
 
@@ -127,7 +127,7 @@ def test_known_and_unknown_items_are_told_apart(brief):
     found = ood.measure(_at(ood.HELD_OUT, 10))
     assert {"radius 0", "radius 1"} <= set(found["rules"])
     assert len(found["tuned"]) == 9
-    peer = ood.measure_peer(_at("PCA, random rotation", 10, foreign=ood.HELD_OUT))
+    peer = ood.measure_peer(_at("PCA, random rotation", 10, unknown=ood.HELD_OUT))
     assert set(peer["rules"]) == {"radius 0", "radius 1"}
 
 

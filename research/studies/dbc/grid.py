@@ -18,7 +18,7 @@ from fewbits.evaluation import (
     category_scores,
     knn_accuracy,
     precision_recall_curve,
-    share_label,
+    same_label,
     svm_accuracy,
 )
 from fewbits.evaluation._categories import expected_precision
@@ -160,7 +160,7 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
         found["n_selected"] = float(selected.n_selected.mean())
     every = encoder.n_bits == CURVES_AT
     if every and method not in FREE:
-        right = share_label(problem.truth, problem.y)
+        right = same_label(problem.truth, problem.y)
         curve = precision_recall_curve(test, train, right, at=RANKS)
         found["curve"] = [curve.recall.tolist(), curve.precision.tolist()]
     if isinstance(learner, DBC):

@@ -84,7 +84,7 @@ def measure(settings: Settings) -> Metrics:
         return found
     rows = problem.train[learner.held_out_]
     codes = learner.encode(problem.X[rows])
-    found["aside"] = decoders.accuracies(both[1], codes, problem.labels[rows])
+    found["held_out"] = decoders.accuracies(both[1], codes, problem.labels[rows])
     if method != "LLC":
         return found | decoders.decoded(*both, problem)
     found |= decoders.decoded(*both, problem, budgets=MORE_BUDGETS)

@@ -104,7 +104,7 @@ def _ood(record: Record) -> Iterator[Record]:
     beyond = record.settings["bits"] - 2 * (n_classes - 1).bit_length()
     at = {"unknown": record.settings["method"], "beyond": beyond}
     for name, rule in record.metrics["rules"].items():
-        spare = rule["predicted_rate"] - rule["foreign_accepted"]
+        spare = rule["predicted_rate"] - rule["unknown_accepted"]
         yield _with(record, {**rule, "spare": spare}, method=name, **at)
         for each in rule["mixtures"] if name.startswith("radius") else ():
             for share in {*ood.MIXTURES} - {each["met"]}:

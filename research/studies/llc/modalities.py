@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import backbones
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from research.common.class_codes import llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.common.supervised import PredictedClass
@@ -104,7 +104,7 @@ def directions(
     """Return the mAP of each modality as queries to each."""
     labels, found = {n: side.labels[side.query] for n, side in sides.items()}, {}
     for asked, ranked in product(sides, sides):
-        right = share_label(labels[asked], labels[ranked])
+        right = same_label(labels[asked], labels[ranked])
         both = items[asked], items[ranked]
         value = mean_average_precision(*both, right, metric=metric).value
         found[f"{asked} to {ranked}"] = float(value)

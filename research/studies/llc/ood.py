@@ -31,7 +31,7 @@ LENGTHS, RADII, RATES = (10, 14, 20, 32, 64), (0, 1), (0.01, 0.05, 0.2)
 COSTS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 #: Shares of unknown items that a threshold is tuned on, and those met in use.
 MIXTURES = (0.1, 0.5, 0.9)
-MEASURES = ("balanced accuracy", "F1 (foreign)")
+MEASURES = ("balanced accuracy", "F1 (unknown)")
 
 
 def tasks(data: str, seed: int) -> Iterator[Task]:
@@ -41,7 +41,7 @@ def tasks(data: str, seed: int) -> Iterator[Task]:
             at = {"data": data, "bits": n_bits, "method": unknown, "seed": seed}
             yield task("ood", at, partial(measure, at))
             for peer in BESIDE:
-                other = {**at, "method": peer, "foreign": unknown}
+                other = {**at, "method": peer, "unknown": unknown}
                 yield task("ood_peers", other, partial(measure_peer, other))
 
 
@@ -100,13 +100,13 @@ def measure(settings: Settings) -> Metrics:
     for name, others in (("items", learned), ("classes", book)):
         scores[f"nearness to codes of {name}"] = nearness(sides, others)
     rows = np.searchsorted(np.unique(items.y[items.learn]), items.y[items.held_out])
-    hidden = decoding.hidden_class_rates(book, n_bits, held_out, rows)
+    hidden = decoding.leave_one_class_out_rates(book, n_bits, held_out, rows)
     rules, mixed = {}, []
     shares = {f"{name}_shares": MIXTURES for name in ("validation", "deployment")}
     for name, region in regions(book, n_bits, hidden).items():
         accepted = [region.accepts(side) for side in sides]
         both = *scores["max logit"], *accepted
-        mixed = evaluation.wrong_mixture(*both, **shares, random_state=seed)
+        mixed = evaluation.threshold_under_prior_shift(*both, **shares, random_state=seed)
         rules[name] = rule(region, *accepted, mixed)
     tuned = [  # the same beside each rule
         {"tuned_on": each.validation_share, **met(each, each.tuned)} for each in mixed
@@ -118,7 +118,7 @@ def measure(settings: Settings) -> Metrics:
 def measure_peer(settings: Settings) -> Metrics:
     """Learn codes otherwise; accept by how near they are to those of classes."""
     n_bits, seed = settings["bits"], settings["seed"]
-    items = Sides(settings["data"], seed, settings["foreign"])
+    items = Sides(settings["data"], seed, settings["unknown"])
     problem = Problem(items.X, items.y, items.learn, items.known, items.learn)
     encoder, codebook = beside(problem, settings["method"], n_bits, seed)
     sides = [encoder.encode(items.X[rows]) for rows in (items.known, items.unknown)]
@@ -143,11 +143,11 @@ def told_apart(scores: Any) -> dict[str, float]:
 def regions(book: Any, n_bits: int, hidden: Any = None) -> dict[str, Any]:
     """Return the rules; those that a rate leaves no room for are left out."""
     both: Any = book, n_bits
-    made = {f"radius {r}": decoding.known_region(*both, r) for r in RADII}
+    made = {f"radius {r}": decoding.acceptance_region(*both, r) for r in RADII}
     models = {
         "predicted": partial(decoding.predicted_region, *both),
         "hidden classes": lambda rate: hidden.region(*both, rate=rate),
-        "the more careful": partial(decoding.careful_region, *both, hidden=hidden),
+        "the more careful": partial(decoding.conservative_region, *both, hidden=hidden),
     }
     for rate in RATES if hidden is not None else ():
         for name, region in models.items():
@@ -166,7 +166,7 @@ def rule(region: Any, known: Any, unknown: Any, mixed: Any) -> dict[str, Any]:
         "predicted_rate": region.predicted_rate,
         "balanced": evaluation.detection(known, unknown).balanced_accuracy,
         "known_accepted": float(known.mean()),
-        "foreign_accepted": float(unknown.mean()),
+        "unknown_accepted": float(unknown.mean()),
         "mixtures": [met(each, each.untuned) for each in same],
     }
 

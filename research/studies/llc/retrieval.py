@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics import label_ranking_average_precision_score
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._trainer import smooth
@@ -161,7 +161,7 @@ def unseen(settings: Settings) -> Metrics:
     learner = make(method, bits, seed, settings["rate"], settings["epochs"])
     learner.set_params(validation=0.1)
     if method == REAL:  # keeps the last epoch: the best would be that of its signs
-        learner.set_params(figures_every=0)
+        learner.set_params(eval_every=0)
     problem.learn(learner)
     rows = problem.train[learner.held_out_]
     sides = [(rows, np.setdiff1d(problem.train, rows))]
@@ -220,7 +220,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
 def ranked(learner: Any, method: str, problem: Problem) -> float:
     """Return the mAP, by Hamming distances or by the cosines of real numbers."""
     query, base = problem.query, problem.base
-    right = share_label(problem.labels[query], problem.labels[base])
+    right = same_label(problem.labels[query], problem.labels[base])
     metric = "cosine" if method in ("features", REAL) else "hamming"
     if method == "features":
         centre = problem.X[problem.train].mean(axis=0)

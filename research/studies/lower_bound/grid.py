@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from fewbits.analysis import code_bound, map_codes
-from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
+from fewbits.evaluation import knn_accuracy, mean_average_precision, same_label
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem
@@ -141,7 +141,7 @@ def rank(net: Net, seed: int, choice: Chosen, epochs: int, held_out: float) -> M
         **quality(learner, problem),
         **choice._asdict(),
         "epochs": epochs,
-        "aside": held_out,
+        "held_out": held_out,
         "seconds_per_epoch": float(per_epoch),
         "fit_seconds": round(seconds, 2),
     }
@@ -153,7 +153,7 @@ def quality(learner: DeepHash, problem: Problem) -> Metrics:
         learner.encode(problem.X[rows]) for rows in (problem.base, problem.query)
     )
     labels, asked = problem.labels[problem.base], problem.labels[problem.query]
-    right = share_label(asked, labels)
+    right = same_label(asked, labels)
     found = {"map": mean_average_precision(query, base, right, at=problem.at).value}
     found["bound"] = float(code_bound(base, learner.n_bits, labels).ratio)
     if labels.ndim == 1:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import (
     CentreControl,
     DeepHash,
@@ -270,6 +270,6 @@ def unseen(learner: DeepHash, problem: Problem) -> float:
     found = []
     for asked, base in ((rows[::2], rows[1::2]), (rows[1::2], rows[::2])):
         query, ranked = (learner.encode(problem.X[side]) for side in (asked, base))
-        right = share_label(problem.labels[asked], problem.labels[base])
+        right = same_label(problem.labels[asked], problem.labels[base])
         found.append(mean_average_precision(query, ranked, right).value)
     return float(np.mean(found))

@@ -22,7 +22,7 @@ from fewbits.codes import pack
 from fewbits.evaluation import (
     knn_accuracy,
     mean_average_precision,
-    share_label,
+    same_label,
     standard_split,
 )
 from fewbits.learners import ITQ
@@ -145,7 +145,7 @@ def measure(cell: Cell) -> Metrics:
 def by_codes(_: Any, scores: list[Scores], asked: Any, labels: Any) -> Metrics:
     """Rank by Hamming distances, and let the nearest 100 vote."""
     query, base = (pack(side >= 0) for side in scores)
-    found = mean_average_precision(query, base, share_label(asked, labels))
+    found = mean_average_precision(query, base, same_label(asked, labels))
     votes = knn_accuracy(base, labels, query, asked, k=100)
     return {"map": found.value, "accuracy": votes.value}
 
@@ -154,7 +154,7 @@ def by_numbers(
     learner: DeepHash, scores: list[Scores], asked: Any, labels: Any
 ) -> Metrics:
     """Rank by cosines, and by whether the class that is predicted is the same."""
-    right = share_label(asked, labels)
+    right = same_label(asked, labels)
     assert learner.classifier_ is not None
     W, numbers = learner.classifier_.T, np.arange(len(learner.classes_))
     predicted = [(side @ W).argmax(axis=1) for side in scores]
@@ -171,7 +171,7 @@ def _rotated(sides: list[Scores], asked: Any, labels: Any, cell: Cell) -> float:
     """Return the mAP by signs of rotated principal components of the features."""
     learner = ITQ(cell.bits, n_iter=0, random_state=cell.seed)
     query, base = map(learner.fit(sides[1]).encoder_.encode, sides)
-    return mean_average_precision(query, base, share_label(asked, labels)).value
+    return mean_average_precision(query, base, same_label(asked, labels)).value
 
 
 def codebook_of_classifier(cell: Cell) -> NDArray[Any]:
