@@ -11,7 +11,7 @@ from fewbits.backbones import ClassicDescriptors, cached_features
 from fewbits.backbones._cache import cache_folder
 from fewbits.datasets import Dataset
 from fewbits.learners import HomogeneousKernelMap
-from fewbits.learners._rows import line_spans
+from fewbits.learners._core._rows import line_spans
 
 #: Images of a class, as many as searches by example need. Looking at all of the large
 #: classes would take twice as long.

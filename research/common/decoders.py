@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.codes import pack
-from fewbits.decoding import (
+from fewbits.classify import (
     Codebook,
     decode_bounded,
     decode_exact,
@@ -15,6 +14,7 @@ from fewbits.decoding import (
     decode_orbgrand,
     decode_soft,
 )
+from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     decoding_accuracy,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis import bit_report, rank_bits
+from fewbits.analysis.bits import bit_report, rank_bits
 from fewbits.codes import hamming_distances, unpack
 from fewbits.learners import DBC, ITQ, LSH, Learner
 from research.common.classic import prepared

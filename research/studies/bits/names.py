@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
-from fewbits.analysis import Proposals, extreme_items, propose_names, tokenize
+from fewbits.analysis.bits import extreme_items
+from fewbits.analysis.names import Proposals, propose_names, tokenize
 from fewbits.codes import unpack
 from research.core.record import Metrics
 

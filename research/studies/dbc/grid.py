@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.decoding._linear import linear_svm
+from fewbits.classify._linear import linear_svm
 from fewbits.evaluation import (
     category_scores,
     knn_accuracy,

@@ -14,8 +14,8 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from fewbits.classify import Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.learners import ITQ
 from fewbits.learners.deep import DeepHash, centres, codebooks

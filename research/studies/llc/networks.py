@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
+from fewbits.classify import Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss

@@ -106,7 +106,9 @@ def measure(settings: Settings) -> Metrics:
     for name, region in regions(book, n_bits, hidden).items():
         accepted = [region.accepts(side) for side in sides]
         both = *scores["max logit"], *accepted
-        mixed = evaluation.threshold_under_prior_shift(*both, **shares, random_state=seed)
+        mixed = evaluation.threshold_under_prior_shift(
+            *both, **shares, random_state=seed
+        )
         rules[name] = rule(region, *accepted, mixed)
     tuned = [  # the same beside each rule
         {"tuned_on": each.validation_share, **met(each, each.tuned)} for each in mixed

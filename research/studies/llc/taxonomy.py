@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from fewbits import analysis
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from research.common.class_codes import llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.core.record import Metrics, Settings

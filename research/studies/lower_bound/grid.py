@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from fewbits.analysis import code_bound, map_codes
+from fewbits.analysis.bits import map_codes
+from fewbits.analysis.bounds import code_bound
 from fewbits.evaluation import knn_accuracy, mean_average_precision, same_label
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES

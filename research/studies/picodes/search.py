@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.decoding import best_scores, learn_class
-from fewbits.decoding._linear import linear_svm
+from fewbits.classify import best_scores, learn_class
+from fewbits.classify._linear import linear_svm
 from fewbits.learners import PiCoDes
 from research.common.classic import prepared
 from research.common.features import load_features
