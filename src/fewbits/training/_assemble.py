@@ -170,9 +170,9 @@ def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
 
 
 def _check_labels(learner: Any, X: Any, y: Any) -> None:
-    aside = getattr(learner, "held_out_", None)
+    held_out = getattr(learner, "held_out_", None)
     if y is None:
-        if aside is not None or learner.needs_labels:
+        if held_out is not None or learner.needs_labels:
             name = type(learner).__name__
             raise ArgumentError(f"{name} was fitted to labels: give them, too")
         return
@@ -182,7 +182,7 @@ def _check_labels(learner: Any, X: Any, y: Any) -> None:
     known = getattr(learner, "classes_", None)
     if known is not None and y.ndim == 1 and set(known) != set(y):
         raise ArgumentError("the labels are of other classes than those of the learner")
-    if aside is not None and len(aside) and aside.max() >= n:
+    if held_out is not None and len(held_out) and held_out.max() >= n:
         raise ArgumentError(
             f"the learner was fitted to more than {n} items: give all of them"
         )

@@ -8,7 +8,7 @@ from torch import nn
 
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep.losses import HashNet
@@ -69,7 +69,7 @@ def test_map_is_that_of_held_out_items_among_the_others(labels):
     held_out = fitted.held_out_
     rest = np.setdiff1d(np.arange(120), held_out)
     codes = fitted.encode(X)
-    relevant = share_label(labels[held_out], labels[rest])
+    relevant = same_label(labels[held_out], labels[rest])
     expected = mean_average_precision(codes[held_out], codes[rest], relevant).value
     assert fitted.history_[0]["map"] == pytest.approx(expected, abs=1e-6)
 
@@ -81,7 +81,7 @@ def test_figures_are_of_the_rows_that_are_asked_for():
     assert np.array_equal(np.sort(evaluator.queries), held_out)
     scores = rng.normal(size=(120, 8)).astype(np.float32)
     codes = pack(scores >= 0)
-    relevant = share_label(y[held_out], y[train])
+    relevant = same_label(y[held_out], y[train])
     found = evaluator.metrics(scores[evaluator.items], scores[evaluator.queries])
     expected = mean_average_precision(codes[held_out], codes[train], relevant).value
     assert found["map"] == pytest.approx(expected)
@@ -123,7 +123,7 @@ def test_held_out_items_rank_one_another(labels):
     codes = pack(scores >= 0)
     values = []
     for one, other in ((asked, base), (base, asked)):
-        relevant = share_label(labels[one], labels[other])
+        relevant = same_label(labels[one], labels[other])
         found = mean_average_precision(codes[one], codes[other], relevant)
         values.append(found.value)
     found = evaluator.metrics(scores[evaluator.items], scores[evaluator.queries])
@@ -180,7 +180,7 @@ def test_looking_changes_no_step():
     codes = fit(y, max_epochs=6, eval_every=2, tol=0).encode(X)
     held_out = some.held_out_
     rest = np.setdiff1d(np.arange(120), held_out)
-    relevant = share_label(y[held_out], y[rest])
+    relevant = same_label(y[held_out], y[rest])
     kept = mean_average_precision(codes[held_out], codes[rest], relevant).value
     assert kept == pytest.approx(seen[best], abs=1e-6)
 

@@ -9,7 +9,7 @@ from fewbits._typing import CodeArray
 from fewbits.analysis import code_bound
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 
 _MOST_QUERIES, _MOST_ITEMS = 1000, 20_000
 _HALVES = slice(0, None, 2), slice(1, None, 2)
@@ -114,11 +114,11 @@ class Evaluator:
         self._of_halves = None
         if base == "held_out":
             self._of_halves = [
-                share_label(self._asked[asked], self._asked[other])
+                same_label(self._asked[asked], self._asked[other])
                 for asked, other in _BOTH_WAYS
             ]
         elif len(held_out):
-            self._relevant = share_label(self._asked, self._labels)
+            self._relevant = same_label(self._asked, self._labels)
 
     def metrics(
         self, items: Scores, queries: Scores, classes: Scores | None = None

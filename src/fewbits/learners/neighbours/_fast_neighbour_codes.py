@@ -30,7 +30,7 @@ class FastNeighbourCodes(NeighbourLearner):
     n_bits : int, default=64
         Length of the code, from 1 to 65,536. Up to the number of features, padded to a
         power of 2, all bits come from one series of rounds; longer codes take several.
-    lengths : sequence of int, default=()
+    nested_bits : sequence of int, default=()
         Shorter lengths at which a prefix of the code shall keep neighbours, too.
     n_rounds : int, default=2
         Block-diagonal matrices, each with a transform behind it, 1 to 16.
@@ -102,7 +102,7 @@ class FastNeighbourCodes(NeighbourLearner):
         self,
         n_bits: int = 64,
         *,
-        lengths: Sequence[int] = (),
+        nested_bits: Sequence[int] = (),
         n_rounds: int = 2,
         block_size: int = 16,
         training: FastNeighbourTraining | None = None,
@@ -113,7 +113,7 @@ class FastNeighbourCodes(NeighbourLearner):
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.lengths = lengths
+        self.nested_bits = nested_bits
         self.n_rounds = n_rounds
         self.block_size = block_size
         self.training = training

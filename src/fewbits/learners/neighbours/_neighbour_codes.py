@@ -14,7 +14,7 @@ from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
 from fewbits.learners._nested import Config
 from fewbits.learners._parameters import check_integer, check_number
-from fewbits.learners._progress import unheard
+from fewbits.learners._progress import no_progress
 from fewbits.learners._rows import Readable
 from fewbits.learners.neighbours._config import NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
@@ -40,7 +40,7 @@ class NeighbourCodes(NeighbourLearner):
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536; it may exceed the number of features.
-    lengths : sequence of int, default=()
+    nested_bits : sequence of int, default=()
         Shorter lengths at which a prefix of the code shall keep neighbours, too.
     density : float, default=1.0
         Share of the weights that is not 0, for a sparse map. They are dropped in the
@@ -122,7 +122,7 @@ class NeighbourCodes(NeighbourLearner):
         self,
         n_bits: int = 64,
         *,
-        lengths: Sequence[int] = (),
+        nested_bits: Sequence[int] = (),
         density: float = 1.0,
         n_hidden: int = 0,
         tightness: float = 0.02,
@@ -134,7 +134,7 @@ class NeighbourCodes(NeighbourLearner):
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.lengths = lengths
+        self.nested_bits = nested_bits
         self.density = density
         self.n_hidden = n_hidden
         self.tightness = tightness
@@ -173,7 +173,7 @@ class NeighbourCodes(NeighbourLearner):
         """Return ITQ, its scores scaled to a variance of 1."""
         few = split.rows[:_START_ROWS]
         if (few == few[0]).all():  # those that differ are rare
-            few = np.concatenate([split.rows, split.aside])
+            few = np.concatenate([split.rows, split.held_out])
         if self.n_hidden:
             few = few[:, : min(self.n_hidden // 2, self.n_bits)]
         weights, bias = scaled_itq(few, self.n_bits, rng)
@@ -190,7 +190,7 @@ def scaled_itq(
 ) -> tuple[Float32Array, Float32Array]:
     """Return weights and bias of ITQ whose scores have a variance of 1."""
     itq = ITQ(n_bits, random_state=rng.randint(2**31 - 1))
-    with interrupts_passed_on(), unheard():
+    with interrupts_passed_on(), no_progress():
         encoder = itq.fit(V).encoder_
     assert isinstance(encoder, LinearEncoder)
     spread = np.maximum(encoder.project(V).std(axis=0), LEAST_SPREAD)
