@@ -14,8 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
 from fewbits import encoders
+from fewbits.classify import decode_nearest
 from fewbits.codes import pack
-from fewbits.decoding import decode_nearest
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import knn_accuracy
 from fewbits.learners.deep import (

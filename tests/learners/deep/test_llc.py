@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.base import clone
 
+from fewbits.classify import Codebook
 from fewbits.codes import pack, unpack
-from fewbits.decoding import Codebook
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.centres import separated_centres

@@ -7,8 +7,7 @@ from typing import Any
 from torch import nn
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._nested import Config
-from fewbits.learners._parameters import (
+from fewbits.learners._core._parameters import (
     MAX_ITERATIONS,
     check_choice,
     check_flag,
@@ -16,6 +15,7 @@ from fewbits.learners._parameters import (
     check_integers,
     check_number,
 )
+from fewbits.learners._nested import Config
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
+from fewbits.classify import Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._iterative import warn_of_interrupt
-from fewbits.learners._parameters import check_n_bits
+from fewbits.learners._core._iterative import warn_of_interrupt
+from fewbits.learners._core._parameters import check_n_bits
 from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._posterior import (
@@ -148,7 +148,7 @@ class DeepHash(DeepLearner):
 
         Returns
         -------
-        fewbits.decoding.Codebook or None
+        fewbits.classify.Codebook or None
             None where classes have no centres.
         """
         check_is_fitted(self)

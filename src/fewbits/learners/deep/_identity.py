@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from fewbits._typing import Array
-from fewbits.decoding import Codebook
-from fewbits.learners._checkpoint import data_checksum
+from fewbits.classify import Codebook
+from fewbits.learners._core._checkpoint import data_checksum
 from fewbits.learners.deep._network import frozen_layers, still_modules
 
 #: What of a loss or control tells it from others.
