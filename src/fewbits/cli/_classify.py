@@ -164,7 +164,10 @@ def classify(
         "--order": order,
     }
     if labels is not None:
-        options |= {"--top": top or None, "--max-false-accept-rate": max_false_accept_rate}
+        options |= {
+            "--top": top or None,
+            "--max-false-accept-rate": max_false_accept_rate,
+        }
         check_unused(options, "the codes of classes, --labels has votes")
         if linear:
             check_unused({"-k": k}, "votes, not --linear")
@@ -232,7 +235,7 @@ def _notes(
             "often, so try some"
         )
     elif (radius := _radius_of(options)) is not None:
-        from fewbits.decoding import acceptance_region
+        from fewbits.ood import acceptance_region
 
         book = bundle.classes
         share = acceptance_region(book.codes, book.n_bits, radius).predicted_rate
