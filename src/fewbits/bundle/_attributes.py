@@ -85,8 +85,8 @@ def write_attributes(
         A column that holds classes: names are to hold for other classes, too, see
         `fewbits.analysis.names.propose_names`. None takes items as independent.
     names : mapping of int to pair of str or None, default=None
-        Names of bits given by hand, see `fewbits.analysis.names.name_bits`. These bits come
-        first on the page.
+        Names of bits given by hand, see `fewbits.analysis.names.name_bits`. These bits
+        come first on the page.
     bits : iterable of int, default=None
         The bits to show, in this order. None shows those named by hand, then the best
         that do not go with a better one, 32 in all; see

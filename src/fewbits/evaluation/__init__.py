@@ -1,8 +1,9 @@
 """Measures of codes: arrays in, numbers out.
 
 A measure of retrieval takes queries, a database and a `Relevance`, which says what a
-right answer is: `same_label` for labels, `ground_truth` for neighbours, `within_distance`
-for everything closer than a threshold. It says in words what it computed.
+right answer is: `same_label` for labels, `ground_truth` for exact neighbours,
+`within_distance` for everything closer than a threshold. The result says in words what
+was computed.
 """
 
 from fewbits.evaluation._ann import (

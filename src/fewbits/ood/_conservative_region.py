@@ -1,4 +1,4 @@
-"""The more careful of two predictions of how many unknown items are accepted."""
+"""The stricter of two estimates of the false-accept rate."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -18,12 +18,12 @@ from fewbits.ood._regions import acceptance_region, predicted_region
 def conservative_region(
     class_codes: CodeArray, n_bits: int, rate: float, hidden: FalseAcceptRates | None
 ) -> AcceptanceRegion:
-    """Accept what is so near to a class code that few unknown items are, by two models.
+    """Accept codes near a class code; the stricter of two estimates sets the radius.
 
-    As items of classes that played unknown ones tell and as the space of codes does:
-    the smaller radius of the two, and the larger of the rates that they predict within
-    it. The former were trained to be apart, and look more unknown than others; where
-    codes are short, the latter knows.
+    One estimate leaves out a class at a time, the other is the share of the code space.
+    The radius is the smaller of the two, the predicted rate the larger of those within
+    it. Classes that were trained to be apart look more unknown than other items do, and
+    of short codes the code space is the better estimate.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def conservative_region(
         hidden item has the radius of the finest rate that they can tell: a stricter
         rate never accepts more.
     hidden : FalseAcceptRates or None
-        Of the class codes, see `leave_one_class_out_rates`. None, or rates of fewer than two
-        items, leave the space of codes alone.
+        Of the class codes, see `leave_one_class_out_rates`. Without them, or with fewer
+        than two items, the code space alone decides.
 
     Returns
     -------

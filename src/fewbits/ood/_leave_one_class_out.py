@@ -1,4 +1,4 @@
-"""Known classes play unknown ones, to see how often those would be accepted."""
+"""Leave-one-class-out estimates of how often unknown items are accepted."""
 
 from numbers import Real
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class FalseAcceptRates(NamedTuple):
     standard_errors : ndarray of shape (n_bits + 1,), dtype float64
         Of these means, the classes being a sample; NaN with one class.
     n_items : int
-        Items that played unknown ones.
+        Items that were left out.
     """
 
     rates: FloatArray
@@ -104,8 +104,10 @@ def leave_one_class_out_rates(
 ) -> FalseAcceptRates:
     """Estimate how often unknown items are accepted, from known ones.
 
-    Each class is hidden in turn, and its items play unknown ones. No unknown item is
-    needed. Bits of real codes depend on each other, which random codes do not: where
+    Each class is left out in turn, and its items stand for unknown ones: no unknown
+    item is needed.
+
+    Bits of real codes depend on each other, which random codes do not: where
     `predicted_region` is wrong by a factor, this is of the right size.
 
     Parameters

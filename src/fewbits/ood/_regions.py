@@ -89,8 +89,8 @@ def predicted_region(
     the space near the class codes, see `covered_share`. It says how often something
     with an arbitrary code is accepted. Real unknown items have bits that depend on each
     other, as those of known items do, and lie nearer to known codes than random ones:
-    they are accepted several times as often. `leave_one_class_out_region` takes known items to
-    predict that.
+    they are accepted several times as often. `leave_one_class_out_region` estimates
+    that from known items.
 
     Parameters
     ----------

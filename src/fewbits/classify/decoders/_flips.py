@@ -80,8 +80,8 @@ def cheapest_flips(
 ) -> tuple[NDArray[np.float64], KeyArray]:
     """Return the cheapest sets of bits to flip, in the order of their costs.
 
-    The first `max_queries` sets of the first j + 1 bits are among those of the first j bits,
-    with and without the next one: two sorted lists, merged for each bit.
+    The first `max_queries` sets of the first j + 1 bits are among those of the first j
+    bits, with and without the next one: two sorted lists, merged for each bit.
 
     Parameters
     ----------

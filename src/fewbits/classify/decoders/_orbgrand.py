@@ -34,8 +34,8 @@ def decode_orbgrand(
     """Guess which bits are wrong, likeliest first, until a guess is a class's code.
 
     Each guess is a look-up in a hash table, so it takes as long among a thousand
-    classes as among a million. A max_queries of 1 is exact decoding; accuracy rises with it
-    to that of soft decoding, beyond that of the nearest class.
+    classes as among a million. With ``max_queries=1`` this is exact decoding; accuracy
+    rises with it to that of soft decoding, beyond that of the nearest class.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def decode_orbgrand(
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1]]), n_bits=3)
     >>> scores = [[0.1, 0.2, -0.9]]
-    >>> [int(decode_orbgrand(book, scores, max_queries).rows[0]) for max_queries in (1, 2, 3, 4)]
+    >>> [int(decode_orbgrand(book, scores, n).rows[0]) for n in (1, 2, 3, 4)]
     [-1, -1, -1, 0]
     """
     check_ties(ties)
@@ -95,7 +95,7 @@ def _check_max_queries(max_queries: int) -> int:
     max_queries = whole_number(max_queries, "max_queries")
     if not 1 <= max_queries <= MAX_QUERIES:
         raise ArgumentError(
-            f"max_queries must lie between 1 and {MAX_QUERIES:,} look-ups, got {max_queries}"
+            f"max_queries must lie between 1 and {MAX_QUERIES:,}, got {max_queries}"
         )
     return max_queries
 
