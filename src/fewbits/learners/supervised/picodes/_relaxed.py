@@ -8,7 +8,7 @@ import numpy as np
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._nested import Config
+from fewbits.learners._core._nested import Config
 from fewbits.learners.supervised.picodes._base import PiCoDesLearner
 from fewbits.learners.supervised.picodes._config import RelaxedTraining
 from fewbits.learners.supervised.picodes._relaxation import (
