@@ -12,6 +12,7 @@ from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
 from fewbits.learners._core._device import current_backend
+from fewbits.learners._core._nested import Configured
 from fewbits.learners._core._parameters import check_seed, plain_integers
 from fewbits.learners._core._rows import (
     check_finite,
@@ -20,7 +21,6 @@ from fewbits.learners._core._rows import (
     check_varied,
 )
 from fewbits.learners._core._validation import validated
-from fewbits.learners._core._nested import Configured
 
 
 class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC):  # type: ignore[misc]

@@ -21,9 +21,9 @@ from fewbits.learners._core._base import Learner
 from fewbits.learners._core._checkpoint import check_repeatable
 from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
 from fewbits.learners._core._labels import indicator
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
 from fewbits.learners._core._progress import report
-from fewbits.learners._core._nested import Config
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._data import (
     MOST_BYTES,

@@ -7,6 +7,7 @@ from typing import Any
 from torch import nn
 
 from fewbits.errors import ArgumentError
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     MAX_ITERATIONS,
     check_choice,
@@ -15,7 +16,6 @@ from fewbits.learners._core._parameters import (
     check_integers,
     check_number,
 )
-from fewbits.learners._core._nested import Config
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

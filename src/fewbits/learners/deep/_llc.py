@@ -15,13 +15,13 @@ from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     check_integers,
     check_n_bits,
     check_number,
 )
 from fewbits.learners._core._torch import signs
-from fewbits.learners._core._nested import Config
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._config import (

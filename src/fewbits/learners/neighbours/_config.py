@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import check_integer, check_number
 
 _MOST_RATE = 100.0  # a step of one entry, of rows whose mean square is 1
 

@@ -8,9 +8,9 @@ from numpy.random import RandomState
 from fewbits.encoders._block_hadamard import WIDTHS
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_integer
 from fewbits.learners._core._rows import Readable
-from fewbits.learners._core._nested import Config
 from fewbits.learners.neighbours._config import FastNeighbourTraining, NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner

@@ -11,10 +11,10 @@ from fewbits.codes import MAX_BITS
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import interrupts_passed_on
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._progress import no_progress
 from fewbits.learners._core._rows import Readable
-from fewbits.learners._core._nested import Config
 from fewbits.learners.neighbours._config import NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import check_number
 from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import check_number
 
 _LARGEST_RATIO = 1e20  # beyond it machines fit any labels, and float32 overflows
 

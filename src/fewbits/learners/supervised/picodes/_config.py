@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import check_integer, check_number
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -15,6 +15,7 @@ from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._device import as_dtype, product
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     check_batch_size,
     check_flag,
@@ -27,7 +28,6 @@ from fewbits.learners._core._rows import Rows, working_dtype
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._procrustes import random_rotation
 from fewbits.learners._linalg._sign_products import products_of
-from fewbits.learners._core._nested import Config
 from fewbits.learners.unsupervised.sparse_projections._config import SparseSolver
 from fewbits.learners.unsupervised.sparse_projections._hard_threshold import (
     IterativeSteps,
