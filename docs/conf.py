@@ -27,7 +27,7 @@ myst_heading_anchors = 3
 # Single backticks in docstrings name an object, where there is one of that name.
 default_role = "py:obj"
 # Some names are in two packages, `Neighbours` of codes and of an index.
-suppress_warnings = ["ref.python", "toc.empty_glob"]
+suppress_warnings = ["ref.python"]
 autosummary_imported_members = True
 autosummary_context = {"of_codes": codes.__all__}
 autosummary_ignore_module_all = False
@@ -64,4 +64,4 @@ def _escape_shapes(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
     """Keep ``(n_iter_,)`` from being a link, as reStructuredText would have it."""
-    lines[:] = [re.sub(r"(?<=\()(\w+)_(?=[,)])", r"\1\\_", line) for line in lines]
+    lines[:] = [re.sub(r"(?<=\()(\w+)_(?=[,) ])", r"\1\\_", line) for line in lines]
