@@ -2,9 +2,13 @@
 
 import re
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
 from fewbits import codes
+from fewbits.cli import app as cli
 
 project = "fewbits"
 author = "the fewbits developers"
@@ -47,9 +51,28 @@ html_theme_options = {
 
 
 def setup(app: Any) -> None:
-    """Leave out what other packages document, and mend shapes before numpydoc."""
+    """Write the page of commands; leave out what other packages document."""
+    app.connect("builder-inited", _write_commands)
     app.connect("autodoc-skip-member", _is_inherited_from_elsewhere)
     app.connect("autodoc-process-docstring", _escape_shapes, priority=100)
+
+
+def _write_commands(app: Any) -> None:
+    """Write the help of every command to a page of the reference."""
+    environment = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
+    names = [command.name for command in cli.registered_commands]
+    names += [group.name for group in cli.registered_groups]
+    lines = ["# Commands", ""]
+    for name in names:
+        result = CliRunner(env=environment).invoke(
+            cli, [str(name), "--help"], prog_name="fewbits"
+        )
+        lines += [f"## fewbits {name}", "", "```text", result.stdout.strip(), "```", ""]
+    page = Path(app.srcdir) / "reference" / "generated" / "commands.md"
+    page.parent.mkdir(exist_ok=True)
+    text = "\n".join(lines)
+    if not page.exists() or page.read_text("utf-8") != text:
+        page.write_text(text, "utf-8")
 
 
 def _is_inherited_from_elsewhere(
