@@ -46,6 +46,7 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 
 pages: $(VENV)/dev.stamp
+	$(BIN)/python -m research pages
 	$(BIN)/python -m experiments.pages
 
 clean:

@@ -14,7 +14,6 @@ BY_DATA = (
     "posterior_control",
     "posterior_epochs",
     "posterior_unseen",
-    "sparse_projections",
 )
 
 

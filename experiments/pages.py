@@ -4,7 +4,6 @@ from experiments import (
     _attributes_page,
     _benchmark_page,
     _bernoulli_page,
-    _choices_page,
     _claims_page,
     _class_search_page,
     _cross_modal_page,
@@ -16,13 +15,10 @@ from experiments import (
     _llc_retrieval_page,
     _llc_separability_page,
     _llc_taxonomy_page,
-    _neighbour_page,
     _novel_page,
     _pixels_page,
     _posterior_page,
-    _sparse_page,
     _training_cost_page,
-    _tune_page,
 )
 from experiments._cells import RESULTS, compact
 
@@ -31,13 +27,9 @@ def main() -> None:
     """Write every page whose measurements are there, and drop superseded ones."""
     for path in RESULTS.glob("*.jsonl"):
         compact(path)
-    _sparse_page.write()
-    _neighbour_page.write()
-    _choices_page.write()
     _novel_page.write()
     _known_page.write()
     _class_search_page.write()
-    _tune_page.write()
     _discriminative_page.write()
     _claims_page.write()
     _attributes_page.write()

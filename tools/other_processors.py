@@ -16,7 +16,6 @@ from fewbits import _kernels
 TESTS = [
     "tests/learners",
     "tests/training",
-    "tests/experiments/test_neighbour_choices.py",
 ]
 LEFT_OUT = ["sklearn_contract", "bad_input", "bad_labels", "three_times", "checkpoint"]
 LEFT_OUT += ["export", "assemble", "test_safe", "of_its_own_for_each"]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from experiments import _neighbour_page, _ranking, _sparse_page
 from experiments._class_codes import PredictedClass
 from experiments._summary import by_method, grid, not_measured
 from experiments.discriminative import precision_of_class_codes
@@ -58,45 +57,3 @@ def test_codes_of_the_predicted_class():
     assert np.array_equal(numbers, np.unique(y, return_inverse=True)[1])
     bits = unpack(PredictedClass().fit(X, y).encode(X), 3)
     np.testing.assert_array_equal(bits, np.repeat(np.eye(3, dtype=np.uint8), 5, axis=0))
-
-
-def test_what_table_2_lacks_is_said():
-    def svm(method, bits):
-        return {"cell": {"data": "icd10", "method": method, "bits": bits}}
-
-    missing = list(_sparse_page._svms_missing([svm("LSH", 256), svm("ITQ", 1024)]))
-    (said,) = [text for text in missing if "ICD-10" in text]
-    assert "LSH (1,024 bits)" in said
-    assert "ITQ (256 bits)" in said
-    assert "LSH (256 bits)" not in said
-    assert "ITQ (1,024 bits)" not in said
-    assert "BRE (1,024" not in said  # left out for its time
-
-
-def test_fits_of_a_gpu_have_seconds_of_their_own(monkeypatch):
-    assert _ranking.learnt_on(2.0) == {}
-    monkeypatch.setattr(_ranking, "device_around", lambda: "cpu")
-    assert _ranking.learnt_on(2.0) == {}
-    torch = pytest.importorskip("torch")
-    monkeypatch.setattr(_ranking, "device_around", lambda: "cuda:0")
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda place: f"a GPU {place}")
-    there = {"device_seconds": 2.0, "device": "a GPU cuda:0"}
-    assert _ranking.learnt_on(2.0) == there
-    cells = [{"figures": each} for each in (there, {"fit_seconds": 3.0}, there)]
-    told = _sparse_page.learnt_elsewhere(cells)
-    assert told == "Learnt on a GPU (a GPU cuda:0): 2 of the fits."
-    assert _sparse_page.learnt_elsewhere(cells[1:2]) == ""
-
-
-def test_the_method_that_comes_nearest_is_named():
-    def line(method, *values):
-        for seed, value in enumerate(values):
-            key = {"data": "icd10", "method": method, "bits": 64, "seed": seed}
-            yield {"cell": key, "figures": {"recall10": value}}
-
-    ours = line(_neighbour_page.OURS, 0.5, 0.6, 0.7)
-    cells = [*ours, *line("ITQ", 0.4, 0.5, 0.6), *line("PCAH", 0.52, 0.62, 0.72)]
-    said = _neighbour_page.beyond_others(cells, _neighbour_page.OURS, "recall10")
-    assert said == "**does not hold**: -.020 ± .000 beyond PCAH at 64 bits"
-    said = _neighbour_page.beyond_others(cells[:6], _neighbour_page.OURS, "recall10")
-    assert said == "holds: +.100 ± .000 beyond ITQ at 64 bits"

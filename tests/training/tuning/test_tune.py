@@ -227,7 +227,7 @@ SEARCHES = (None, 100)  # `search` and `search --rerank`, as they are without tu
 
 
 def test_it_beats_every_cheap_default_on_rows_it_has_not_seen():
-    """`experiments.tune` has all methods; here the ones that take no minutes."""
+    """`research.studies.tune` has all methods; here the ones that take no minutes."""
     gains = {(method, how): [] for method in CHEAP for how in SEARCHES}
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(X))

@@ -1,0 +1,1 @@
+"""Experiments that repeat what papers claim: ``python -m research --help``."""

@@ -1,0 +1,1 @@
+"""Data and measurements that several studies use."""

@@ -1,0 +1,186 @@
+"""Projections by the names of their cells, and at which lengths they are measured."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from fewbits.learners import (
+    BRE,
+    CBE,
+    ITQ,
+    LSH,
+    PCAH,
+    BilinearProjections,
+    FastNeighbourCodes,
+    Hadamard,
+    Learner,
+    NeighbourCodes,
+    SparseProjections,
+    SpectralHashing,
+)
+
+DENSITIES = (0.001, 0.01, 0.05, 0.1, 0.15, 0.3, 1.0)
+#: The paper does 50 iterations; codes as long as large features get fewer.
+USUAL_ITER = 50
+N_ITER = {"caltech101-5120": 5, "caltech101-11520": 5, "caltech101+cifar10": 10}
+#: Lengths where not all are measured; the others are near them.
+LENGTHS = {
+    "caltech101-5120": (64, 128, 256, 512, 1024, 2048, 5120, 10240),
+    "caltech101-11520": (64, 256, 1024, 2048, 5760, 11520),
+    "caltech101+cifar10": (256, 1280, 2560, 5120),
+    "cifar10": (64, 128, 256, 512, 1280),
+    "glove": (16, 25, 32, 50, 64, 100, 200),
+    "digits": (16, 64),
+}
+ITERATIVE = tuple(f"SP 10%, iterative, {step}" for step in ("frobenius", "spectral"))
+ITERATIVE_AT = (256, 512, 1280)
+#: The weight of eq. (3); others have 1.
+BETAS = {f"SP 10%, beta {beta:g}": beta for beta in (0.1, 10.0, 100.0)}
+BETAS_AT = (256,)
+#: As many iterations as in the paper, where others have fewer.
+LONGER = {
+    base: f"{base}, {USUAL_ITER} iterations" for base in ("ITQ", "SP 5%", "SP 10%")
+}
+LONGER_AT: dict[str, dict[int, tuple[str, ...]]] = {
+    "caltech101+cifar10": {
+        **dict.fromkeys((256, 1280), tuple(LONGER)),
+        2560: ("ITQ", "SP 10%"),
+    },
+    "caltech101-5120": {1024: tuple(LONGER)},
+}
+#: Other ways to learn maps that encode as others do.
+OTHER_WAYS = (*ITERATIVE, *BETAS, *LONGER.values())
+#: Of as many bits as features the same as CBE with targets of 0, as in its paper.
+CBE_FREE = "CBE-opt, rest free"
+
+#: Takes the number of bits, the seed and the number of iterations.
+Make = Callable[[int, int, int], Learner]
+
+
+def named(density: float) -> str:
+    """Return ``SP 10%``."""
+    return f"SP {100 * density:g}%"
+
+
+def _plain(learner: Callable[..., Learner], **parameters: object) -> Make:
+    """Return what makes a learner whose number of iterations is its own affair."""
+    return lambda n_bits, seed, _: learner(n_bits, random_state=seed, **parameters)
+
+
+def _iterated(learner: Callable[..., Learner], **parameters: object) -> Make:
+    return lambda n_bits, seed, n_iter: learner(
+        n_bits, random_state=seed, n_iter=n_iter, **parameters
+    )
+
+
+_sparse = partial(_iterated, SparseProjections)
+METHODS: dict[str, Make] = {
+    "LSH": _plain(LSH),
+    "PCAH": lambda n_bits, seed, _: PCAH(n_bits),
+    "ITQ": _iterated(ITQ),
+    **{named(density): _sparse(density=density) for density in DENSITIES},
+    **{
+        name: _sparse(solver="iterative", step=name.rpartition(" ")[2])
+        for name in ITERATIVE
+    },
+    **{name: _sparse(density=0.1, beta=beta) for name, beta in BETAS.items()},
+    LONGER["ITQ"]: _plain(ITQ, n_iter=USUAL_ITER),
+    **{
+        LONGER[named(density)]: _plain(
+            SparseProjections, density=density, n_iter=USUAL_ITER
+        )
+        for density in (0.05, 0.1)
+    },
+    "CBE-rand": _plain(CBE, learn=False),
+    "CBE-opt": _plain(CBE),
+    CBE_FREE: _plain(CBE, rest="free"),
+    "BP-rand": _plain(BilinearProjections, learn=False),
+    "BP-opt": _plain(BilinearProjections),
+    **{f"Hadamard {n}": _plain(Hadamard, n_rounds=n) for n in (1, 2, 3)},
+    "SH": lambda n_bits, seed, _: SpectralHashing(n_bits),
+    "BRE": _plain(BRE),
+    "BRE, Gaussian": _plain(BRE, kernel="rbf"),
+    "NeighbourCodes": _plain(NeighbourCodes),
+    "FastNeighbourCodes": _plain(FastNeighbourCodes),
+    "FastNeighbourCodes, 1 round": _plain(FastNeighbourCodes, n_rounds=1),
+    "FastNeighbourCodes, diagonals": _plain(
+        FastNeighbourCodes, block_size=1, n_rounds=3
+    ),
+}
+
+#: Other encoders of `NeighbourCodes`, and the lengths at which they are measured.
+FORMS: dict[str, dict[str, Any]] = {
+    "NeighbourCodes, 10% of the weights": {"density": 0.1},
+    "NeighbourCodes, a hidden layer": {"n_hidden": 512},
+}
+FORMS_AT = (64, 256)
+
+
+def n_iter_of(data: str) -> int:
+    """Return how often what iterates does so on a set of features."""
+    return N_ITER.get(data, USUAL_ITER)
+
+
+def lengths_of(data: str, n_features: int) -> tuple[int, ...]:
+    """Return the lengths that are measured: usually powers of two, d, 2d and 4d."""
+    powers = (2**i for i in range(6, 17) if 2**i < 2 * n_features)
+    usual = sorted({*powers, n_features, 2 * n_features, 4 * n_features})
+    return LENGTHS.get(data) or tuple(usual)
+
+
+class TooLong(NamedTuple):
+    """Methods that are left out beyond a length, on some sets or on all."""
+
+    methods: tuple[str, ...]
+    above: int = 0
+    data: tuple[str, ...] = ()
+    below: float = math.inf
+
+
+_1280, _2X2, _3X3, _AMONG = (
+    *("caltech101-1280", "caltech101-5120", "caltech101-11520"),
+    "caltech101+cifar10",
+)
+_TRAINED = ("ITQ", *map(named, DENSITIES))
+_FORMS = ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals")
+#: Each takes many minutes to an hour for a cell on a processor, but for PCAH, which has
+#: no more axes than rows, and what few sets are enough to tell.
+LEFT_OUT = (
+    TooLong(("BRE", "BRE, Gaussian"), 512),
+    TooLong(("PCAH",), 2048, (_3X3,)),
+    TooLong(("NeighbourCodes",), 2048),
+    TooLong(("NeighbourCodes",), 1024, (_3X3,)),
+    TooLong(("NeighbourCodes",), 512, (_2X2,)),
+    TooLong(("FastNeighbourCodes",), 2560, (_1280, _AMONG)),
+    TooLong(("FastNeighbourCodes",), 1024, (_2X2,)),
+    TooLong(("FastNeighbourCodes",), 2048, (_3X3,)),
+    TooLong(_FORMS, 0, (_2X2, _3X3, _AMONG)),
+    TooLong(_FORMS, 512, (_1280,)),
+    TooLong(ITERATIVE, 0, (_3X3, _AMONG)),
+    TooLong(tuple(BETAS), 0, (_2X2, _3X3, _AMONG, "glove")),
+    TooLong(("SP 0.1%", "SP 30%"), 2048, (_2X2,)),
+    TooLong(tuple({*_TRAINED} - {"ITQ", "SP 10%"}), 2048, (_3X3,)),
+    TooLong(("ITQ", "SP 10%"), 2048, (_3X3,), below=11520),
+    TooLong(tuple({*_TRAINED} - {"ITQ", "SP 5%", "SP 10%"}), 0, (_AMONG,)),
+)
+
+
+def measured(data: str, method: str, n_bits: int, n_features: int) -> bool:
+    """Whether a method has codes of a length, and is measured there."""
+    if method == CBE_FREE and n_bits >= n_features:
+        return False
+    if method == "PCAH" and n_bits > n_features:
+        return False
+    if method in ITERATIVE and n_bits not in ITERATIVE_AT:
+        return False
+    if method in BETAS and n_bits not in BETAS_AT:
+        return False
+    if method in LONGER.values():
+        return method in map(LONGER.get, LONGER_AT.get(data, {}).get(n_bits, ()))
+    return not any(
+        method in rule.methods
+        and rule.above < n_bits < rule.below
+        and (not rule.data or data in rule.data)
+        for rule in LEFT_OUT
+    )

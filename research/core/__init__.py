@@ -1,0 +1,1 @@
+"""What all studies share: records, runs, comparisons, claims, tables and plots."""

@@ -1,0 +1,1 @@
+"""One folder per paper: what is run, what it claims, and its page."""

@@ -1,0 +1,1 @@
+"""Xia, He, Kohli and Sun, CVPR 2015: sparse projections."""

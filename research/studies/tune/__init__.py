@@ -1,0 +1,1 @@
+"""Ours: what tuning chooses, beside every method as it comes."""
