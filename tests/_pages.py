@@ -29,7 +29,7 @@ README = ROOT / "README.md"
 #: Commands that pages show and the runner leaves alone.
 ELSEWHERE = {"git", "cd", "python", "pip", "source", "make", "export"}
 #: One of so many diagnoses is enough for a test.
-SHARE = 60
+SHARE = 100
 #: What a ```-block may be of; those that are not run are data or settings.
 RUN, SHOWN = ("python", "console"), ("text", "json", "toml", "sql")
 _BLOCK = re.compile(r"^( *)```(\{?\w+\}?)[^\n]*\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
