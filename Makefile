@@ -7,7 +7,11 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
+<<<<<<< HEAD
 .PHONY: demo test test-processors coverage native-test lint bench docs pages clean
+=======
+.PHONY: demo test test-processors coverage native-test packages lint bench docs clean
+>>>>>>> main
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -32,6 +36,10 @@ native-test: $(VENV)/dev.stamp
 	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel 2
+
+# What is published: the source passes its tests, the wheel runs the demo elsewhere.
+packages: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.check_packages
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -176,13 +176,24 @@ def machine(report: Any) -> list[str]:
     return [f"The machine, one thread: {', '.join(texts)}."] if texts else []
 
 
-def imports(medians: dict[str, float]) -> str:
-    """Return what importing costs."""
+def imports(report: dict[str, Any]) -> str:
+    """Return what importing costs, and whole commands."""
+    medians = report["imports"]
     rows = [
         [f"`import {name}`", f"{each:.0f} ms", f"{each - medians['numpy']:+.0f} ms"]
         for name, each in medians.items()
     ]
-    return "## Import\n\n" + markdown(["", "median", "over NumPy"], rows)
+    commands = [
+        [f"`fewbits {name}`", f"{each['cpu_seconds']:.2f} s", f"{each['target']} s"]
+        for name, each in report["commands"].items()
+    ]
+    parts = [
+        "## Import",
+        markdown(["", "median", "over NumPy"], rows),
+        "Whole commands, on the bundle of `fewbits demo`, in seconds of the processor:",
+        markdown(["", "median", "target"], commands),
+    ]
+    return "\n\n".join(parts)
 
 
 def search(report: dict[str, Any]) -> str:

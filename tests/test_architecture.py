@@ -40,14 +40,16 @@ def test_command_line_help_is_light():
     assert "sklearn" not in modules_after("import fewbits.cli")
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: p.stem)
-def test_no_pickle(path):
+def test_no_pickle():
     banned = {"pickle", "joblib", "dill", "cloudpickle", "marshal", "shelve"}
     parallel = {"joblib", "Parallel", "delayed"}  # processes, and nothing read back
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = {alias.name.split(".")[0] for alias in node.names}
-            names.add((getattr(node, "module", None) or "").split(".")[0])
-            assert not names & banned or names == parallel
-        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-            assert node.value.value is False
+    paths = list(SOURCE.rglob("*.py"))
+    assert paths
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name.split(".")[0] for alias in node.names}
+                names.add((getattr(node, "module", None) or "").split(".")[0])
+                assert not names & banned or names == parallel, path
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                assert node.value.value is False, path

@@ -1,4 +1,4 @@
-"""What is published as source: all that building needs, and little else."""
+"""What is published as source: all that building and testing needs, and little else."""
 
 import tarfile
 from pathlib import Path
@@ -11,6 +11,9 @@ import fewbits
 ROOT = Path(__file__).parent.parent
 #: A source, by its folder, is there whole.
 SOURCES = {"src": ("*.py", "*.pyi", "py.typed"), "native": ("*.[ch]pp",)}
+#: Tests of what is measured and written about it, which is not published as source.
+LABORATORY = ("tests/experiments/", "tests/research/")
+PROSE = {"tests/test_docs.py", "tests/test_readme.py"}
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,11 @@ def names(archive):
     return {each.relative_to(each.parts[0]).as_posix() for each in inside}
 
 
+def files(folder, *patterns):
+    found = (each for pattern in patterns for each in (ROOT / folder).rglob(pattern))
+    return {each.relative_to(ROOT).as_posix() for each in found}
+
+
 def test_is_small(archive):
     assert archive.stat().st_size < 2 << 20
 
@@ -36,16 +44,18 @@ def test_is_small(archive):
 def test_has_all_that_building_needs(names):
     needed = {"pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "PKG-INFO"}
     for folder, patterns in SOURCES.items():
-        for pattern in patterns:
-            found = (ROOT / folder).rglob(pattern)
-            needed |= {each.relative_to(ROOT).as_posix() for each in found}
+        needed |= files(folder, *patterns)
     assert names >= {each for each in needed if not each.startswith("native/tests/")}
 
 
-LEFT_OUT = {"tests", "docs", "experiments", "research", "benchmarks"}
+def test_has_the_tests_of_the_package(names):
+    published = {name for name in names if name.startswith("tests/")}
+    whole = {name for name in files("tests", "*.py") if not name.startswith(LABORATORY)}
+    assert published == whole - PROSE
 
 
-def test_has_no_tests_that_could_not_run(names):
+def test_has_nothing_else(names):
+    left_out = {"docs", "experiments", "research", "benchmarks", "tools"}
     for name in names:
-        assert name.split("/")[0] not in LEFT_OUT
+        assert name.split("/")[0] not in left_out
         assert not name.endswith((".svg", ".png", ".jpg", ".jsonl", ".so", ".pyc"))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,6 +31,7 @@ from fewbits.inputs._json_lines import read_json_lines
 
 WORDS = ["one", "é", "日本", "a b", "", " ", "\u2028", "x\ny", "x\r\ny", "x\ry", 'q"q']
 WORDS += ["a,b", "a;b", "1", "-2.5", "007", "1_000", "5%", "NA", "nan", "[0.1, 0.2]"]
+WORDS += ["[1, 2, x]", "[1, 2", "array([1])", "1 2", "2020-02-30", "2020-01-01T12:00"]
 WORDS += ["true", "1e5", "0x10", "9" * 17, "w" * 300, "0.1 0.2", "2020-01-01", "\ufeff"]
 
 
@@ -55,7 +57,8 @@ def patched_blocks(rng: random.Random) -> Iterator[None]:
     head = rng.choice((128, 1024, 1 << 16))
     with (
         mock.patch("fewbits.inputs._csv._BATCH", rng.randrange(1, 5)),
-        mock.patch("fewbits.inputs._csv._BLOCK", rng.choice((16, 64, 1 << 20))),
+        mock.patch("fewbits.inputs._csv_arrow._BLOCK", rng.choice((16, 64, 1 << 20))),
+        mock.patch("fewbits.inputs._csv_arrow._HEAD", rng.choice((16, 64, 1 << 18))),
         mock.patch("fewbits.inputs._csv.HEAD", head),
         mock.patch("fewbits.inputs._csv_head.HEAD", head),
         mock.patch("fewbits.inputs._streams.HEAD", head),
@@ -104,21 +107,56 @@ def csv_case(rng: random.Random) -> Case:
         lineterminator=rng.choice(("\n", "\r\n", "\r")),
         quoting=rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)),
     )
-    writer.writerow([f"c{i}" for i in range(len(columns))])
+    writer.writerow(_names(rng, len(columns)))
     writer.writerows(zip(*columns, strict=True))
     content = text.getvalue().encode(rng.choice(("utf-8", "utf-8-sig")))
     return Case(suffix, content, _read_csv, _rows_of_csv, _same_cells)
 
 
+def _names(rng: random.Random, n: int) -> list[str]:
+    """Return names that sometimes repeat, or hold what may separate columns."""
+    known = ("c;x", "c,x", "c|x", "c") if rng.random() < 0.2 else ("c",)
+    names = [f"{rng.choice(known)}{i}" for i in range(n)]
+    return rng.choices(names, k=n) if rng.random() < 0.1 else names
+
+
 def _csv_column(rng: random.Random, n: int) -> list[str]:
-    if rng.random() < 0.5:
+    if rng.random() < 0.4:
         return rng.choices(WORDS, k=n)
-    return [str(rng.choice((rng.random(), rng.randrange(99)))) for _ in range(n)]
+    kind = rng.choice((_decimal, _decimal, _day, _moment, _near_vector))
+    cells = [kind(rng) for _ in range(n)]
+    if rng.random() < 0.4:
+        cells[rng.randrange(n)] = rng.choice(("", "", "NA", rng.choice(WORDS)))
+    return cells
+
+
+def _decimal(rng: random.Random) -> str:
+    number = rng.choice((rng.random(), rng.randrange(99), rng.uniform(-1e9, 1e9)))
+    odd = (f"{number:.25f}", f"{number:e}", f" {number}", f"0{number}", f"+{number}")
+    return rng.choice(odd) if rng.random() < 0.1 else str(number)
+
+
+def _day(rng: random.Random) -> str:
+    year = rng.choice((0, 1, 1999, 2020, 9999)) if rng.random() < 0.1 else 2020
+    return f"{year:04}-{rng.randrange(1, 13):02}-{rng.randrange(1, 30):02}"
+
+
+def _moment(rng: random.Random) -> str:
+    second = rng.choice(("", ":01", ":59.5", ":00.123456"))
+    zone = rng.choice(("Z", "+01:00", "-0530")) if rng.random() < 0.5 else ""
+    return f"{_day(rng)}{rng.choice('T ')}{rng.randrange(24):02}:30{second}{zone}"
+
+
+def _near_vector(rng: random.Random) -> str:
+    numbers = [str(rng.choice((1, 0.5, -2e-5))) for _ in range(3)]
+    if rng.random() < 0.1:
+        numbers[rng.randrange(3)] = rng.choice(("x", "null", "", "nan", "[1"))
+    return f"[{', '.join(numbers)}]"
 
 
 def _read_csv(path: Path) -> Any:
     with path.open("rb") as file:
-        table = _csv.read_csv(file, str(path), (), path)
+        table = _csv.read_csv(file, str(path), path=path)
     with suppress(ArgumentError):  # cells that make no items
         inputs.read(path, keep=True)
     return table
@@ -150,14 +188,20 @@ def _same_cells(table: Any, expected: dict[tuple[str, ...], list[list[str]]]) ->
         return False
     columns = list(zip(*rows, strict=True)) if rows else [()] * table.num_columns
     return all(
-        all(map(_same_cell, column.to_pylist(), cells))
+        all(_same_cell(*each, column.type) for each in zip(values, cells, strict=True))
         for column, cells in zip(table.columns, columns, strict=True)
+        for values in (column.to_pylist(),)
     )
 
 
-def _same_cell(value: Any, cell: str) -> bool:
+def _same_cell(value: Any, cell: str, kind: Any) -> bool:
     if value is None:
-        return cell.strip() in MISSING
+        is_number = pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)
+        return cell.strip() in MISSING if is_number else not cell
+    if isinstance(value, datetime):
+        return value == datetime.fromisoformat(cell)
+    if isinstance(value, date):
+        return value == date.fromisoformat(cell)
     if isinstance(value, bool):
         return cell.strip().lower() == str(value).lower()
     if isinstance(value, str):
@@ -316,7 +360,7 @@ def _train(path: Path) -> Any:
 def _typed(rng: random.Random, n: int) -> Any:
     words = [None if rng.random() < 0.2 else rng.choice(WORDS) for _ in range(n)]
     numbers = [None if rng.random() < 0.2 else rng.randrange(99) for _ in range(n)]
-    match rng.randrange(10):
+    match rng.randrange(11):
         case 0:
             kinds = [pa.string(), pa.large_string(), pa.string_view()]
             return pa.array(words, rng.choice(kinds))
@@ -341,6 +385,8 @@ def _typed(rng: random.Random, n: int) -> Any:
             return pa.array(
                 [x if x is None else str(x).encode() for x in numbers], pa.binary()
             )
+        case 9:
+            return pa.array(numbers, pa.int32()).cast(pa.date32())
         case _:
             return pa.nulls(n)
 
@@ -357,14 +403,20 @@ def table_case(rng: random.Random) -> Case:
     """Return a table of any types, with one column of vectors or texts."""
     n = rng.randrange(1, 9)
     words = [word for word in WORDS if word.strip() and not word[0].isdigit()]
+    words += ["", " ", "\u2003", None] * (rng.random() < 0.5)
     texts = pa.array(["text", *rng.choices(words, k=n - 1)])
     columns = {"a": _typed(rng, n), "a.b": _typed(rng, n), "": _typed(rng, n)}
     item = _vectors(rng, n) if rng.random() < 0.5 else texts
     table = pa.table({"item": item, **columns})
     table = pa.concat_tables([table, table.slice(rng.randrange(n))])
+    if rng.random() < 0.1:
+        names = ["item", *rng.choices(table.column_names, k=3)]
+        table = table.rename_columns(names)
     suffix = rng.choice((".parquet", ".arrow", ".feather"))
     content = _written(rng, table, suffix)
-    return Case(suffix, content, _read_kept, _pyarrow, equal)
+    skip = item is texts and rng.random() < 0.5
+    read, truth = partial(_read_kept, skip=skip), partial(_pyarrow, skip=skip)
+    return Case(suffix, content, read, truth, equal)
 
 
 def _written(rng: random.Random, table: Any, suffix: str) -> bytes:
@@ -384,15 +436,15 @@ def _written(rng: random.Random, table: Any, suffix: str) -> bytes:
     return out.getvalue()
 
 
-def _read_kept(path: Path) -> Any:
-    found = inputs.read(path, column="item", keep=True)
+def _read_kept(path: Path, *, skip: bool) -> Any:
+    found = inputs.read(path, column="item", keep=True, skip_blank=skip)
     items = found.values
     items = list(items) if found.kind == "texts" else np.asarray(items).tolist()
     kept = {name: _pylist(column) for name, column in found.beside.items()}
     return {**kept, "item": items}
 
 
-def _pyarrow(path: Path) -> Any:
+def _pyarrow(path: Path, *, skip: bool) -> Any:
     if path.suffix == ".parquet":
         table = parquet.ParquetFile(path).read()
     else:
@@ -401,6 +453,9 @@ def _pyarrow(path: Path) -> Any:
         table.validate(full=True)
     if len(set(table.column_names)) < table.num_columns:
         raise ValueError("names repeat")
+    if skip:
+        texts = table["item"].to_pylist()
+        table = table.filter([bool(text and text.strip()) for text in texts])
     return {name: _pylist(table[name]) for name in table.column_names}
 
 

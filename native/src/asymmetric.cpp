@@ -21,13 +21,22 @@ struct Query {
     explicit Query(std::size_t n_bytes)
         : costs((n_bytes + 1) / 2 * 16), signs(n_bytes) {}
 
+    /// Without branches: which signs scores have, nothing can predict.
     void set(const float* scores, std::size_t n_bits) {
-        std::fill(signs.begin(), signs.end(), std::uint8_t{0});
-        for (std::size_t j = 0; j < n_bits; ++j) {
-            costs[lane_of(j)] = std::fabs(scores[j]);
-            if (scores[j] > 0.0F)
-                signs[j / 8] = static_cast<std::uint8_t>(signs[j / 8] | 0x80 >> j % 8);
+        const std::size_t whole = n_bits / 8;
+        for (std::size_t byte = 0; byte < whole; ++byte) set_byte(scores, byte, 8);
+        if (n_bits % 8) set_byte(scores, whole, n_bits % 8);
+    }
+
+private:
+    void set_byte(const float* scores, std::size_t byte, std::size_t n) {
+        unsigned sign = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const float score = scores[8 * byte + j];
+            costs[8 * byte + lane_of(j)] = std::fabs(score);
+            sign |= static_cast<unsigned>(score > 0.0F) << (7 - j);
         }
+        signs[byte] = static_cast<std::uint8_t>(sign);
     }
 };
 

@@ -5,6 +5,22 @@
 namespace fewbits {
 namespace {
 
+typedef float Four __attribute__((vector_size(16)));
+
+/// The total of four sums, halves added to halves.
+inline float total(Four x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+
+/// The totals of four times four sums, added in the same order.
+inline Four totals(Four a, Four b, Four c, Four d) {
+    const Four ab0 = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+               ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+               cd0 = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+               cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four ab = ab0 + ab2, cd = cd0 + cd2;  // of places 0 and 2, then 1 and 3
+    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) +
+           __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
 /// Sums of 16 lanes: bit `i` of two bytes, the first byte in the low half, is lane `i`.
 template <typename V>
 class Costs {
@@ -31,13 +47,18 @@ public:
         }
     }
 
-    /// The total, halves added to halves.
-    float total() const {
-        typedef float Four __attribute__((vector_size(16)));
+    /// Add the costs of those of 32 bits that differ between two words of four bytes.
+    void add_word(const float* costs, const std::uint8_t* a, const std::uint8_t* b)
+        requires requires { V::add_where_words_differ; }
+    {
+        V::add_where_words_differ(reinterpret_cast<typename V::Reg*>(sums), a, b, costs);
+    }
+
+    /// Four sums that are left when halves are added to halves, and again.
+    Four quarters() const {
         Four part[4];
         std::memcpy(part, sums, sizeof part);
-        const Four four = (part[0] + part[2]) + (part[1] + part[3]);
-        return (four[0] + four[2]) + (four[1] + four[3]);
+        return (part[0] + part[2]) + (part[1] + part[3]);
     }
 
 private:
@@ -66,6 +87,11 @@ void asymmetric_distances_of(const AsymmetricJob& job, const std::uint8_t* const
                              float* distances) {
     Costs<V> costs[n];
     std::size_t i = 0;
+    if constexpr (requires { V::add_where_words_differ; }) {
+        for (; i + 4 <= job.n_bytes; i += 4)
+            for (std::size_t c = 0; c < n; ++c)
+                costs[c].add_word(job.costs + 8 * i, job.signs + i, codes[c] + i);
+    }
     for (; i + 8 <= job.n_bytes; i += 8) {
         std::uint64_t differ[n];
         for (std::size_t c = 0; c < n; ++c)
@@ -82,7 +108,13 @@ void asymmetric_distances_of(const AsymmetricJob& job, const std::uint8_t* const
                          two ? differing<std::uint16_t>(job.signs + i, codes[c] + i)
                              : differing<std::uint8_t>(job.signs + i, codes[c] + i));
         }
-    for (std::size_t c = 0; c < n; ++c) distances[c] = costs[c].total();
+    std::size_t c = 0;
+    for (; c + 4 <= n; c += 4) {
+        const Four four = totals(costs[c].quarters(), costs[c + 1].quarters(),
+                                 costs[c + 2].quarters(), costs[c + 3].quarters());
+        std::memcpy(distances + c, &four, sizeof four);
+    }
+    for (; c < n; ++c) distances[c] = total(costs[c].quarters());
 }
 
 /// The codes of a job, one after the other or by their rows.

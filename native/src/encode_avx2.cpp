@@ -25,6 +25,25 @@ struct Avx2 {
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    /// Add those of 32 numbers for which the bits of two words of four bytes differ; the
+    /// two sums are of places within two bytes. A bit chooses as the sign of a lane.
+    static void add_where_words_differ(Reg* sums, const std::uint8_t* x,
+                                       const std::uint8_t* y, const float* p) {
+        const __m256i differ = _mm256_xor_si256(spread_word(x), spread_word(y));
+        const __m256i shifts = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
+        for (int byte = 0; byte < 4; ++byte) {
+            const __m256i left = _mm256_sub_epi32(shifts, _mm256_set1_epi32(8 * byte));
+            const Reg sign = _mm256_castsi256_ps(_mm256_sllv_epi32(differ, left));
+            const Reg cost = _mm256_blendv_ps(_mm256_setzero_ps(), load(p + 8 * byte), sign);
+            sums[byte % 2] = add(sums[byte % 2], cost);
+        }
+    }
+    static __m256i spread_word(const std::uint8_t* p) {
+        std::int32_t word;
+        std::memcpy(&word, p, sizeof word);
+        return _mm256_set1_epi32(word);
+    }
+
     static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
     static Reg subtract(Reg a, Reg b) { return _mm256_sub_ps(a, b); }
     static Reg multiply(Reg a, Reg b) { return _mm256_mul_ps(a, b); }

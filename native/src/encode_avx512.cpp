@@ -28,6 +28,26 @@ struct Avx512 {
     static Reg fmadd(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static float fmadd1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+    /// Add those of 32 numbers for which the bits of two words of four bytes differ; the
+    /// sums are of places within two bytes. Words are spread as they are loaded, so that
+    /// no mask goes through a general register.
+    static void add_where_words_differ(Reg* sums, const std::uint8_t* x,
+                                       const std::uint8_t* y, const float* p) {
+        const __m512i differ = _mm512_xor_si512(spread_word(x), spread_word(y));
+        const __m512i low = _mm512_setr_epi32(
+            1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7, 1 << 8,
+            1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15);
+        const __m512i high = _mm512_slli_epi32(low, 16);
+        Reg sum = *sums;
+        sum = _mm512_mask_add_ps(sum, _mm512_test_epi32_mask(differ, low), sum, load(p));
+        *sums = _mm512_mask_add_ps(sum, _mm512_test_epi32_mask(differ, high), sum,
+                                   load(p + 16));
+    }
+    static __m512i spread_word(const std::uint8_t* p) {
+        std::int32_t word;
+        std::memcpy(&word, p, sizeof word);
+        return _mm512_set1_epi32(word);
+    }
     /// Add those of 16 numbers whose bit is set.
     static Reg add_where(Reg a, std::uint32_t bits, const float* p) {
         return _mm512_mask_add_ps(a, static_cast<__mmask16>(bits), a, load(p));

@@ -2,9 +2,11 @@
 // unreadable page, so that a read or write too far is a crash.
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -56,8 +58,7 @@ void fill_codes(Random& random, Bytes& queries, Bytes& database, std::size_t byt
 std::int32_t naive(const std::uint8_t* a, const std::uint8_t* b, std::size_t bytes) {
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < bytes; ++i)
-        for (unsigned differ = a[i] ^ b[i]; differ; differ >>= 1)
-            sum += static_cast<std::int32_t>(differ & 1);
+        sum += std::popcount(static_cast<unsigned>(a[i] ^ b[i]));
     return sum;
 }
 
@@ -114,14 +115,13 @@ void check_within(fewbits::CodeView queries, fewbits::CodeView database,
 
 void check_masked(fewbits::CodeView queries, fewbits::CodeView database,
                   std::uint8_t* mask, const std::vector<Pairs>& all) {
+    const auto inside = [&](const auto& pair) {
+        const auto row = static_cast<std::size_t>(pair.second);
+        return !mask || mask[row / 8] >> (7 - row % 8) & 1;
+    };
     std::vector<Pairs> sorted(queries.rows);
-    for (std::size_t q = 0; q < queries.rows; ++q) {
-        for (const auto& pair : all[q]) {
-            const auto row = static_cast<std::size_t>(pair.second);
-            if (!mask || mask[row / 8] >> (7 - row % 8) & 1) sorted[q].push_back(pair);
-        }
-        std::sort(sorted[q].begin(), sorted[q].end());
-    }
+    for (std::size_t q = 0; q < queries.rows; ++q)
+        std::copy_if(all[q].begin(), all[q].end(), std::back_inserter(sorted[q]), inside);
     const auto bits = static_cast<std::int32_t>(8 * database.bytes);
     check_topk(queries, database, mask, sorted);
     for (const std::int32_t radius : {0, bits / 2, bits - 1, bits})
@@ -141,6 +141,7 @@ void check_problem(Random& random) {
                                 static_cast<std::int64_t>(row));
     place.mask = "none";
     check_distances(queries, database, all);
+    for (Pairs& pairs : all) std::sort(pairs.begin(), pairs.end());
     check_masked(queries, database, nullptr, all);
     Bytes mask((place.rows + 7) / 8);
     fill_random(random, mask);
@@ -174,8 +175,10 @@ void check_large(Random& random, std::size_t bytes, std::size_t rows) {
 
 }  // namespace
 
-int main() {
+/// Test every instruction set that runs here, or the one of this name.
+int main(int argc, char** argv) {
     for (const auto isa : fewbits::available_isas()) {
+        if (argc > 1 && std::strcmp(argv[1], fewbits::isa_name(isa))) continue;
         check(fewbits::force_isa(isa), "force_isa");
         Random random(7);
         for (std::size_t bytes = 1; bytes <= 70; ++bytes)

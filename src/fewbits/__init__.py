@@ -1,7 +1,52 @@
 """Learn compact binary codes, search them and answer questions with them.
 
-Subpackages are imported by name, ``from fewbits.learners import ITQ``, so that using
-an encoder does not load the libraries that trained it.
+What most programs need is imported from here, ``from fewbits import ITQ, FlatIndex``;
+the rest from its subpackage, ``from fewbits.learners import DBC``. Nothing is loaded
+before it is asked for, so that using an encoder does not load the libraries that
+trained it.
 """
 
+from typing import TYPE_CHECKING
+
+from fewbits._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from fewbits.bundle import Bundle
+    from fewbits.codes import pack, unpack
+    from fewbits.evaluation import neighbour_recall
+    from fewbits.index import FlatIndex
+    from fewbits.inputs import read
+    from fewbits.learners import CCAITQ, ITQ, NeighbourCodes
+    from fewbits.training import fit_bundle
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "CCAITQ": "fewbits.learners",
+            "ITQ": "fewbits.learners",
+            "Bundle": "fewbits.bundle",
+            "FlatIndex": "fewbits.index",
+            "NeighbourCodes": "fewbits.learners",
+            "fit_bundle": "fewbits.training",
+            "neighbour_recall": "fewbits.evaluation",
+            "pack": "fewbits.codes",
+            "read": "fewbits.inputs",
+            "unpack": "fewbits.codes",
+        },
+    )
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "CCAITQ",
+    "ITQ",
+    "Bundle",
+    "FlatIndex",
+    "NeighbourCodes",
+    "__version__",
+    "fit_bundle",
+    "neighbour_recall",
+    "pack",
+    "read",
+    "unpack",
+]

@@ -6,11 +6,14 @@ memory map opened for reading.
 """
 
 import mmap
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fewbits.errors import ArgumentError
 
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
@@ -145,16 +148,31 @@ class Immutable:
 def _frozen(value: Any) -> Any:
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(map(_frozen, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_frozen, value))
     plain = isinstance(value, np.ndarray) and not value.dtype.hasobject
     return frozen_array(value) if plain else value
 
 
-class ReadOnlyDict(dict[Any, Any]):
-    """A dict of plain values that cannot be changed, nor those in it."""
+class ReadOnlyDict(dict[str, Any]):
+    """A dict of what JSON knows, which cannot be changed, nor anything in it.
+
+    Lists become tuples, and NumPy's numbers and arrays Python's.
+
+    Raises
+    ------
+    ArgumentError
+        When something in it is of another type, or a name is no text.
+
+    Examples
+    --------
+    >>> ReadOnlyDict({"bits": [8, 16], "of": {"seed": 0}})
+    {'bits': (8, 16), 'of': {'seed': 0}}
+    """
 
     def __init__(self, *given: Any) -> None:
         super().__init__(
-            (name, _read_only(value)) for name, value in dict(*given).items()
+            (_name(name), _read_only(value)) for name, value in dict(*given).items()
         )
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
@@ -173,9 +191,19 @@ class ReadOnlyDict(dict[Any, Any]):
         return type(self), (dict(self),)
 
 
+def _name(name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    raise ArgumentError(f"info must have texts as names, got {name!r}")
+
+
 def _read_only(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
         return ReadOnlyDict(value)
-    if type(value) in (list, tuple):
-        return type(value)(map(_read_only, value))
-    return value
+    if isinstance(value, list | tuple):
+        return tuple(map(_read_only, value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ArgumentError(f"info must hold plain values only: got {type(value).__name__}")

@@ -52,10 +52,12 @@ def _plain(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell None and what differs from itself, as NaN does, or refuses to be compared.
+    """Tell None, blanks, and what differs from itself or refuses to be compared.
 
-    The latter is what pandas does for its own marker.
+    So do NaN and pandas' own marker.
     """
+    if isinstance(value, str):
+        return not value.strip()
     if isinstance(value, _COLLECTIONS):
         return False
     try:
@@ -77,6 +79,14 @@ def _kind(value: Any, name: str) -> str:
         raise ArgumentError(f"Complex data not supported: {name} must be classes")
     _refuse_type(name, type(value).__name__)
     raise AssertionError
+
+
+def refuse_times(kind: Any, name: str) -> None:
+    """Refuse an Arrow type of dates or times before its values are looked at."""
+    import pyarrow.types as types
+
+    if types.is_temporal(kind):
+        _refuse_type(name, f"{kind}; give them as strings or integers")
 
 
 def _refuse_type(name: str, got: str) -> None:

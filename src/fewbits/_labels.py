@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._label_values import as_strings, check_values, from_objects
+from fewbits._label_values import (
+    as_strings,
+    check_values,
+    from_objects,
+    refuse_times,
+)
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
-
-_BINARY = "a matrix of labels must hold 0 and 1 only"
 
 
 def as_labels(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
@@ -102,7 +105,22 @@ def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) ->
         raise ArgumentError(
             f"need a row of labels for each of {n} items, got shape {array.shape}"
         )
-    return np.asarray(check_binary(array), np.uint8)
+    return np.asarray(check_binary(array, name), np.uint8)
+
+
+def as_label_names(labels: Any, name: str = "labels") -> Array:
+    """Return what `as_label_rows` does, but classes by name, as commands print them.
+
+    Examples
+    --------
+    >>> as_label_names([3.0, 1.0]), as_label_names([True, False])
+    (array(['3', '1'], dtype='<U1'), array(['True', 'False'], dtype='<U5'))
+    """
+    rows = as_label_rows(labels, name)
+    if rows.ndim == 2 or label_kind(rows) == "strings":
+        return rows
+    whole = map(int, rows.tolist()) if rows.dtype.kind == "f" else rows.tolist()
+    return as_strings([*map(str, whole)])
 
 
 def as_classes(labels: Any, n: int, name: str = "labels") -> tuple[Array, IdArray]:
@@ -132,21 +150,23 @@ def check_binary(labels: Any, name: str = "labels") -> Any:
     """Return a matrix, dense or sparse as it was, that holds 0 and 1 only."""
     matrix: Any = labels if _is_sparse(labels) else _array(labels, name)
     values: Any = matrix.data if _is_sparse(matrix) else matrix
+    needed = "a matrix of labels must hold 0 and 1 only"
+    if name != "labels":
+        needed = f"{name}: {needed}"
     if values.dtype.kind == "O":
-        values = _whole_objects(values)
-        matrix = values
+        values = matrix = _whole_objects(values, needed)
     if values.dtype.kind not in "biuf":
-        raise ArgumentError(f"{_BINARY}, got dtype {values.dtype}")
+        raise ArgumentError(f"{needed}, got dtype {values.dtype}")
     other = values[~np.isin(values, (0, 1))]
     if other.size:
-        raise ArgumentError(f"{_BINARY}, got {other[0].item()!r}")
+        raise ArgumentError(f"{needed}, got {other[0].item()!r}")
     return matrix
 
 
-def _whole_objects(values: NDArray[np.object_]) -> Array:
+def _whole_objects(values: NDArray[np.object_], needed: str) -> Array:
     for value in values.flat:
         if not isinstance(value, int | float | np.number | np.bool_):
-            raise ArgumentError(f"{_BINARY}, got {value!r}")
+            raise ArgumentError(f"{needed}, got {value!r}")
     return values.astype(np.float64)
 
 
@@ -172,7 +192,7 @@ def _array(labels: Any, name: str) -> Array:
 
 
 def _converted(labels: Any, name: str) -> Array:
-    values = _without_package(labels)
+    values = _without_package(labels, name)
     guesses = isinstance(values, Sequence) or not hasattr(values, "__array__")
     try:
         return np.asarray(values, dtype=object if guesses else None)
@@ -180,7 +200,7 @@ def _converted(labels: Any, name: str) -> Array:
         raise ArgumentError(f"{name} are no array: {error}") from None
 
 
-def _without_package(labels: Any) -> Any:
+def _without_package(labels: Any, name: str) -> Any:
     """Return labels of pandas, polars or Arrow with their own values and gaps."""
     package = type(labels).__module__.partition(".")[0]
     if package == "pandas" and hasattr(labels, "dtype"):
@@ -189,5 +209,8 @@ def _without_package(labels: Any) -> Any:
     if package == "polars" and hasattr(labels, "to_list"):
         return labels.to_list()
     if package == "pyarrow" and hasattr(labels, "to_pylist"):
-        return labels if hasattr(labels, "schema") else labels.to_pylist()
+        if hasattr(labels, "schema"):
+            return labels
+        refuse_times(labels.type, name)  # which Python may not have
+        return labels.to_pylist()
     return labels

@@ -1,5 +1,6 @@
 """A bundle comes back as it was saved, or is refused in one line."""
 
+import json
 import re
 import subprocess
 import sys
@@ -76,14 +77,19 @@ def test_encoding_is_reported(bundle):
 
 
 def test_info_is_plain(bundle, tmp_path):
-    info = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2), 1: True}
-    Bundle(bundle.encoder, info=info).save(tmp_path / "b")
-    expected = {"n": 3, "mean": 0.5, "list": [0, 1], "1": True}
-    assert Bundle.load(tmp_path / "b").info == expected
-    for odd in (object(), 1j, np.complex64(1)):
-        with pytest.raises(ArgumentError, match="info must hold plain values only"):
-            Bundle(bundle.encoder, info={"odd": odd}).save(tmp_path / "c")
-    assert not (tmp_path / "c").exists()
+    info = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2)}
+    known = Bundle(bundle.encoder, info=info)
+    known.save(tmp_path / "b")
+    expected = {"n": 3, "mean": 0.5, "list": (0, 1)}
+    assert known.info == Bundle.load(tmp_path / "b").info == expected
+    manifest = json.loads((tmp_path / "b" / "bundle.json").read_text())
+    assert manifest["info"] == {**expected, "list": [0, 1]}
+
+
+@pytest.mark.parametrize("odd", [object(), 1j, np.complex64(1), {1, 2}, {1: True}])
+def test_info_that_json_cannot_hold_is_refused(bundle, odd):
+    with pytest.raises(ArgumentError, match="info must h"):
+        Bundle(bundle.encoder, info={"odd": odd})
 
 
 @pytest.mark.parametrize("keep", [None, "float16", "float32"])
@@ -211,3 +217,18 @@ def test_one_string_is_no_list_of_letters(bundle, ask, one):
 def test_one_counterexample_is_no_list_of_letters(bundle):
     with pytest.raises(ArgumentError, match="give a list of items, not one string"):
         bundle.find_class(X[:1], "a cat")
+
+
+@pytest.mark.parametrize("form", [None, "float32", "int8"])
+def test_hits_tell_what_their_distance_is(bundle, form):
+    kept = bundle.with_items(X, keep_vectors=form)
+    (plain,), (again,) = (kept.answers(X[:1], 5, rerank=on) for on in (False, True))
+    assert all(set(hit) == {"id", "distance", "columns"} for hit in plain)
+    assert [hit["distance"] for hit in plain] == kept.search(X[:1], 5).distances[
+        0
+    ].tolist()
+    metric = "asymmetric" if form is None else "euclidean"
+    assert {hit["metric"] for hit in again} == {metric}
+    assert [hit["distance"] for hit in again] == kept.search_reranked(
+        X[:1], 5
+    ).distances[0].tolist()

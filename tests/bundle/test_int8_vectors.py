@@ -49,24 +49,22 @@ def test_distances_are_those_to_the_numbers_that_are_kept(built):
     np.testing.assert_allclose(found.distances, by_hand, rtol=1e-6)
 
 
-def test_recall_is_nearly_that_of_float32(built):
-    exact = np.linalg.norm(QUERIES[:, None] - ITEMS, axis=2)
-    nearest = np.argsort(exact, axis=1, kind="stable")[:, :K]
-    recall = {
-        form: np.mean(
-            [
-                len({*found} & {*right}) / K
-                for found, right in zip(
-                    each.search_reranked(QUERIES, K, shortlist=400).ids.tolist(),
-                    nearest.tolist(),
-                    strict=True,
-                )
-            ]
-        )
-        for form, each in built.items()
-    }
-    assert recall["float32"] > 0.9
-    assert abs(recall["float32"] - recall["int8"]) < 0.02
+def test_recall_at_10_with_int8_is_within_2_thousandths_of_float32():
+    """Of real vectors, by brute force in NumPy; nothing is drawn but the codes.
+
+    Digits have many equal distances, whole numbers squared: what was found counts where
+    it is no farther than the tenth nearest.
+    """
+    bundle = Bundle(LSH(256, random_state=0).fit(ITEMS).encoder_)
+    squares = np.square(QUERIES[:, None].astype(np.int64) - ITEMS).sum(axis=2)
+    tenth = np.sort(squares, axis=1)[:, K - 1 : K]
+    recall = {}
+    for form in ("float32", "int8"):
+        kept = bundle.with_items(ITEMS, keep_vectors=form)
+        found = kept.search_reranked(QUERIES, K, shortlist=100).ids
+        recall[form] = (np.take_along_axis(squares, found, axis=1) <= tenth).mean()
+    assert recall["float32"] > 0.98
+    assert recall["int8"] >= recall["float32"] - 0.002
 
 
 @pytest.mark.parametrize("form", ["float32", "int8"])

@@ -1,6 +1,7 @@
 """Nothing that a caller holds or gets changes what a bundle answers or saves."""
 
 import copy
+import json
 import pickle
 from dataclasses import FrozenInstanceError, replace
 
@@ -168,14 +169,23 @@ def test_attributes_cannot_be_set(bundle, tmp_path):
 
 
 def test_info_does_not_change():
-    known = {"parameters": {"n": 1}, "names": ["a"]}
+    numbers = np.arange(2)
+    known = {"parameters": {"n": [1, {"m": [2]}]}, "names": ["a"], "numbers": numbers}
     bundle = replace(made(X), info=known)
-    known["parameters"]["n"] = 2
+    known["parameters"]["n"][1]["m"].append(3)
     known["names"].append("b")
-    assert bundle.info == {"parameters": {"n": 1}, "names": ["a"]}
+    numbers[:] = 7
+    kept = {"parameters": {"n": (1, {"m": (2,)})}, "names": ("a",), "numbers": (0, 1)}
+    assert bundle.info == kept
+    assert json.loads(json.dumps(bundle.info)) == {
+        "parameters": {"n": [1, {"m": [2]}]},
+        "names": ["a"],
+        "numbers": [0, 1],
+    }
     for change in (
         lambda info: info.update(n=1),
         lambda info: info["parameters"].clear(),
+        lambda info: info["parameters"]["n"][1].update(m=1),
         lambda info: info.setdefault("n", 1),
         lambda info: info.pop("names"),
         lambda info: info.__setitem__("n", 1),

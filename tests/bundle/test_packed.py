@@ -136,3 +136,18 @@ def test_on_the_command_line(tmp_path):
     run("search", folder, "--input", floats, code=2)
     run("evaluate", folder, codes, codes, code=2)
     run("fit", floats, "--method", "packed", "-o", str(tmp_path / "c"), code=2)
+
+
+@pytest.mark.parametrize("n_bits", [1, 8, 13])
+def test_prefixes_are_asked_by_whole_codes(n_bits):
+    short = BUNDLE.with_items(CODES).prefix(n_bits)
+    distances = (BITS[:3, None, :n_bits] != BITS[:, :n_bits]).sum(axis=2)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(short.search(CODES[:3], 4).ids, nearest)
+    with pytest.raises(FewbitsError, match="20 bits need 3 bytes"):
+        short.search(CODES[:3, :1], 4)
+
+
+def test_what_a_bundle_shall_know_is_kept():
+    bundle = fit_bundle(CODES, method="packed", remember={"tuned_on": "mine"})
+    assert bundle.info == {"method": "packed", "tuned_on": "mine"}

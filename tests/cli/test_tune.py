@@ -124,7 +124,8 @@ def test_labels():
 def test_a_deep_choice_is_fitted_as_it_was_tuned(folder):
     pytest.importorskip("torch")
     given = ["d.npz", "--column", "x", "--labels", "y", "-m", "csq", "-b", 16]
-    run("tune", *given, "--quality", "accuracy", "--bytes", 2, "-o", "t.json")
+    few = ["--rows", 120, "--bytes", 2]
+    run("tune", *given, "--quality", "accuracy", *few, "-o", "t.json")
     chosen = json.loads((folder / "t.json").read_text())
     chosen["parameters"] = {**VARIANTS["csq"]["predictable centres"], "hidden": [8]}
     (folder / "t.json").write_text(json.dumps(chosen))

@@ -61,11 +61,19 @@ def test_what_is_no_packed_codes(codes, said):
 
 
 @pytest.mark.parametrize("n_bits", [1, 8, 9, 36, 37])
-def test_prefixes_take_shorter_codes(n_bits):
+def test_prefixes_take_whole_codes_and_no_others(n_bits, tmp_path):
     short = ENCODER.prefix(n_bits)
+    short.save(tmp_path / "e")
     codes = np.packbits(BITS[:, :n_bits], axis=1)
-    np.testing.assert_array_equal(short.encode(codes), codes)
+    for encoder in (short, load(tmp_path / "e"), PackedEncoder(n_bits, 37)):
+        np.testing.assert_array_equal(encoder.encode(CODES), codes)
+        np.testing.assert_array_equal(encoder.project(CODES), 2 * BITS[:, :n_bits] - 1)
+        assert encoder.fingerprint == short.fingerprint
     assert (short.fingerprint == ENCODER.fingerprint) == (n_bits == 37)
+    assert short.prefix(1).encode(CODES).ravel().tolist() == (128 * BITS[:, 0]).tolist()
+    if n_bytes(n_bits) < n_bytes(37):
+        with pytest.raises(FeatureError, match="expected 5 features"):
+            short.encode(codes)
 
 
 @pytest.mark.parametrize("n_bits", [0, -1, 65_537, 2.5, "a", None])

@@ -1,7 +1,11 @@
 """What is no condition is refused in one line, which says what is supported."""
 
+import datetime as dt
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,3 +198,57 @@ def test_large_conditions():
 )
 def test_what_is_too_deep_is_refused(condition):
     assert len(refusal(condition)) < 400
+
+
+DAY = dt.date(2020, 1, 31)
+HELD = {
+    "integer": [pa.array([1], kind) for kind in (pa.int8(), pa.int64(), pa.uint16())],
+    "number": [pa.array([1.5], kind) for kind in (pa.float32(), pa.float64())],
+    "decimal": [pa.array([Decimal("1.50")], pa.decimal128(10, 2))],
+    "text": [
+        *(pa.array(["x"], kind) for kind in (pa.string(), pa.large_string())),
+        pa.array(["x"]).dictionary_encode(),
+        pa.RunEndEncodedArray.from_arrays(pa.array([1]), pa.array(["x"])),
+    ],
+    "true/false": [pa.array([True])],
+    "date": [pa.array([DAY]), pa.array([DAY], pa.date64())],
+    "timestamp": [pa.array([0], pa.timestamp("ms"))],
+    "timestamp with time zone": [pa.array([0], pa.timestamp("us", "UTC"))],
+    "time of day": [pa.array([dt.time(1)]), pa.array([0], pa.time32("s"))],
+    "duration": [pa.array([0], pa.duration("s"))],
+    "list": [pa.array([[1]]), pa.array([[1]], pa.list_(pa.int8(), 1))],
+    "struct": [pa.array([{"a": 1}])],
+    "map": [pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32()))],
+    "bytes": [pa.array([b"x"], kind) for kind in (pa.binary(), pa.binary(1))],
+}
+WRONG = {"the text 'no'": "'no'", "the number 2.5": "2.5"}  # a text fits no other type
+COLUMNS = [(told, column) for told, columns in HELD.items() for column in columns]
+
+
+@pytest.mark.parametrize(("told", "column"), COLUMNS, ids=lambda each: str(each)[:9])
+def test_a_refusal_names_the_column_what_it_holds_and_what_was_compared(told, column):
+    numbers = ("integer", "number", "decimal")
+    wrong = "the number 2.5" if told == "text" else "the text 'no'"
+    line = refusal(f"price = {WRONG[wrong]}", price=column)
+    assert line.startswith(f"column 'price' ({told}) cannot be compared with {wrong}: ")
+    if told not in numbers:
+        assert f"+ takes numbers, got column 'price' ({told})" in refusal(
+            "price + 1 = 2", price=column
+        )
+    if told != "text":
+        assert f"LIKE takes text, got column 'price' ({told})" in refusal(
+            "price LIKE '1%'", price=column
+        )
+    if told != "true/false":
+        assert f"takes conditions, got column 'price' ({told}): " in refusal(
+            "NOT price", price=column
+        )
+
+
+def test_results_and_fields_are_told_in_the_same_words():
+    assert "a result (integer) cannot be compared with the text 'x'" in refusal(
+        "year + 1 = 'x'"
+    )
+    assert "column 'year' (integer) has no field 'a'" in refusal("year.a = 1")
+    with pytest.raises(ArgumentError, match="the expression is integer"):
+        ask(pc.field("year") + 1, year=[2019])

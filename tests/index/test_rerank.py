@@ -268,7 +268,7 @@ def changed(array, value):
                 "query_vectors": c.query_vectors,
             },
             FeatureError,
-            "vectors must not have masked entries",
+            "vectors are a masked array",
         ),
         (
             lambda c: {

@@ -11,6 +11,8 @@ from pyarrow import parquet
 
 from fewbits import inputs
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs import _csv
+from fewbits.inputs._wanted import Wanted
 
 NUMBERS = "a,b,kind\n1,2.5,x\n3,-4,y\n"
 
@@ -84,6 +86,41 @@ def test_delimiters(path, delimiter, header):
     assert found.labels.tolist() == ["a"]
 
 
+DECIMAL_COMMAS = "height, cm;weight, kg\n1,5;2,5\n3,5;4,5\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "names"),
+    [
+        (DECIMAL_COMMAS, {"column": "weight, kg"}, ["height, cm", "weight, kg"]),
+        (DECIMAL_COMMAS, {"keep": [" kg"]}, ["height", " cm;weight", " kg"]),
+        (DECIMAL_COMMAS, {"names": ["height, cm"]}, ["height, cm", "weight, kg"]),
+        ('"a, b";"c, d"\n"1, 2";"3, 4"\n', {}, ["a, b", "c, d"]),
+        ('text;more\n"one, ""two""";x\n', {}, ["text", "more"]),
+        ("a,b;c\n1,2\n", {}, ["a", "b;c"]),
+    ],
+)
+def test_two_delimiters_of_which_one_is_meant(path, content, options, names):
+    path.write_text(content)
+    wanted = {"column": (), "keep": False, "names": (), **options}
+    wanted = {k: (v,) if k == "column" and v else v for k, v in wanted.items()}
+    wanted["keep"] = tuple(wanted["keep"] or ()) or False
+    with path.open("rb") as file:
+        table = _csv.read_csv(file, str(path), Wanted(**wanted), path)
+    assert table.column_names == names
+
+
+@pytest.mark.parametrize(
+    "content", [DECIMAL_COMMAS, "a|b,c\n1|2,3\n", "a\tb,c\n1\t2,3\n", "a;b,c\n"]
+)
+@pytest.mark.parametrize("options", [{}, {"column": "no"}])
+def test_two_delimiters_that_fit_are_refused(path, content, options):
+    path.write_text(content)
+    said = r"x.csv may be cut into columns by '.*' \(\d\) or '.*' \(\d\): name a column"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(path, **options)
+
+
 def test_other_delimiters_in_the_only_column(path):
     path.write_text("text\none; two; three\n")
     assert inputs.read(path).values == ["one; two; three"]
@@ -122,8 +159,8 @@ def test_a_stray_text_among_numbers_is_told(path, values, said, beside):
 
 
 def test_texts_beside_blanks_are_no_stray_numbers(path):
-    path.write_text('a,note\n1,""\n2,""\n3,""\n4,see below\n')
-    with pytest.raises(ArgumentError, match="blank text in row 0"):
+    path.write_text('a,note\n1,""\n2,\n3," "\n4,see below\n')
+    with pytest.raises(ArgumentError, match=r"no text in row 0 and 2 more; .*skip_bla"):
         inputs.read(path)
     path.write_text("b,b\none,two\n")
     with pytest.raises(ArgumentError, match=r"2 columns of texts or vectors \(b, b\)"):
@@ -241,12 +278,12 @@ def test_gaps_among_numbers(path):
 @pytest.mark.parametrize("kinds", [["a", "", " "], ["1", "", ""]])
 def test_rows_without_a_label(path, tmp_path, kinds):
     path.write_text("text,kind\n" + "".join(f"one,{kind}\n" for kind in kinds))
-    said = "2 of 3 rows have no label in column 'kind' of"
+    said = "'kind' of .* must be classes, but are missing in 2 of 3 rows"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(path, label_column="kind")
     archive = tmp_path / "x.npz"
     np.savez(archive, X=np.eye(3), kind=kinds)
-    with pytest.raises(ArgumentError, match="2 of 3 rows have no label in 'kind' of"):
+    with pytest.raises(ArgumentError, match=said):
         inputs.read(archive, label_column="kind")
 
 
@@ -254,5 +291,5 @@ def test_nulls_among_labels(tmp_path):
     path = tmp_path / "x.parquet"
     for gaps in ([1.0, None, float("nan")], ["a", None, None]):
         parquet.write_table(pa.table({"text": ["a"] * 3, "kind": gaps}), path)
-        with pytest.raises(ArgumentError, match="2 of 3 rows have no label"):
+        with pytest.raises(ArgumentError, match="missing in 2 of 3 rows"):
             inputs.read(path, column="text", label_column="kind")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fewbits import inputs
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs import _csv
+from fewbits.inputs import _csv, _csv_arrow
 
 QUIET = settings(
-    max_examples=150,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -30,7 +30,7 @@ def small_blocks(monkeypatch):
 
     def shrink(rows, head, block):
         monkeypatch.setattr(_csv, "_BATCH", rows)
-        monkeypatch.setattr(_csv, "_BLOCK", block)
+        monkeypatch.setattr(_csv_arrow, "_BLOCK", block)
         for module in ("_csv", "_csv_head", "_streams", "_pipes"):
             monkeypatch.setattr(f"fewbits.inputs.{module}.HEAD", head)
 
@@ -62,15 +62,16 @@ def test_any_cells(
     quoted |= any("\r" in cell for row in rows for cell in row)
     quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     writer = csv.writer(text, lineterminator=ends, quoting=quoting)
-    # Words in each column, so that none becomes one of numbers.
+    # Words in each column, so that none becomes one of numbers or of dates.
     writer.writerows([("first", "other"), *rows, ("word", "word")])
     path = tmp_path / "x.csv"
     path.write_text(text.getvalue(), "utf-8-sig" if mark else "utf-8", newline="")
     with path.open("rb") as file:
-        table = _csv.read_csv(file, str(path), ("first", "other"), path)
+        table = _csv.read_csv(file, str(path), path=path)
     assert table.column_names == ["first", "other"]
+    assert cells(path) == [*map(list, rows), ["word", "word"]]
     found = [list(row.values()) for row in table.to_pylist()]
-    assert found == cells(path) == [*map(list, rows), ["word", "word"]]
+    assert found == [[cell or None for cell in row] for row in cells(path)]
 
 
 @pytest.mark.parametrize("inside", ["\n", "\r\n", "\r", "\n\n"])
@@ -213,8 +214,7 @@ def test_numbers_are_what_python_reads(tmp_path, written):
         ["1\u00a0000", "2\u202f000"],
         ["0x10", "0x1F"],
         ["1+2j", "3j"],
-        ["2020-01-01", "2021-12-31"],
-        ["2020-01-01T12:00:00Z", "2021-01-01T00:00:00+01:00"],
+        ["2020-02-30", "2021-12-31"],
         ["12/31/2020", "1.1.2021"],
         [str(2**63), "1"],
         ["12345678901234567.5", "12345678901234568"],

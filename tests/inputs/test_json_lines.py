@@ -88,7 +88,9 @@ def test_vectors_and_missing_keys(path):
     np.testing.assert_array_equal(found.values, [[1, 2.5], [3, 4]])
     assert found.labels.tolist() == ["a", "b"]
     path.write_text('{"v": [1], "y": "a"}\n{"v": [2]}\n')
-    with pytest.raises(ArgumentError, match="1 of 2 rows have no label"):
+    with pytest.raises(
+        ArgumentError, match="missing in 1 of 2 rows: got None in row 1"
+    ):
         inputs.read(path, column="v", label_column="y")
 
 

@@ -30,14 +30,17 @@ print(peak() - before)
 """
 
 
+@pytest.fixture(scope="module")
+def texts():
+    found = [f'so "good" {i:06} ' + "and long, " * 24 for i in range(200_000)]
+    found[7] = "a" * (1 << 20)
+    return pa.table({"text": found})
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak")
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".feather"])
-def test_one_text_of_a_megabyte_among_many(tmp_path, suffix):
-    path = tmp_path / f"x{suffix}"
-    texts = [f'so "good" {i:06} ' + "and long, " * 24 for i in range(200_000)]
-    texts[7] = "a" * (1 << 20)
-    table = pa.table({"text": texts})
-    size = table.nbytes
+def test_one_text_of_a_megabyte_among_many(tmp_path, suffix, texts):
+    path, table, size = tmp_path / f"x{suffix}", texts, texts.nbytes
     if suffix == ".parquet":
         parquet.write_table(table, path, use_dictionary=False)
     elif suffix == ".feather":
@@ -45,8 +48,9 @@ def test_one_text_of_a_megabyte_among_many(tmp_path, suffix):
     elif suffix == ".csv":
         pa.csv.write_csv(table, path)
     else:
-        lines = (f'{{"text": "{text}"}}'.replace('so "good"', "so") for text in texts)
-        path.write_text("\n".join(lines))
+        plain = pa.compute.replace_substring(table["text"], '"', "")
+        lines = pa.compute.binary_join_element_wise('{"text": "', plain, '"}', "")
+        path.write_text("\n".join(lines.to_pylist()))
     found = subprocess.run(
         [sys.executable, "-c", READ, str(path)],
         capture_output=True,

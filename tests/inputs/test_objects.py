@@ -109,6 +109,50 @@ def test_mistakes(items, said):
 
 
 @pytest.mark.parametrize(
+    "texts",
+    [
+        ["1 2", "3 4"],
+        ["12", "13"],
+        ["0.5"],
+        ["2020-01-01", "2020-02-30"],
+        ["5%", "$7"],
+        ["٣", "٤"],
+        ["[1, 2]", "[3, 4]"],
+        ["[1, 2]", "[3, 4]", "[5, x]"],
+        [*["1 2"] * 200, "3 4"],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "make",
+    [list, np.array, pd.Series, pl.Series, lambda x: pa.table({"t": x})],
+    ids=["list", "NumPy", "pandas", "polars", "table"],
+)
+def test_numbers_in_writing_are_no_texts(texts, make):
+    # Vectors in brackets are read from tables, where a cell has no other form.
+    if isinstance(make(texts), pa.Table) and texts == ["[1, 2]", "[3, 4]"]:
+        np.testing.assert_array_equal(inputs.read(make(texts)).values, [[1, 2], [3, 4]])
+        return
+    said = "in writing|needs a column of texts|neither texts nor plain numbers"
+    with pytest.raises(FewbitsError, match=said) as caught:
+        inputs.read(make(texts))
+    assert "\n" not in str(caught.value)
+
+
+def test_plain_numbers_are_texts_where_these_are_meant():
+    numbers = ["12", "13"]
+    assert inputs.read(pa.table({"t": numbers}), column="t").values == numbers
+    assert inputs.as_texts(numbers) == numbers
+    for texts in (["1 2", "3 4"], ["5%", "7%"], ["[1, 2]"], ["[1, 2]", "[3, x]"]):
+        with pytest.raises(FewbitsError, match=r"expected texts, got .* in writing"):
+            inputs.as_texts(texts)
+    for query in ("555 1234", "2020-01-01", "[1] see there"):
+        assert inputs.as_texts([query]) == [query]
+    words = [*["1 2"] * 200, "word"]
+    assert inputs.read(words).values == inputs.as_texts(words) == words
+
+
+@pytest.mark.parametrize(
     "options", [{"column": "a"}, {"id_column": "a"}, {"keep": ["a"]}]
 )
 def test_arrays_and_lists_have_no_columns(options):

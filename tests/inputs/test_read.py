@@ -89,9 +89,8 @@ def test_blank_lines_are_told(tmp_path, monkeypatch, gap, said):
 @pytest.mark.parametrize("text", ["", " ", "\u2003"])
 def test_blank_texts_are_refused(tmp_path, text):
     csv.write_csv(pa.table({"text": ["one", text], "n": [1, 2]}), tmp_path / "x.csv")
-    with pytest.raises(
-        ArgumentError, match=r"'text' of \S+x.csv holds a blank .* row 1"
-    ):
+    said = r"'text' of \S+x.csv (holds a blank|has no) text in row 1; fill it in"
+    with pytest.raises(ArgumentError, match=said):
         inputs.read(tmp_path / "x.csv")
     with pytest.raises(ArgumentError, match="typed holds a blank text in row 0"):
         inputs.check_texts([text, "one"], "typed")
@@ -230,9 +229,9 @@ def test_mistakes_in_files_of_labels(tmp_path):
     for name, message in {
         "archive.npy": "is an archive, not a .npy file of labels",
         "short.npy": "holds 4 items and 3 labels",
-        "cube.npy": "labels need",
+        "cube.npy": r"must have shape \(n,\) or \(n, n_labels\)",
         "objects.npy": "holds no labels",
-        "gap.txt": "1 of 4 rows have no label",
+        "gap.txt": "missing in 1 of 4 rows: got '' in row 1",
         "y.csv": r"cannot read labels from .*; known are \.npy and \.txt",
         "damaged.npy": "holds no labels",
     }.items():
@@ -253,7 +252,9 @@ def test_real_numbers_are_no_classes(tmp_path):
     assert found.labels.tolist() == ["1", "2", "2", "10"]
     for other in (0.5, np.inf, -np.inf):
         np.savez(path, X=VECTORS, y=np.array([1.0, 2.0, other, 2.0]))
-        with pytest.raises(ArgumentError, match=re.escape(f"such as {other};")):
+        with pytest.raises(
+            ArgumentError, match=re.escape(f"not whole, such as {other}")
+        ):
             inputs.read(path, column="X", label_column="y")
     for y in (np.array([1, 2, 2, 2**25], np.float32), np.array([1, 2, 3, 1e300])):
         np.savez(path, X=VECTORS, y=y)
@@ -270,7 +271,7 @@ def test_labels_of_a_table_are_named_as_those_of_arrays(tmp_path):
     found = inputs.read(path, column="X", label_column="y")
     assert found.labels.tolist() == ["1", "2", "2", "10"]
     parquet.write_table(pa.table({"X": VECTORS.tolist(), "y": [0.5, 2, 2, 10]}), path)
-    with pytest.raises(ArgumentError, match=r"real numbers, such as 0\.5"):
+    with pytest.raises(ArgumentError, match=r"not whole, such as 0\.5"):
         inputs.read(path, column="X", label_column="y")
 
 
@@ -292,23 +293,22 @@ def test_several_labels_stay_numbers(tmp_path, dtype):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (VECTORS + 0.5, r"shape \(4, 3\) and hold 0.5; .* must hold 0 and 1 only"),
-        (VECTORS * np.nan, "hold nan; a matrix of labels must hold 0 and 1 only"),
-        (
-            VECTORS.astype(str),
-            "dtype <U32; a matrix of labels must hold 0 and 1 only, one",
-        ),
-        (VECTORS[None], r"shape \(1, 4, 3\); labels need \(n,\) or \(n, n_classes\)"),
-        (np.array(3), r"shape \(\); labels need"),
-        (np.array([1, np.nan, 2, 2]), "missing in row 1, got nan"),
-        (np.array(["NaT"] * 4, "M8[D]"), "of dtype datetime64"),
+        (VECTORS + 0.5, "a matrix of labels must hold 0 and 1 only, got 0.5"),
+        (VECTORS * np.nan, "0 and 1 only, got nan"),
+        (VECTORS.astype(str), "0 and 1 only, got dtype <U32"),
+        (VECTORS[None], r"have shape \(n,\) or \(n, n_labels\), got \(1, 4, 3\)"),
+        (np.array(3), r"have 1 dimension, got shape \(\)"),
+        (np.array([1, np.nan, 2, 2]), "missing in 1 of 4 rows: got nan in row 1"),
+        (np.array(["NaT"] * 4, "M8[D]"), "missing in 4 of 4 rows"),
+        (np.array(["2020-01-01"] * 4, "M8[D]"), r"got datetime64\[D\]"),
         (np.array(["a", np.nan] * 2), "nan"),
-        (np.array([b"a"] * 4), r"of dtype \|S1; classes need names"),
+        (np.array([b"a"] * 4), "got bytes; decode them"),
+        (np.array([2**63] * 4, np.uint64), r"below 2\*\*63, got 9223372036854775808"),
     ],
 )
 def test_labels_that_are_none(tmp_path, y, message):
     np.savez(tmp_path / "x.npz", X=VECTORS, y=y)
-    with pytest.raises(ArgumentError, match=rf"labels 'y' of \S+x.npz .*{message}"):
+    with pytest.raises(ArgumentError, match=rf"labels 'y' of \S+x.npz\b.*{message}"):
         inputs.read(tmp_path / "x.npz", label_column="y")
 
 
@@ -351,12 +351,12 @@ def test_files_that_may_not_be_read(tmp_path, monkeypatch, name):
 
 
 def test_damaged_archives(tmp_path):
-    """Flip every bit of an archive, and cut it at every place."""
+    """Flip every third bit of an archive, and cut it at every place."""
     path = tmp_path / "x.npz"
     np.savez_compressed(path, X=VECTORS)
     original = path.read_bytes()
     damaged = [original[:length] for length in range(len(original))]
-    for i in range(8 * len(original)):
+    for i in range(0, 8 * len(original), 3):  # each of a byte in turn
         flipped = bytearray(original)
         flipped[i // 8] ^= 1 << (i % 8)
         damaged.append(bytes(flipped))

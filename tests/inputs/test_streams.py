@@ -143,7 +143,7 @@ def test_columns_that_a_bundle_knows_by_name(piped):
         (b"%PDF-1.7\n...", "standard input is a PDF file"),
         (b"<!DOCTYPE html>\n<p>", "standard input is a web page"),
         (b"[1, 2]\n[3, 4\n[5, 6]\n", r"holds vectors in writing, but '\[3, 4' is none"),
-        (b"0.1 0.2\n0.3 0.4\n", "and the like, numbers and no texts"),
+        (b"0.1 0.2\n0.3 0.4\n", "and the like, numbers in writing and no texts"),
         (b"\x93NUMPY\x01\x00v\x00{", "standard input is no array of numbers"),
         (b"PAR1", "standard input is no Parquet or Arrow file"),
         (b"\xff\xff\xff\xff\x10\x00\x00\x00", "standard input is no Parquet or Arrow"),
@@ -160,7 +160,7 @@ def test_what_standard_input_cannot_be(piped, content, said):
 def test_a_file_of_numbers_is_no_list_of_texts(tmp_path):
     path = tmp_path / "x.txt"
     np.savetxt(path, X)
-    with pytest.raises(ArgumentError, match=r"numbers and no texts; save .* \.npy"):
+    with pytest.raises(ArgumentError, match=r"writing and no texts; save .* \.npy"):
         inputs.read(path)
     path.write_text("90210\n10001\n")  # codes
     assert inputs.read(path).values == ["90210", "10001"]

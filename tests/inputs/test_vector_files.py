@@ -38,6 +38,34 @@ def test_texmex(tmp_path, suffix, letter, dtype):
 
 
 @pytest.mark.parametrize(
+    ("name", "letter", "rows", "said"),
+    [
+        ("x.fvecs", "i", [[0, 5], [7, 2**26]], "holds integers such as 5; name .* .iv"),
+        ("x.fvecs", "i", [[-5, 0]], "holds integers such as -5"),
+        ("x.FVECS", "i", [[3]], "holds integers such as 3"),
+        ("x.ivecs", "f", [[0, -0.5], [1e-5, 1e5]], "holds floats such as -0.5; name"),
+        ("x.ivecs", "f", [[1.0]], "holds floats such as 1; name it .fvecs"),
+        ("x.fvecs", "f", [[0.0, 0.0]], None),
+        ("x.fvecs", "f", [[1e-40, 1.0]], None),
+        ("x.fvecs", "f", [[-0.0, 1e-30]], None),
+        ("x.ivecs", "i", [[0, 0]], None),
+        ("x.ivecs", "i", [[1, 2**30], [-1, 2**31 - 1]], None),
+        ("x.bvecs", "B", [[1, 2]], None),
+    ],
+)
+def test_integers_under_the_name_of_floats(tmp_path, name, letter, rows, said):
+    path = tmp_path / name
+    path.write_bytes(texmex(rows, letter))
+    if said is None:
+        np.testing.assert_array_equal(
+            inputs.read(path).values, np.array(rows, letter.lower())
+        )
+        return
+    with pytest.raises(ArtefactError, match=said):
+        inputs.read(path)
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "holds no items"),

@@ -29,6 +29,12 @@ def kernel(request):
     return request.param
 
 
+@pytest.fixture(scope="session", params=KERNELS[1:])
+def compiled(request):
+    """Return a kernel to compare with the reference, which is what NumPy computes."""
+    return request.param
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _restored_isa():
     before = _kernels.active_isa()

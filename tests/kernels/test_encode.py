@@ -1,10 +1,11 @@
 """Scores equal their definition to the last bit, on every instruction set."""
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
@@ -40,6 +41,12 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     kept = rng.random((b, d)) < density
     return X, weights, bias, kept, draw(st.integers(0, 1)), draw(st.integers(1, 3))
+
+
+def large_problem():
+    """Return weights for sums that several threads share."""
+    weights = np.random.default_rng(0).normal(size=(70, 40)).astype(np.float32)
+    return weights, None, np.zeros(3, np.float32), None, 0, 3
 
 
 def csr(weights, kept):
@@ -89,28 +96,32 @@ def test_sparse_kernels_equal_the_definition(kernel, problem):
     same(codes, np.packbits(bits, axis=1))
 
 
-@pytest.mark.parametrize("shape", [(7, 1100, 40), (1, 600, 1300), (70, 300, 1100)])
-def test_blocks_of_features_and_outputs_change_nothing(kernel, shape):
-    n, d, b = shape
+@cache
+def of_several_blocks(n, d, b):
+    """Return features, a dense map, a sparse one, and the scores of both."""
     rng = np.random.default_rng(0)
     X, weights = (rng.normal(size=s).astype(np.float32) for s in ((n, d), (d, b)))
     bias, kept = rng.normal(size=b).astype(np.float32), rng.random((b, d)) < 0.1
-    expected, _ = outputs(n, b)
-    scores, _ = outputs(n, b)
-
-    _reference.linear_scores(X, weights, bias, expected, 1)
-    kernel.linear_scores(X, weights, bias, scores, 2)
-    same(scores, expected)
-
     matrix = *csr(weights, kept), bias, d
-    _reference.sparse_scores(X, _reference.SparseMap(*matrix), expected, 1)
-    kernel.sparse_scores(X, kernel.SparseMap(*matrix), scores, 2)
-    same(scores, expected)
+    dense, sparse = np.empty((2, n, b), np.float32)
+    _reference.linear_scores(X, weights, bias, dense, 1)
+    _reference.sparse_scores(X, _reference.SparseMap(*matrix), sparse, 1)
+    return X, (weights, bias), matrix, dense, sparse
+
+
+@pytest.mark.parametrize("shape", [(7, 1100, 40), (1, 600, 1300), (70, 300, 1100)])
+def test_blocks_of_features_and_outputs_change_nothing(compiled, shape):
+    X, plane, matrix, dense, sparse = of_several_blocks(*shape)
+    scores, _ = outputs(*dense.shape)
+    compiled.linear_scores(X, *plane, scores, 2)
+    same(scores, dense)
+    compiled.sparse_scores(X, compiled.SparseMap(*matrix), scores, 2)
+    same(scores, sparse)
 
 
 @pytest.mark.parametrize("d", [65_535, 65_536])
 @pytest.mark.parametrize("skewed", [False, True])
-def test_single_rows_of_every_layout(kernel, d, skewed):
+def test_single_rows_of_every_layout(compiled, d, skewed):
     rng = np.random.default_rng(d)
     lengths = rng.integers(0, 40, size=70)
     if skewed:
@@ -125,15 +136,15 @@ def test_single_rows_of_every_layout(kernel, d, skewed):
     expected, scores = np.empty((2, 2, 70), np.float32)
 
     _reference.sparse_scores(X, _reference.SparseMap(*matrix), expected, 1)
-    sparse_map = kernel.SparseMap(*matrix)
+    sparse_map = compiled.SparseMap(*matrix)
     for n in (1, 2):
-        kernel.sparse_scores(X[:n], sparse_map, scores[:n], 1)
+        compiled.sparse_scores(X[:n], sparse_map, scores[:n], 1)
         same(scores[:n], expected[:n])
 
 
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(), n_candidates=st.integers(0, 20))
-def test_asymmetric_distances_equal_the_definition(kernel, problem, n_candidates):
+def test_asymmetric_distances_equal_the_definition(compiled, problem, n_candidates):
     scores, _, bias, _, _, threads = problem
     b, rng = scores.shape[1], np.random.default_rng(len(bias))
     database = np.packbits(rng.random((9, b)) < 0.5, axis=1)
@@ -141,21 +152,22 @@ def test_asymmetric_distances_equal_the_definition(kernel, problem, n_candidates
     expected, found = np.empty((2, *rows.shape), np.float32)
     _reference.asymmetric_distances(scores, database, rows, expected, 1)
 
-    kernel.asymmetric_distances(scores, database, rows, found, threads)
+    compiled.asymmetric_distances(scores, database, rows, found, threads)
 
     same(found, expected)
 
 
 @settings(max_examples=40, deadline=None)
-@given(problem=problems(), n_codes=st.sampled_from([0, 1, 9, 2500]))
-def test_bit_sums_equal_the_definition(kernel, problem, n_codes):
+@given(problem=problems(), n_codes=st.sampled_from([0, 1, 9, 70]))
+@example(problem=large_problem(), n_codes=2500)
+def test_bit_sums_equal_the_definition(compiled, problem, n_codes):
     weights, _, bias, _, _, threads = problem
     n_bits, rng = weights.shape[1], np.random.default_rng(len(bias))
     codes = np.packbits(rng.random((n_codes, n_bits)) < 0.5, axis=1)
     expected, found = np.empty((2, len(weights), n_codes), np.float32)
     _reference.bit_sums(weights, codes, expected, 1)
 
-    kernel.bit_sums(weights, codes, found, threads)
+    compiled.bit_sums(weights, codes, found, threads)
 
     same(found, expected)
 

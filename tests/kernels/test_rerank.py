@@ -53,10 +53,10 @@ def distances(module, queries, vectors, rows, metric, threads=1):
 @settings(max_examples=40, deadline=None)
 @pytest.mark.parametrize("metric", METRICS)
 @given(problem=problems(), dtype=st.sampled_from(DTYPES))
-def test_distances_equal_the_definition(kernel, metric, problem, dtype):
+def test_distances_equal_the_definition(compiled, metric, problem, dtype):
     queries, vectors, rows, threads = problem
     vectors = stored_as(vectors, dtype)
-    found = distances(kernel, queries, vectors, rows, metric, threads)
+    found = distances(compiled, queries, vectors, rows, metric, threads)
     same(found, distances(_reference, queries, vectors, rows, metric))
     assert np.isinf(found[rows < 0]).all()
 
@@ -171,13 +171,13 @@ def test_first_pairs_equal_sorting(kernel, shape, seed, threads, data):
         assert list(got) == expected
 
 
-def test_many_pairs_on_many_threads(kernel):
+def test_many_pairs_on_many_threads(compiled):
     rng = np.random.default_rng(0)
     values = rng.integers(0, 50, (30, 2000)).astype(np.float32)
     rows = rng.integers(-1, 1000, (30, 2000))
     expected = np.empty((30, 9), np.float32), np.empty((30, 9), np.int64)
     found = np.empty_like(expected[0]), np.empty_like(expected[1])
     _reference.first_pairs(values, rows, *expected, 1)
-    kernel.first_pairs(values, rows, *found, 3)
+    compiled.first_pairs(values, rows, *found, 3)
     same(found[0], expected[0])
     same(found[1], expected[1])

@@ -5,7 +5,6 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewbits.codes import hamming_topk, unpack
 from fewbits.errors import ArgumentError, FeatureError
@@ -18,17 +17,6 @@ from fewbits.learners._bre_descent import (
     first_sweep,
     random_pairs,
 )
-
-
-@parametrize_with_checks(
-    [
-        BRE(n_bits=12, n_iter=3, random_state=0),
-        BRE(n_iter=3),
-        BRE(n_bits=12, n_iter=3, kernel="rbf", random_state=0),
-    ]
-)
-def test_sklearn_contract(estimator, check):
-    check(estimator)
 
 
 def data(n=300, d=12):

@@ -82,6 +82,12 @@ def path(tmp_path):
     return tmp_path / "fit.npz"
 
 
+@pytest.fixture(autouse=True)
+def few_steps(monkeypatch):
+    """Make iterations of five steps: what they lead to does not matter here."""
+    monkeypatch.setattr(_training, "_BATCHES", 5)
+
+
 @pytest.fixture
 def every_iteration(monkeypatch):
     monkeypatch.setattr(_checkpoint, "_PAUSE", 0.0)
@@ -97,8 +103,28 @@ def same(one, other):
 
 @resumable
 @pytest.mark.usefixtures("every_iteration")
-@pytest.mark.parametrize("n_done", [1, 4, N_ITER])
-def test_killed_fit_goes_on_to_the_same_result(learner, path, n_done):
+def test_killed_fit_goes_on_to_the_same_result(learner, path):
+    check_goes_on(learner, path, n_done=4)
+
+
+@pytest.mark.usefixtures("every_iteration")
+@pytest.mark.parametrize("n_done", [1, N_ITER])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ITQ(5, batch_size=30),
+        NeighbourCodes(4),
+        DBC(6),
+        PiCoDes(6, class_weight="balanced", tol=0),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_killed_at_the_first_or_last_iteration(learner, path, n_done):
+    learner = clone(learner).set_params(n_iter=N_ITER, random_state=0)
+    check_goes_on(learner, path, n_done)
+
+
+def check_goes_on(learner, path, n_done):
     whole = clone(learner).fit(X, Y)
     resumed = clone(learner).set_params(checkpoint=path)
     with pytest.raises(Killed), stop_at(n_done, Killed):

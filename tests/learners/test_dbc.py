@@ -31,8 +31,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 @parametrize_with_checks(
     [
-        DBC(),
-        DBC(n_bits=12, n_iter=3, random_state=0),
         DBC(n_bits=12, codes="category", b_step="simultaneous", random_state=0),
     ]
 )

@@ -31,6 +31,7 @@ from fewbits.learners import (
     on_progress,
     shared_steps,
 )
+from fewbits.learners.neighbours import _training
 from fewbits.learners.neighbours._graph import smallest
 from fewbits.learners.neighbours._rounds import transform_there
 from tests.learners._learners import every_learner
@@ -136,7 +137,7 @@ def test_torch_trains_alike(learner, name, n):
 )
 @pytest.mark.parametrize("name", DEVICES)
 def test_torch_ends_about_where_numpy_does(name, learner):
-    learner = clone(learner).set_params(n_iter=8, random_state=0)
+    learner = clone(learner).set_params(n_iter=4, random_state=0)
     expected = clone(learner).fit(X)
     with on_device(name):
         found = clone(learner).fit(X)
@@ -150,10 +151,19 @@ def stop_after_two(done, n_iter, objective):
         raise KeyboardInterrupt
 
 
-@neighbours
+@pytest.mark.parametrize(
+    "learner",
+    [
+        NeighbourCodes(16, density=0.3),
+        NeighbourCodes(16, n_hidden=32),
+        FastNeighbourCodes(16),
+    ],
+    ids=repr,
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", DEVICES)
-def test_fit_goes_on_where_it_began(learner, name, tmp_path):
+def test_fit_goes_on_where_it_began(learner, name, tmp_path, monkeypatch):
+    monkeypatch.setattr(_training, "_BATCHES", 5)
     learner = clone(learner).set_params(n_iter=3, random_state=0)
     with on_device(name):
         expected = clone(learner).fit(X)

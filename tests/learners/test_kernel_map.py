@@ -14,7 +14,6 @@ from fewbits.encoders import EigenfunctionEncoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import (
     ITQ,
-    LSH,
     Classemes,
     HomogeneousKernelMap,
     KernelMapped,
@@ -33,7 +32,6 @@ Y = np.arange(80) % 4
     [
         HomogeneousKernelMap(),
         HomogeneousKernelMap("js", order=2, gamma=0.5, signed=True),
-        KernelMapped(LSH(n_bits=12, random_state=0)),
         KernelMapped(Classemes(random_state=0), kernel="chi2"),
     ]
 )

@@ -46,7 +46,9 @@ for learner in [
     NeighbourCodes(16, n_iter=1, n_rows=5000, n_anchors=500),
     FastNeighbourCodes(16, n_iter=1, n_rows=5000, n_anchors=500),
 ]:
-    print(learner.fit(X, y).encoder_)
+    # A median passes over the rows many times: half of them do not fit, either.
+    n = 300_000 if isinstance(learner, Thresholding) else len(X)
+    print(learner.fit(X[:n], y[:n]).encoder_)
 try:
     np.array(X)
 except MemoryError:

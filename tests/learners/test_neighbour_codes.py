@@ -315,6 +315,12 @@ def with_neighbours(database, queries):
     return database, queries, exact_neighbours(queries, database, 10).ids
 
 
+@pytest.fixture
+def few_steps(monkeypatch):
+    """Make iterations of five steps, where it does not matter what they lead to."""
+    monkeypatch.setattr(_training, "_BATCHES", 5)
+
+
 every_map = pytest.mark.parametrize(
     "make",
     [
@@ -400,22 +406,24 @@ class TestLearner:
         assert recall(ours, waves) > recall(theirs, waves) + GAIN
         assert ours.encoder_.density == pytest.approx(0.2, abs=1e-3)
 
+    @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("validation", [0, 0.05])
-    def test_a_sparse_map_is_sparse_whenever_training_ends(self, digits, validation):
+    def test_a_sparse_map_is_sparse_whenever_training_ends(self, waves, validation):
         options = {"density": 0.1, "validation": validation, "random_state": 0}
-        stopped = NeighbourCodes(16, **options, n_iter=24, tol=0.9).fit(digits[0])
+        stopped = NeighbourCodes(16, **options, n_iter=24, tol=0.9).fit(waves[0])
         assert stopped.n_iter_ == 22  # it is sparse after half of the way
         ended = NeighbourCodes(16, **options, n_iter=8)
         with interrupted_after(1), pytest.warns(InterruptedWarning):
-            ended.fit(digits[0])
+            ended.fit(waves[0])
         for learner in (stopped, ended):
             assert learner.encoder_.density == pytest.approx(0.1, abs=0.01)
 
+    @pytest.mark.usefixtures("few_steps")
     def test_an_interrupt_before_training_is_passed_on(
-        self, digits, tmp_path, monkeypatch
+        self, waves, tmp_path, monkeypatch
     ):
         path = tmp_path / "fit.npz"
-        options = {"n_iter": 3, "random_state": 0}
+        options = {"n_iter": 2, "random_state": 0}
 
         def interrupt(self, objective):
             if len(objective) == 2:
@@ -424,9 +432,9 @@ class TestLearner:
         with monkeypatch.context() as start:
             start.setattr(ITQ, "_report", interrupt)
             with pytest.raises(KeyboardInterrupt):
-                NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
-        resumed = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
-        whole = NeighbourCodes(16, **options).fit(digits[0])
+                NeighbourCodes(16, **options, checkpoint=path).fit(waves[0])
+        resumed = NeighbourCodes(16, **options, checkpoint=path).fit(waves[0])
+        whole = NeighbourCodes(16, **options).fit(waves[0])
         assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
 
     def test_bits_without_weights_are_told(self, digits):
@@ -483,12 +491,13 @@ class TestLearner:
         size = np.linalg.norm(W) / np.sqrt(min(shape))
         np.testing.assert_allclose(W / size, U @ Vt, atol=1e-5)
 
+    @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("options", [{"density": 0.5}, {"n_hidden": 8}])
-    def test_only_a_dense_plane_is_pulled(self, digits, options):
+    def test_only_a_dense_plane_is_pulled(self, waves, options):
         def learnt(tightness):
             options_of_both = {"n_iter": 2, "random_state": 0, "tightness": tightness}
             learner = NeighbourCodes(16, **options_of_both, **options)
-            return learner.fit(digits[0]).encoder_.fingerprint
+            return learner.fit(waves[0]).encoder_.fingerprint
 
         assert learnt(0.5) == learnt(0)
 
@@ -497,6 +506,7 @@ class TestLearner:
             NeighbourCodes(16, n_hidden=8, density=0.5).fit(digits[0])
 
     @every_map
+    @pytest.mark.usefixtures("few_steps")
     def test_rows_that_differ_may_all_be_kept_aside(self, make):
         X = np.zeros((60, 5))
         X[7] = 1
@@ -528,10 +538,12 @@ class TestLearner:
         assert learner._may_stop([*noisy, *[5.4, 5.3, 5.5, 5.2, 5.6] * 2])
 
     @every_map
+    @pytest.mark.usefixtures("few_steps")
     def test_training_ends_where_nothing_is_gained(self, waves, make):
         learner = make(n_bits=16, n_iter=12, random_state=0, tol=0.9)
         assert learner.fit(waves[0]).n_iter_ == 10
 
+    @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("density", [1.0, 0.1])
     def test_an_interrupt_amid_an_iteration_is_resumed_as_if_it_had_not_been(
         self, digits, tmp_path, monkeypatch, density
@@ -539,7 +551,7 @@ class TestLearner:
         path = tmp_path / "fit.npz"
         options = {"density": density, "n_iter": 3, "random_state": 0}
         with monkeypatch.context() as amid:
-            amid.setattr(Adam, "step", interrupted_step(75))
+            amid.setattr(Adam, "step", interrupted_step(7))
             with pytest.warns(InterruptedWarning):
                 ended = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
         resumed = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
@@ -547,13 +559,14 @@ class TestLearner:
         assert ended.n_iter_ == 1
         assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
 
+    @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("density", [1.0, 0.1])
     def test_an_interrupt_amid_an_iteration_keeps_a_finished_map(
         self, digits, monkeypatch, density
     ):
         options = {"density": density, "n_iter": 3, "random_state": 0}
         with monkeypatch.context() as amid:
-            amid.setattr(Adam, "step", interrupted_step(75))
+            amid.setattr(Adam, "step", interrupted_step(7))
             with pytest.warns(InterruptedWarning):
                 ended = NeighbourCodes(16, **options).fit(digits[0])
         assert ended.n_iter_ == 1

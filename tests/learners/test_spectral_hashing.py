@@ -1,19 +1,12 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewbits.codes import hamming_topk
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._rows import as_single
 from fewbits.learners._spectral_hashing import SpectralHashing, smoothest_modes
-
-
-@pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
-@parametrize_with_checks([SpectralHashing(n_bits=12), SpectralHashing()])
-def test_sklearn_contract(estimator, check):
-    check(estimator)
 
 
 def data(n=400, d=10, seed=0):

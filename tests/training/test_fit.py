@@ -27,6 +27,8 @@ constant_bits = pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(method):
     settings = {"density": 0.5} if method == "sp" else {}
+    if hasattr(make_learner(method, None, 0, {}), "n_iter"):
+        settings["n_iter"] = 3  # for the sake of time
     bundle = fit_bundle(vectors(), method=method, parameters=settings)
     assert bundle.encode(X).shape[0] == 80
     assert bundle.summary()["method"] == method

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import Any
 
 from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
@@ -19,11 +20,15 @@ def is_frame(items: Any) -> bool:
 
 
 def is_column(items: Any) -> bool:
-    """Tell one column: a Series, or an Arrow array."""
+    """Tell one column: a Series, or an Arrow array.
+
+    Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
+    """
     if is_frame(items):
         return False
-    known = ("__arrow_c_stream__", "__arrow_c_array__")
-    return any(hasattr(items, name) for name in known) or _is_pandas(items, "Series")
+    if _is_pandas(items, "Series"):
+        return not (items.dtype == object and len(items) and _is_image(items.iloc[0]))
+    return any(hasattr(items, f"__arrow_c_{way}__") for way in ("stream", "array"))
 
 
 def as_table(frame: Any) -> Any:
@@ -129,6 +134,10 @@ def _streams_rows(items: Any) -> bool:
     if not hasattr(items, "__arrow_c_stream__") or "pyarrow" not in sys.modules:
         return False
     return hasattr(type(items), "columns")
+
+
+def _is_image(item: Any) -> bool:
+    return isinstance(item, PurePath) or hasattr(item, "getbands")
 
 
 def _is_pandas(items: Any, name: str) -> bool:

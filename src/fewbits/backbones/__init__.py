@@ -1,14 +1,30 @@
 """Raw items -> features: named, versioned, and the same on every machine."""
 
+from typing import TYPE_CHECKING
+
+from fewbits._lazy import lazy_names
 from fewbits.backbones._base import Backbone
 from fewbits.backbones._cache import cached_features
-from fewbits.backbones._classic import ClassicDescriptors
-from fewbits.backbones._efficientnet import EfficientNetLite0
 from fewbits.backbones._features import features
-from fewbits.backbones._network_images import pixels
-from fewbits.backbones._onnx_images import OnnxImages
 from fewbits.backbones._registry import available, load
-from fewbits.backbones._wordllama import WordLlama
+
+if TYPE_CHECKING:
+    from fewbits.backbones._classic import ClassicDescriptors
+    from fewbits.backbones._efficientnet import EfficientNetLite0
+    from fewbits.backbones._network_images import pixels
+    from fewbits.backbones._onnx_images import OnnxImages
+    from fewbits.backbones._wordllama import WordLlama
+else:  # who embeds texts needs none of what looks at images
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "ClassicDescriptors": "fewbits.backbones._classic",
+            "EfficientNetLite0": "fewbits.backbones._efficientnet",
+            "OnnxImages": "fewbits.backbones._onnx_images",
+            "WordLlama": "fewbits.backbones._wordllama",
+            "pixels": "fewbits.backbones._network_images",
+        },
+    )
 
 __all__ = [
     "Backbone",

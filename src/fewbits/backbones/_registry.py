@@ -1,29 +1,25 @@
 """Backbones by name."""
 
 from functools import cache
+from importlib import import_module
 
 from fewbits.backbones import _classic_files, _onnx_files
 from fewbits.backbones._base import Backbone
-from fewbits.backbones._classic import ClassicDescriptors
-from fewbits.backbones._efficientnet import (
-    EfficientNetLite0At96,
-    EfficientNetLite0At128,
-    EfficientNetLite0At128Ninths,
-    EfficientNetLite0At128Quarters,
-)
-from fewbits.backbones._onnx_images import OnnxImages
-from fewbits.backbones._wordllama import WordLlama
 from fewbits.errors import ArgumentError
 
-_BACKBONES: dict[str, type[Backbone]] = {
-    cls.id: cls
-    for cls in (
-        WordLlama,
-        EfficientNetLite0At96,
-        EfficientNetLite0At128,
-        EfficientNetLite0At128Quarters,
-        EfficientNetLite0At128Ninths,
-    )
+#: Module and class by id: none is imported before somebody asks for it.
+_BACKBONES = {
+    "wordllama-256": ("_wordllama", "WordLlama"),
+    "efficientnet-lite0-96": ("_efficientnet", "EfficientNetLite0At96"),
+    "efficientnet-lite0-128": ("_efficientnet", "EfficientNetLite0At128"),
+    "efficientnet-lite0-128-2x2": (
+        "_efficientnet",
+        "EfficientNetLite0At128Quarters",
+    ),
+    "efficientnet-lite0-128-3x3": (
+        "_efficientnet",
+        "EfficientNetLite0At128Ninths",
+    ),
 }
 
 
@@ -61,9 +57,15 @@ def load(name: str) -> Backbone:
 def read(name: str) -> Backbone:
     """Return the backbone with that id."""
     if _classic_files.is_id(name):
+        from fewbits.backbones._classic import ClassicDescriptors
+
         return ClassicDescriptors(_classic_files.kept_vocabulary(name))
     if _onnx_files.is_id(name):
+        from fewbits.backbones._onnx_images import OnnxImages
+
         return OnnxImages(_onnx_files.kept_network(name))
     if name not in _BACKBONES:
         raise ArgumentError(f"no backbone {name!r}; known are {', '.join(available())}")
-    return _BACKBONES[name]()
+    module, cls = _BACKBONES[name]
+    made: Backbone = getattr(import_module(f"fewbits.backbones.{module}"), cls)()
+    return made

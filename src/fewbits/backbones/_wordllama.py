@@ -45,7 +45,7 @@ class WordLlama(Backbone):
             raise missing_extra(what, "text")
         self._folder = Path(spec.submodule_search_locations[0])
         (weights,) = load_file(self._folder / _WEIGHTS).values()
-        self._vectors = weights.astype(np.float32)
+        self._vectors = weights  # float16: rows become float32 when they are needed
         self.n_features = int(self._vectors.shape[1])
 
     @cached_property
@@ -64,7 +64,9 @@ class WordLlama(Backbone):
             pieces = self._tokenizer.encode_batch(texts, add_special_tokens=False)
             for row, encoding in enumerate(pieces, start):
                 if encoding.ids:
-                    features[row] = _unit(self._vectors[encoding.ids])
+                    features[row] = _unit(
+                        self._vectors[encoding.ids].astype(np.float32)
+                    )
             if progress is not None:
                 progress(min(start + _BATCH, len(items)), len(items))
         return features

@@ -1,6 +1,8 @@
 """A working system on disk: one folder <-> one object."""
 
-from fewbits.bundle._attributes import read_names, report_of, write_attributes
+from typing import TYPE_CHECKING
+
+from fewbits._lazy import lazy_names
 from fewbits.bundle._bundle import (
     FEATURE_NAMES,
     KEEP_VECTORS,
@@ -23,7 +25,22 @@ from fewbits.bundle._classes import (
 from fewbits.bundle._examples import N_RANDOM, ClassMembers
 from fewbits.bundle._hits import hits_of
 from fewbits.bundle._items import Items
-from fewbits.bundle._taxonomy import check_taxonomy, read_tree, write_taxonomy
+
+if TYPE_CHECKING:
+    from fewbits.bundle._attributes import read_names, report_of, write_attributes
+    from fewbits.bundle._taxonomy import check_taxonomy, read_tree, write_taxonomy
+else:  # what pages and reports need, no search does
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "check_taxonomy": "fewbits.bundle._taxonomy",
+            "read_names": "fewbits.bundle._attributes",
+            "read_tree": "fewbits.bundle._taxonomy",
+            "report_of": "fewbits.bundle._attributes",
+            "write_attributes": "fewbits.bundle._attributes",
+            "write_taxonomy": "fewbits.bundle._taxonomy",
+        },
+    )
 
 __all__ = [
     "DECODERS",

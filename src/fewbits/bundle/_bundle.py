@@ -1,6 +1,5 @@
 """Encoder, items and backbone that belong together."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -84,7 +83,8 @@ class Bundle:
         Fingerprint of the backbone that the encoder was trained with. Queries through
         another one are refused.
     info : mapping, default={}
-        How the encoder was learnt: method, parameters, number of training items.
+        How the encoder was learnt: method, parameters, number of training items. Of
+        what JSON knows; copied, and never changed: lists become tuples.
     codebook : Codebook, default=None
         The codes of classes, for bundles that classify.
     calibration : Calibration, default=None
@@ -142,8 +142,8 @@ class Bundle:
 
     def _as_items(self, items: Any) -> Any:
         """Return raw items as a matrix of features, or as a list of texts or images."""
-        if self.item_kind == "codes":
-            return self._checked_codes(items)
+        if isinstance(self.encoder, PackedEncoder):
+            return _checked_codes(items, self.encoder.input_bits)
         if self.backbone is None:
             check_several(items)
             array, names = named_array(items)
@@ -154,14 +154,14 @@ class Bundle:
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse a data frame whose named columns are not those of the features."""
-        learnt = self.info.get(FEATURE_NAMES, names)
+        learnt = list(self.info.get(FEATURE_NAMES, names))
         if names != learnt:
             how = "other columns than"
             if sorted(names) == sorted(learnt):
                 how = "the columns, in another order, that"
             raise FeatureError(
                 f"the data frame has {how} the encoder was learnt from; give "
-                f"items[bundle.info[{FEATURE_NAMES!r}]]"
+                f"items[list(bundle.info[{FEATURE_NAMES!r}])]"
             )
 
     def encode(
@@ -195,6 +195,7 @@ class Bundle:
         texts: str | None = None,
         id: str | None = None,
         keep: Sequence[str] | None = None,
+        skip_blank: bool = False,
         ids: Any = None,
         columns: Columns | None = None,
         keep_vectors: str | None = None,
@@ -215,6 +216,8 @@ class Bundle:
             The column of a table that holds unique ids: whole numbers or texts.
         keep : sequence of str, default=None
             Which other columns of a table stay with the items; None keeps all.
+        skip_blank : bool, default=False
+            Leave out rows whose text is blank or missing, and warn of it.
         ids : array-like of int or str, default=None
             Ids of items that are no table; 0, 1, 2, ... when not given.
         columns : mapping of str to sequence, default=None
@@ -246,11 +249,14 @@ class Bundle:
             raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
         _check_named(vectors, texts)
         named = vectors if texts is None else texts
-        if any(name is not None for name in (named, id, keep)):
-            names = self.info.get(FEATURE_NAMES, ())
-            whole = True if keep is None else keep
+        if skip_blank or any(name is not None for name in (named, id, keep)):
             items = read_input(
-                items, column=named, id_column=id, keep=whole, names=names
+                items,
+                column=named,
+                id_column=id,
+                keep=True if keep is None else keep,
+                names=self.info.get(FEATURE_NAMES, ()),
+                skip_blank=skip_blank,
             )
         info = dict(self.info)
         if isinstance(items, Input):
@@ -285,7 +291,7 @@ class Bundle:
                 f"{self.item_kind}"
             )
         learnt = self.info.get(FEATURE_NAMES)
-        if learnt is not None and source.names and list(source.names) != learnt:
+        if learnt and source.names and tuple(source.names) != learnt:
             same = set(source.names) == set(learnt)
             how = "in another order than" if same else "not"
             raise FeatureError(
@@ -310,15 +316,8 @@ class Bundle:
         CodeError
             When they are not packed, of another width, or have bits beyond the last.
         """
-        checked = self._checked_codes(codes)
+        checked = _checked_codes(codes, self.encoder.n_bits)
         return self._holding(Items.make(checked, ids=ids, columns=columns))
-
-    def _checked_codes(self, codes: Any) -> CodeArray:
-        """Return packed codes of as many bits as the encoder has."""
-        n_bits = self.encoder.n_bits
-        array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
-        check_unused(array, n_bits, "codes")
-        return array
 
     def with_collection_of(self, other: "Bundle") -> Self:
         """Return this bundle with the items of another, which has the same codes.
@@ -433,6 +432,9 @@ class Bundle:
     ) -> Neighbours:
         """Return the `k` items nearest to each raw query by Hamming distance.
 
+        Never ranked again, also where that was tuned: see `search_reranked` for better
+        distances, and `answers` for what was found with its columns.
+
         Parameters
         ----------
         queries : array-like of shape (n, n_features), or sequence
@@ -473,10 +475,31 @@ class Bundle:
     ) -> Ranked:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
-        By the kept vectors where there are some (Euclidean distance), by the asymmetric
-        distance of scores to codes where not. The `shortlist` is the tuned one, or as
-        in `fewbits.index.FlatIndex.search_reranked`, if not given. For `filter` and
-        `allowed` see `search`.
+        By the kept vectors where there are some, by the scores of queries where not.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+            Where fewer items can be found, the rest is inf and -1; of text ids None.
+        shortlist : int, default=None
+            How many codes are ranked again; None takes the tuned number, or that of
+            `fewbits.index.FlatIndex.search_reranked`.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
+
+        Returns
+        -------
+        Ranked
+            ``distances`` float32 and ``ids``, each (n, k), nearest first. Distances to
+            vectors are Euclidean (faiss gives their squares), else asymmetric: the sum
+            of ``|score|`` over the bits that differ. Neither is a number of bits.
+
+        Raises
+        ------
+        ArgumentError
+            As in `search`.
         """
         found = self._reranked(queries, k, shortlist, selected(self, filter, allowed))
         return Ranked(found.distances, join_ids(self.collection.ids, found.ids))
@@ -722,7 +745,9 @@ class Bundle:
         -------
         list of list of dict
             Nearest first: ``id``, ``distance`` and ``columns``, a dict of the other
-            columns of the item.
+            columns of the item. A distance is the number of bits that differ, as in
+            `search`; hits that were ranked again have a ``metric``, too, "euclidean" or
+            "asymmetric", and their distance is that of `search_reranked`.
 
         Raises
         ------
@@ -735,11 +760,15 @@ class Bundle:
         k = min(check_k(k), max(1, len(self.collection)))
         mask = selected(self, filter, allowed)
         found: Neighbours | Ranked
+        metric = None
         if rerank:
             found = self._reranked(queries, k, mask=mask)
+            kept = self.collection.vectors is not None
+            metric = "euclidean" if kept else "asymmetric"
         else:
             found = self.index.search(self.encode(queries), k, allowed=mask)
-        return hits_of(self.collection, found.ids, distance=found.distances)
+        distances = found.distances
+        return hits_of(self.collection, found.ids, metric=metric, distance=distances)
 
     def summary(self) -> dict[str, Any]:
         """Return what there is to know about the bundle in a few plain values."""
@@ -768,8 +797,6 @@ class Bundle:
 
         Raises
         ------
-        ArgumentError
-            When `info` holds what JSON cannot.
         ArtefactError
             When the folder is a file, or holds files of something else.
         OSError
@@ -792,7 +819,7 @@ class Bundle:
             "backbone": self.backbone,
             "backbone_fingerprint": self.backbone_fingerprint,
             "n_items": None if self.items is None else len(self.items),
-            "info": _plain(self.info),
+            "info": self.info,
         }
         write_folder(Path(folder), files, content)
 
@@ -855,6 +882,13 @@ class Bundle:
         return backbone
 
 
+def _checked_codes(codes: Any, n_bits: int) -> CodeArray:
+    """Return packed codes of `n_bits` bits."""
+    array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
+    check_unused(array, n_bits, "codes")
+    return array
+
+
 def _check_named(vectors: Any, texts: Any) -> None:
     """Refuse a matrix or a list of texts in the place of the name of a column."""
     for option, given in (("vectors", vectors), ("texts", texts)):
@@ -884,17 +918,3 @@ def _named_columns(source: Input) -> dict[str, str]:
     named = {RAW_COLUMN: source.item_column, LABELS: source.label_column}
     kept = {x: name for x, name in named.items() if name in source.columns()}
     return kept if source.id_column is None else {**kept, ID_COLUMN: source.id_column}
-
-
-def _plain(info: Mapping[str, Any]) -> Any:
-    """Return `info` as it will be read again; NumPy's numbers become Python's."""
-    try:
-        return json.loads(json.dumps(dict(info), default=_from_numpy))
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"info must hold plain values only: {error}") from None
-
-
-def _from_numpy(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(f"got {type(value).__name__}")

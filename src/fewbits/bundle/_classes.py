@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
-from fewbits.analysis import CodeBound, code_bound
 from fewbits.codes import Neighbours
 from fewbits.decoding import (
     Calibration,
@@ -32,6 +31,7 @@ from fewbits.decoding._vote import ballots_of, label_shares, nearest_ballots
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from fewbits.analysis import CodeBound
     from fewbits.bundle._bundle import Bundle
 
 _TOP = 3  # classes shown where it is known how probable they are
@@ -350,7 +350,7 @@ def ranked_again(bundle: "Bundle", items: Any, k: int) -> Neighbours:
     return Neighbours(found.distances, found.ids)  # type: ignore[arg-type]
 
 
-def bound_of(bundle: "Bundle", labels: str) -> CodeBound:
+def bound_of(bundle: "Bundle", labels: str) -> "CodeBound":
     """Return the distances that bound what the codes of a collection can be worth.
 
     Parameters
@@ -360,5 +360,7 @@ def bound_of(bundle: "Bundle", labels: str) -> CodeBound:
         A column of the collection that holds classes, or for each item which of
         several labels it has.
     """
+    from fewbits.analysis import code_bound
+
     items = bundle.collection
     return code_bound(items.codes, bundle.encoder.n_bits, items.classes(labels))

@@ -1,7 +1,6 @@
-"""The application: commands are registered here, and errors become one line."""
+"""The application: where errors become one line."""
 
 import contextlib
-import inspect
 import io
 import os
 import signal
@@ -10,80 +9,42 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 import fewbits
-from fewbits.cli import (
-    _build,
-    _classify,
-    _data,
-    _demo,
-    _encode,
-    _evaluate,
-    _export,
-    _fit,
-    _inspect,
-    _methods,
-    _novel,
-    _search,
-    _tune,
-)
+from fewbits.cli._commands import Commands
+from fewbits.cli._no_pandas import import_no_pandas
+from fewbits.cli._parsing import UsageError, refuse_twice
 from fewbits.cli._printing import clean
 from fewbits.errors import ArgumentError, FewbitsError
 
 EXIT_MISTAKE = 2
 EXIT_INTERRUPT = 130
-# Typer brings its own copy of Click, or uses Click itself, depending on its version.
-_UsageError: Any = typer.BadParameter.__mro__[1]
-
-
-def _refuse_twice(parser: Any) -> Any:
-    """Let a parser refuse options of one value that are given again."""
-    parse = parser.parse_args
-
-    def parse_args(args: list[str]) -> Any:
-        found = parse(args)
-        given = [each for each in found[2] if _is_single(each)]
-        for i, option in enumerate(given):
-            if option in given[:i]:
-                name = max(option.opts, key=len)
-                raise _UsageError(f"{name} is given twice")
-        return found
-
-    parser.parse_args = parse_args
-    return parser
-
-
-def _is_single(parameter: Any) -> bool:
-    """Tell options of one value, and flags."""
-    if parameter.param_type_name != "option":
-        return False
-    return not (parameter.multiple or getattr(parameter, "count", False))
-
-
-class _Command(TyperCommand):
-    """Refuses an option that is given twice."""
-
-    def make_parser(self, ctx: Any) -> Any:
-        return _refuse_twice(super().make_parser(ctx))
 
 
 class _Commands(TyperGroup):
     """Turns the errors that a user can cause into one line and an exit code."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)  # theirs would import every command
+
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().make_context(*args, **kwargs)
-        except _UsageError as error:
+        except UsageError as error:
             _refuse_usage(error)
 
     def make_parser(self, ctx: Any) -> Any:
-        return _refuse_twice(super().make_parser(ctx))
+        return refuse_twice(super().make_parser(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except _UsageError as error:
+        except UsageError as error:
             _refuse_usage(error)
         except BrokenPipeError:
             # The reader, `head` for instance, has all it wants.
@@ -108,33 +69,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (
-    _demo,
-    _methods,
-    _tune,
-    _fit,
-    _encode,
-    _build,
-    _search,
-    _novel,
-    _classify,
-    _evaluate,
-    _inspect,
-    _export,
-):
-    module.register(app)
-app.add_typer(_data.app, name="data")
-
-
-def _flowing(text: str | None) -> str:
-    """Return paragraphs without line breaks, which would stand in narrow windows."""
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
-
-
-for command in (*app.registered_commands, *_data.app.registered_commands):
-    command.help = _flowing(command.callback.__doc__)
-    command.cls = _Command
 
 
 def _print_version(wanted: bool) -> None:
@@ -160,6 +94,7 @@ def _root(
 
 def main() -> None:
     """Run the command line."""
+    import_no_pandas()
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         # A name that the encoding has no characters for is shown in its numbers.

@@ -11,6 +11,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    SkipBlank,
     check_unused,
     command_line,
     print_json,
@@ -34,6 +35,7 @@ def build(
     items: InputPath,
     column: Column = None,
     labels: LabelColumn = None,
+    skip_blank: SkipBlank = False,
     id_column: Annotated[
         str | None,
         typer.Option(
@@ -95,7 +97,13 @@ def build(
     if bits is not None:
         loaded = loaded.prefix(bits)
     source = read_for(
-        loaded, items, column, labels, id_column=id_column, keep=keep or True
+        loaded,
+        items,
+        column,
+        labels,
+        id_column=id_column,
+        keep=keep or True,
+        skip_blank=skip_blank,
     )
     with progress_bar("encoding") as progress:
         built = loaded.with_items(source, keep_vectors=keep_vectors, progress=progress)

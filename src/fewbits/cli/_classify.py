@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     AsJson,
     BundlePath,
     Column,
+    SkipBlank,
     check_unused,
     item_label,
     print_json,
@@ -126,6 +127,7 @@ def classify(
         ),
     ] = False,
     column: Column = None,
+    skip_blank: SkipBlank = False,
     as_json: AsJson = False,
 ) -> None:
     """Say which class each item is of, or that it is of none.
@@ -185,7 +187,7 @@ def classify(
     region = _region_of(loaded, foreign_rate)
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
-        asked = read_for(loaded, source, column).values
+        asked = read_for(loaded, source, column, skip_blank=skip_blank).values
     if labels is not None:
         if linear:
             answers = linear_answers(loaded, asked, labels)

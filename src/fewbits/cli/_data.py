@@ -16,7 +16,11 @@ from fewbits.cli._options import (
 )
 from fewbits.errors import ArgumentError
 
-app = typer.Typer(help="Public data sets: what there is, what is here.")
+app = typer.Typer(
+    name="data",
+    help="Public data sets: what there is, what is here.",
+    add_completion=False,
+)
 
 
 @app.command("list")

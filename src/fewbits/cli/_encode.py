@@ -10,6 +10,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     InputPath,
+    SkipBlank,
     check_output,
     print_json,
     progress_bar,
@@ -29,6 +30,7 @@ def encode(
         Path, typer.Option("--output", "-o", help="A .npy file of packed codes.")
     ],
     column: Column = None,
+    skip_blank: SkipBlank = False,
     as_json: AsJson = False,
 ) -> None:
     """Encode INPUT and write packed codes, one row of bytes per item.
@@ -44,7 +46,7 @@ def encode(
         raise ArgumentError(f"{output} is the input; its codes need another file")
     check_output(output, ".npy", "codes", _are_codes)
     loaded = Bundle.load(bundle)
-    source = read_for(loaded, items, column)
+    source = read_for(loaded, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
         codes = loaded.encode(source.values, progress=progress)
     with atomic_write(output) as file:

@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     LabelColumn,
+    SkipBlank,
     check_unused,
     comparison_table,
     print_json,
@@ -33,6 +34,7 @@ def evaluate(
     k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
     column: Column = None,
     labels: LabelColumn = None,
+    skip_blank: SkipBlank = False,
     query_labels: Annotated[
         str | None,
         typer.Option(
@@ -59,8 +61,9 @@ def evaluate(
             {"--query-labels": query_labels}, "--labels, those of the database"
         )
     loaded = Bundle.load(bundle)
-    asked = read_for(loaded, queries, column, query_labels or labels)
-    among = read_for(loaded, database, column, labels)
+    skip = {"skip_blank": skip_blank}
+    asked = read_for(loaded, queries, column, query_labels or labels, **skip)
+    among = read_for(loaded, database, column, labels, **skip)
     with progress_bar("evaluating") as progress:
         report = evaluate_bundle(loaded, asked, among, k=k, progress=progress)
     if as_json:

@@ -15,6 +15,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    SkipBlank,
     command_line,
     learning_reports_to,
     parse_settings,
@@ -71,6 +72,7 @@ def fit(
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
+    skip_blank: SkipBlank = False,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -157,7 +159,9 @@ def fit(
         checkpoint = Path(str(kept))
     place = place_of(device, [chosen.method])
     with telling_what_is_left(output, checkpoint), learners.checkpoints_kept():
-        source = inputs.read(items, column=column, label_column=labels)
+        source = inputs.read(
+            items, column=column, label_column=labels, skip_blank=skip_blank
+        )
         if codebook is not None:
             chosen = _with_codebook(chosen, codebook, source)
         options = chosen.options()
@@ -181,7 +185,8 @@ def fit(
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
         _tell_of_repaired(bundle.info.get(REPAIRED))
         options = {"--column": column, "--labels": labels}
-        typer.echo(f"next: {command_line('build', output, items, **options)}")
+        flags = ["--skip-blank"] if skip_blank else []
+        typer.echo(f"next: {command_line('build', output, items, *flags, **options)}")
 
 
 def _tell_of_repaired(n_classes: int | None) -> None:

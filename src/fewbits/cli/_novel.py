@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     Filter,
+    SkipBlank,
     print_hits,
     print_json,
     read_for,
@@ -45,6 +46,7 @@ def novel(
     k: Annotated[int, typer.Option("-k", help="Number of answers.")] = 10,
     filter: Filter = None,
     column: Column = None,
+    skip_blank: SkipBlank = False,
     seed: Annotated[
         int, typer.Option(help="Seed of the random items to tell the class from.")
     ] = 0,
@@ -72,7 +74,8 @@ def novel(
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
     if source:
-        given += list(read_for(loaded, source, column).values)
+        found = read_for(loaded, source, column, skip_blank=skip_blank)
+        given += list(found.values)
     others = typed_items(loaded, bundle, unlike or [])
     found = loaded.find_class(
         given,

@@ -55,6 +55,14 @@ LabelColumn: TypeAlias = Annotated[
         "these are their labels.",
     ),
 ]
+SkipBlank: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--skip-blank",
+        help="Leave out rows of a table whose text is blank or missing; they are "
+        "refused when not given.",
+    ),
+]
 Filter: TypeAlias = Annotated[
     str | None,
     typer.Option(

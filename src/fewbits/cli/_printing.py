@@ -16,16 +16,18 @@ from typing import Any
 
 import typer
 
-from fewbits.cli._json import to_json
-
 _FEW = 3  # values of a list that are shown
 _WIDTH = 80  # columns of sentences where there is no terminal, and at most
+#: By these variables rich is asked for a terminal's output where there is none.
+_ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 #: Characters that turn the direction of what follows, and hide what it is.
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document on a line of its own, in the encoding of the output."""
+    from fewbits.cli._json import to_json  # NumPy, which help does without
+
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     text = to_json(value)
     try:
@@ -53,9 +55,13 @@ def print_table(
 
 
 def _is_table() -> bool:
+    if "COLUMNS" in os.environ:
+        return True
+    if not sys.stdout.isatty() and not _ASKING & os.environ.keys():
+        return False  # as rich would say, which takes a while to import
     from rich.console import Console
 
-    return "COLUMNS" in os.environ or Console().is_terminal
+    return Console().is_terminal
 
 
 def _print_aligned(

@@ -10,6 +10,7 @@ from fewbits.cli._options import (
     BundlePath,
     Column,
     Filter,
+    SkipBlank,
     item_label,
     print_hits,
     print_json,
@@ -54,6 +55,7 @@ def search(
     ] = None,
     filter: Filter = None,
     column: Column = None,
+    skip_blank: SkipBlank = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the items of BUNDLE that are nearest to each query.
@@ -79,7 +81,7 @@ def search(
         loaded = Bundle.load(by, items=False).with_collection_of(loaded)
     asked: Any = typed_items(loaded, by or bundle, queries or [])
     if source:
-        asked = read_for(loaded, source, column).values
+        asked = read_for(loaded, source, column, skip_blank=skip_blank).values
     if rerank is None:
         rerank = loaded.shortlist is not None
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN

@@ -12,6 +12,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    SkipBlank,
     annotated,
     check_output,
     command_line,
@@ -101,6 +102,7 @@ def tune(
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
+    skip_blank: SkipBlank = False,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     device: Annotated[
         str | None,
@@ -132,7 +134,9 @@ def tune(
     name, at_least = _wanted(least, quality, labels is not None)
     target = tuning.Target(name, at_least, max_bytes, encode_us)
     place = place_of(device, methods or ())
-    source = inputs.read(items, column=column, label_column=labels)
+    source = inputs.read(
+        items, column=column, label_column=labels, skip_blank=skip_blank
+    )
     try:
         with place, progress_bar(f"tuning, {minutes:g} min", foretell=False) as bar:
             progress, notes = annotated(bar)

@@ -8,6 +8,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import unpack
 from fewbits.decoding._decoded import Answers, first_of_each
@@ -29,7 +30,7 @@ class Chunk(NamedTuple):
 
 
 @final
-class ChunkTables:
+class ChunkTables(Immutable):
     """Codes cut into chunks, with a table of the rows that have each value of a chunk.
 
     Two codes that differ in d bits agree in all but ``d // m`` bits of one of their m
@@ -44,9 +45,9 @@ class ChunkTables:
     """
 
     def __init__(self, codes: CodeArray, n_bits: int) -> None:
-        self._codes = codes
+        self._codes = frozen_array(codes)
         bits = unpack(codes, n_bits)
-        self._chunks = [_chunk(bits, span) for span in _spans(n_bits, len(codes))]
+        self._chunks = tuple(_chunk(bits, span) for span in _spans(n_bits, len(codes)))
 
     def nearest(self, codes: CodeArray, n_bits: int, work: int) -> Answers:
         """Find the nearest row of each code, the lowest if tied.
@@ -154,7 +155,8 @@ def _chunk(bits: NDArray[np.uint8], span: slice) -> Chunk:
     values = _values(bits[:, span])
     rows = np.argsort(values, kind="stable")
     n_values = 1 << (span.stop - span.start)
-    return Chunk(span, rows, np.searchsorted(values[rows], np.arange(n_values + 1)))
+    starts = np.searchsorted(values[rows], np.arange(n_values + 1))
+    return Chunk(span, frozen_array(rows), frozen_array(starts))
 
 
 def _values(bits: NDArray[np.uint8]) -> IdArray:

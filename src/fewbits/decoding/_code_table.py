@@ -5,6 +5,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import n_bytes
 
@@ -26,7 +27,7 @@ class Buckets(NamedTuple):
 
 
 @final
-class CodeTable:
+class CodeTable(Immutable):
     """Distinct codes, each under a key that is linear in its bits.
 
     Each bit has a word of 64 bits, and the key of a code is the XOR of the words of
@@ -54,19 +55,20 @@ class CodeTable:
 
     def __init__(self, codes: CodeArray, n_bits: int) -> None:
         self.is_exact = n_bits <= _WORD
-        self._n_bytes = n_bytes(n_bits)
         n_distinct = len(np.unique(codes, axis=0)) if not self.is_exact else 0
         for seed in range(1 << 16):  # a second seed is hardly ever needed
-            self.words = _unit_words(n_bits) if self.is_exact else _words(n_bits, seed)
-            self._bytes = None if self.is_exact else _byte_words(self.words)
-            products = self.keys(codes) * _FACTOR
+            words = _unit_words(n_bits) if self.is_exact else _words(n_bits, seed)
+            by_byte = None if self.is_exact else _byte_words(words)
+            products = _keys(codes, by_byte) * _FACTOR
             unique, rows, counts = np.unique(
                 products, return_index=True, return_counts=True
             )
             if self.is_exact or len(unique) == n_distinct:
                 break
-        self.rows: IdArray = rows.astype(np.int64)
-        self.counts: IdArray = counts.astype(np.int64)
+        self.words: KeyArray = frozen_array(words)
+        self._bytes = None if by_byte is None else frozen_array(by_byte)
+        self.rows: IdArray = frozen_array(rows.astype(np.int64))
+        self.counts: IdArray = frozen_array(counts.astype(np.int64))
         self._buckets = _buckets(unique)
 
     def __len__(self) -> int:
@@ -74,14 +76,7 @@ class CodeTable:
 
     def keys(self, codes: CodeArray) -> KeyArray:
         """Return the key of each code, a number."""
-        if self._bytes is None:
-            padded = np.zeros((len(codes), _WORD // 8), np.uint8)
-            padded[:, : self._n_bytes] = codes
-            return padded.view(">u8")[:, 0].astype(np.uint64)
-        keys = np.zeros(len(codes), np.uint64)
-        for column, words in zip(codes.T, self._bytes, strict=True):
-            keys ^= words[column]
-        return keys
+        return _keys(codes, self._bytes)
 
     def find(self, keys: KeyArray) -> IdArray:
         """Return which of the distinct codes has each key, -1 where none has.
@@ -138,6 +133,17 @@ class CodeTable:
         return open_[hit] + offset, found[hit]
 
 
+def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:
+    if by_byte is None:
+        padded = np.zeros((len(codes), _WORD // 8), np.uint8)
+        padded[:, : codes.shape[1]] = codes
+        return padded.view(">u8")[:, 0].astype(np.uint64)
+    keys = np.zeros(len(codes), np.uint64)
+    for column, words in zip(codes.T, by_byte, strict=True):
+        keys ^= words[column]
+    return keys
+
+
 def _unit_words(n_bits: int) -> KeyArray:
     return np.uint64(1) << np.arange(_WORD - 1, _WORD - 1 - n_bits, -1, dtype=np.uint64)
 
@@ -164,4 +170,5 @@ def _buckets(products: KeyArray) -> Buckets:
     firsts = np.arange(1 << n_bits, dtype=np.uint64) << shift
     starts = np.append(np.searchsorted(products, firsts), len(products))
     starts = starts.astype(np.int32)
-    return Buckets(products, starts, starts[1:] > starts[:-1], shift)
+    taken = frozen_array(starts[1:] > starts[:-1])
+    return Buckets(frozen_array(products), frozen_array(starts), taken, shift)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from fewbits._checks import check_count
 from fewbits._labels import as_classes, as_labels
@@ -163,6 +162,8 @@ def label_shares(
 
     `labels` is 1 where an item has the label of a column.
     """
+    from scipy.sparse import csr_array
+
     rows, place = np.unique(ballots.row, return_inverse=True)
     cast = ballots.votes.astype(np.float64), (ballots.query, place)
     votes = csr_array(cast, shape=(n_queries, len(rows)))

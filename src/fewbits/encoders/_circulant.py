@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._frozen import frozen_array
 from fewbits._kernels import _ring
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
@@ -100,7 +101,7 @@ class CirculantEncoder(Encoder):
     @cached_property
     def _diagonal(self) -> NDArray[np.float32]:
         bits = np.unpackbits(self.signs, count=self.n_features)
-        return np.where(bits, np.float32(-1), np.float32(1))
+        return frozen_array(np.where(bits, np.float32(-1), np.float32(1)))
 
     @cached_property
     def _spectra(self) -> NDArray[np.float32]:
@@ -114,7 +115,7 @@ class CirculantEncoder(Encoder):
         re[:, :d] = self.columns
         im[:, size - d + 1 :] = -self.columns[:, 1:]
         parts = _ring.forward((re, im), _roots(size))
-        return (np.stack(parts, axis=1) / size).astype(np.float32)
+        return frozen_array((np.stack(parts, axis=1) / size).astype(np.float32))
 
     @property
     def _arrays(self) -> tuple[Float32Array, Float32Array, Float32Array, Float32Array]:

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._frozen import frozen_array
 from fewbits.encoders._base import frozen
 from fewbits.encoders._rounds import RoundsEncoder
 
@@ -83,7 +84,7 @@ class HadamardEncoder(RoundsEncoder):
         """The signs as numbers, which make the transform behind them orthogonal."""
         bits = np.unpackbits(self.signs, axis=2)[..., None]
         scale = np.float32(bits.shape[2] ** -0.5)
-        return np.where(bits, -scale, scale)
+        return frozen_array(np.where(bits, -scale, scale))
 
     def _tails(self, size: int) -> Collection[tuple[int, ...]]:
         return [(size // 8,)]

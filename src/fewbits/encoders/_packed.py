@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._checks import check_count
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.codes import n_bytes
+from fewbits.codes import n_bytes, prefix
 from fewbits.encoders._base import Encoder, Tensors
 from fewbits.errors import FeatureError
 
@@ -25,39 +25,58 @@ class PackedEncoder(Encoder):
     ----------
     n_bits : int
         1 to 65,536.
+    input_bits : int, default=None
+        Length of the codes that are given, of which the first `n_bits` are taken: what
+        `prefix` makes. Codes of any other width are refused.
 
     Examples
     --------
     >>> codes = np.array([[0b10110000], [0b01000000]], np.uint8)
     >>> PackedEncoder(4).encode(codes).tolist(), PackedEncoder(4).project(codes)[0]
     ([[176], [64]], array([ 1., -1.,  1.,  1.], dtype=float32))
+    >>> PackedEncoder(4).prefix(2)
+    PackedEncoder(the first 2 of 4 bits)
     """
 
     kind: ClassVar[str] = "packed"
     zero_bit = 0
 
-    def __init__(self, n_bits: int) -> None:
+    def __init__(self, n_bits: int, input_bits: int | None = None) -> None:
         self._n_bits = check_count(n_bits, "n_bits")
-        if self._n_bits > MAX_BITS:
-            raise FeatureError(f"codes have at most {MAX_BITS:,} bits, got {n_bits:,}")
+        whole = n_bits if input_bits is None else input_bits
+        self._input_bits = check_count(whole, "input_bits")
+        if self._input_bits > MAX_BITS:
+            raise FeatureError(f"codes have at most {MAX_BITS:,} bits, got {whole:,}")
+        if self._n_bits > self._input_bits:
+            raise FeatureError(f"codes of {whole:,} bits have no {n_bits:,} bits")
 
     @classmethod
     def from_tensors(cls, *, zero_bit: int, n_bits: NDArray[np.int64]) -> Self:
-        return cls(int(n_bits[0]))
+        return cls(*n_bits.tolist())
 
     @property
     def n_features(self) -> int:
-        return n_bytes(self._n_bits)
+        return n_bytes(self._input_bits)
+
+    @property
+    def input_bits(self) -> int:
+        """Length of the codes that are given."""
+        return self._input_bits
 
     @property
     def n_bits(self) -> int:
         return self._n_bits
 
     def __repr__(self) -> str:
+        if self._n_bits < self._input_bits:
+            first = f"the first {self._n_bits:,} of {self._input_bits:,} bits"
+            return f"PackedEncoder({first})"
         return f"PackedEncoder({self._n_bits:,} bits)"
 
     def tensors(self) -> Tensors:
-        return {"n_bits": np.array([self._n_bits], np.int64)}
+        known = [self._n_bits, self._input_bits]
+        whole = self._n_bits == self._input_bits
+        return {"n_bits": np.array(known[:1] if whole else known, np.int64)}
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         bits = np.unpackbits(self._bytes(X), axis=1, count=self._n_bits)
@@ -65,7 +84,7 @@ class PackedEncoder(Encoder):
         scores -= 1
 
     def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        codes[:] = self._bytes(X)
+        codes[:] = prefix(self._bytes(X), self._n_bits)
 
     def _bytes(self, X: NDArray[np.float32]) -> CodeArray:
         """Return whole numbers from 0 to 255 as bytes."""
@@ -75,12 +94,12 @@ class PackedEncoder(Encoder):
             raise FeatureError(
                 f"packed codes are whole numbers from 0 to 255, got {wrong:g}"
             )
-        room = 8 * X.shape[1] - self._n_bits
+        room = 8 * X.shape[1] - self._input_bits
         if room and (codes[:, -1] & ((1 << room) - 1)).any():
             raise FeatureError(
-                f"the last {room} bits of codes of {self._n_bits} bits must be 0"
+                f"the last {room} bits of codes of {self._input_bits} bits must be 0"
             )
         return np.asarray(codes, np.uint8)
 
     def _prefix(self, n_bits: int) -> Self:
-        return type(self)(n_bits)
+        return type(self)(n_bits, self._input_bits)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._arrow import as_array
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -25,12 +26,7 @@ def check_not_empty(array: Array, name: str) -> None:
 
 def as_features(X: ArrayLike, name: str, n_features: int | None = None) -> Array:
     """Return a matrix of finite real numbers; memory maps stay memory maps."""
-    try:
-        array: Array = X if isinstance(X, np.ndarray) else np.asarray(X)
-    except ValueError as error:
-        raise FeatureError(f"{name} are no matrix: {error}") from None
-    if array.dtype.kind not in "fiub":
-        raise FeatureError(f"{name} must be real numbers, got dtype {array.dtype}")
+    array: Array = as_array(X, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise FeatureError(
             f"{name} must have 2 dimensions (n, n_features), got shape {array.shape}"

@@ -85,7 +85,7 @@ def fitting(column: Value, literal: Value) -> Value:
             _mismatch(column, literal, "write a number, without quotes")
     elif kind == "string":
         if literal.kind != "string":
-            _mismatch(column, literal, "write a string, in single quotes")
+            _mismatch(column, literal, "write text in single quotes")
     elif kind in MOMENTS:
         return _moment(column, literal)
     elif kind in TRUTHS:
@@ -117,7 +117,9 @@ def rounded(column: Value, literal: Value) -> tuple[Any, Any]:
     except OverflowError:
         value = np.inf
     if np.isinf(value):
-        _mismatch(column, literal, f"it is out of the range of {of}")
+        _mismatch(
+            column, literal, f"it is out of the range of numbers of {of.bit_width} bits"
+        )
     if pa.types.is_float16(of):
         data, of = data.cast(pa.float32()), pa.float32()
     return data, pa.scalar(float(value), of)

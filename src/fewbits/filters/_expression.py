@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from pyarrow import acero
 
 from fewbits.errors import ArgumentError
+from fewbits.filters._values import held
 
 ANSWER = "answer"
 
@@ -25,6 +26,6 @@ def evaluate_expression(expression: pc.Expression, table: pa.Table) -> Any:
     if truth.type != pa.bool_():
         raise ArgumentError(
             "a filter must be true or false for each row, the expression is"
-            f" {truth.type}"
+            f" {held(truth.type)}"
         )
     return truth

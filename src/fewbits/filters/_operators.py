@@ -91,7 +91,7 @@ def _like(value: Value, pattern: Pattern, *, ignore_case: bool) -> Value:
     if value.kind == "null":
         return NULL
     if value.kind != "string":
-        raise ArgumentError(f"LIKE takes strings, got {value.shown}")
+        raise ArgumentError(f"LIKE takes text, got {value.shown}")
     strings = pa.scalar(value.data) if value.is_literal else value.data
     return truth(like(strings, pattern, ignore_case))
 

@@ -25,6 +25,26 @@ Kind = Choice[
     "number",
     "other",
 ]
+# What messages call a column of each kind.
+HELD: dict[Kind, str] = {
+    "integer": "integer",
+    "decimal": "decimal",
+    "float": "number",
+    "string": "text",
+    "boolean": "true/false",
+    "date": "date",
+    "timestamp": "timestamp",
+    "zoned": "timestamp with time zone",
+    "null": "nothing but NULL",
+}
+OTHERS = (
+    (types.is_struct, "struct"),
+    (types.is_map, "map"),
+    (types.is_nested, "list"),
+    (types.is_time, "time of day"),
+    (types.is_duration, "duration"),
+    (lambda of: "binary" in str(of), "bytes"),
+)
 EXAMPLE = "year >= 2020 or category = 'x'"
 NUMBERS = ("integer", "decimal", "float", "number")
 TRUTHS = ("boolean", "bit", "null")
@@ -55,7 +75,7 @@ class Value(NamedTuple):
             return self.text
         if self.kind == "number":
             return f"the number {self.text[:60]}" if self.text else "a number"
-        noun = self.kind if self.kind in ("string", "date") else "timestamp"
+        noun = HELD[self.kind] if self.kind in ("string", "date") else "timestamp"
         return f"the {noun} {shorten(self.text)}"
 
 
@@ -75,7 +95,7 @@ def truth(data: Any, text: str = "a condition") -> Value:
 
 def column_value(data: Any, name: str) -> Value:
     """Return a column as an operand, decoded where its type is one of storage."""
-    text = f"column {shorten(name)} ({data.type})"
+    text = f"column {shorten(name)} ({held(data.type)})"
     if types.is_dictionary(data.type):
         data = data.cast(data.type.value_type)
     elif types.is_run_end_encoded(data.type):
@@ -86,6 +106,22 @@ def column_value(data: Any, name: str) -> Value:
     elif kind == "null":
         return Value("null", pa.scalar(None, pa.bool_()), text)
     return Value(kind, data, text)
+
+
+def held(of: pa.DataType) -> str:
+    """Return what a column holds, in the words of a filter.
+
+    Examples
+    --------
+    >>> held(pa.large_string()), held(pa.float32()), held(pa.list_(pa.int8()))
+    ('text', 'number', 'list')
+    """
+    if types.is_dictionary(of) or types.is_run_end_encoded(of):
+        return held(of.value_type)
+    kind = _kind(of)
+    if kind != "other":
+        return HELD[kind]
+    return next((told for is_one, told in OTHERS if is_one(of)), "other values")
 
 
 def _plain_string(data: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._arrow import as_array
 from fewbits._typing import IdArray
 from fewbits.codes import n_bytes
 from fewbits.errors import ArgumentError, FeatureError
@@ -14,18 +15,10 @@ _LARGEST = 1e150  # its square is a float64
 
 def as_matrix(X: ArrayLike, name: str, n: int | None = None) -> NDArray[Any]:
     """Return a matrix of real numbers, of `n` rows; memory maps stay memory maps."""
-    if np.ma.isMaskedArray(X):
-        if np.ma.getmaskarray(X).any():
-            raise FeatureError(f"{name} must not have masked entries: fill them")
-        X = np.ma.getdata(X)
-    try:
-        array: NDArray[Any] = X if isinstance(X, np.ndarray) else np.asarray(X)
-    except ValueError as error:
-        raise FeatureError(f"{name} are no matrix: {error}") from None
-    if array.dtype.kind not in "fiub" or array.ndim != 2:
+    array = as_array(X, name)
+    if array.ndim != 2:
         raise FeatureError(
-            f"{name} must be a matrix of real numbers, "
-            f"got dtype {array.dtype} and shape {array.shape}"
+            f"{name} must be a matrix of real numbers, got shape {array.shape}"
         )
     if n is not None and len(array) != n:
         raise ArgumentError(f"{name} must have {n} rows, got {len(array)}")

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import known_names
+from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
-from fewbits.inputs._checks import as_labels, checked_vectors
+from fewbits.inputs._checks import checked_vectors
 from fewbits.inputs._input import Input
 
 #: Whatever NumPy makes of a header that is none: it is written as Python.
@@ -62,7 +63,7 @@ def read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
             f"{path} is no .npz file of numbers{_reason(error)}"
         ) from error
     if labels is not None:
-        labels = as_labels(labels, str(label_column), str(path))
+        labels = as_label_names(labels, f"labels {label_column!r} of {path}")
     return Input("vectors", checked_vectors(values, str(path)), labels, str(path))
 
 

@@ -30,6 +30,7 @@ _LIKE_VECTOR = (
     r"^\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*)?[\[({]+\s*"
     r"(?:(?:np\.)?float\d*\s*\(\s*)?(?:[+-]?\.?\d|nan\b|null\b|None\b|\])"
 )
+_SHOWN = 40  # letters of a text that is told
 _VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
@@ -58,7 +59,8 @@ def broken_vector(column: Any) -> str | None:
     like = matches(column, _LIKE_VECTOR)
     if 2 * (pc.sum(like).as_py() or 0) <= len(column):
         return None
-    return str(column.filter(pc.invert(matches(column, _VECTOR)))[0].as_py())
+    others = column.filter(pc.invert(matches(column, _VECTOR)))
+    return str(others[0].as_py()) if len(others) else None
 
 
 def are_digits(column: Any) -> bool:
@@ -76,6 +78,40 @@ def are_numbers(column: Any) -> bool:
     """Tell whether every text of a column is a plain number."""
     return _all(matches(_head(column), PLAIN_NUMBER)) and _all(
         matches(column, PLAIN_NUMBER)
+    )
+
+
+def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
+    """Return what texts hold that are numbers in writing; None of words.
+
+    They would be embedded as words. Plain numbers are texts where somebody said so
+    (`are_meant`); vectors, dates and numbers with units are none.
+    """
+    broken = broken_vector(column)
+    if broken is not None:
+        return _told_of_broken(broken)
+    if are_digits(column) and not (are_meant and are_numbers(column)):
+        shown = column.drop_null()[0].as_py()[:_SHOWN]
+        return f"{shown!r} and the like, numbers in writing and no texts"
+    return None
+
+
+def check_words(column: Any, what: str, advice: str) -> None:
+    """Refuse texts that `told_of_numbers` knows, where texts were asked for."""
+    if told := told_of_numbers(column, are_meant=True):
+        raise ArgumentError(f"{what} holds {told}; {advice}")
+
+
+def check_no_vectors(column: Any, what: str) -> None:
+    """Refuse vectors in writing of which some cannot be read."""
+    broken = broken_vector(column)
+    if broken is not None:
+        raise ArgumentError(f"{what} holds {_told_of_broken(broken)}")
+
+
+def _told_of_broken(text: str) -> str:
+    return (
+        f"vectors in writing, but {text[:_SHOWN]!r} is none; write each as [0.1, 0.2]"
     )
 
 

@@ -1,15 +1,13 @@
-"""What vectors, texts and labels must be, said with the file's name."""
+"""What vectors and texts must be, said with the file's name."""
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._label_values import as_strings
-from fewbits._labels import as_labels as check_names
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
@@ -63,7 +61,14 @@ def check_several(items: Any) -> None:
         raise ArgumentError("give a list of items, not one image: [image]")
 
 
-def check_texts(texts: Sequence[str], source: str) -> None:
+def blank_rows(texts: Iterable[str | None]) -> list[int]:
+    """Return the rows without a text, or with white space alone."""
+    return [row for row, text in enumerate(texts) if not text or not text.strip()]
+
+
+def check_texts(
+    texts: Sequence[str], source: str, hint: str = "leave it out or fill it in"
+) -> None:
     """Refuse a text that says nothing: its features would be zeros.
 
     Raises
@@ -71,88 +76,8 @@ def check_texts(texts: Sequence[str], source: str) -> None:
     ArgumentError
         Names the first blank text by its row, counted from 0 as ids are.
     """
-    for row, text in enumerate(texts):
-        if not text.strip():
-            raise ArgumentError(
-                f"{source} holds a blank text in row {row}; leave it out or fill it in"
-            )
-
-
-def check_labelled(labels: NDArray[Any], source: str) -> None:
-    """Refuse gaps among labels: they would be a class of their own.
-
-    Raises
-    ------
-    ArgumentError
-        Says how many there are.
-    """
-    missing = sum(not label.strip() for label in labels.tolist())
-    if missing:
-        raise ArgumentError(
-            f"{missing} of {len(labels)} rows have no label in {source}; fill them in, "
-            "or leave the rows out"
-        )
-
-
-def as_labels(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
-    """Return one string per item, or a matrix of 0 and 1."""
-    what = f"labels {name!r} of {source}"
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim == 2:
-        return _label_matrix(array, what)
-    if array.ndim != 1:
-        raise ArgumentError(
-            f"{what} have shape {array.shape}; labels need (n,) or (n, n_classes)"
-        )
-    if array.dtype.kind == "O" and all(isinstance(x, str) for x in array.tolist()):
-        array = as_strings(array.tolist())
-    if array.dtype.kind not in "biufU":
-        raise ArgumentError(
-            f"{what} are of dtype {array.dtype}; classes need names or whole numbers"
-        )
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ArgumentError(
-            f"{what} are missing in row {np.isnan(array).argmax()}, got nan"
-        )
-    if array.dtype.kind == "f":
-        array = _whole(array, what)
-    names = array.astype(np.str_)
-    check_labelled(names, f"{name!r} of {source}")
-    if array.dtype.kind == "U":
-        check_names(array, what)  # NumPy makes "nan" of what is missing
-    return names
-
-
-def _whole(array: NDArray[Any], what: str) -> NDArray[Any]:
-    """Return classes that are numbered by floats as integers."""
-    wide = array.astype(np.float64)
-    if (part := wide != np.floor(wide)).any() or np.isinf(wide).any():
-        other = array[(part | np.isinf(wide)).argmax()]
-        raise ArgumentError(
-            f"{what} are real numbers, such as {other}; classes need names or whole "
-            "numbers"
-        )
-    largest = 2.0 ** (np.finfo(array.dtype).nmant + 1)
-    if (large := np.abs(wide) > largest).any():
-        raise ArgumentError(
-            f"{what} are numbers such as {array[large.argmax()]}, too large for "
-            f"{array.dtype} to tell apart; give integers or names"
-        )
-    return wide.astype(np.int64)
-
-
-def _label_matrix(array: NDArray[Any], what: str) -> NDArray[np.uint8]:
-    needed = "a matrix of labels must hold 0 and 1 only"
-    if array.dtype.kind not in "biuf":
-        raise ArgumentError(
-            f"{what} have shape {array.shape} and dtype {array.dtype}; {needed}, one "
-            "column for each class (as in a .npy file of their own)"
-        )
-    wrong = ~np.isin(array, (0, 1))
-    if wrong.any():
-        other = array.flat[wrong.argmax()]
-        raise ArgumentError(
-            f"{what} have shape {array.shape} and hold {other}; {needed}"
-        )
-    return array.astype(np.uint8)
+    if rows := blank_rows(texts):
+        first: str | None = texts[rows[0]]
+        told = "has no text" if first is None else "holds a blank text"
+        more = f" and {len(rows) - 1:,} more" * (len(rows) > 1)
+        raise ArgumentError(f"{source} {told} in row {rows[0]}{more}; {hint}")

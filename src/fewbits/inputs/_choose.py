@@ -14,9 +14,9 @@ from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._cells import (
     are_digits,
-    are_numbers,
     are_vectors,
-    broken_vector,
+    check_no_vectors,
+    check_words,
     stray,
 )
 from fewbits.inputs._shards import Table
@@ -71,23 +71,9 @@ def named(table: Table, names: Sequence[str], source: str) -> Choice:
     column = table.column(place)
     if are_vectors(column):
         return Choice("written", places)
-    check_no_vectors(column, what)
-    if are_digits(column) and not are_numbers(column):
-        raise ArgumentError(
-            f"{what} holds {column[0].as_py()!r} and the like, which are numbers in "
-            "writing and no texts; write them plainly, or vectors in brackets"
-        )
+    advice = "write them plainly, or vectors in brackets"
+    check_words(column, what, advice)
     return Choice("texts", places)
-
-
-def check_no_vectors(column: Any, what: str) -> None:
-    """Refuse vectors in writing of which some cannot be read: they are no texts."""
-    broken = broken_vector(column)
-    if broken is not None:
-        raise ArgumentError(
-            f"{what} holds vectors in writing, but {broken[:40]!r} is none; write each "
-            "as [0.1, 0.2]"
-        )
 
 
 def known_by_name(table: Table, names: Sequence[str], source: str) -> Choice | None:
@@ -184,7 +170,7 @@ def _numbers(
     """Return columns of numbers where there is nothing else."""
     for i in groups["digits"]:
         if not ROW_NUMBERS.fullmatch(table.names[i]):
-            shown = table.column(i)[0].as_py()
+            shown = table.column(i).drop_null()[0].as_py()
             raise ArgumentError(
                 f"column {table.names[i]!r} of {source} holds {shown!r} and the like: "
                 "neither texts nor plain numbers nor vectors in brackets; write them "

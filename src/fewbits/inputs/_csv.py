@@ -7,31 +7,29 @@ nothing is lost by it: ``007`` and what no 64 bits hold stay texts.
 import csv
 import io
 import sys
-from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice, takewhile
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any
 
+from fewbits._arrow import is_text
 from fewbits.errors import ArtefactError
+from fewbits.inputs._csv_arrow import read_unquoted
 from fewbits.inputs._csv_cells import as_typed, without_gaps
 from fewbits.inputs._csv_head import check_head, check_names, find_delimiter
 from fewbits.inputs._lines import warn_of_blank_lines
-from fewbits.inputs._streams import HEAD, is_compressed, peekable
+from fewbits.inputs._streams import HEAD, peekable
+from fewbits.inputs._wanted import NOTHING, Wanted
 
 _BATCH = 4096  # rows
-_BLOCK = 1 << 24  # bytes
-#: What only Python's `csv` reads, or reads as it is meant.
-_FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
 _SHOWN = 30  # letters that are told
 
 
 def read_csv(
     raw: IO[bytes],
     source: str,
-    as_text: Iterable[str | None] = (),
+    wanted: Wanted = NOTHING,
     path: Path | None = None,
 ) -> Any:
     """Return the Arrow table of CSV.
@@ -41,9 +39,9 @@ def read_csv(
     raw : binary file
     source : str
         Names it in messages; ends in ``.tsv`` where tabs separate columns.
-    as_text : iterable of str
-        Columns that stay as they are written. As numbers ``01`` and ``1`` would be the
-        same class.
+    wanted : Wanted
+        Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
+        class. Ids become numbers, but no dates.
     path : Path, default=None
         Of the same bytes, if they are a file.
     """
@@ -51,17 +49,22 @@ def read_csv(
         head = file.peek(HEAD)
         check_head(head, source)
         tabs = source.lower().removesuffix(".gz").removesuffix(".zst").endswith(".tsv")
-        delimiter = "\t" if tabs else find_delimiter(head)
-        table = None if path is None else _unquoted(path, delimiter)
+        delimiter = "\t" if tabs else find_delimiter(head, source, wanted.columns())
+        table = None if path is None else read_unquoted(path, delimiter, wanted)
         if table is None:
             table = _quoted(file, delimiter, source)
     check_names(table.column_names, source)
-    kept = {*as_text}
     columns = [
-        without_gaps(column) if name in kept else as_typed(column)
+        without_gaps(column)
+        if name == wanted.label_column
+        else _typed(column, dates=name != wanted.id_column)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
     return table.from_arrays(columns, names=table.column_names)
+
+
+def _typed(column: Any, *, dates: bool) -> Any:
+    return as_typed(column, dates=dates) if is_text(column.type) else column
 
 
 @contextmanager
@@ -72,42 +75,6 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _unquoted(path: Path, delimiter: str) -> Any:
-    """Return the table of a file without any quote, which Arrow reads much faster.
-
-    None for any other, and for whatever Arrow refuses: Python's reader says why.
-    """
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    if not path.is_file() or is_compressed(path) or not path.stat().st_size:
-        return None
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        # Of blank lines, the two make different things.
-        if content[:4].removeprefix(BOM_UTF8)[:1] in (b"", b"\r", b"\n"):
-            return None
-        if any(content.find(each) != -1 for each in _FOR_PYTHON):
-            return None
-    options = arrow.ParseOptions(
-        delimiter=delimiter, quote_char=False, ignore_empty_lines=False
-    )
-    try:
-        with arrow.open_csv(str(path), parse_options=options) as opened:
-            head = opened.schema.names
-        return arrow.read_csv(
-            str(path),
-            read_options=arrow.ReadOptions(block_size=_BLOCK),
-            parse_options=options,
-            convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(head, pa.large_string()),
-                check_utf8=True,
-                strings_can_be_null=False,
-            ),
-        )
-    except (pa.ArrowException, UnicodeError, OSError):
-        return None
 
 
 def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, islice
 
@@ -44,9 +43,9 @@ def table_width(head: bytes) -> int:
     if len(text.splitlines()) < 2:
         return 0
     for delimiter in _DELIMITERS[:-1]:
-        width = _width(text, delimiter, len(head) >= HEAD - 4)
-        if width > 1 and f"{delimiter} " not in text:
-            return width
+        rows = _rows(text, delimiter, len(head) >= HEAD - 4)
+        if rows and len(rows[0]) > 1 and f"{delimiter} " not in text:
+            return len(rows[0])
     return 0
 
 
@@ -60,50 +59,85 @@ def check_head(head: bytes, source: str) -> None:
         raise ArtefactError(f"{source} is no text, so no csv file")
 
 
-def find_delimiter(head: bytes) -> str:
+def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
     """Return what separates columns: what cuts the first rows into equally many.
 
-    A blank does only where it separates nothing but numbers; commas where nothing
-    does.
+    A blank does only where it separates nothing but numbers; commas where nothing does.
+
+    Parameters
+    ----------
+    head : bytes
+    source : str
+        For messages.
+    named : iterable of str, default=()
+        Columns that there must be, which tell of two separators which is meant.
+
+    Raises
+    ------
+    ArgumentError
+        When more than one fits.
     """
-    text = head.decode("utf-8-sig", "replace")
-    cut = len(head) >= HEAD - 4  # the last row of a longer file is not whole
-    widths = {each: _width(text, each, cut) for each in _DELIMITERS}
-    first = csv.reader(io.StringIO(text, newline=""))
-    header = ",".join(next((row for row in first if row), []))
-    able = [each for each, width in widths.items() if width > 1]
-    if not able:  # rows that differ: the reader says which
-        able = [each for each in _DELIMITERS[:-1] if header.count(each)]
-    return max(able or [","], key=lambda each: (widths[each], header.count(each)))
+    able = _fitting(head)
+    known = {each: rows for each, rows in able.items() if {*named} <= {*rows[0]}}
+    able = known or able
+    if len(able) > 1:
+        told = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in able.items())
+        raise ArgumentError(
+            f"{source} may be cut into columns by {told}: name a column that only one "
+            "of these gives (on the command line by --column), or put values that hold "
+            "the other into quotes"
+        )
+    return next(iter(able), ",")
 
 
 def has_names(head: bytes, names: Iterable[str]) -> bool:
     """Tell whether the first line of CSV names one of these columns."""
-    first = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
-    reader = csv.reader(first, delimiter=find_delimiter(head))
-    try:
-        found = next((row for row in reader if row), [])
-    except csv.Error:
-        return False
-    return not set(names).isdisjoint(found)
+    return any(not {*names}.isdisjoint(rows[0]) for rows in _fitting(head).values())
 
 
-def _width(text: str, delimiter: str, cut: bool) -> int:
-    """Return the number of columns if the first rows agree on it, else 0."""
+def _fitting(head: bytes) -> dict[str, list[list[str]]]:
+    """Return what may separate columns, and the first rows that each gives."""
+    text = head.decode("utf-8-sig", "replace")
+    cut = len(head) >= HEAD - 4  # the last row of a longer file is not whole
+    able = {each: rows for each in _DELIMITERS if (rows := _rows(text, each, cut))}
+    able = {each: rows for each, rows in able.items() if len(rows[0]) > 1}
+    if not able:  # one column, or rows that differ: the reader says which
+        header = ",".join(_first_row(text, ","))
+        most = max(_DELIMITERS[:-1], key=header.count)
+        first = _first_row(text, most)
+        return {most: [first]} if first else {}
+    whole = {each: rows for each, rows in able.items() if not _cuts_quotes(rows)}
+    return whole or able
+
+
+def _rows(text: str, delimiter: str, cut: bool) -> list[list[str]]:
+    """Return the first rows if they have as many columns, else none."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         rows = [row for row in islice(reader, _LOOKED_AT) if row]
         ended = next(reader, None) is None
     except csv.Error:
-        return 0
+        return []
     if cut and ended:
         rows = rows[:-1]
-    counts = Counter(len(row) for row in rows)
-    if len(counts) != 1:
-        return 0
+    if len({len(row) for row in rows}) != 1:
+        return []
     if delimiter == " " and not all(map(_is_number, chain.from_iterable(rows))):
-        return 0
-    return next(iter(counts))
+        return []
+    return rows
+
+
+def _first_row(text: str, delimiter: str) -> list[str]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return next((row for row in reader if row), [])
+    except csv.Error:
+        return []
+
+
+def _cuts_quotes(rows: list[list[str]]) -> bool:
+    """Tell whether cells hold one quote of a pair: what is quoted was cut."""
+    return any(cell.count('"') % 2 for cell in chain.from_iterable(rows))
 
 
 def check_names(names: list[str], source: str) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._arrays import load_array
-from fewbits.inputs._checks import as_labels
 
 SUFFIXES = (".npy", ".txt")
 
@@ -26,7 +26,7 @@ def read_labels(path: Path, source: str) -> NDArray[Any]:
     Returns
     -------
     ndarray
-        As `as_labels` has it.
+        As `as_label_names` has it.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_labels(path: Path, source: str) -> NDArray[Any]:
         raise ArtefactError(f"{path} is an archive, not a .npy file of labels")
     if not found.size:
         raise ArtefactError(f"{path} holds no labels")
-    return as_labels(found, path.name, source)
+    return as_label_names(found, f"labels {path.name!r} of {source}")
 
 
 def _names(path: Path) -> NDArray[np.str_]:

@@ -5,15 +5,22 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs._cells import are_digits, are_numbers, are_vectors, parse_vectors
+from fewbits.errors import ArtefactError
+from fewbits.inputs._cells import (
+    are_vectors,
+    check_no_vectors,
+    check_words,
+    parse_vectors,
+)
 from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._choose import check_no_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._texts import Texts
 
 _BATCH = 4096  # lines
-_SHOWN = 40  # letters of a line that is told
+_ADVICE = (
+    "save them as .npy, or as .csv with a first line of names (or, if they are piped "
+    "in, name columns)"
+)
 
 
 def read_lines(file: IO[bytes], source: str) -> Input:
@@ -43,13 +50,7 @@ def read_lines(file: IO[bytes], source: str) -> Input:
         vectors = checked_vectors(parse_vectors(column, source), source)
         return Input("vectors", vectors, None, source)
     check_no_vectors(column, source)
-    below = column[1:]  # the first line may hold names
-    if are_digits(below) and not are_numbers(below):
-        raise ArgumentError(
-            f"{source} holds {below[0].as_py()[:_SHOWN]!r} and the like, numbers and "
-            "no texts; save them as .npy, or as .csv with a first line of names (or, "
-            "if they are piped in, name columns)"
-        )
+    check_words(column[1:], source, _ADVICE)  # the first line may hold names
     return Input("texts", Texts(column), None, source)
 
 

@@ -19,14 +19,16 @@ from fewbits._arrow import (
     typed_table,
 )
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs._cells import are_vectors
+from fewbits.inputs._cells import are_vectors, told_of_numbers
 from fewbits.inputs._checks import check_several, check_texts, checked_vectors
 from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Loaded
-from fewbits.inputs._tables import Wanted, check_full, read_table
+from fewbits.inputs._tables import check_full, read_table
 from fewbits.inputs._texts import Texts
+from fewbits.inputs._wanted import Wanted
 
 _SHOWN = 40  # letters of a text that is told
+_HEAD = 100  # texts that tell words
 
 
 class _Given(Loaded):
@@ -41,6 +43,15 @@ class _Given(Loaded):
         return column if self._is_arrow else own_memory(column)
 
 
+class _OfTexts(Loaded):
+    """Texts without a table."""
+
+    def __init__(self, texts: Any) -> None:
+        import pyarrow as pa
+
+        super().__init__(pa.table([as_column(texts)], names=["text"]))
+
+
 def read_object(items: Any, wanted: Wanted) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     if is_frame(items):
@@ -50,7 +61,9 @@ def read_object(items: Any, wanted: Wanted) -> Input:
     wanted.refuse(what)
     items = items if is_column(items) else _unwrapped(items)
     if _holds_texts(items):
-        return Input("texts", as_texts(items), None, what)
+        if wanted.skip_blank:
+            return read_table(_OfTexts(items), wanted, what)
+        return Input("texts", as_texts(items, are_meant=False), None, what)
     if _holds_images(items):
         return Input("images", list(items), None, what)
     try:
@@ -73,18 +86,22 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     return _listed(items, "images")
 
 
-def as_texts(items: Any) -> Sequence[str]:
+def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
     """Return texts that were given in Python, each one checked.
 
     Parameters
     ----------
     items : sequence of str, Series, Arrow column, or data frame of one column
+    are_meant : bool, default=True
+        Nothing but texts is taken here, so that plain numbers in writing are such, and
+        one text alone may be of digits, as a query is.
 
     Raises
     ------
     ArgumentError
         When one string is given in place of a list, a data frame has several columns,
-        a text is missing, blank or something else, or all are vectors in writing.
+        a text is missing, blank or something else, or all are numbers or vectors in
+        writing.
     """
     if isinstance(items, Texts):
         return items
@@ -92,7 +109,7 @@ def as_texts(items: Any) -> Sequence[str]:
     for row, text in enumerate(texts):
         _check_text(text, row)
     check_texts(texts, "the list of items")
-    _check_no_vectors(texts)
+    _check_words(texts, are_meant)
     return texts
 
 
@@ -130,14 +147,25 @@ def _of_column(column: Any, kind: str) -> Sequence[Any]:
     raise ArgumentError(f"expected {kind}, got a column of {column.type}")
 
 
-def _check_no_vectors(texts: Sequence[str]) -> None:
-    """Refuse texts that are all vectors in writing: they would be embedded as words."""
-    some = len(texts) and are_vectors(as_column(list(texts[:100])))
-    if some and are_vectors(as_column(list(texts))):
+def _check_words(texts: Sequence[str], are_meant: bool) -> None:
+    """Refuse texts that are numbers in writing, by the rule for columns."""
+    # Of words, the first of them tell.
+    if _numbers_in(texts[:_HEAD], are_meant) and (
+        told := _numbers_in(texts, are_meant)
+    ):
         raise ArgumentError(
-            f"expected texts, got vectors in writing such as {texts[0][:30]!r}; "
-            "give them as numbers, such as by json.loads"
+            f"expected texts, got {told}; give them as numbers, or, if texts are "
+            "meant, as a data frame with the name of their column"
         )
+
+
+def _numbers_in(texts: Sequence[str], are_meant: bool) -> str | None:
+    column = as_column(list(texts))
+    if are_vectors(column):
+        return f"vectors in writing such as {texts[0][:_SHOWN]!r}"
+    if len(texts) == 1 and are_meant:
+        return None
+    return told_of_numbers(column, are_meant=are_meant)
 
 
 def _only_column(frame: Any, kind: str) -> Any:

@@ -14,7 +14,8 @@ from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._lines import read_lines
 from fewbits.inputs._shards import Loaded, damage_told, read_ipc
 from fewbits.inputs._streams import HEAD, decompressed, peekable
-from fewbits.inputs._tables import Wanted, read_table
+from fewbits.inputs._tables import read_table
+from fewbits.inputs._wanted import Wanted
 
 _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 _ARROW_STREAM = b"\xff\xff\xff\xff"
@@ -41,9 +42,8 @@ def _read(file: IO[bytes], head: bytes, wanted: Wanted, source: str) -> Input:
         return read_table(Loaded(_arrow(file.read(), source)), wanted, source)
     if _is_json(head):
         return read_table(Loaded(read_json_lines(file, source)), wanted, source)
-    if wanted.of_columns() or has_names(head, wanted.names):
-        as_text = (wanted.label_column,)
-        return read_table(Loaded(read_csv(file, source, as_text)), wanted, source)
+    if wanted.named() or has_names(head, wanted.names):
+        return read_table(Loaded(read_csv(file, source, wanted)), wanted, source)
     _check_lines(head, source)
     return read_lines(file, source)
 

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fewbits._arrow import known_names
+from fewbits._labels import as_label_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import read_npy, read_npz
-from fewbits.inputs._checks import as_labels, checked_vectors
+from fewbits.inputs._checks import checked_vectors
 from fewbits.inputs._csv import read_csv
 from fewbits.inputs._hdf5 import read_hdf5
 from fewbits.inputs._image_folder import find_images, is_image
@@ -26,8 +25,9 @@ from fewbits.inputs._objects import read_object
 from fewbits.inputs._pipes import read_pipe
 from fewbits.inputs._shards import ARROW, PARQUET, Loaded, open_tables
 from fewbits.inputs._streams import is_compressed, kind_of, open_bytes, standard_input
-from fewbits.inputs._tables import Wanted, read_table
+from fewbits.inputs._tables import read_table
 from fewbits.inputs._vecs import read_vecs
+from fewbits.inputs._wanted import Wanted
 
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
 _SHARDS = PARQUET | ARROW
@@ -41,6 +41,7 @@ def read(
     id_column: str | None = None,
     keep: bool | Sequence[str] = False,
     names: Sequence[str] = (),
+    skip_blank: bool = False,
 ) -> Input:
     """Read items from files, standard input, or what is given in Python.
 
@@ -75,6 +76,9 @@ def read(
     names : sequence of str, default=()
         Of a table whose numbers lie side by side, the columns to take, in this order.
         A table that has none of them is read as without.
+    skip_blank : bool, default=False
+        Leave out rows whose text is blank or missing, and warn of it; they are refused
+        when not given.
 
     Returns
     -------
@@ -83,8 +87,8 @@ def read(
     Warns
     -----
     UserWarning
-        When columns of a table or files of a folder are left out, or blank lines, so
-        that ids are no line numbers.
+        When columns or rows of a table or files of a folder are left out, or blank
+        lines, so that ids are no line numbers.
 
     Raises
     ------
@@ -109,8 +113,14 @@ def read(
         id_column,
         keep if isinstance(keep, bool) else tuple(keep),
         tuple(names),
+        skip_blank,
     )
     found = _read(source, wanted)
+    if skip_blank and found.kind != "texts":
+        raise ArgumentError(
+            f"{found.source} holds {found.kind}, of which none is blank: leave out "
+            "skip_blank (on the command line --skip-blank)"
+        )
     if len(found) == 0:
         raise ArgumentError(f"{found.source} holds no items")
     if found.labels is not None and len(found.labels) != len(found):
@@ -227,8 +237,7 @@ def _table_file(path: Path, wanted: Wanted) -> Input:
 
 def _csv_file(path: Path, wanted: Wanted) -> Input:
     with open_bytes(path) as file:
-        as_text = (wanted.label_column,)
-        table = Loaded(read_csv(file, str(path), as_text, path))
+        table = Loaded(read_csv(file, str(path), wanted, path))
     return read_table(table, wanted, str(path))
 
 
@@ -247,7 +256,9 @@ def _hdf5_file(path: Path, wanted: Wanted) -> Input:
     wanted.refuse_beside(str(path))
     name = wanted.label_column
     values, found = read_hdf5(path, wanted.only_column(str(path)), name)
-    labels = None if name is None else as_labels(np.asarray(found), name, str(path))
+    labels = (
+        None if name is None else as_label_names(found, f"labels {name!r} of {path}")
+    )
     return Input("vectors", checked_vectors(values, str(path)), labels, str(path))
 
 

@@ -1,6 +1,5 @@
 """A table -> items: the chosen columns, labels, ids, and what is kept beside them."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,12 @@ from fewbits._arrow import (
     missing_told,
     repeated,
 )
-from fewbits._label_values import as_strings
+from fewbits._labels import as_label_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
+from fewbits.inputs._blank import without_blank
 from fewbits.inputs._cells import are_numbers, parse_vectors, stray
 from fewbits.inputs._checks import (
-    as_labels,
-    check_labelled,
     check_texts,
     checked_vectors,
 )
@@ -38,51 +36,15 @@ from fewbits.inputs._choose import (
 from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Table
 from fewbits.inputs._texts import Texts
+from fewbits.inputs._wanted import Wanted
 
 _LOOKED_AT = 1000  # rows that tell a column of numbers
 _COUNTED = 10  # rows from which a count is no chance
 _SHOWN = 40  # letters of an id that is told
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a reader of tables is asked for, see `fewbits.inputs.read`."""
-
-    column: tuple[str, ...] = ()
-    label_column: str | None = None
-    id_column: str | None = None
-    keep: bool | tuple[str, ...] = False
-    names: tuple[str, ...] = ()
-
-    def of_columns(self) -> bool:
-        """Tell whether anything is asked for that only a table has."""
-        beside = self.keep if isinstance(self.keep, tuple) else ()
-        return bool(self.column or self.label_column or self.id_column or beside)
-
-    def refuse(self, source: str, hint: str = "") -> None:
-        """Say that there are no columns, where one was asked for."""
-        named: list[tuple[str, str | None]] = [("column", n) for n in self.column]
-        named += [("label column", self.label_column), ("id column", self.id_column)]
-        if isinstance(self.keep, tuple):
-            named += [("column to keep", name) for name in self.keep]
-        for what, name in named:
-            if name is not None:
-                raise ArgumentError(
-                    f"{source} has no columns, got {what} {name!r}{hint}"
-                )
-
-    def refuse_beside(self, source: str) -> None:
-        """Say that an archive of arrays has no ids, nor columns to keep."""
-        Wanted(id_column=self.id_column, keep=self.keep).refuse(source)
-
-    def only_column(self, source: str) -> str | None:
-        """Return the only name, of a kind of file where one is the most."""
-        if len(self.column) > 1:
-            raise ArgumentError(
-                f"{source} gives one array, got {len(self.column)} names: "
-                f"{', '.join(self.column)}"
-            )
-        return self.column[0] if self.column else None
+_SKIP_HINT = (
+    "fill it in, or leave such rows out by skip_blank=True (on the command line "
+    "--skip-blank)"
+)
 
 
 def read_table(table: Table, wanted: Wanted, source: str) -> Input:
@@ -95,9 +57,14 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
         for what, name in (("label", wanted.label_column), ("id", wanted.id_column))
     }
     kept = _kept_by_name(table, wanted, source)
+    apart = {*kept, *places.values()}
+    choice = _choose(table, wanted, apart, source)
+    if wanted.skip_blank and choice.how == "texts":
+        has_ids = places["id"] is not None
+        table = without_blank(table, choice.places[0], source, has_ids=has_ids)
+        choice = _choose(table, wanted, apart, source)  # may be digits without them
     labels = _labels(table, places["label"], source)
     ids = _ids(table, places["id"], source)
-    choice = _choose(table, wanted, {*kept, *places.values()}, source)
     kind, values = _items(table, choice, source)
     beside = _beside(table, wanted, choice, kept, places["id"])
     if not wanted.column:
@@ -172,11 +139,11 @@ def _items(table: Table, choice: Choice, source: str) -> tuple[Any, Any]:
     except FeatureError as error:
         raise ArgumentError(str(error)) from None
     column = table.column(place)
-    check_full(column, what)
     if choice.how == "written":
+        check_full(column, what)
         return "vectors", checked_vectors(parse_vectors(column, what), what)
     texts = Texts(column)
-    check_texts(texts, what)
+    check_texts(texts, what, _SKIP_HINT)
     return "texts", texts
 
 
@@ -261,28 +228,14 @@ def _check_unique(column: Any, what: str) -> None:
 def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None:
     if place is None:
         return None
-    column, name = table.column(place), table.names[place]
+    column, what = table.column(place), f"labels {table.names[place]!r} of {source}"
     if is_list(column.type):
         try:
-            matrix = list_matrix(column, f"column {name!r} of {source}")
+            return as_label_names(list_matrix(column, what), what)
         except FeatureError as error:
             raise ArgumentError(str(error)) from None
-        return as_labels(matrix, name, source)
-    if is_number(column.type) and not column.null_count:
-        return as_labels(column.to_numpy(), name, source)
-    kind = column.type
-    if not (is_text(kind) or is_number(kind) or str(kind) in {"bool", "null"}):
-        raise ArgumentError(
-            f"column {name!r} of {source} holds {kind}; labels are names or whole "
-            "numbers"
-        )
-    found = as_strings([*map(_label, column.to_pylist())])
-    check_labelled(found, f"column {name!r} of {source}")
-    return found
-
-
-def _label(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    plain = is_number(column.type) and not column.null_count
+    return as_label_names(column.to_numpy() if plain else column, what)
 
 
 def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:

@@ -13,6 +13,9 @@ from fewbits.errors import ArtefactError
 
 KINDS = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}
 _LARGEST = 1 << 20  # numbers in a row that nobody exceeds
+_LOOKED_AT = 1000  # rows that tell integers from floats
+_SMALL = 1 << 27  # integers below it are floats below 1e-33
+_USUAL = 1e-6, 1e6  # sizes of floats
 
 
 def read_vecs(path: Path) -> NDArray[Any]:
@@ -37,4 +40,30 @@ def read_vecs(path: Path) -> NDArray[Any]:
             f"{path} has vectors of several lengths: {width} numbers in row 0, "
             f"{widths[other]} in row {other}"
         )
-    return rows[:, 4:].view(dtype)
+    vectors = rows[:, 4:]
+    _check_kind(vectors[:_LOOKED_AT], path)
+    return vectors.view(dtype)
+
+
+def _check_kind(vectors: NDArray[np.uint8], path: Path) -> None:
+    """Refuse integers under the name of floats, and floats under that of integers.
+
+    Read as floats, integers are all next to nothing; floats read as integers are all
+    huge, and as floats neither tiny nor huge.
+    """
+    if path.suffix.lower() == ".bvecs":
+        return
+    integers = np.ascontiguousarray(vectors).view("<i4")
+    there = integers[integers != 0]
+    floats = there.view("<f4")
+    if not len(there):
+        return
+    if path.suffix.lower() == ".fvecs":
+        is_wrong = (np.abs(there.astype(np.int64)) < _SMALL).all()
+        told, right = f"integers such as {there[0]}", ".ivecs"
+    else:
+        size = np.abs(floats)
+        is_wrong = ((size > _USUAL[0]) & (size < _USUAL[1])).all()
+        told, right = f"floats such as {floats[0]:g}", ".fvecs"
+    if is_wrong:
+        raise ArtefactError(f"{path} holds {told}; name it {right}")

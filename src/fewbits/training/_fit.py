@@ -115,7 +115,7 @@ def fit_bundle(
     if method == PACKED:
         unused = {"kernel_map": kernel_map, "backbone": backbone}
         given = {name: value for name, value in unused.items() if value is not None}
-        return of_packed(source, n_bits, {**(parameters or {}), **given})
+        return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     told = plain(decomposed(method, learner.get_params(deep=False)))

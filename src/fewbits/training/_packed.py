@@ -13,7 +13,10 @@ from fewbits.training._methods import PACKED
 
 
 def of_packed(
-    source: Input, n_bits: int | None, parameters: Mapping[str, Any]
+    source: Input,
+    n_bits: int | None,
+    parameters: Mapping[str, Any],
+    remember: Mapping[str, Any] | None = None,
 ) -> Bundle:
     """Return a bundle that takes packed codes of the width of these.
 
@@ -41,6 +44,6 @@ def of_packed(
             f"codes of {source.values.shape[1]} bytes have {width - 7} to {width} "
             f"bits, got {wanted}"
         )
-    bundle = Bundle(PackedEncoder(wanted), info={"method": PACKED})
+    bundle = Bundle(PackedEncoder(wanted), info={"method": PACKED, **(remember or {})})
     bundle.features(source.values)  # refuses bits beyond the last
     return bundle

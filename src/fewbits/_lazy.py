@@ -1,0 +1,32 @@
+"""Names of a package that are imported when somebody asks for them."""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return what a package needs as its ``__getattr__`` and ``__dir__`` (PEP 562).
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    modules : mapping of str to str
+        The module of each name that is imported only when needed.
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(modules[name]), name)
+        setattr(sys.modules[package], name, value)  # not asked for again
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *modules})
+
+    return get, names

@@ -1,0 +1,130 @@
+"""A command imports what it uses, and nothing else that takes its time."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+
+import numpy as np
+import pytest
+
+from fewbits.bundle import Bundle
+from fewbits.decoding import Codebook
+from fewbits.encoders import LinearEncoder
+
+RUN = """
+import json, sys
+before = {*sys.modules}
+from fewbits.cli import main
+path, *sys.argv[1:] = sys.argv[1:]
+try:
+    main()
+finally:
+    with open(path, "w") as file:
+        json.dump(sorted({*sys.modules} - before), file)
+"""
+# Typer, and what it imports by itself in one version or another.
+PRINTING = {"typer", "click", "rich", "shellingham", "annotated_doc", "pygments"}
+PRINTING |= {"markdown_it", "mdurl", "pydantic", "pydantic_core", "annotated_types"}
+PRINTING |= {"typing_inspection", "typing_extensions"}
+# Arrow looks for cloudpickle and dateutil, sqlglot for mypy_extensions.
+DATA = {"numpy", "pyarrow", "cloudpickle", "dateutil", "safetensors", "platformdirs"}
+SQL = {"sqlglot", "mypy_extensions"}
+INNER = {"_arrow", "_kernels", "backbones", "bundle", "cli", "codes", "decoding"}
+INNER |= {"encoders", "filters", "index", "inputs"}
+HEAVY = {"asyncio", "http", "multiprocessing", "sqlite3", "ssl", "unittest", "xml"}
+#: What each command may import of others, and of fewbits' packages.
+ALLOWED = {
+    "--help": (PRINTING, {"cli"}),
+    "search": (PRINTING | DATA, INNER),
+    "search --filter": (PRINTING | DATA | SQL, INNER),
+    "encode": (PRINTING | DATA, INNER),
+    "classify": (PRINTING | DATA, INNER),
+    "search text": (PRINTING | DATA | {"tokenizers"}, INNER),
+}
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20, 8)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("imports")
+    encoder = LinearEncoder(np.eye(8), np.zeros(8))
+    classes = Codebook(encoder.encode(X[:3]), 8, ["ant", "bee", "cat"])
+    bundle = Bundle(encoder, codebook=classes)
+    bundle.with_items(X, columns={"year": [*range(20)]}).save(folder / "b")
+    np.save(folder / "q.npy", X[:2])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(folder):
+    pytest.importorskip("wordllama")
+    encoder = LinearEncoder(rng.normal(size=(256, 8)), np.zeros(8))
+    bundle = Bundle(encoder, backbone="wordllama-256")
+    bundle.with_items(["a cat", "a dog"]).save(folder / "t")
+    return folder / "t"
+
+
+def imported(folder, *arguments):
+    """Return what a command imports, by its dotted names."""
+    told = folder / "modules.json"
+    command = [sys.executable, "-c", RUN, told, *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return json.loads(told.read_text())
+
+
+def unwanted(modules, command):
+    """Return what a command may not import: packages of others, and of fewbits."""
+    others, inner = ALLOWED[command]
+    distributions = packages_distributions()  # extensions add modules of no package
+    packages = {name.split(".")[0] for name in modules}
+    found = {name for name in packages if name in distributions} - others - {"fewbits"}
+    ours = {name.split(".")[1] for name in modules if name.startswith("fewbits.")}
+    folders = {name for name in ours if f"fewbits.{name}._" in " ".join(modules)}
+    return sorted(
+        found | (packages & HEAVY) | {f"fewbits.{n}" for n in folders - inner}
+    )
+
+
+def check(folder, command, *arguments):
+    extra = unwanted(imported(folder, *arguments), command)
+    assert not extra, f"'fewbits {command}' imports {', '.join(extra)}: see ALLOWED"
+
+
+def test_help(folder):
+    check(folder, "--help", "--help")
+
+
+def test_search(folder):
+    check(folder, "search", "search", folder / "b", "-i", folder / "q.npy")
+
+
+def test_search_with_a_filter(folder):
+    queries = ["-i", folder / "q.npy", "--filter", "year > 3 and bit(1) = 1"]
+    check(folder, "search --filter", "search", folder / "b", *queries)
+
+
+def test_search_for_a_text(folder, texts):
+    check(folder, "search text", "search", texts, "a mouse")
+
+
+def test_encode(folder):
+    out = ["-o", folder / "codes.npy"]
+    check(folder, "encode", "encode", folder / "b", folder / "q.npy", *out)
+
+
+def test_classify(folder):
+    nearest = ["-i", folder / "q.npy", "-d", "nearest"]
+    check(folder, "classify", "classify", folder / "b", *nearest)
+
+
+def test_soft_classify(folder):
+    check(folder, "classify", "classify", folder / "b", "-i", folder / "q.npy")
+
+
+def test_what_is_unwanted_is_told():
+    modules = ["numpy.linalg", "scipy.fft", "fewbits.analysis._page", "xml.dom"]
+    found = unwanted(modules, "search")
+    assert found == ["fewbits.analysis", "scipy", "xml"]

@@ -1,0 +1,209 @@
+"""Numbers of CSV are those of Python, whichever way the file is read."""
+
+import csv
+import struct
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fewbits import inputs
+from fewbits.inputs import _csv, _csv_arrow
+
+QUIET = settings(
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+PLAIN = st.one_of(
+    st.integers(-99, 99).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(-1e3, 1e3, width=32).map("{:.9e}".format),
+    st.from_regex(r"-?[1-9]\d{0,14}\.\d{1,40}", fullmatch=True),
+    st.from_regex(r"[1-9]\.\d{0,30}[eE][+-]?0?[1-9]\d?", fullmatch=True),
+    st.sampled_from(["4.9e-324", "2.4e-324", "2.2250738585072011e-308", "1e-400"]),
+)
+#: Cells that are no numbers, or not to everybody, with bars between them.
+WRITTEN = (
+    "|NA|nan|NaN|NAN|-nan|inf|-Infinity|1e400|+5|+.5| 7|7 |\t7|\x0b7| NA|007|-007|00.5"
+    "| 0x1F|0X1F|0x|1_000|5.|.5|-|1e|1e5|1d5|true|one|٣|1,5|-0|999999999999999"
+    "|9999999999999999|9999999999999999999|99999999999999999999|1e15|-0.0|0|1e05"
+    "|2020-01-01"
+)
+
+
+def read(path, *, fast=True):
+    with path.open("rb") as file:
+        return _csv.read_csv(file, str(path), path=path if fast else None)
+
+
+def bits(value):
+    return struct.pack("<d", value) if isinstance(value, float) else value
+
+
+def told(column):
+    return [*map(bits, column.to_pylist())]
+
+
+def check_same(path, columns, ends="\n"):
+    """Check that a file of these columns is read alike in both ways."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=";", lineterminator=ends)
+        writer.writerow(f"c_0{i}" for i in range(len(columns)))
+        writer.writerows(zip(*columns, strict=True))
+    fast, strict = read(path), read(path, fast=False)
+    assert fast.schema == strict.schema
+    for i, cells in enumerate(columns):
+        assert told(fast.column(i)) == told(strict.column(i))
+        if pa.types.is_floating(fast.column(i).type):
+            for found, cell in zip(told(fast.column(i)), cells, strict=True):
+                assert found is None or found == bits(float(cell))
+
+
+@QUIET
+@given(
+    columns=st.lists(st.lists(PLAIN, min_size=6, max_size=6), min_size=2, max_size=3),
+    ends=st.sampled_from(["\n", "\r\n", "\r"]),
+    head=st.sampled_from([24, 1 << 16]),
+)
+def test_the_fast_way_gives_what_the_strict_way_does(
+    tmp_path, monkeypatch, columns, ends, head
+):
+    monkeypatch.setattr(_csv_arrow, "_HEAD", head)
+    check_same(tmp_path / "x.csv", columns, ends)
+
+
+@pytest.mark.parametrize("head", [24, 1 << 16])
+@pytest.mark.parametrize("others", ["1", "-2.5"])
+def test_one_cell_that_is_no_number_to_everybody(tmp_path, monkeypatch, head, others):
+    monkeypatch.setattr(_csv_arrow, "_HEAD", head)
+    for odd in WRITTEN.split("|"):
+        for place in (0, 5):
+            cells = [others] * 6
+            cells[place] = odd
+            check_same(tmp_path / "x.csv", [cells, ["0.5"] * 6])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_vectors_take_the_fast_way(tmp_path, monkeypatch, dtype):
+    X = np.random.default_rng(0).normal(size=(50, 8)).astype(dtype)
+    X[:, 0] *= 1e-7  # written as 1e-07
+    path = tmp_path / "x.csv"
+    pd.DataFrame(X, columns=[f"f_0{i}" for i in range(8)]).to_csv(path, index=False)
+
+    def slow(*args, **options):
+        raise AssertionError("texts were read")
+
+    monkeypatch.setattr("fewbits.inputs._csv_cells._as_numbers", slow)
+    np.testing.assert_array_equal(inputs.read(path).values.astype(dtype), X)
+
+
+@pytest.mark.parametrize("block", [7, 64, 1 << 20])
+@pytest.mark.parametrize("place", [0, 1, 49])
+@pytest.mark.parametrize("written", ["007", "-01", "+0x1f", " 00.5"])
+def test_leading_zeros_are_kept_wherever_a_block_ends(
+    tmp_path, monkeypatch, block, place, written
+):
+    monkeypatch.setattr(_csv_arrow, "_BLOCK", block)
+    cells = [f"{i}e-05" for i in range(1, 51)]
+    cells[place] = written
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["a_01,b", *(f"{cell},1" for cell in cells)]))
+    assert read(path)["a_01"].to_pylist() == cells
+
+
+def dates(path, name="day"):
+    return read(path)[name]
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        (["2020-02-29", "", "0001-01-01", "9999-12-31"], pa.date32()),
+        (["2020-02-29 12:30", "", "1999-12-31T23:59:59"], pa.timestamp("us")),
+        (["2020-02-29T12:30:01.000001"], pa.timestamp("us")),
+        (["2020-02-29T12:30:01Z", "2020-02-29 12:30+05:30"], pa.timestamp("us", "UTC")),
+        (["2020-02-29T12:30:01.5-0100", ""], pa.timestamp("us", "UTC")),
+        (["2020-02-30", "2020-01-01"], None),
+        (["2021-02-29T00:00:00"], None),
+        (["2020-01-01", "2020-01-01T12:00"], None),
+        (["2020-01-01T12:00Z", "2020-01-01T12:00"], None),
+        (["2020-01-01T24:00:00"], None),
+        (["2020-01-01T12:00:00.1234567"], None),
+        (["2020-01-01T12"], None),
+        (["2020-1-1"], None),
+        (["0000-01-01"], None),
+        (["0001-01-01T00:00:00+01:00"], None),
+        (["9999-12-31T23:30:00-01:00"], None),
+        (["2020-01-01", "soon"], None),
+        (["2020-01-01", " "], None),
+        (["2020-01-01 "], None),
+        (["20200101T120000"], None),
+        (["2020-W01-1"], None),
+        (["12020-01-01"], None),
+    ],
+)
+@pytest.mark.parametrize("quoted", [False, True])
+def test_dates_and_times(tmp_path, written, kind, quoted):
+    path = tmp_path / "x.csv"
+    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    with path.open("w", newline="") as file:
+        csv.writer(file, quoting=quoting).writerows(
+            [("day", "text"), *((each, "word") for each in written)]
+        )
+    found = dates(path)
+    expected = [cell or None for cell in written]
+    assert found.type == (kind or pa.large_string())
+    if kind is None:
+        assert found.to_pylist() == expected
+        return
+    for value, cell in zip(found.to_pylist(), expected, strict=True):
+        assert (value is None) is (cell is None)
+        if cell is not None:
+            assert pd.Timestamp(value) == pd.Timestamp(cell)
+
+
+def test_days_below_many_other_rows(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("day,n\n" + "2020-01-01,1\n" * 300 + "2020-02-30,1\n")
+    assert dates(path).to_pylist() == ["2020-01-01"] * 300 + ["2020-02-30"]
+
+
+def test_days_as_labels_and_ids_stay_as_they_are_written(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "text,day,at\none,2020-01-01,2020-01-02\ntwo,2020-01-02,2020-01-03\n"
+    )
+    found = inputs.read(path, column="text", label_column="day", id_column="at")
+    assert found.labels.tolist() == ["2020-01-01", "2020-01-02"]
+    assert found.ids.to_pylist() == ["2020-01-02", "2020-01-03"]
+
+
+@pytest.mark.parametrize("quoted", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC])
+def test_empty_cells_are_missing_as_in_pandas_and_duckdb(tmp_path, quoted):
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "x.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, quoting=quoted).writerows(
+            [
+                ("text", "kind", "n", "ok", "day", "none"),
+                ("one", "", 1, "true", "", ""),
+                ("two", " ", "", "", "2020-01-01", ""),
+                ("three", "NA", 2.5, "false", "", ""),
+                ("four", "a b", 3, "", "", ""),
+            ]
+        )
+    found = inputs.read(path, column="text", keep=True).beside
+    plain = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    for name, column in found.items():
+        assert column.is_null().to_pylist() == plain[name].isna().tolist(), name
+    assert found["kind"].to_pylist() == [None, " ", "NA", "a b"]
+    assert found["day"].type == pa.date32()
+    kept = [name for name in found if name not in ("ok", "day")]  # of other types there
+    theirs = duckdb.sql(f"select {', '.join(kept)} from '{path}'").arrow()
+    theirs = theirs.read_all() if hasattr(theirs, "read_all") else theirs
+    for name in kept:
+        assert found[name].to_pylist() == theirs[name].to_pylist(), name
