@@ -7,11 +7,8 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
-<<<<<<< HEAD
-.PHONY: demo test test-processors coverage native-test lint bench docs pages clean
-=======
-.PHONY: demo test test-processors coverage native-test packages lint bench docs clean
->>>>>>> main
+.PHONY: demo test test-processors coverage native-test packages lint bench docs pages \
+  clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo

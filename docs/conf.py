@@ -5,6 +5,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from fewbits import codes
@@ -60,12 +61,11 @@ def setup(app: Any) -> None:
 def _write_commands(app: Any) -> None:
     """Write the help of every command to a page of the reference."""
     environment = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
-    names = [command.name for command in cli.registered_commands]
-    names += [group.name for group in cli.registered_groups]
+    names = get_command(cli).commands
     lines = ["# Commands", ""]
     for name in names:
         result = CliRunner(env=environment).invoke(
-            cli, [str(name), "--help"], prog_name="fewbits"
+            cli, [name, "--help"], prog_name="fewbits"
         )
         lines += [f"## fewbits {name}", "", "```text", result.stdout.strip(), "```", ""]
     page = Path(app.srcdir) / "reference" / "generated" / "commands.md"
