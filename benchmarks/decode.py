@@ -28,7 +28,7 @@ from fewbits.decoding import (
     decode_bounded,
     decode_exact,
     decode_nearest,
-    decode_ordered,
+    decode_orbgrand,
     decode_soft,
     top_classes,
 )
@@ -119,7 +119,7 @@ def decoders(book: Codebook, scores: np.ndarray) -> dict[str, Way]:
         return lambda some: decode_nearest(book, codes[some], method=method)
 
     def ordered(budget: int, order: str) -> Way:
-        return lambda some: decode_ordered(book, scores[some], budget, order=order)
+        return lambda some: decode_orbgrand(book, scores[some], budget, order=order)
 
     return {
         "exact": lambda some: decode_exact(book, codes[some]),

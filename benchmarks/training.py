@@ -4,7 +4,7 @@
 
 Both train a linear head on the same cached features with the same loss, optimiser and
 batches; they run in turn. *ratio* is ours over the peer, in seconds per epoch, without
-the look at codes after each (bound, and mAP on items kept aside; `figures_every` makes
+the look at codes after each (bound, and mAP on items kept aside; `eval_every` makes
 it rarer), or with it. What the posterior costs is measured behind a small convolutional
 backbone, too, trained along from pixels, where it also stands beside the paper's
 variants (table 1): in place of the loss, or binary cross-entropy with the centres, or a

@@ -65,7 +65,7 @@ TRAINING = """## Training deep codes
 
 Seconds per epoch, and their ratio: the trainer over the plainest loop with the same
 loss, without and with the look at codes after each epoch (bound, and mAP on items kept
-aside; `figures_every` makes it rarer), and with the posterior control over without, for
+aside; `eval_every` makes it rarer), and with the posterior control over without, for
 a linear head on cached features and for a small convolutional network trained from
 pixels. Here a ratio should be at most its target.
 
@@ -464,7 +464,7 @@ def on_gpu(rows: list[dict[str, Any]]) -> str:
 
 
 def recalls_of(rows: list[dict[str, Any]]) -> str:
-    """Say what share of their ten nearest the rows kept aside find, on either side."""
+    """Say what share of their ten nearest the rows held out find, on either side."""
     sides = {"alike": "on the GPU", "alike, by torch": "by torch on a processor"}
     found = [
         f"{row['method']} of {row['bits']:,} bits {row['recall']:.3f} by NumPy and "
@@ -474,7 +474,7 @@ def recalls_of(rows: list[dict[str, Any]]) -> str:
     ]
     if not found:
         return ""
-    return f"\n\nOf the ten nearest, rows kept aside find: {'; '.join(found)}."
+    return f"\n\nOf the ten nearest, rows held out find: {'; '.join(found)}."
 
 
 def _on_device(row: dict[str, Any], shares: dict[tuple[str, ...], float]) -> list[str]:

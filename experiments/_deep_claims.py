@@ -177,7 +177,7 @@ def linear_on_scores(measured: Measured) -> Values:
 def untuned(radius: str, key: str) -> Gaps:
     """Return a figure of a rule less that of a threshold tuned elsewhere.
 
-    The threshold is tuned where foreign items are another share than in use. Balanced
+    The threshold is tuned where unknown items are another share than in use. Balanced
     accuracy is the same whatever the share in use, and counts once.
     """
 
@@ -188,7 +188,7 @@ def untuned(radius: str, key: str) -> Gaps:
             by_rule = {each["met"]: each[key] for each in rule["mixtures"]}
             for each in cell["figures"]["tuned"]:
                 if each["tuned_on"] != each["met"] in by_rule:
-                    at = {"bits": cell["cell"]["bits"], "foreign": _kind(cell)}
+                    at = {"bits": cell["cell"]["bits"], "unknown": _kind(cell)}
                     at["tuned"] = f"{each['tuned_on']:g}"
                     if key != BALANCED:
                         at["met"] = f"{each['met']:g}"
@@ -205,7 +205,7 @@ def _kind(cell: Cell) -> str:
 
 
 def as_predicted(rule: str) -> Gaps:
-    """Return how far the share of foreign items accepted stays below its prediction."""
+    """Return how far the share of unknown items accepted stays below its prediction."""
 
     def gaps(measured: Measured) -> Values:
         found: Values = {}
@@ -213,9 +213,9 @@ def as_predicted(rule: str) -> Gaps:
         for kind in {_kind(cell) for cell in cells}:
             told, real = (
                 values_of(cells, kind, at_path("rules", rule, key))
-                for key in ("predicted_rate", "foreign_accepted")
+                for key in ("predicted_rate", "unknown_accepted")
             )
-            found |= tagged(minus(told, real), foreign=kind)
+            found |= tagged(minus(told, real), unknown=kind)
         return of_all_seeds(found)
 
     return gaps
@@ -233,7 +233,7 @@ def spare_codes(measured: Measured) -> Values:
     cells = measured["llc_foreign"]
     for kind in {_kind(cell) for cell in cells}:
         values = values_of(cells, kind, at_path("rules", "radius 1", "balanced"))
-        found |= tagged(_first_step(values), foreign=kind)
+        found |= tagged(_first_step(values), unknown=kind)
     return found
 
 

@@ -44,7 +44,7 @@ INTRODUCTION = f"""# What holds of LLC and LBHash
 
 Made by `python -m experiments.pages` from the measurements behind
 [codes for classes](llc.md), [retrieval](llc_retrieval.md),
-[foreign items](llc_foreign.md), [the taxonomy of codes](llc_taxonomy.md),
+[unknown items](llc_foreign.md), [the taxonomy of codes](llc_taxonomy.md),
 [what must be trained](llc_separability.md),
 [posterior control](posterior_control.md), [its toy](bernoulli_toy.md) and the
 [benchmark of training](benchmarks.md). Each claim is a difference that should not be

@@ -62,7 +62,7 @@ def load_problem(name: str, seed: int) -> HashProblem:
 def choice_problem(name: str, seed: int, asked_by: int) -> HashProblem:
     """Return the problem of a seed without what is asked for the seeds below another.
 
-    Parameters are chosen on it: no query that is reported is trained on, or kept aside.
+    Parameters are chosen on it: no query that is reported is trained on, or held out.
     """
     problem = load_problem(name, seed)
     asked = [load_problem(name, other).query for other in range(asked_by)]

@@ -1,4 +1,4 @@
-"""The page on foreign items and the codes of classes."""
+"""The page on unknown items and the codes of classes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,22 +29,22 @@ INTRODUCTION = """# Is this of any class at all?
 
 Made by `python -m experiments.pages` from `llc_foreign.jsonl`, which
 `python -m experiments.llc_foreign` writes. Section 4.3 of LLC (Kusupati et al., NeurIPS
-2021) on frozen features and a linear head without a bias: foreign are Caltech-101's
+2021) on frozen features and a linear head without a bias: unknown are Caltech-101's
 background images, or a quarter of the classes, which nobody trained on. A rule accepts
 what lies near a class's code: within 0 bits (section 4.3 of the paper), within 1 (its
-introduction), or within a radius at which the share of foreign items is predicted, from
-the code space alone ("predicted"), from known classes that play foreign ones ("hidden
+introduction), or within a radius at which the share of unknown items is predicted, from
+the code space alone ("predicted"), from known classes, each left out in turn ("hidden
 classes"), or by the more careful of both, the rule of `fewbits classify
---foreign-rate`. The items that play foreign ones are a fifth that nothing was learnt
+--max-false-accept-rate`. The items that play unknown ones are a fifth that nothing was learnt
 from or chosen by; the command has a tenth that its best epoch was chosen by. Beside
 them stands the largest logit of a logistic regression on the features, whose weight of
-errors classifies a fifth of the training items, kept aside, best; with a threshold of
+errors classifies a fifth of the training items, held out, best; with a threshold of
 best F1 on 3,000 items of a mixture. So do radii around the centres of OrthoHash, and
 around the signs of the mean scores of classes by PCA and a random rotation; a code of
 the predicted class is always one of a class, and rejects nothing. Means over seeds ±
 one standard error. A rule that cannot keep the rate it is asked for, not even with
 radius 0 and not with every seed, is left out at that length. The rate that code space
-alone predicts takes the codes of foreign items for random ones; they are not, and far
+alone predicts takes the codes of unknown items for random ones; they are not, and far
 more are accepted, the more so the longer the codes: it tells what codes could do, not
 what they will. Hidden classes tell more."""
 
@@ -59,12 +59,12 @@ MIXED_RULES = (
 )
 MIXTURES = """**A threshold tuned on one mixture and used on another**
 
-The thresholds are those of best F1 on 3,000 items of which a share is foreign, drawn
-with replacement from a half of the test items and of the foreign ones (there are but
+The thresholds are those of best F1 on 3,000 items of which a share is unknown, drawn
+with replacement from a half of the test items and of the unknown ones (there are but
 467 background images); the other halves are met in use. The rules have seen none."""
 SCORES = "**AUROC of scores**, which need a threshold to decide"
-FALSE_POSITIVES = "**Foreign items accepted where 95 % of the known ones are** (FPR95)"
-RULES = "**Balanced accuracy of rules**, none of which was tuned on foreign items"
+FALSE_POSITIVES = "**Unknown items accepted where 95 % of the known ones are** (FPR95)"
+RULES = "**Balanced accuracy of rules**, none of which was tuned on unknown items"
 
 
 def write() -> None:
@@ -80,10 +80,10 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
         peers = [
             cell
             for cell in every
-            if (cell["cell"]["data"], cell["cell"]["foreign"]) == (name, kind)
+            if (cell["cell"]["data"], cell["cell"]["unknown"]) == (name, kind)
         ]
         if chosen:
-            yield f"### Foreign: {kind}"
+            yield f"### Unknown: {kind}"
             for title, key in ((SCORES, "auroc"), (FALSE_POSITIVES, "fpr95")):
                 yield title
                 near = renamed(by_method(peers, figure(key), "bits"), NEARNESS)
@@ -94,7 +94,7 @@ def sections(cells: list[Cell], name: str) -> Iterator[str]:
                 pick = at_path("rules", f"radius {radius}")
                 rules |= renamed(by_method(peers, pick, "bits"), f"radius {radius}")
             yield grid(rules, "{} bits")
-            yield "**Foreign items that the rules accept, and what was predicted**"
+            yield "**Unknown items that the rules accept, and what was predicted**"
             yield accepted(chosen)
             yield MIXTURES
             for key in (F1, BALANCED):
@@ -134,7 +134,7 @@ def allowed(cells: list[Cell]) -> set[tuple[str, int]]:
 
 def accepted(cells: list[Cell]) -> str:
     """Return the rates of false acceptance beside their predictions."""
-    real = table(cells, "rules", "foreign_accepted")
+    real = table(cells, "rules", "unknown_accepted")
     told = table(cells, "rules", "predicted_rate")
     lengths = sorted({bits for found in real.values() for bits in found})
     rows = [
@@ -176,7 +176,7 @@ def mixtures(cells: list[Cell], key: str) -> str:
     if key == BALANCED:
         first = min(MET)
         return grid({k: {0: at[first]} for k, at in table.items()}, "any share in use")
-    return grid(table, "{:.0%} foreign in use")
+    return grid(table, "{:.0%} unknown in use")
 
 
 def _add(

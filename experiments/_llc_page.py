@@ -88,9 +88,9 @@ FLAT = {
 PREFERRED = """**The best codebook for each decoder**. Exact decoding asks that all bits
 are right: it likes bits that are easy to tell, whatever the distance of codes. The
 nearest code forgives some wrong bits where codes are apart. The codebook is the best in
-the mean over seeds on the items kept aside, where of equally near codes the first
+the mean over seeds on the items held out, where of equally near codes the first
 counts; its accuracy is that on test items."""
-#: What test items tell of that which items kept aside were asked.
+#: What test items tell of that which items held out were asked.
 ON_TEST = {"exact": "exact", "nearest": MHD}
 
 Tables = dict[str, dict[str, dict[int, tuple[float, float, int]]]]
@@ -154,7 +154,7 @@ def preferred(cells: list[Cell]) -> Iterator[str]:
 
 
 def _aside(key: str) -> Callable[[Cell], float | None]:
-    return lambda found: found.get("aside", {}).get(key)
+    return lambda found: found.get("held_out", {}).get(key)
 
 
 def _best(tables: Tables, key: str, bits: int) -> str:

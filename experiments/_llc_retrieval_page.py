@@ -15,7 +15,7 @@ NeurIPS 2021) on frozen features and linear heads: LLC with learnt and other cod
 (without a bias in the projection, as in the paper, but for *LLC with a bias*),
 losses made for retrieval, codes that no network learns, and real-valued vectors of as
 many numbers, which take 16 times the memory at 16 bits each. Rates and the regulariser
-of CCA-ITQ are chosen on items kept aside from training, at 32 bits, numbers of epochs
+of CCA-ITQ are chosen on items held out from training, at 32 bits, numbers of epochs
 at each length, nothing on queries: by how well those items rank the others by what the
 method ranks by, real numbers by cosines, or, on CIFAR-10, whose base has no item that
 is trained on, one another. In the end all training items are trained on. Settings are

@@ -16,7 +16,7 @@ Made by `python -m experiments.pages` from `llc_separability.jsonl`, which
 frozen features in the place of its ResNet50, no bias in the projection:
 {CODEBOOK_EPOCHS} epochs for the codebook, {N_ITER} for items or classes. What is
 trained of a network has the learning rate of the head. Of each the epoch is kept that
-classifies a tenth of the items, kept aside, best: by real scores in phase 1 and of the
+classifies a tenth of the items, held out, best: by real scores in phase 1 and of the
 classifier itself, by the nearest code elsewhere. *Nearest* counts one of k classes that
 are equally near as 1 / k. Phase 1 alone is that of LLC: network, codebook and all. The
 paper has 75.5 % for a linear classifier on features that were trained for codes (their

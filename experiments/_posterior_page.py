@@ -80,7 +80,7 @@ after how many they rank best, in the mean over {N_SMOOTHED} epochs beside each 
 done with all training items, and the learning rate falling to 0 by the last. That
 counts the rank of items that are trained on, of which half the base of Caltech-101
 consists, and a twelfth of that of ICD-10's words. CIFAR-10's base has none of them, and
-there all is chosen by how well items kept aside rank one another: variants, rates and
+there all is chosen by how well items held out rank one another: variants, rates and
 weights after {USUAL_EPOCHS} epochs, then as many epochs, of 5, 10, 20, 40 or 80, as do
 best in the mean of {N_ASKED} seeds. Settings are chosen once and are the same for all
 seeds, so standard errors tell nothing of what others would have done, and differences
@@ -106,7 +106,7 @@ TABLES = {
 #: How settings were chosen before, where some of them are left.
 FORMERLY = {
     "caltech101": "when the centres at 32 bits were *separated* ones",
-    "cifar10": "by how items kept aside rank those that are trained on",
+    "cifar10": "by how items held out rank those that are trained on",
 }
 #: What is compared, beside a loss and in place of one.
 PARTS = (
@@ -240,7 +240,7 @@ def _mean_over_losses(
 
 
 def weights_of(cells: list[Cell], name: str, head: str) -> Iterator[str]:
-    """Yield how well items kept aside are ranked with each weight that was tried.
+    """Yield how well items held out are ranked with each weight that was tried.
 
     With the variant and the rate of the loss alone, which is what weight 0 is.
     """
@@ -328,7 +328,7 @@ def chosen_before(cells: list[Cell], name: str) -> Iterator[str]:
 def convergence(
     cells: list[Cell], epochs: list[Cell], name: str, head: str
 ) -> Iterator[str]:
-    """Draw the mAP on items kept aside over the epochs, at 32 bits (figure 2).
+    """Draw the mAP on items held out over the epochs, at 32 bits (figure 2).
 
     Of those that were made with the settings of the tables.
     """
@@ -345,7 +345,7 @@ def convergence(
     }
     if curves:
         image = picture(name, head)
-        y, title = "mAP on items kept aside", f"{TITLES[name]}, 32 bits"
+        y, title = "mAP on items held out", f"{TITLES[name]}, 32 bits"
         line_plot(image, curves, x="epoch", y=y, title=title)
         yield f"![mAP over the epochs](../images/{image.name})"
 

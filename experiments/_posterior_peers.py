@@ -59,8 +59,8 @@ def beside_public_code(
         "Public code (DeepHash-pytorch, OrthoHash, modfire) was run with up to three "
         "seeds on one split; our figures below it are in bold. *Best* is the largest "
         "of public code, and our loss and control that rank best what was not trained "
-        "on: items kept aside, half of which rank the others, or, where that was not "
-        "measured, those trained on. Where few items of a class are kept aside, that "
+        "on: items held out, half of which rank the others, or, where that was not "
+        "measured, those trained on. Where few items of a class are held out, that "
         "is a rough guide."
     )
     yield from references(name)
@@ -72,7 +72,7 @@ def _best(
     ours: Table,
     public: list[tuple[float | None, ...]],
 ) -> Iterator[str]:
-    aside = by_method(cells, figure("aside"), "bits")
+    aside = by_method(cells, figure("held_out"), "bits")
     unseen = by_method(epochs, figure("unseen"), "bits")
     for i, bits in enumerate(LENGTHS):
         theirs = max((each[i] for each in public if each[i]), default=None)
@@ -162,7 +162,7 @@ def epochs_against_bound(cells: list[Cell], name: str, head: str) -> Iterator[st
     }
     if groups:
         image = picture(name, head, "_epochs")
-        axes = {"x": "min D_inter / max D_intra", "y": "mAP on items kept aside"}
+        axes = {"x": "min D_inter / max D_intra", "y": "mAP on items held out"}
         scatter_plot(image, groups, **axes, title=f"every epoch, {BOUND_AT} bits")
         yield f"![mAP of every epoch against the bound](../images/{image.name})"
 

@@ -24,7 +24,7 @@ from experiments.llc_foreign import BALANCED, CAREFUL, F1
 
 #: What "a few points", "nearly equal", "at most 1 %" and "as accurate" shall mean.
 POINTS, NEARLY, LITTLE, NOISE = 0.05, 0.05, 0.01, 0.02
-#: The share of foreign items that a rule is asked to accept at most.
+#: The share of unknown items that a rule is asked to accept at most.
 ASKED = 0.05
 #: What "cannot" shall mean.
 MUCH_WORSE = 0.1
@@ -212,11 +212,11 @@ LLC = [
     *(
         Claim(
             "L6",
-            f"{rule} is as good as a tuned threshold where foreign shares change",
+            f"{rule} is as good as a tuned threshold where unknown shares change",
             f"{key}, {rule} less the largest logit, tuned elsewhere",
             untuned(rule, key),
             "a rule that was not tuned cannot be tuned wrong",
-            "the logits tell foreign items better than the codes",
+            "the logits tell unknown items better than the codes",
             -NEARLY,
         )
         for rule in ("radius 0", "radius 1")
@@ -225,7 +225,7 @@ LLC = [
     *(
         Claim(
             "not in the paper",
-            f"no more foreign items are accepted than predicted from {source}",
+            f"no more unknown items are accepted than predicted from {source}",
             f"predicted less accepted share, rule for {ASKED:g}",
             as_predicted(f"{rule}, {ASKED:g}"),
             why,
@@ -235,20 +235,20 @@ LLC = [
             (
                 "predicted",
                 "code space alone",
-                "foreign items are anywhere",
-                "foreign items are like known ones, and get codes near theirs",
+                "unknown items are anywhere",
+                "unknown items are like known ones, and get codes near theirs",
             ),
             (
                 "hidden classes",
-                "classes that play foreign ones",
-                "foreign items are as far as classes nobody knows",
-                "foreign items are nearer than the classes that play them",
+                "classes that play unknown ones",
+                "unknown items are as far as classes nobody knows",
+                "unknown items are nearer than the classes that play them",
             ),
             (
                 CAREFUL,
                 "the more careful of both",
-                "foreign items are as far as the more careful model has them",
-                "foreign items are nearer than both models have them",
+                "unknown items are as far as the more careful model has them",
+                "unknown items are nearer than both models have them",
             ),
         )
     ),
@@ -257,7 +257,7 @@ LLC = [
         "radius 1 fails where codes are hardly more than classes and their near",
         "balanced accuracy of radius 1, the next length less the shortest",
         spare_codes,
-        "where all codes are near one of a class, nothing is foreign",
+        "where all codes are near one of a class, nothing is unknown",
         "longer codes lose known items as well",
     ),
     Claim(

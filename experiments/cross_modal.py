@@ -29,7 +29,7 @@ from experiments._hash_problems import load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import CODEBOOK_EPOCHS, N_ITER, possible
 from fewbits import backbones
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import LLC
 
 LENGTHS = (16, 32, 64)
@@ -164,7 +164,7 @@ def directions(sides: dict[str, Side], items: dict[str, Any], metric: str) -> Ce
         for ranked in sides:
             truth = sides[asked].test_labels, sides[ranked].test_labels
             score = mean_average_precision(
-                items[asked], items[ranked], share_label(*truth), metric=metric
+                items[asked], items[ranked], same_label(*truth), metric=metric
             )
             found[f"{asked} to {ranked}"] = float(score.value)
     return found

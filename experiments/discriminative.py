@@ -31,7 +31,7 @@ from fewbits.evaluation import (
     category_scores,
     knn_accuracy,
     precision_recall_curve,
-    share_label,
+    same_label,
     svm_accuracy,
 )
 from fewbits.evaluation._categories import expected_precision
@@ -180,7 +180,7 @@ def code_figures(problem: Problem, learner: Learner, select: bool) -> Cell:
         figures["selected_precision"] = float(selected.precision.mean())
         figures["n_selected"] = float(selected.n_selected.mean())
     if encoder.n_bits == CURVES_AT:
-        right = share_label(problem.truth, problem.y)
+        right = same_label(problem.truth, problem.y)
         curve = precision_recall_curve(test, train, right, at=RANKS)
         figures["curve"] = [curve.recall.tolist(), curve.precision.tolist()]
     if isinstance(learner, DBC):

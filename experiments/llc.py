@@ -4,7 +4,7 @@
 
 Codes are learnt for classes, then for items; test items are decoded exactly, within a
 radius, to the nearest code, by soft decisions, and by guesses in a growing number.
-Nothing is chosen on them: the epoch that is kept is the best on items kept aside, which
+Nothing is chosen on them: the epoch that is kept is the best on items held out, which
 also tell which codebook suits which decoder.
 """
 
@@ -31,7 +31,7 @@ from fewbits.decoding import (
     decode_bounded,
     decode_exact,
     decode_nearest,
-    decode_ordered,
+    decode_orbgrand,
     decode_soft,
 )
 from fewbits.encoders import Encoder
@@ -141,7 +141,7 @@ def figures(
     found["turned"] = learner.n_turned_ / learner.codebook_.size
     if method != "LLC, nested":
         aside = problem.train[learner.held_out_]
-        found["aside"] = hard_decoded(learner, problem, aside)
+        found["held_out"] = hard_decoded(learner, problem, aside)
         book = learner.codebook_of_classes()
         if method != "LLC":
             return found | decoded(learner.encoder_, book, problem, bits)
@@ -259,7 +259,7 @@ def decoded(
     }
     for order in ORDERS:
         guesses = [
-            decode_ordered(book, scores, budget, order=order, zero_bit=1)
+            decode_orbgrand(book, scores, budget, order=order, zero_bit=1)
             for budget in budgets
         ]
         figures[f"guessed by {order}"] = [right(found) for found in guesses]

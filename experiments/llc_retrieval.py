@@ -6,11 +6,11 @@ LLC with learnt, SVD and random codebooks, beside losses that were made for retr
 codes that no network learns, the code of the predicted class, and real-valued vectors:
 the features themselves, and those of as many numbers as LLC has bits, learnt by
 classifying through them. Learning rates and the regulariser of CCA-ITQ are chosen on
-items kept aside, at 32 bits, and the number of epochs at each length; then all
-training items are trained on. All is chosen by how well items kept aside rank those
+items held out, at 32 bits, and the number of epochs at each length; then all
+training items are trained on. All is chosen by how well items held out rank those
 that are trained on, or one another where the base has none of these, by what the method
 ranks by: real numbers by cosines. Phase 1 of LLC always has as many epochs, and keeps
-the last of them where nothing is kept aside.
+the last of them where nothing is held out.
 Losses are those of `posterior_control`.
 """
 
@@ -45,7 +45,7 @@ from experiments.posterior_control import (
     halves_aside,
     mean_of_seeds,
 )
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._targets import Batch
@@ -176,7 +176,7 @@ def label_ranking(learner: Any, problem: HashProblem) -> float:
 
 
 def settled(data: str, method: str, bits: int) -> tuple[float, int]:
-    """Return the rate, or the regulariser, that ranks items kept aside best.
+    """Return the rate, or the regulariser, that ranks items held out best.
 
     With it the number of epochs that does at this length, of what is trained in epochs.
     """
@@ -209,7 +209,7 @@ def settled_by_ranking(data: str, method: str, bits: int) -> tuple[float, int]:
 def after_epochs(
     data: str, method: str, rate: float, bits: int
 ) -> Callable[[float], float]:
-    """Return how well items kept aside rank after a number of epochs."""
+    """Return how well items held out rank after a number of epochs."""
     cells = Cells("posterior_unseen")
     cell = {"data": data, "head": "linear", "method": method, "control": ""}
     cell |= {"rate": rate, **length_of(data, method, bits)}
@@ -226,12 +226,12 @@ def after_epochs(
 def unseen_figures(
     data: str, method: str, rate: float, bits: int, epochs: int, seed: int
 ) -> Cell:
-    """Train for a number of epochs, and let items kept aside rank."""
+    """Train for a number of epochs, and let items held out rank."""
     problem = choice_problem(data, seed, N_SEEDS[""])
     learner = make(method, bits, seed, rate, epochs)
     learner.set_params(validation=0.1)
     if method == REAL:  # keeps the last epoch: the best would be that of its signs
-        learner.set_params(figures_every=0)
+        learner.set_params(eval_every=0)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     if data in NEW_BASE:
         sides = halves_aside(learner, problem)
@@ -258,7 +258,7 @@ def bits_to_choose_at(data: str, method: str) -> int:
 
 
 def aside(data: str, method: str, value: float) -> float:
-    """Return the mAP on items kept aside of training."""
+    """Return the mAP on items held out of training."""
     best: float = tried(data, method, value, bits_to_choose_at(data, method))["map"]
     return best
 
@@ -294,7 +294,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
     """Return an untrained learner, or None for the features themselves.
 
     With `epochs` it trains on all items for so long, without them as long as any, with
-    a tenth of the items kept aside.
+    a tenth of the items held out.
     """
     shared: dict[str, Any] = {"n_iter": epochs or N_ITER, "random_state": seed}
     if epochs:
@@ -317,7 +317,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
 def ranked(learner: Any, method: str, problem: HashProblem) -> float:
     """Return the mAP, by Hamming distances or by the cosines of real numbers."""
     query, base = problem.query, problem.base
-    right = share_label(problem.labels[query], problem.labels[base])
+    right = same_label(problem.labels[query], problem.labels[base])
     metric = "hamming"
     sides = [problem.X[rows] for rows in (query, base)]
     if method in ("features", REAL):

@@ -7,7 +7,7 @@ trained by LLC; a linear classifier on what it gives then shows what the codes l
 The other way round, a network that was trained to classify learns to give the codes
 that the first one learnt: with its projection only, with its last layer, and whole.
 Beside them stand the codes after phase 1 and after phase 2, with a linear head. Of
-every training the epoch is kept that classifies items kept aside best.
+every training the epoch is kept that classifies items held out best.
 """
 
 from copy import deepcopy

@@ -41,7 +41,7 @@ from fewbits.codes import pack
 from fewbits.evaluation import (
     knn_accuracy,
     mean_average_precision,
-    share_label,
+    same_label,
     standard_split,
 )
 from fewbits.learners import ITQ
@@ -201,7 +201,7 @@ def classifying_features(data: str, size: str, seed: int) -> Scores:
 def by_codes(_: Any, query: Scores, base: Scores, asked: Any, labels: Any) -> Cell:
     """Rank by Hamming distances, and let the nearest 100 vote."""
     codes = pack(query >= 0), pack(base >= 0)
-    right = share_label(asked, labels)
+    right = same_label(asked, labels)
     return {
         "map": mean_average_precision(*codes, right).value,
         "accuracy": knn_accuracy(codes[1], labels, codes[0], asked, k=100).value,
@@ -212,7 +212,7 @@ def by_numbers(
     learner: DeepHash, query: Scores, base: Scores, asked: Any, labels: Any
 ) -> Cell:
     """Rank by cosines, and by whether the class that is predicted is the same."""
-    right = share_label(asked, labels)
+    right = same_label(asked, labels)
     assert learner.classifier_ is not None
     W, numbers = learner.classifier_.T, np.arange(len(learner.classes_))
     predicted = [(side @ W).argmax(axis=1) for side in (query, base)]
@@ -230,7 +230,7 @@ def rotated(
     """Return the mAP by signs of rotated principal components of the features."""
     encoder = ITQ(bits, n_iter=0, random_state=seed).fit(sides[1]).encoder_
     codes = (encoder.encode(side) for side in sides)
-    return mean_average_precision(*codes, share_label(asked, labels)).value
+    return mean_average_precision(*codes, same_label(asked, labels)).value
 
 
 def every_decoder(learner: LLC, features: Scores, truth: NDArray[Any]) -> Cell:
@@ -260,7 +260,7 @@ def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHas
         return LLC(bits, **(options | PAPER | codebook_of(method, size)))
     loss = RealValued() if method == REAL else method
     if method == REAL:  # what would choose an epoch ranks by signs
-        options["figures_every"] = 0
+        options["eval_every"] = 0
     beside = CONTROLS[control](weight=WEIGHT) if control else None
     return DeepHash(bits, loss=loss, control=beside, **options)
 

@@ -13,7 +13,7 @@ on pairs, learning rates and weights are chosen on a part of the training items,
 another seed than those that are reported and without any of their queries, at 32 bits,
 and kept for all lengths: first variant and rate of the loss alone, then the weight of a
 control, then the rate with it. The number of epochs is chosen there, too, for each
-length: all by how well items kept aside rank those that are trained on, or, where the
+length: all by how well items held out rank those that are trained on, or, where the
 base has none of these, one another. The frozen surrogate has weight, rate and epochs of
 D. Then all training items are trained on. Beside the heads of public code are a linear
 one whose weights decay, and one with a hidden layer and dropout.
@@ -32,7 +32,7 @@ from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from fewbits.analysis import code_bound
-from fewbits.evaluation import knn_accuracy, mean_average_precision, share_label
+from fewbits.evaluation import knn_accuracy, mean_average_precision, same_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
 from fewbits.learners.deep._trainer import smooth
 from fewbits.learners.deep.losses import LOSSES, Loss
@@ -40,7 +40,7 @@ from fewbits.learners.deep.losses import LOSSES, Loss
 #: Whose items have several labels, for one of which nobody can vote.
 SEVERAL = ("icd10-words",)
 LENGTHS = (16, 32, 64)
-#: Public code decays no weights. Items kept aside rank those that are trained on, which
+#: Public code decays no weights. Items held out rank those that are trained on, which
 #: speaks against decay, while most that is ranked is new. So it is not chosen by them:
 #: of 0, 1, 3 and 10, 3 is best or nearly so where a fifth of the training items, kept
 #: aside, rank one another (decision 0010). It acts through the rate, which is fixed.
@@ -85,7 +85,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 }
 N_ITER, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32
 #: Whose base has no item that is trained on. What ranks those best was trained too long
-#: to rank others: of CSQ at 32 bits after 80 epochs .53 to .58 of what is kept aside,
+#: to rank others: of CSQ at 32 bits after 80 epochs .53 to .58 of what is held out,
 #: and .60 to .62 after ten.
 NEW_BASE = ("cifar10",)
 #: Numbers of epochs that are tried there, and the seeds that are asked. All else is
@@ -164,7 +164,7 @@ Controls = Annotated[
 def choose(
     data: Data, head: Head = None, only: Only = None, control: Controls = None
 ) -> None:
-    """Choose rates, weights, and rates with them, on items kept aside from training."""
+    """Choose rates, weights, and rates with them, on items held out from training."""
     for name in data:
         for kind in head or ["linear"]:
             for loss in only or METHODS:
@@ -216,7 +216,7 @@ def superseded(cell: Cell, known: Cell | None) -> bool:
     if known is None:
         return False
     made = {key: value for key, value in cell.items() if key != "seed"}
-    if "aside" not in known or outdated(cell, known):
+    if "held_out" not in known or outdated(cell, known):
         return True
     return bool(known["epochs"] != best_epoch(**made)[0])
 
@@ -247,7 +247,7 @@ def figures(
         **quality(learner, problem),
         **chosen._asdict(),
         "epochs": epochs,
-        "aside": aside,
+        "held_out": aside,
         "seconds_per_epoch": float(
             np.median([record["seconds"] for record in learner.history_])
         ),
@@ -258,9 +258,9 @@ def figures(
 def best_epoch(
     data: str, head: str, bits: int, method: str, control: str
 ) -> tuple[int, float]:
-    """Return how many epochs rank items kept aside best, and how well.
+    """Return how many epochs rank items held out best, and how well.
 
-    With the same items kept aside whatever is trained. With a head of ours it is the
+    With the same items held out whatever is trained. With a head of ours it is the
     median of several seeds; what figure 1 follows with more goes by one of them, as
     what it is compared with. A frozen surrogate is trained as long as D: where epochs
     hardly matter, the best of each would be as far apart as chance has it.
@@ -315,7 +315,7 @@ def curves(data: str, head: str, bits: int, method: str, control: str) -> list[C
 def unseen_after(
     data: str, head: str, bits: int, method: str, control: str
 ) -> Callable[[float], float]:
-    """Return how well items kept aside rank one another after a number of epochs.
+    """Return how well items held out rank one another after a number of epochs.
 
     The learning rate falls to 0 by the last of them, as it will with all items; of
     these epochs the one is kept that ranks trained items best, mostly one of the last.
@@ -346,7 +346,7 @@ def mean_of_seeds(unseen: Callable[[int, int], float]) -> Callable[[float], floa
 def unseen_figures(
     data: str, head: str, bits: int, method: str, control: str, epochs: int, seed: int
 ) -> Cell:
-    """Train for a number of epochs, and let items kept aside rank one another."""
+    """Train for a number of epochs, and let items held out rank one another."""
     chosen = settings(data, head, method, control)
     problem = choice_problem(data, seed, max(N_SEEDS.values()))
     learner = make(method, control, chosen, head, bits, seed).set_params(n_iter=epochs)
@@ -357,7 +357,7 @@ def unseen_figures(
 def epoch_figures(
     data: str, head: str, bits: int, method: str, control: str, seed: int
 ) -> Cell:
-    """Train with items kept aside, and return the figures of each epoch."""
+    """Train with items held out, and return the figures of each epoch."""
     chosen = settings(data, head, method, control)
     problem = choice_problem(data, seed, max(N_SEEDS.values()))
     learner = make(method, control, chosen, head, bits, seed)
@@ -370,20 +370,20 @@ def epoch_figures(
 
 
 def unseen(learner: DeepHash, problem: HashProblem) -> float:
-    """Return the mAP of items kept aside, half of them ranking the other half.
+    """Return the mAP of items held out, half of them ranking the other half.
 
     As most of a base, they were not trained on.
     """
     found = []
     for asked, base in halves_aside(learner, problem):
         codes = (learner.encode(problem.X[side]) for side in (asked, base))
-        right = share_label(problem.labels[asked], problem.labels[base])
+        right = same_label(problem.labels[asked], problem.labels[base])
         found.append(mean_average_precision(*codes, right).value)
     return float(np.mean(found))
 
 
 def halves_aside(learner: Any, problem: HashProblem) -> tuple[Halves, Halves]:
-    """Return the rows of items kept aside, half and half, and the other way about."""
+    """Return the rows of items held out, half and half, and the other way about."""
     rows = problem.train[learner.held_out_]
     if problem.labels.ndim == 1:  # every other item of each class
         rows = rows[np.argsort(problem.labels[rows], kind="stable")]
@@ -396,7 +396,7 @@ def quality(learner: DeepHash, problem: HashProblem) -> Cell:
         learner.encode(problem.X[rows]) for rows in (problem.base, problem.query)
     )
     labels, asked = problem.labels[problem.base], problem.labels[problem.query]
-    right = share_label(asked, labels)
+    right = same_label(asked, labels)
     found = {"map": mean_average_precision(query, base, right, at=problem.at).value}
     found["bound"] = float(code_bound(base, learner.n_bits, labels).ratio)
     if labels.ndim == 1:
@@ -439,7 +439,7 @@ def loss_of(loss: str, variant: str) -> Loss:
 
 
 def settings(data: str, head: str, loss: str, control: str = "") -> Settings:
-    """Return what ranks items kept aside best; a frozen surrogate has D's settings.
+    """Return what ranks items held out best; a frozen surrogate has D's settings.
 
     By itself it would get a weight so small that nothing is left of it.
     """
@@ -510,7 +510,7 @@ def choice_of(data: str, head: str, loss: str, control: str, tried: Settings) ->
 
 
 def aside(data: str, head: str, loss: str, control: str, tried: Settings) -> float:
-    """Return the best mAP on items kept aside; measured once."""
+    """Return the best mAP on items held out; measured once."""
     cell = choice_of(data, head, loss, control, tried)
 
     def train() -> Cell:

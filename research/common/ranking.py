@@ -12,11 +12,11 @@ from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     Relevance,
     exact_neighbours,
-    listed,
+    ground_truth,
     mean_average_precision,
     neighbour_threshold,
     precision_recall_curve,
-    share_label,
+    same_label,
     within_distance,
 )
 from fewbits.learners import Learner
@@ -104,7 +104,7 @@ def truth_of(features: FeatureSet, seed: int) -> Truth:
     labels = features.query_labels, features.database_labels
     return Truth(
         within_distance(features.queries, features.database, threshold),
-        share_label(*labels) if len(labels[0]) else None,
+        same_label(*labels) if len(labels[0]) else None,
         exact_neighbours(features.queries, features.database, 10).ids,
     )
 
@@ -117,7 +117,7 @@ def ranking_metrics(features: FeatureSet, encoder: Encoder, seed: int) -> Metric
     found = {"ann_map": near.value, "skipped": near.n_skipped}
     if truth.alike is not None:
         found["label_map"] = mean_average_precision(asked, base, truth.alike).value
-    ten = listed(truth.ten, len(features.database))
+    ten = ground_truth(truth.ten, len(features.database))
     recalls = precision_recall_curve(asked, base, ten, at=RANKS).recall.tolist()
     for at, recall in zip(RANKS, recalls, strict=True):
         found[f"recall{at}"] = recall

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.analysis import _alarms, _correlation, bit_report, code_alarms
+from fewbits.analysis import _alarms, _correlation, bit_report, diagnose_codes
 from fewbits.analysis._warnings import alarms
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
@@ -271,7 +271,7 @@ def random_bits(n, n_bits):
 
 
 def alarms_of(bits, n_classes=None):
-    return code_alarms(pack(bits), bits.shape[1], n_classes)
+    return diagnose_codes(pack(bits), bits.shape[1], n_classes)
 
 
 def test_good_codes_raise_no_alarm():
@@ -300,7 +300,7 @@ def test_alarms_are_those_of_a_report(bits, n_classes):
     codes = pack(np.repeat(bits, 20, axis=0))
     n_bits = bits.shape[1]
     expected = alarms(bit_report(codes, n_bits), n_classes)
-    assert code_alarms(codes, n_bits, n_classes) == expected
+    assert diagnose_codes(codes, n_bits, n_classes) == expected
 
 
 def long_codes(n, n_bits, n_sources):
@@ -339,11 +339,11 @@ def test_long_codes_are_judged_by_a_sample_of_bits(n_sources, widths):
     assert found.constant_bits.tolist() == list(range(0, 2560, 512))
     exact = _correlation.correlate(codes, 2560).effective_bits
     assert found.effective_bits == pytest.approx(exact, rel=0.02)
-    told = code_alarms(codes, 2560)
+    told = diagnose_codes(codes, 2560)
     assert "5 of 2560 bits never change" in told[0]
     assert any("spread only as much" in each for each in told) == (n_sources == 3)
 
 
 def test_too_few_long_codes_are_not_correlated(widths):
-    assert code_alarms(long_codes(200, 65_536, 3), 65_536)[1:] == ()
+    assert diagnose_codes(long_codes(200, 65_536, 3), 65_536)[1:] == ()
     assert widths == []

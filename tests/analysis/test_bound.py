@@ -21,7 +21,7 @@ from fewbits.errors import ArgumentError, CodeError
 from fewbits.evaluation import (
     average_precision,
     mean_average_precision,
-    share_label,
+    same_label,
 )
 from fewbits.learners import CCAITQ, PCAH
 
@@ -216,7 +216,7 @@ def test_real_codes_keep_the_bounds(learner):
     codes = learner.fit(X[300:], y[300:]).encode(X)
     queries, base = codes[:300], codes[300:]
     real = mean_average_precision(
-        queries, base, share_label(y[:300], y[300:]), ties="pessimistic"
+        queries, base, same_label(y[:300], y[300:]), ties="pessimistic"
     )
     arguments = queries, y[:300], base, y[300:], learner.n_bits
     bounds = [real.per_query]
@@ -310,15 +310,15 @@ def test_a_better_ratio_may_come_with_worse_retrieval():
         bits[outliers] = 1 - bits[outliers]
         return pack(bits), np.repeat([0, 1], 40)
 
-    def figures(codes, labels):
+    def metrics(codes, labels):
         aps = [
             real_ap(q, y, codes, labels, "expected")
             for q, y in zip(codes, labels, strict=True)
         ]
         return code_bound(codes, 32, labels).strict_ratio, np.mean(aps)
 
-    ratio, quality = figures(*made(0.0, [0]))  # one item is far off
-    noisy_ratio, noisy_quality = figures(*made(0.22, []))
+    ratio, quality = metrics(*made(0.0, [0]))  # one item is far off
+    noisy_ratio, noisy_quality = metrics(*made(0.22, []))
     assert noisy_ratio > ratio
     assert noisy_quality < quality
 

@@ -510,5 +510,5 @@ class TestPaper:
         everything = bundle.with_items([*known.values, *novel.values])
         everything.save(tmp_path / "bundle")
         loaded = Bundle.load(tmp_path / "bundle")
-        found = loaded.find_class(novel.values[:2], ids=[26, 27], k=2)
+        found = loaded.search_by_example(novel.values[:2], ids=[26, 27], k=2)
         assert set(found.ids) <= set(range(24, 30))

@@ -37,12 +37,12 @@ def test_round_trip(bundle, tmp_path):
 
 
 def test_answers_carry_ids_and_columns(bundle):
-    (hits,) = bundle.answers(X[7:8], 2)
+    (hits,) = bundle.search_records(X[7:8], 2)
     assert hits[0] == {"id": (59 - 7) * 3, "distance": 0, "columns": {"label": "7"}}
-    assert len(bundle.answers(X[:1], 10**9)[0]) == 60
+    assert len(bundle.search_records(X[:1], 10**9)[0]) == 60
     for k in ("a", 2.5, None):
         with pytest.raises(ArgumentError, match="k must be a whole number"):
-            bundle.answers(X[:1], k)
+            bundle.search_records(X[:1], k)
 
 
 def test_first_bits(bundle, tmp_path):
@@ -204,7 +204,7 @@ def test_a_path_below_a_file(bundle, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "ask", ["encode", "search", "answers", "with_items", "classify", "find_class"]
+    "ask", ["encode", "search", "answers", "with_items", "classify", "search_by_example"]
 )
 @pytest.mark.parametrize("one", ["broken leg", Path("leg.jpg")])
 def test_one_string_is_no_list_of_letters(bundle, ask, one):
@@ -216,7 +216,7 @@ def test_one_string_is_no_list_of_letters(bundle, ask, one):
 
 def test_one_counterexample_is_no_list_of_letters(bundle):
     with pytest.raises(ArgumentError, match="give a list of items, not one string"):
-        bundle.find_class(X[:1], "a cat")
+        bundle.search_by_example(X[:1], "a cat")
 
 
 @pytest.mark.parametrize("form", [None, "float32", "int8"])

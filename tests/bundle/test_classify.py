@@ -19,7 +19,7 @@ from fewbits.bundle import (
 )
 from fewbits.bundle._classes import known_by
 from fewbits.codes import pack
-from fewbits.decoding import Calibration, Codebook, HiddenRates
+from fewbits.decoding import Calibration, Codebook, FalseAcceptRates
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
 
@@ -47,9 +47,9 @@ def bundle():
         ({"decoder": "bounded", "radius": 1}, ["ant", "bee", None]),
         ({"decoder": "bounded", "radius": 0}, ["ant", None, None]),
         ({"decoder": "soft"}, ["ant", "bee", "ant"]),
-        ({"decoder": "ordered", "budget": 1}, ["ant", None, None]),
-        ({"decoder": "ordered", "budget": 2}, ["ant", "bee", None]),
-        ({"decoder": "ordered", "order": "costs"}, ["ant", "bee", "ant"]),
+        ({"decoder": "orbgrand", "budget": 1}, ["ant", None, None]),
+        ({"decoder": "orbgrand", "budget": 2}, ["ant", "bee", None]),
+        ({"decoder": "orbgrand", "order": "costs"}, ["ant", "bee", "ant"]),
     ],
 )
 def test_decoders(bundle, options, classes):
@@ -154,9 +154,9 @@ def test_calibrated_probabilities_come_unasked(bundle, calibrated):
         assert after["classes"][0]["probability"] < before[0]["probability"]
     assert "classes" not in class_answers(calibrated, X, top=0)[0]
     reckoning = replace(calibrated, calibration=Calibration(0.25, np.zeros(6), 0.9))
-    foreign = class_answers(reckoning, X[2:], top=9)[0]["classes"]
-    assert len(foreign) == 4
-    assert foreign[0]["class"] is None
+    unknown = class_answers(reckoning, X[2:], top=9)[0]["classes"]
+    assert len(unknown) == 4
+    assert unknown[0]["class"] is None
 
 
 @pytest.mark.parametrize("calibrate", [False, True])
@@ -272,26 +272,26 @@ def test_bundle_without_classes(bundle, tmp_path):
 
 
 def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
-    rates = HiddenRates(np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300)
+    rates = FalseAcceptRates(np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300)
     calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
     few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
-    assert known_by(bundle.classes, 0.2, few).model != "hidden classes"
+    assert known_by(bundle.classes, 0.2, few).model != "leave-one-class-out"
     # Of 64 codes 3 are of classes, 21 within a bit of these: the space is stricter.
     for rate, radius, told in ((0.05, 0, 3 / 64), (0.1, 0, 3 / 64), (0.5, 1, 21 / 64)):
         region = known_by(bundle.classes, rate, calibrated.calibration)
         assert (region.radius, region.model) == (radius, "uniform")
         assert region.predicted_rate == pytest.approx(told)
-    near = HiddenRates(np.array([0.09, 0.4, 0.6, 1, 1, 1, 1]), np.zeros(7), 300)
+    near = FalseAcceptRates(np.array([0.09, 0.4, 0.6, 1, 1, 1, 1]), np.zeros(7), 300)
     for rate, radius, told in ((0.1, 0, 0.09), (0.5, 1, 0.4)):  # and now the classes
         region = known_by(
             bundle.classes, rate, Calibration(1.0, np.zeros(6), 0.0, near)
         )
-        assert (region.radius, region.model) == (radius, "hidden classes")
+        assert (region.radius, region.model) == (radius, "leave-one-class-out")
         assert region.predicted_rate == pytest.approx(told)
-    assert calibrated.classify(X, foreign_rate=0.1).rows.tolist() == [0, -1, -1]
-    assert calibrated.classify(X, foreign_rate=0.5).rows.tolist() == [0, 1, -1]
+    assert calibrated.classify(X, max_false_accept_rate=0.1).rows.tolist() == [0, -1, -1]
+    assert calibrated.classify(X, max_false_accept_rate=0.5).rows.tolist() == [0, 1, -1]
     with pytest.raises(ArgumentError, match="bits are needed"):
-        calibrated.classify(X, foreign_rate=0.005)  # however far apart the classes are
+        calibrated.classify(X, max_false_accept_rate=0.005)  # however far apart the classes are
     with pytest.raises(
         ArgumentError, match=r"4 items .* too few for the rate, .* 0.25"
     ):
@@ -299,15 +299,15 @@ def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
     older = replace(bundle, calibration=Calibration(1.0, np.zeros(6)))
     for one in (bundle, older):
         region = known_by(one.classes, 0.2, one.calibration)
-        assert region.model != "hidden classes"
+        assert region.model != "leave-one-class-out"
 
 
 @pytest.mark.filterwarnings("ignore:a rate of .* is not met")
 def test_a_stricter_rate_never_accepts_more():
     rng = np.random.default_rng(0)
     book = Codebook(pack(rng.random((20, 64)) < 0.5), 64)
-    rates = HiddenRates(np.linspace(0, 1, 65) ** 2, np.zeros(65), 49)
-    none = HiddenRates(np.full(65, 0.5), np.zeros(65), 49)
+    rates = FalseAcceptRates(np.linspace(0, 1, 65) ** 2, np.zeros(65), 49)
+    none = FalseAcceptRates(np.full(65, 0.5), np.zeros(65), 49)
     wanted = [1e-9, 1e-4, 0.003, 0.01, 0.02, 1 / 49, 0.03, 0.1, 0.5]
     regions = [
         known_by(book, rate, Calibration(1.0, np.zeros(64), 0.0, rates))
@@ -316,7 +316,7 @@ def test_a_stricter_rate_never_accepts_more():
     radii = [region.radius for region in regions]
     assert radii == sorted(radii)
     assert radii[4] == 9  # the code space alone has 19
-    assert regions[4].model == "hidden classes"
+    assert regions[4].model == "leave-one-class-out"
     assert known_by(book, 0.02, None).radius == 19
     # The space has the smaller radius, the classes expect more within it.
     assert radii[0] == known_by(book, wanted[0], None).radius

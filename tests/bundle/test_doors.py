@@ -77,8 +77,8 @@ DOORS = {
     "search": lambda items: FULL.search(items).ids.tolist(),
     "search_reranked": lambda items: FULL.search_reranked(items).ids.tolist(),
     "answers": lambda items: ids(FULL.answers(items)),
-    "find_class": lambda items: FULL.find_class(items, FAR).scores.tolist(),
-    "counterexamples": lambda items: FULL.find_class(FAR, items).scores.tolist(),
+    "search_by_example": lambda items: FULL.search_by_example(items, FAR).scores.tolist(),
+    "counterexamples": lambda items: FULL.search_by_example(FAR, items).scores.tolist(),
     "classify": lambda items: FULL.classify(items).rows.tolist(),
     "fit_bundle": lambda items: (
         fit_bundle(read(items), method="lsh", n_bits=16).encoder.fingerprint
@@ -285,7 +285,7 @@ def test_what_can_be_read_only_once_is_refused_everywhere(make):
     "empty", [X[:0], FRAME[:0], POLARS[:0], ARROW[:0]], ids=["numpy", "pd", "pl", "pa"]
 )
 def test_no_rows_have_no_codes(empty):
-    needs_some = {"fit", "find_class", "fit_bundle", "evaluate", *MATRICES} - {"int8"}
+    needs_some = {"fit", "search_by_example", "fit_bundle", "evaluate", *MATRICES} - {"int8"}
     for door in DOORS:
         assert (outcome(door, empty) == "refused") == (door in needs_some), door
     assert LEARNER.encode(empty).shape == (0, 2)
@@ -380,9 +380,9 @@ def text_doors():
         "with_items": lambda items: bundle.with_items(items).collection.codes.tolist(),
         "search": lambda items: bundle.search(items).ids.tolist(),
         "search_reranked": lambda items: bundle.search_reranked(items).ids.tolist(),
-        "answers": lambda items: ids(bundle.answers(items)),
-        "find_class": lambda items: bundle.find_class(items, other).scores.tolist(),
-        "counterexamples": lambda items: bundle.find_class(
+        "answers": lambda items: ids(bundle.search_records(items)),
+        "search_by_example": lambda items: bundle.search_by_example(items, other).scores.tolist(),
+        "counterexamples": lambda items: bundle.search_by_example(
             other, items
         ).scores.tolist(),
         "fit_bundle": lambda items: (

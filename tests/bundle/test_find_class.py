@@ -27,7 +27,7 @@ def members(bundle, number):
 
 def test_most_answers_are_members(bundle):
     precision = [
-        np.isin(bundle.find_class(ids=ids[:5], k=20).ids, ids).mean()
+        np.isin(bundle.search_by_example(ids=ids[:5], k=20).ids, ids).mean()
         for ids in (members(bundle, number) for number in range(CLASSES))
     ]
     assert np.mean(precision) > 0.8
@@ -35,7 +35,7 @@ def test_most_answers_are_members(bundle):
 
 def test_examples_are_left_out_and_scores_fall(bundle):
     ids = members(bundle, 3)
-    found = bundle.find_class(ids=ids[:5], not_ids=ids[5:7], k=10**9)
+    found = bundle.search_by_example(ids=ids[:5], not_ids=ids[5:7], k=10**9)
     assert len(found.ids) == len(bundle.collection) - 7
     assert not np.isin(ids[:7], found.ids).any()
     assert (np.diff(found.scores) <= 0).all()
@@ -43,8 +43,8 @@ def test_examples_are_left_out_and_scores_fall(bundle):
 
 def test_conditions_leave_the_scores_as_they_are(bundle):
     ids = members(bundle, 3)[:5]
-    everything = bundle.find_class(ids=ids, k=10**9)
-    found = bundle.find_class(ids=ids, k=10**9, filter="bit(0) = 1 and bit(5) = 0")
+    everything = bundle.search_by_example(ids=ids, k=10**9)
+    found = bundle.search_by_example(ids=ids, k=10**9, filter="bit(0) = 1 and bit(5) = 0")
     rows = bundle.collection.rows(everything.ids)
     bits = unpack(bundle.collection.codes[rows], bundle.encoder.n_bits)
     kept = (bits[:, 0] == 1) & (bits[:, 5] == 0)
@@ -56,18 +56,18 @@ def test_conditions_leave_the_scores_as_they_are(bundle):
 def test_items_from_outside(bundle):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3, 16)) * 0.1 + 1
-    found = bundle.find_class(X, -X, k=5, n_random=0)
+    found = bundle.search_by_example(X, -X, k=5, n_random=0)
     codes = bundle.collection.codes[bundle.collection.rows(found.ids)]
     np.testing.assert_array_equal(
-        found.ids, bundle.find_class(np.tile(X, (2, 1)), -X, k=5, n_random=0).ids
+        found.ids, bundle.search_by_example(np.tile(X, (2, 1)), -X, k=5, n_random=0).ids
     )
     assert len(codes) == 5
 
 
 def test_what_is_given_twice_counts_once(bundle):
     ids = members(bundle, 3)
-    once = bundle.find_class(ids=ids[:3], not_ids=ids[5:6])
-    twice = bundle.find_class(ids=[*ids[:3], ids[0]], not_ids=[ids[5]] * 9)
+    once = bundle.search_by_example(ids=ids[:3], not_ids=ids[5:6])
+    twice = bundle.search_by_example(ids=[*ids[:3], ids[0]], not_ids=[ids[5]] * 9)
     np.testing.assert_array_equal(once.scores, twice.scores)
 
 
@@ -98,7 +98,7 @@ def test_what_is_given_twice_counts_once(bundle):
 )
 def test_mistakes(bundle, arguments, message):
     with pytest.raises(ArgumentError, match=message):
-        bundle.find_class(**arguments)
+        bundle.search_by_example(**arguments)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
@@ -107,16 +107,16 @@ def test_vectors_of_the_collection_are_known_again(bundle, dtype):
     X = rng.normal(size=(40, 16)).astype(np.float32)
     encoder = bundle.encoder
     kept = Bundle(encoder).with_items(X, ids=np.arange(40) + 5, keep_vectors=dtype)
-    found = kept.find_class([*X[[3, 30]], X[0] + 1], k=40)
+    found = kept.search_by_example([*X[[3, 30]], X[0] + 1], k=40)
     assert set(kept.items.ids.tolist()) - set(found.ids.tolist()) == {8, 35}
     with pytest.raises(ArgumentError, match="item 8 is given as a member and as none"):
-        kept.find_class([X[3]], not_ids=[8])
+        kept.search_by_example([X[3]], not_ids=[8])
     without = Bundle(encoder).with_items(X)
-    assert len(without.find_class(X[:2], k=40).ids) == 40
+    assert len(without.search_by_example(X[:2], k=40).ids) == 40
 
 
 @pytest.mark.parametrize("items", [None, 3, "a text", {1: 2}])
 def test_examples_that_are_no_items(bundle, items):
     for sides in ((items, ()), (np.ones((1, 16)), items)):
         with pytest.raises(FewbitsError):
-            bundle.find_class(*sides)
+            bundle.search_by_example(*sides)

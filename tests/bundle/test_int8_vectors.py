@@ -33,7 +33,7 @@ def test_a_loaded_bundle_gives_the_same_distances(built, tmp_path):
     )
     np.testing.assert_array_equal(before.ids, after.ids)
     np.testing.assert_array_equal(before.distances, after.distances)
-    assert built["int8"].answers(QUERIES, K, rerank=True) == loaded.answers(
+    assert built["int8"].answers(QUERIES, K, rerank=True) == loaded.search_records(
         QUERIES, K, rerank=True
     )
     stored = loaded.collection.vectors
@@ -70,7 +70,7 @@ def test_recall_at_10_with_int8_is_within_2_thousandths_of_float32():
 @pytest.mark.parametrize("form", ["float32", "int8"])
 def test_items_given_as_examples_are_left_out(built, form):
     rows = [3, 77, 500]
-    found = built[form].find_class(ITEMS[rows], k=len(ITEMS)).ids
+    found = built[form].search_by_example(ITEMS[rows], k=len(ITEMS)).ids
     same = (ITEMS[:, None] == ITEMS[rows]).all(axis=2).any(axis=1)
     assert not np.intersect1d(found, np.flatnonzero(same)).size
     assert len(found) == len(ITEMS) - same.sum()

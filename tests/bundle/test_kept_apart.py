@@ -30,7 +30,7 @@ def content(bundle, folder):
     """Return what a bundle answers, and every byte that it saves."""
     bundle.save(folder)
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-    hits = bundle.answers(X[:5], 3), bundle.search_reranked(X[:5], 3).ids.tolist()
+    hits = bundle.search_records(X[:5], 3), bundle.search_reranked(X[:5], 3).ids.tolist()
     return repr(hits), bundle.classify(X).rows.tolist(), files
 
 
@@ -126,7 +126,7 @@ def test_what_a_bundle_gives_cannot_be_written(bundle, tmp_path):
     for array in arrays_of(bundle):
         try_to_write(array)
     bundle.collection.column("n")[:] = -1
-    bundle.answers(X[:1], 1)[0][0]["columns"]["n"] = -1
+    bundle.search_records(X[:1], 1)[0][0]["columns"]["n"] = -1
     assert content(bundle, tmp_path / "b") == before
 
 

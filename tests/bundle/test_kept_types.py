@@ -46,7 +46,7 @@ KEPT = {
     ),
     "duration": Case(pa.array([timedelta(seconds=1), None, timedelta(1)]), "PT1S"),
     "category": Case(pa.array(["x", None, "y"]).dictionary_encode(), "x"),
-    "ordered": Case(
+    "orbgrand": Case(
         pa.DictionaryArray.from_arrays(
             pa.array([1, 0, None], pa.int8()), pa.array(["low", "high"]), ordered=True
         ),
@@ -133,7 +133,7 @@ def test_a_column_comes_back(loaded, said, folder, name):
     given = IN_PARQUET.get(name, wanted.type) if of_parquet else wanted.type
     assert kept.type == given
     assert kept.to_pylist() == wanted.to_pylist()
-    found = [hits[0]["columns"][name] for hits in loaded.answers(X, 1)]
+    found = [hits[0]["columns"][name] for hits in loaded.search_records(X, 1)]
     assert found == wanted.to_pylist()
     assert said[0][name] == KEPT[name].json
     missing = [place for place, value in enumerate(wanted.to_pylist()) if value is None]

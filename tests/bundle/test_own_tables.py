@@ -87,7 +87,7 @@ def test_columns_of_polars_come_back(views):
 
 def test_hits_keep_the_users_columns_apart(folder):
     loaded = Bundle.load(folder)
-    for (hit,) in loaded.answers(X, 1):
+    for (hit,) in loaded.search_records(X, 1):
         assert set(hit) == {"id", "distance", "columns"}
         row = KEYS.index(hit["id"])
         assert hit["columns"] == TABLE.select([*KEPT]).slice(row, 1).to_pylist()[0]
@@ -231,7 +231,7 @@ def test_a_filter_equals_filtering_by_hand(filtered, condition, allowed, as_mask
     again = filtered.search_reranked(MANY[:3], k, shortlist=M, **options).ids
     for found, wanted in zip(again.tolist(), named, strict=True):
         assert set(found) == set(by_hand_ids(own, mask, k, found, wanted))
-    members = filtered.find_class(MANY[:2], n_random=50, k=k, **options)
+    members = filtered.search_by_example(MANY[:2], n_random=50, k=k, **options)
     known = filtered.collection.vectors is not None
     passing = {own[r] for r in np.flatnonzero(mask)}
     left_out = {own[r] for r in (0, 1, M // 2, M // 2 + 1)} if known else set()

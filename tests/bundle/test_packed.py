@@ -53,7 +53,7 @@ def test_a_table_with_ids_and_columns():
     )
     bundle = fit_bundle(CODES, method="packed", n_bits=20)
     built = bundle.with_items(table, vectors="v", id="key")
-    (hits,) = built.answers(CODES[:1], 1, filter="n > 3")
+    (hits,) = built.search_records(CODES[:1], 1, filter="n > 3")
     best = min(range(4, 40), key=lambda row: (DISTANCES[0, row], row))
     assert hits == [
         {"id": keys[best], "distance": DISTANCES[0, best], "columns": {"n": best}}
@@ -84,7 +84,7 @@ def test_ranking_again_changes_nothing():
 def test_what_is_no_packed_codes(codes, said):
     full = BUNDLE.with_codes(CODES)
     doors = (full.encode, full.search, full.search_reranked, full.answers)
-    for door in (*doors, full.find_class, full.with_items, full.with_codes):
+    for door in (*doors, full.search_by_example, full.with_items, full.with_codes):
         with pytest.raises(FewbitsError, match=said) as caught:
             door(codes)
         assert "\n" not in str(caught.value)

@@ -121,7 +121,7 @@ def check_attributes(bundle):
 
 def content(bundle, folder):
     bundle.save(folder)
-    hits = bundle.answers(X[:3], 3) if bundle.item_kind == "vectors" else None
+    hits = bundle.search_records(X[:3], 3) if bundle.item_kind == "vectors" else None
     return repr(hits), {
         path.name: path.read_bytes() for path in sorted(folder.iterdir())
     }

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.codes import hamming_distances
-from fewbits.decoding import Calibration, Codebook, HiddenRates, known_region
+from fewbits.decoding import Calibration, Codebook, FalseAcceptRates, acceptance_region
 from fewbits.encoders import LinearEncoder
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
@@ -80,8 +80,8 @@ def test_classes_of_codes(folder):
     assert "note" not in shown
     for heading in ("bits that differ", "most probable classes"):
         assert set(heading.split()) <= set(re.findall(r"\w+", shown))
-    np.save(folder / "foreign.npy", -X[:1])
-    exact = ["-i", folder / "foreign.npy", "--decoder", "exact", "--top", 0]
+    np.save(folder / "unknown.npy", -X[:1])
+    exact = ["-i", folder / "unknown.npy", "--decoder", "exact", "--top", 0]
     assert "\tnone\t-\n" in run("classify", folder / "b", *exact)
 
 
@@ -96,14 +96,14 @@ def test_foreign_items_are_of_no_class(tmp_path):
     question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--json"]
     found = [
         [json.loads(line)["class"] for line in run(*question, *more).splitlines()]
-        for more in ([], ["--foreign-rate", 0.05])
+        for more in ([], ["--max-false-accept-rate", 0.05])
     ]
     assert found[0][:4] == found[1][:4] == NAMES.tolist()
     assert None not in found[0]
     assert found[1].count(None) >= 3
-    assert "more than the rate 1e-05" in run(*question, "--foreign-rate", 1e-5, code=2)
-    told = run(*question, "--foreign-rate", 2, code=2)
-    assert "foreign_rate must be a number between 0 and 1" in told
+    assert "more than the rate 1e-05" in run(*question, "--max-false-accept-rate", 1e-5, code=2)
+    told = run(*question, "--max-false-accept-rate", 2, code=2)
+    assert "max_false_accept_rate must be a number between 0 and 1" in told
     assert "top must be at least 0" in run(*question, "--top", -1, code=2)
 
 
@@ -153,9 +153,9 @@ def test_inspect_beside_a_known_tree(folder, tmp_path):
     tree = {str(name): ["even" if i % 2 else "odd"] for i, name in enumerate(NAMES)}
     options = ["--taxonomy", tmp_path / "tree.html", "--tree", tmp_path / "t.json"]
     (tmp_path / "t.json").write_text(json.dumps({**tree, "oak": ["plant"]}), "utf-8")
-    figures = json.loads(run("inspect", folder / "b", *options, "--json"))["taxonomy"]
-    assert -1 <= figures["cophenetic_correlation"] <= 1
-    known = figures["known_tree"]
+    metrics = json.loads(run("inspect", folder / "b", *options, "--json"))["taxonomy"]
+    assert -1 <= metrics["cophenetic_correlation"] <= 1
+    known = metrics["known_tree"]
     (level,) = known["purity"]
     assert (level["n_groups"], level["n_classes"]) == (2, 4)
     for found in (level, known["cophenetic_correlation"]):
@@ -179,7 +179,7 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     run("fit", *table, "-m", method, "-b", 16, "-o", tmp_path / "b", *SETTINGS)
     run("build", tmp_path / "b", *table)
     question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
-    for options in ([], ["--labels", "label"], ["--foreign-rate", 0.2]):
+    for options in ([], ["--labels", "label"], ["--max-false-accept-rate", 0.2]):
         answers = run(*question, *options, "--json").splitlines()
         assert [json.loads(each)["class"] for each in answers] == NAMES.tolist()
     accepted = json.loads(answers[0])["accepted"]
@@ -187,13 +187,13 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     bundle = Bundle.load(tmp_path / "b")
     codes, radius = bundle.classes.codes, accepted["radius"]
     both = {  # the more careful is told
-        "hidden classes": bundle.calibration.hidden.rates[radius],
-        "uniform": known_region(codes, 16, radius).predicted_rate,
+        "leave-one-class-out": bundle.calibration.hidden.rates[radius],
+        "uniform": acceptance_region(codes, 16, radius).predicted_rate,
     }
     assert accepted["predicted_rate"] == max(both.values()) == both[accepted["model"]]
-    shown = " ".join(run(*question, "--foreign-rate", 0.2).split())
+    shown = " ".join(run(*question, "--max-false-accept-rate", 0.2).split())
     assert f"at most {accepted['radius']} bits from a class" in shown
-    by_space = ["--foreign-rate", 0.2, "--code-space", "--json"]
+    by_space = ["--max-false-accept-rate", 0.2, "--code-space", "--json"]
     by_space = json.loads(run(*question, *by_space).splitlines()[0])["accepted"]
     assert by_space["model"] == "uniform"
     assert by_space["radius"] >= accepted["radius"]
@@ -246,7 +246,7 @@ def test_several_labels(tmp_path):
         )
     shown = run(*question, "--top", 1)
     assert "best labels" in shown
-    for option in (["--foreign-rate", 0.1], ["--decoder", "nearest"]):
+    for option in (["--max-false-accept-rate", 0.1], ["--decoder", "nearest"]):
         assert "have several labels" in run(*question, *option, code=2)
     run("build", tmp_path / "b", *table)
     votes = run(*question, "--labels", "label", "-k", 5, "--json").splitlines()
@@ -324,7 +324,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
     [
         (["classify", "b"], "give either items or --input"),
         (["classify", "b", "-i", "q.npy", "-d", "best"], "no decoder 'best'"),
-        (["classify", "b", "-i", "q.npy", "-d", "ordered", "--budget", 0], "budget"),
+        (["classify", "b", "-i", "q.npy", "-d", "orbgrand", "--max-queries", 0], "budget"),
         (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
         (["classify", "b", "-i", "q.npy", "--labels", "kind"], "kind"),
         (["classify", "b", "-i", "q.npy", "--labels", "label", "--top", 1], "--top"),
@@ -336,15 +336,15 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
             ["classify", "b", "-i", "q.npy", "--labels", "label", "--linear", "-k", 3],
             "-k needs votes",
         ),
-        (["classify", "b", "-i", "q.npy", "--budget", 9], "needs --decoder ordered"),
-        (["classify", "b", "-i", "q.npy", "--order", "ranks"], "--decoder ordered"),
-        (["classify", "b", "-i", "q.npy", "-d", "ordered", "--order", "x"], "order"),
+        (["classify", "b", "-i", "q.npy", "--max-queries", 9], "needs --decoder orbgrand"),
+        (["classify", "b", "-i", "q.npy", "--order", "ranks"], "--decoder orbgrand"),
+        (["classify", "b", "-i", "q.npy", "-d", "orbgrand", "--order", "x"], "order"),
         (
             ["fit", "t.parquet", "--column", "vector", "--labels", "label", *ON_TPU],
             "no device 'tpu9'",
         ),
         (["classify", "b", "an ant"], "use --input"),
-        (["classify", "b", "-i", "q.npy", "--code-space"], "needs --foreign-rate"),
+        (["classify", "b", "-i", "q.npy", "--code-space"], "needs --max-false-accept-rate"),
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
         (["fit", "q.npy", "-m", "llc", "-o", "c"], "llc learns from labels"),
@@ -380,12 +380,12 @@ def test_a_rate_that_is_not_met_is_told(tmp_path):
     """In the answers, too: programs read no warnings."""
     encoder = LinearEncoder(np.tile(np.eye(8), 8), np.zeros(64))
     book = Codebook(encoder.encode(X[::25]), 64, NAMES)
-    rates = HiddenRates(np.linspace(0, 1, 65), np.zeros(65), 50)
+    rates = FalseAcceptRates(np.linspace(0, 1, 65), np.zeros(65), 50)
     calibration = Calibration(1.0, np.zeros(64), 0.0, rates)
     Bundle(encoder, codebook=book, calibration=calibration).save(tmp_path / "b")
     np.save(tmp_path / "q.npy", X[::25])
-    question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--foreign-rate"]
-    with pytest.warns(UserWarning, match=r"rate of 0.001 is not met: 0.016 of foreign"):
+    question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--max-false-accept-rate"]
+    with pytest.warns(UserWarning, match=r"rate of 0.001 is not met: 0.016 of unknown"):
         found = json.loads(run(*question, 0.001, "--json").splitlines()[0])["accepted"]
     assert found["requested_rate"] == 0.001
     assert found["predicted_rate"] == pytest.approx(1 / 64)

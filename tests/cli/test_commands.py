@@ -21,7 +21,7 @@ from fewbits.bundle import Bundle
 from fewbits.cli import _options, app
 from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 
-COMMANDS = ["demo", "fit", "encode", "build", "search", "novel", "evaluate", "inspect"]
+COMMANDS = ["demo", "fit", "encode", "build", "search", "like", "evaluate", "inspect"]
 COMMANDS += ["export", "tune", "methods"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
 
@@ -187,11 +187,11 @@ def test_foreign_queries_are_marked(folder):
     run("fit", *chosen, "-o", "k", "-b", 64)
     assert "familiar radius" in run("build", "k", *chosen) + run("inspect", "k")
     lines = run("search", "k", "-i", "queries.npy", "--json").splitlines()
-    assert json.loads(lines[0])["foreign"] is False
-    assert "foreign" in json.loads(lines[1])
+    assert json.loads(lines[0])["out_of_distribution"] is False
+    assert "out_of_distribution" in json.loads(lines[1])
     narrow = ["--filter", "bit(0) = 1", "--json"]
     out = run("search", "k", "-i", "queries.npy", *narrow)
-    assert "foreign" not in json.loads(out.splitlines()[0])
+    assert "out_of_distribution" not in json.loads(out.splitlines()[0])
 
 
 @pytest.mark.filterwarnings("ignore:60 of 60 queries are equal to an item")
@@ -209,7 +209,7 @@ def test_several_labels_for_each_item(folder):
 
 
 def test_nested_codes_are_shortened(folder):
-    nested = ["-b", 16, "--set", "lengths=[8]", "--set", "n_iter=1"]
+    nested = ["-b", 16, "--set", "nested_bits=[8]", "--set", "n_iter=1"]
     run("fit", "x.npy", "-m", "neighbours", *nested, "-o", "long")
     shown = run("inspect", "long")
     assert "lengths=8" in " ".join(shown.split())
@@ -236,15 +236,15 @@ def test_the_next_command_is_quoted(folder):
 
 
 def test_novel(vectors, texts):
-    found = json.loads(run("novel", vectors, "--id", 3, "--id", 4, "-k", 5, "--json"))
+    found = json.loads(run("like", vectors, "--id", 3, "--id", 4, "-k", 5, "--json"))
     scores = [hit["score"] for hit in found["hits"]]
     assert len(scores) == 5
     assert scores == sorted(scores, reverse=True)
     assert not {3, 4} & {hit["id"] for hit in found["hits"]}
-    assert "score" in run("novel", vectors, "-i", "q.npy", "--not-id", 50)
+    assert "score" in run("like", vectors, "-i", "q.npy", "--not-id", 50)
     sides = [
         json.loads(
-            run("novel", vectors, "--id", 3, "--filter", f"bit(0)={v}", "--json")
+            run("like", vectors, "--id", 3, "--filter", f"bit(0)={v}", "--json")
         )
         for v in (0, 1)
     ]
@@ -252,21 +252,21 @@ def test_novel(vectors, texts):
     assert ids[0]
     assert ids[1]
     assert not ids[0] & ids[1]
-    out = run("novel", texts, "a broken leg", "--not", "a cat", "-k", 2)
+    out = run("like", texts, "a broken leg", "--not", "a cat", "-k", 2)
     assert TEXTS[0] in out
 
 
 def test_novel_leaves_examples_out(folder, texts):
-    found = json.loads(run("novel", texts, TEXTS[3], "-k", 3, "--json"))
+    found = json.loads(run("like", texts, TEXTS[3], "-k", 3, "--json"))
     assert {hit["columns"]["text"] for hit in found["hits"]} == {*TEXTS[:3]}
     (folder / "given.txt").write_text(TEXTS[3])
     options = ["-i", "given.txt", "--not", TEXTS[0], "--json"]
-    found = json.loads(run("novel", texts, *options))
+    found = json.loads(run("like", texts, *options))
     assert {hit["columns"]["text"] for hit in found["hits"]} == {*TEXTS[1:3]}
 
 
 def test_text_that_is_the_name_of_a_file(texts):
-    arguments = ["novel", texts, "t.txt", "--not", TEXTS[1], "--json"]
+    arguments = ["like", texts, "t.txt", "--not", TEXTS[1], "--json"]
     result = CliRunner().invoke(app, arguments)
     assert result.stderr == "note: 't.txt' is taken as a text; --input reads it\n"
     assert json.loads(result.stdout)["hits"]
@@ -281,9 +281,9 @@ def test_novel_says_when_nothing_fits(folder):
     run("build", "b", "x.npy")
     said = "note: every score is negative"
     with patch("fewbits.bundle.N_RANDOM", 5):
-        assert said in run("novel", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
-        assert said not in run("novel", "b", "--id", 0, "--id", 1)
-    assert said not in run("novel", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
+        assert said in run("like", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
+        assert said not in run("like", "b", "--id", 0, "--id", 1)
+    assert said not in run("like", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
 
 
 def test_table(folder):
@@ -308,7 +308,7 @@ def test_images(folder, monkeypatch):
     lines = run("search", "p", "-i", "pictures", "-k", 1, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["distance"] for line in lines] == [0, 0, 0]
     assert "light.png" in lines[2]
-    given = ["novel", "p", "./pictures/dark.png", "--json"]
+    given = ["like", "p", "./pictures/dark.png", "--json"]
     hits = json.loads(run(*given))["hits"]
     assert sorted(hit["id"] for hit in hits) == [1, 2]
     told = CliRunner().invoke(app, ["search", "p", "a pizza"]).stderr

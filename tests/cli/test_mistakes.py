@@ -39,8 +39,8 @@ def folder(tmp_path, monkeypatch):
     twice = '{"3": ["a", "b"], "3": ["c", "d"]}'
     (tmp_path / "twice.json").write_text(twice)
     (tmp_path / "far.json").write_text('{"99": ["a", "b"]}')
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "foreign" / "bundle.json").write_text('{"format": "my own"}')
+    (tmp_path / "out_of_distribution").mkdir()
+    (tmp_path / "out_of_distribution" / "bundle.json").write_text('{"format": "my own"}')
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     for name in ("b", "empty", "broken"):
@@ -75,7 +75,7 @@ MISTAKES = {
     "fit x.npy -o n -b 0": "n_bits",
     "fit x.npy": "Missing option",
     "fit x.npy -o b": "holds a bundle already",
-    "fit x.npy -o foreign": "bundle.json of something else",
+    "fit x.npy -o unknown": "bundle.json of something else",
     "fit x.npy -o n -b 9 --set n_bits=5": "two lengths",
     "fit x.npy -o n --seed 1 --set random_state=2": "two seeds: 1 and 2",
     "fit x.npy -o n --labels y.npy": "there is no y.npy",
@@ -116,7 +116,7 @@ MISTAKES = {
     "inspect b --attributes a.txt": "pages are written to a .html file, got a.txt",
     "inspect b --taxonomy a.html": "which --taxonomy relates: learn them from labels",
     "fit x.npy -o n --config empty.json": "it has no 'format'",
-    "fit foreign -o n": "foreign holds no images",
+    "fit unknown -o n": "unknown holds no images",
     "data export magic a.csv": "no data set 'magic'; there are digits",
     "data export digits a.csv": "written to a .npz or .npy file, got a.csv",
     "inspect b --attributes a.html --names t.txt": "t.txt holds no names such as",

@@ -257,7 +257,7 @@ def run_in(folder, words):
         ["data", "list"],
         ["inspect", "b", "--bits"],
         ["search", "b", "-i", "x.npy", "-k", "2"],
-        ["novel", "b", "--id", "1", "--id", "2"],
+        ["like", "b", "--id", "1", "--id", "2"],
         ["evaluate", "b", "q.npy", "x.npy"],
         ["encode", "b", "x.npy", "-o", "codes.npy"],
     ],

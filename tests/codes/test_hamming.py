@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.codes import hamming_distances, hamming_topk, hamming_within
+from fewbits.codes import hamming_distances, hamming_topk, hamming_range_search
 from fewbits.errors import ArgumentError, CodeError
 
 RNG = np.random.default_rng(0)
@@ -14,7 +14,7 @@ EMPTY = np.zeros((0, 5), np.uint8)
 SEARCHES = {
     "distances": hamming_distances,
     "topk": lambda queries, database: hamming_topk(queries, database, 2),
-    "within": lambda queries, database: hamming_within(queries, database, 20),
+    "within": lambda queries, database: hamming_range_search(queries, database, 20),
 }
 each_search = pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
 
@@ -69,7 +69,7 @@ def test_bad_k(k):
 
 @pytest.mark.parametrize("radius", [-1, -(2**70), "a", 2.5, None, [1], np.eye(3)])
 def test_bad_radius(radius):
-    refuses(ArgumentError, hamming_within, QUERIES, DATABASE, radius)
+    refuses(ArgumentError, hamming_range_search, QUERIES, DATABASE, radius)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_bad_radius(radius):
 )
 def test_bad_allowed(allowed):
     refuses(ArgumentError, hamming_topk, QUERIES, DATABASE, 2, allowed=allowed)
-    refuses(ArgumentError, hamming_within, QUERIES, DATABASE, 9, allowed=allowed)
+    refuses(ArgumentError, hamming_range_search, QUERIES, DATABASE, 9, allowed=allowed)
 
 
 def test_bad_allowed_of_an_empty_database():
     refuses(ArgumentError, hamming_topk, QUERIES, EMPTY, 2, allowed=[0])
     refuses(ArgumentError, hamming_topk, QUERIES, EMPTY, 2, allowed=[True])
-    refuses(ArgumentError, hamming_within, QUERIES, EMPTY, 2, allowed=[0])
+    refuses(ArgumentError, hamming_range_search, QUERIES, EMPTY, 2, allowed=[0])
 
 
 def test_rows_and_masks_agree():
@@ -118,7 +118,7 @@ def test_rows_and_masks_agree():
         found = hamming_topk(QUERIES, DATABASE, 9, allowed=same)
         np.testing.assert_array_equal(found.ids, expected.ids)
     repeated = np.repeat(rows, 2)
-    found = hamming_within(QUERIES, DATABASE, 40, allowed=repeated)
+    found = hamming_range_search(QUERIES, DATABASE, 40, allowed=repeated)
     assert len(found.ids) == 3 * len(rows)
 
 
@@ -127,7 +127,7 @@ def test_nothing_allowed(allowed):
     distances, ids = hamming_topk(QUERIES, DATABASE, 2, allowed=allowed)
     assert (ids == -1).all()
     assert (distances == -1).all()
-    found = hamming_within(QUERIES, DATABASE, 40, allowed=allowed)
+    found = hamming_range_search(QUERIES, DATABASE, 40, allowed=allowed)
     np.testing.assert_array_equal(found.offsets, np.zeros(4))
 
 
@@ -147,7 +147,7 @@ def test_empty_database(allowed):
     distances, ids = hamming_topk(QUERIES, EMPTY, 2, allowed=allowed)
     np.testing.assert_array_equal(distances, np.full((3, 2), -1))
     np.testing.assert_array_equal(ids, np.full((3, 2), -1))
-    found = hamming_within(QUERIES, EMPTY, 9, allowed=allowed)
+    found = hamming_range_search(QUERIES, EMPTY, 9, allowed=allowed)
     np.testing.assert_array_equal(found.offsets, np.zeros(4))
 
 
@@ -155,12 +155,12 @@ def test_empty_queries():
     assert hamming_distances(EMPTY, DATABASE).shape == (0, 20)
     assert hamming_topk(EMPTY, DATABASE, 2).ids.shape == (0, 2)
     assert hamming_topk(EMPTY, EMPTY, 10**9).ids.shape == (0, 10**9)
-    np.testing.assert_array_equal(hamming_within(EMPTY, DATABASE, 9).offsets, [0])
+    np.testing.assert_array_equal(hamming_range_search(EMPTY, DATABASE, 9).offsets, [0])
 
 
 @pytest.mark.parametrize("radius", [40, 41, 2**31, 2**70, np.int64(40)])
 def test_everything_within(radius):
-    found = hamming_within(QUERIES, DATABASE, radius)
+    found = hamming_range_search(QUERIES, DATABASE, radius)
     np.testing.assert_array_equal(found.offsets, [0, 20, 40, 60])
 
 

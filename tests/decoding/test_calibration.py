@@ -8,7 +8,7 @@ from fewbits.codes import pack
 from fewbits.decoding import (
     Calibration,
     Codebook,
-    HiddenRates,
+    FalseAcceptRates,
     calibrate,
     calibration_bytes,
     class_probabilities,
@@ -164,17 +164,17 @@ class TestFile:
 def test_hidden_classes_survive_the_disk_and_damage_does_not(tmp_path):
     path = tmp_path / "c"
     curve, errors = np.array([0, 0.1, 0.5, 1]), np.array([0, 0.02, np.nan, 0])
-    rates = HiddenRates(curve, errors, 40)
+    rates = FalseAcceptRates(curve, errors, 40)
     path.write_bytes(calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, rates)))
     for found, expected in zip(load_calibration(path).hidden, rates, strict=True):
         np.testing.assert_array_equal(found, expected)
     for wrong in (
-        HiddenRates(curve[:-1], errors[:-1], 40),
-        HiddenRates(curve[::-1], errors, 40),
-        HiddenRates(curve * np.nan, errors, 40),
-        HiddenRates(2 * curve, errors, 40),
-        HiddenRates(curve, errors - 1, 40),
-        HiddenRates(curve, errors, 0),
+        FalseAcceptRates(curve[:-1], errors[:-1], 40),
+        FalseAcceptRates(curve[::-1], errors, 40),
+        FalseAcceptRates(curve * np.nan, errors, 40),
+        FalseAcceptRates(2 * curve, errors, 40),
+        FalseAcceptRates(curve, errors - 1, 40),
+        FalseAcceptRates(curve, errors, 0),
         (curve[:, None], 40),
     ):
         content = calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, wrong))

@@ -12,7 +12,7 @@ from fewbits.decoding import (
     decode_bounded,
     decode_exact,
     decode_nearest,
-    decode_ordered,
+    decode_orbgrand,
     decode_soft,
 )
 from fewbits.errors import ArgumentError, CodeError, FeatureError
@@ -24,8 +24,8 @@ ON_CODES = {
 }
 ON_SCORES = {
     "soft": decode_soft,
-    "ranks": lambda *args, **kwargs: decode_ordered(*args, 50, **kwargs),
-    "costs": lambda *args, **kwargs: decode_ordered(*args, 50, order="costs", **kwargs),
+    "ranks": lambda *args, **kwargs: decode_orbgrand(*args, 50, **kwargs),
+    "costs": lambda *args, **kwargs: decode_orbgrand(*args, 50, order="costs", **kwargs),
 }
 DECODERS = ON_CODES | ON_SCORES
 FIELDS = ("distances", "rows", "ties", "lookups", "comparisons")

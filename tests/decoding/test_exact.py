@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.codes import pack
-from fewbits.decoding import Codebook, decode_bounded, decode_exact, decode_ordered
+from fewbits.decoding import Codebook, decode_bounded, decode_exact, decode_orbgrand
 from fewbits.decoding import _code_table as module
 
 
@@ -41,7 +41,7 @@ def test_is_the_bounded_decoder_of_radius_0_and_a_budget_of_1(drawn, data):
         other = decode_bounded(case.book, case.codes, 0, ties="none", method=method)
         np.testing.assert_array_equal(other.rows, exact.rows)
     for order in ("ranks", "costs"):
-        other = decode_ordered(case.book, case.scores, 1, order=order, ties="none")
+        other = decode_orbgrand(case.book, case.scores, 1, order=order, ties="none")
         np.testing.assert_array_equal(other.rows, exact.rows)
 
 

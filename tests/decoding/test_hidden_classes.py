@@ -1,13 +1,13 @@
-"""Known classes that play foreign ones, item by item."""
+"""Known classes that play unknown ones, item by item."""
 
 import numpy as np
 import pytest
 
 from fewbits.codes import hamming_distances, pack
 from fewbits.decoding import (
-    hidden_class_rates,
-    hidden_class_region,
-    known_region,
+    leave_one_class_out_rates,
+    leave_one_class_out_region,
+    acceptance_region,
     predicted_region,
 )
 from fewbits.errors import ArgumentError, CodeError
@@ -27,7 +27,7 @@ def test_rates_item_by_item():
     class_codes, codes = clusters(6, 9, 24, 0.3)
     own = np.arange(6).repeat(9)
     kept = np.delete(np.arange(54), [3, 4, 20])  # classes of different sizes
-    rates, errors, n_items = hidden_class_rates(class_codes, 24, codes[kept], own[kept])
+    rates, errors, n_items = leave_one_class_out_rates(class_codes, 24, codes[kept], own[kept])
     assert n_items == 51
     for radius in (0, 3, 8, 24):
         shares = []
@@ -44,13 +44,13 @@ def test_rates_item_by_item():
 def test_classes_without_items_do_not_count():
     class_codes, codes = clusters(6, 9, 24, 0.3)
     own = np.arange(6).repeat(9)
-    rates = hidden_class_rates(class_codes, 24, codes[:18], own[:18]).rates
+    rates = leave_one_class_out_rates(class_codes, 24, codes[:18], own[:18]).rates
     each = [
-        hidden_class_rates(class_codes, 24, codes[own == c], own[own == c]).rates
+        leave_one_class_out_rates(class_codes, 24, codes[own == c], own[own == c]).rates
         for c in (0, 1)
     ]
     assert rates == pytest.approx(np.mean(each, axis=0))
-    alone = hidden_class_rates(class_codes, 24, codes[:9], own[:9])
+    alone = leave_one_class_out_rates(class_codes, 24, codes[:9], own[:9])
     assert np.isnan(alone.standard_errors).all()
 
 
@@ -60,11 +60,11 @@ def test_region_accepts_as_many_foreign_classes_as_predicted():
     for seed in range(10):
         class_codes, codes = clusters(80, 10, 48, 0.2, seed)
         own = np.arange(80).repeat(10)
-        known, foreign = codes[own < 40], codes[own >= 40]
-        region = hidden_class_region(class_codes[:40], 48, 0.2, known, own[own < 40])
-        accepted.append(region.accepts(foreign).mean())
+        known, unknown = codes[own < 40], codes[own >= 40]
+        region = leave_one_class_out_region(class_codes[:40], 48, 0.2, known, own[own < 40])
+        accepted.append(region.accepts(unknown).mean())
         predicted.append(region.predicted_rate)
-        random = known_region(class_codes[:40], 48, region.radius)
+        random = acceptance_region(class_codes[:40], 48, region.radius)
         misled.append(random.predicted_rate)
     error = np.std(accepted) / np.sqrt(10)
     assert abs(np.mean(accepted) - np.mean(predicted)) < 3 * error
@@ -74,11 +74,11 @@ def test_region_accepts_as_many_foreign_classes_as_predicted():
 def test_radius_is_the_largest_that_will_do():
     class_codes, codes = clusters(10, 20, 32, 0.2)
     own = np.arange(10).repeat(20)
-    rates = hidden_class_rates(class_codes, 32, codes, own).rates
-    region = hidden_class_region(class_codes, 32, 0.3, codes, own)
+    rates = leave_one_class_out_rates(class_codes, 32, codes, own).rates
+    region = leave_one_class_out_region(class_codes, 32, 0.3, codes, own)
     assert region.predicted_rate == rates[region.radius] <= 0.3
     assert rates[region.radius + 1] > 0.3
-    assert region.model == "hidden classes"
+    assert region.model == "leave-one-class-out"
     assert region.radius < predicted_region(class_codes, 32, 0.3).radius
 
 
@@ -93,25 +93,25 @@ def test_mistakes():
     ]
     for wrong, message in cases:
         with pytest.raises(ArgumentError, match=message):
-            hidden_class_rates(class_codes, 16, codes, wrong)
+            leave_one_class_out_rates(class_codes, 16, codes, wrong)
     with pytest.raises(ArgumentError, match="for each of 0 codes"):
-        hidden_class_rates(class_codes, 16, codes[:0], own[:0])
+        leave_one_class_out_rates(class_codes, 16, codes[:0], own[:0])
     with pytest.raises(ArgumentError, match="hiding a class needs at least 2, got 1"):
-        hidden_class_rates(class_codes[:1], 16, codes[:3], own[:3])
+        leave_one_class_out_rates(class_codes[:1], 16, codes[:3], own[:3])
     with pytest.raises(CodeError, match="at least one class code"):
-        hidden_class_rates(class_codes[:0], 16, codes, own)
+        leave_one_class_out_rates(class_codes[:0], 16, codes, own)
     with pytest.raises(
         ArgumentError, match="rate must be a number between 0 and 1, got 2"
     ):
-        hidden_class_region(class_codes, 16, 2, codes, own)
+        leave_one_class_out_region(class_codes, 16, 2, codes, own)
     same = np.repeat(class_codes[:1], 4, axis=0)
     with pytest.raises(ArgumentError, match="have the code of another class"):
-        hidden_class_region(same, 16, 0.1, np.repeat(same, 3, axis=0), own)
+        leave_one_class_out_region(same, 16, 0.1, np.repeat(same, 3, axis=0), own)
 
 
 def test_a_rate_below_one_item_cannot_be_told():
     class_codes, codes = clusters(6, 9, 24, 0.1)
-    found = hidden_class_rates(class_codes, 24, codes, np.arange(6).repeat(9))
+    found = leave_one_class_out_rates(class_codes, 24, codes, np.arange(6).repeat(9))
     assert found.region(class_codes, 24, 1 / 50).radius >= 0
     with pytest.raises(ArgumentError, match=r"54 items cannot tell the rate 0\.01: "):
         found.region(class_codes, 24, 0.01)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fewbits.codes import pack
 from fewbits.decoding import Codebook, decode_nearest
 from fewbits.decoding import _nearest as module
-from fewbits.decoding._chunks import ChunkTables
+from fewbits.decoding._multi_index import MultiIndexHashing
 from fewbits.errors import ArgumentError
 
 
@@ -34,7 +34,7 @@ def test_chunks_alone_find_the_nearest(drawn, nearest_of, data):
     case = drawn(data)
     if not len(case.codes):
         return
-    tables = ChunkTables(case.book.codes, case.book.n_bits)
+    tables = MultiIndexHashing(case.book.codes, case.book.n_bits)
     found = tables.nearest(case.codes, case.book.n_bits, work=1 << 40)
     check(found, nearest_of(case.distances))
 

@@ -12,7 +12,7 @@ from fewbits.decoding import (
     Codebook,
     decode_exact,
     decode_nearest,
-    decode_ordered,
+    decode_orbgrand,
     decode_soft,
 )
 from fewbits.decoding import _code_table as tables
@@ -28,7 +28,7 @@ def all_sets(weights):
     return sorted(sets, key=lambda s: (sum(weights[i] for i in s), s[::-1]))
 
 
-def guess_by_hand(case, budget, order):
+def guess_by_hand(case, max_queries, order):
     """Flip bits one set after the other, in Python."""
     n_bits, answers = case.book.n_bits, []
     codes = {}
@@ -39,7 +39,7 @@ def guess_by_hand(case, budget, order):
         costs = np.abs(score)[places]
         weights = costs if order == "costs" else np.arange(1, n_bits + 1)
         found, level, tried = [], None, 0
-        for each in all_sets(weights)[:budget]:
+        for each in all_sets(weights)[:max_queries]:
             total = sum(weights[i] for i in each)
             if found and (order == "ranks" or total > level):
                 break
@@ -55,13 +55,13 @@ def guess_by_hand(case, budget, order):
 
 @given(
     data=st.data(),
-    budget=st.integers(1, 600),
+    max_queries=st.integers(1, 600),
     order=st.sampled_from(["ranks", "costs"]),
 )
-def test_guesses_in_order(drawn, data, budget, order):
+def test_guesses_in_order(drawn, data, max_queries, order):
     case = drawn(data, 9)
-    rows, ties, lookups = guess_by_hand(case, budget, order)
-    found = decode_ordered(case.book, case.scores, budget, order=order)
+    rows, ties, lookups = guess_by_hand(case, max_queries, order)
+    found = decode_orbgrand(case.book, case.scores, max_queries, order=order)
     np.testing.assert_array_equal(found.rows, rows)
     np.testing.assert_array_equal(found.ties, ties)
     np.testing.assert_array_equal(found.lookups, lookups)
@@ -73,19 +73,19 @@ def test_without_limit_the_first_hit_is_the_soft_answer(drawn, data):
     """With the costs as they are, ties included: the lowest row of the least cost."""
     case = drawn(data, 12)
     soft = decode_soft(case.book, case.scores)
-    found = decode_ordered(case.book, case.scores, 2**12, order="costs")
+    found = decode_orbgrand(case.book, case.scores, 2**12, order="costs")
     for field in ("rows", "ties", "distances"):
         expected = getattr(soft, field)
         np.testing.assert_array_equal(getattr(found, field), expected)
 
 
-@given(data=st.data(), budget=st.integers(1, 3000))
-def test_within_a_budget_it_is_the_soft_answer_or_none(drawn, data, budget):
+@given(data=st.data(), max_queries=st.integers(1, 3000))
+def test_within_a_budget_it_is_the_soft_answer_or_none(drawn, data, max_queries):
     case = drawn(data)
     soft = decode_soft(case.book, case.scores)
-    found = decode_ordered(case.book, case.scores, budget, order="costs")
+    found = decode_orbgrand(case.book, case.scores, max_queries, order="costs")
     same = (found.rows == -1) | (found.distances == soft.distances)
-    # Where the budget ends among guesses of equal cost, some of them are not made.
+    # Where the max_queries ends among guesses of equal cost, some of them are not made.
     cut = found.ties < soft.ties
     assert (same | cut).all()
     assert (
@@ -97,8 +97,8 @@ def test_within_a_budget_it_is_the_soft_answer_or_none(drawn, data, budget):
 def test_more_guesses_answer_more_and_cover_what_fewer_did(make, order):
     case = make(300, 20, 400, 1)
     answered, before = [], None
-    for budget in (1, 10, 100, 1000, 10_000):
-        found = decode_ordered(case.book, case.scores, budget, order=order)
+    for max_queries in (1, 10, 100, 1000, 10_000):
+        found = decode_orbgrand(case.book, case.scores, max_queries, order=order)
         answered.append((found.rows >= 0).mean())
         if before is not None:
             known = before.rows >= 0
@@ -120,8 +120,8 @@ def test_accuracy_rises_from_exact_beyond_nearest(make):
     nearest = accuracy(decode_nearest(case.book, case.codes))
     for order in ("ranks", "costs"):
         rising = [
-            accuracy(decode_ordered(case.book, case.scores, budget, order=order))
-            for budget in (1, 10, 100, 1000, 10_000)
+            accuracy(decode_orbgrand(case.book, case.scores, max_queries, order=order))
+            for max_queries in (1, 10, 100, 1000, 10_000)
         ]
         assert rising[0] == exact
         assert rising == sorted(rising)
@@ -131,10 +131,10 @@ def test_accuracy_rises_from_exact_beyond_nearest(make):
 @pytest.mark.parametrize("order", ["ranks", "costs"])
 def test_blocks_do_not_matter(make, monkeypatch, order):
     case = make(100, 65, 60, 2, noise=0.4)
-    expected = decode_ordered(case.book, case.scores, 500, order=order)
+    expected = decode_orbgrand(case.book, case.scores, 500, order=order)
     monkeypatch.setattr(module, "BLOCK", 30)
     monkeypatch.setattr(module, "_SORTED", 1000)
-    found = decode_ordered(case.book, case.scores, 500, order=order)
+    found = decode_orbgrand(case.book, case.scores, 500, order=order)
     for field in ("distances", "rows", "ties", "lookups"):
         np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 
@@ -143,44 +143,44 @@ def test_blocks_do_not_matter(make, monkeypatch, order):
 def test_long_codes_with_the_same_key_are_told_apart(make, monkeypatch, order):
     """Keys of 9 bits: most codes that are found are not the ones looked up."""
     case = make(6, 70, 60, 5, noise=0.5)
-    expected = decode_ordered(case.book, case.scores, 300, order=order)
+    expected = decode_orbgrand(case.book, case.scores, 300, order=order)
 
     def words(n_bits, seed):
         return np.random.default_rng(seed).integers(0, 512, n_bits, dtype=np.uint64)
 
     monkeypatch.setattr(tables, "_words", words)
     book = Codebook(case.book.codes, 70)
-    found = decode_ordered(book, case.scores, 300, order=order)
+    found = decode_orbgrand(book, case.scores, 300, order=order)
     for field in ("distances", "rows", "ties", "lookups"):
         np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 
 
 @pytest.mark.parametrize(
-    ("budget", "order", "message"),
+    ("max_queries", "order", "message"),
     [
-        (0, "ranks", "budget must lie between 1 and 1,048,576 look-ups, got 0"),
-        (-5, "costs", "budget must lie between 1 and"),
-        (2**20 + 1, "ranks", "budget must lie between 1 and"),
-        (10.0, "ranks", "budget must be a whole number, got 10.0"),
+        (0, "ranks", "max_queries must lie between 1 and 1,048,576 look-ups, got 0"),
+        (-5, "costs", "max_queries must lie between 1 and"),
+        (2**20 + 1, "ranks", "max_queries must lie between 1 and"),
+        (10.0, "ranks", "max_queries must be a whole number, got 10.0"),
         (10, "random", "order must be one of ranks, costs, got 'random'"),
     ],
 )
-def test_mistakes(make, budget, order, message):
+def test_mistakes(make, max_queries, order, message):
     case = make(3, 8, 2, 0)
     with pytest.raises(ArgumentError, match=message):
-        decode_ordered(case.book, case.scores, budget, order=order)
+        decode_orbgrand(case.book, case.scores, max_queries, order=order)
 
 
 class TestFlips:
     @pytest.mark.parametrize("n_bits", [1, 2, 5, 9])
     def test_of_ranks_come_in_order(self, n_bits):
         everything = all_sets(range(1, n_bits + 1))
-        for budget in (1, 2, 7, 100, 2**n_bits, 2**n_bits + 5):
+        for max_queries in (1, 2, 7, 100, 2**n_bits, 2**n_bits + 5):
             found = [
                 tuple(int(rank) - 1 for rank in row[row > 0][::-1])
-                for row in rank_flips(n_bits, budget)
+                for row in rank_flips(n_bits, max_queries)
             ]
-            assert found == everything[:budget]
+            assert found == everything[:max_queries]
 
     def test_of_ranks_hold_the_largest_budget(self):
         flips = rank_flips(65_536, 100_000)
@@ -191,13 +191,13 @@ class TestFlips:
 
     @given(
         costs=st.lists(st.integers(0, 6), min_size=1, max_size=9),
-        budget=st.integers(1, 600),
+        max_queries=st.integers(1, 600),
     )
-    def test_of_costs_come_in_order(self, costs, budget):
+    def test_of_costs_come_in_order(self, costs, max_queries):
         costs = np.sort(np.array([costs, costs[::-1]], float), axis=1)
         words = np.uint64(1) << np.arange(costs.shape[1], dtype=np.uint64)
-        sums, keys = cheapest_flips(costs, np.array([words, words]), budget)
-        everything = all_sets(costs[0])[:budget]
+        sums, keys = cheapest_flips(costs, np.array([words, words]), max_queries)
+        everything = all_sets(costs[0])[:max_queries]
         for row in range(2):
             assert keys[row].tolist() == [sum(2**i for i in s) for s in everything]
             assert sums[row].tolist() == [sum(costs[0][list(s)]) for s in everything]

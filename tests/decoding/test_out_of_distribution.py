@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from fewbits.codes import hamming_distances, pack
 from fewbits.decoding import (
     Coverage,
-    bit_shares,
+    bit_marginals,
     covered_share,
-    known_region,
+    acceptance_region,
     predicted_region,
 )
 from fewbits.decoding import _coverage as coverage_module
-from fewbits.decoding._balls import Balls, ball_shares
+from fewbits.decoding._balls import Balls, hamming_ball_volumes
 from fewbits.errors import ArgumentError, CodeError
 
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_sampled_is_bounded():
 
 @given(st.lists(probabilities, min_size=1, max_size=8))
 def test_balls_by_every_way_to_differ(flips):
-    found = ball_shares(np.array([flips]))[0]
+    found = hamming_ball_volumes(np.array([flips]))[0]
     exactly = np.zeros(len(flips) + 1)
     for differs in product([0, 1], repeat=len(flips)):
         chance = np.where(differs, flips, 1 - np.array(flips)).prod()
@@ -148,7 +148,7 @@ def test_codes_that_occur_twice_count_once():
     codes = random_codes(5, 16)
     twice = np.vstack([codes, codes[::-1]])
     assert covered_share(twice, 16, 1) == covered_share(codes, 16, 1)
-    assert len(known_region(twice, 16).class_codes) == 5
+    assert len(acceptance_region(twice, 16).class_codes) == 5
 
 
 def test_region_of_a_radius():
@@ -156,11 +156,11 @@ def test_region_of_a_radius():
     tests = random_codes(500, 20, seed=1)
     nearest = hamming_distances(tests, codes).min(axis=1)
     for radius in (0, 1, 4):
-        region = known_region(codes, 20, radius)
+        region = acceptance_region(codes, 20, radius)
         assert (region.distances(tests) == nearest).all()
         assert (region.accepts(tests) == (nearest <= radius)).all()
         assert region.predicted_rate == covered_share(codes, 20, radius).share
-    assert known_region(codes, 20).accepts(codes).all()
+    assert acceptance_region(codes, 20).accepts(codes).all()
 
 
 @pytest.mark.parametrize("n_bits", [16, 32])
@@ -170,12 +170,12 @@ def test_random_codes_are_accepted_as_often_as_predicted(n_bits, biased):
     ones = rng.uniform(0.2, 0.8, n_bits) if biased else np.full(n_bits, 0.5)
     codes = pack(rng.random((30, n_bits)) < ones)
     region = predicted_region(codes, n_bits, 0.05, ones=ones)
-    foreign = pack(rng.random((40_000, n_bits)) < ones)
-    accepted = region.accepts(foreign).mean()
+    unknown = pack(rng.random((40_000, n_bits)) < ones)
+    accepted = region.accepts(unknown).mean()
     assert accepted == pytest.approx(region.predicted_rate, abs=0.005)
     assert region.predicted_rate <= 0.05
     assert region.model == "independent bits"
-    wider = known_region(codes, n_bits, region.radius + 1, ones=ones)
+    wider = acceptance_region(codes, n_bits, region.radius + 1, ones=ones)
     assert wider.predicted_rate + 3 * wider.standard_error > 0.05
 
 
@@ -204,14 +204,14 @@ def test_no_radius_is_low_enough_where_the_space_is_full():
     with pytest.raises(ArgumentError, match="longer codes are needed"):
         predicted_region(codes, 10, 0.05, ones=np.full(10, 0.4))
     full = np.arange(256, dtype=np.uint8)[:, None]
-    assert known_region(full, 8).predicted_rate == 1
+    assert acceptance_region(full, 8).predicted_rate == 1
 
 
 def test_shares_of_bits():
     codes = random_codes(50, 11)
     bits = np.unpackbits(codes, axis=1)[:, :11]
-    assert bit_shares(codes, 11) == pytest.approx((bits.sum(axis=0) + 1) / 52)
-    assert (bit_shares(codes[:0], 11) == 0.5).all()
+    assert bit_marginals(codes, 11) == pytest.approx((bits.sum(axis=0) + 1) / 52)
+    assert (bit_marginals(codes[:0], 11) == 0.5).all()
 
 
 def test_the_answer_is_reproducible():
@@ -229,17 +229,17 @@ def test_mistakes():
         ):
             predicted_region(codes, 12, rate)
     with pytest.raises(ArgumentError, match="radius must be at least 0, got -1"):
-        known_region(codes, 12, -1)
+        acceptance_region(codes, 12, -1)
     with pytest.raises(ArgumentError, match=r"radius must be a whole number, got 0\.5"):
         covered_share(codes, 12, 0.5)
     with pytest.raises(CodeError, match="at least one class code"):
-        known_region(codes[:0], 12)
+        acceptance_region(codes[:0], 12)
     with pytest.raises(CodeError, match="beyond the 9"):
-        known_region(codes, 9)
+        acceptance_region(codes, 9)
     with pytest.raises(CodeError, match="20 bits need 3 bytes"):
-        known_region(codes, 20)
+        acceptance_region(codes, 20)
     with pytest.raises(CodeError, match="12 bits need 2 bytes"):
-        known_region(codes, 12).accepts(np.zeros((1, 1), np.uint8))
+        acceptance_region(codes, 12).accepts(np.zeros((1, 1), np.uint8))
     with pytest.raises(ArgumentError, match="each of 12 bits, got shape"):
         covered_share(codes, 12, 1, ones=[0.5])
     with pytest.raises(ArgumentError, match="values outside 0 to 1"):

@@ -13,9 +13,9 @@ from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.evaluation import (
     average_precision,
-    listed,
+    ground_truth,
     mean_average_precision,
-    share_label,
+    same_label,
 )
 from fewbits.evaluation._precision_sums import harmonic_span
 
@@ -150,7 +150,7 @@ def data():
 def test_mean_over_queries(data, at, denominator, ties):
     queries, database, query_labels, database_labels = data
     options = {"at": at, "denominator": denominator, "ties": ties}
-    relevance = share_label(query_labels, database_labels)
+    relevance = same_label(query_labels, database_labels)
     score = mean_average_precision(queries, database, relevance, **options)
     distances = hamming_distances(queries, database)
     expected = [
@@ -164,7 +164,7 @@ def test_mean_over_queries(data, at, denominator, ties):
 
 def test_answers_do_not_depend_on_the_blocks(data, monkeypatch):
     queries, database, query_labels, database_labels = data
-    relevance = share_label(query_labels, database_labels)
+    relevance = same_label(query_labels, database_labels)
 
     def scores():
         return [
@@ -183,7 +183,7 @@ def test_answers_do_not_depend_on_the_blocks(data, monkeypatch):
 def test_several_labels_and_queries_without_any():
     database = np.array([[0], [1], [3]], np.uint8)
     queries = np.array([[0], [0], [0]], np.uint8)
-    relevance = share_label(
+    relevance = same_label(
         [[1, 1, 0], [0, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
     )
     score = mean_average_precision(queries, database, relevance)
@@ -196,7 +196,7 @@ def test_several_labels_and_queries_without_any():
 
 def test_ranking_of_features():
     database = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
-    relevance = share_label(["a"], ["b", "a", "a"])
+    relevance = same_label(["a"], ["b", "a", "a"])
     for metric in ("euclidean", "cosine", "dot"):
         score = mean_average_precision(
             np.array([[1.0, 0.0]]), database, relevance, metric=metric
@@ -208,7 +208,7 @@ def test_equal_features_are_ties():
     rng = np.random.default_rng(0)
     row = rng.normal(size=(1, 33))
     database = np.repeat(row, 5, axis=0)
-    relevance = share_label([1], [1, 0, 0, 0, 0])
+    relevance = same_label([1], [1, 0, 0, 0, 0])
     score = mean_average_precision(row, database, relevance, metric="euclidean")
     assert score.value == pytest.approx(np.mean([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]))
 
@@ -219,13 +219,13 @@ def test_sixty_thousand_codes_are_quick():
     labels = rng.integers(0, 10, 60_000)
     start = time.perf_counter()
     mean_average_precision(
-        database[:50], database, share_label(labels[:50], labels), at=1000
+        database[:50], database, same_label(labels[:50], labels), at=1000
     )
     assert time.perf_counter() - start < 5
 
 
 CODES = np.zeros((2, 1), np.uint8)
-SAME = share_label([0, 1], [0, 1])
+SAME = same_label([0, 1], [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ SAME = share_label([0, 1], [0, 1])
         ((CODES, CODES, SAME), {"random_state": "x"}, "random_state is no seed"),
         ((CODES, CODES[:1], SAME), {}, "got 2 queries and 1 items"),
         ((CODES[:0], CODES, SAME), {}, "queries must not be empty"),
-        ((CODES, CODES, [0, 1]), {}, "relevance must come from share_label"),
-        ((CODES, CODES, share_label([2, 3], [0, 1])), {}, "all 2 queries lack"),
+        ((CODES, CODES, [0, 1]), {}, "relevance must come from same_label"),
+        ((CODES, CODES, same_label([2, 3], [0, 1])), {}, "all 2 queries lack"),
         ((CODES * np.nan, CODES, SAME), {"metric": "dot"}, "infinity in row 0"),
     ],
 )
@@ -286,15 +286,15 @@ def test_one_ranking_is_checked(distances, relevant, message):
 )
 def test_labels_are_checked(queries, database, message):
     with pytest.raises(ArgumentError, match=message):
-        share_label(queries, database)
+        same_label(queries, database)
 
 
 def test_labels_of_any_kind():
     words = np.array(["ab", "c"], dtype=object)
-    assert share_label(words, ["c", "ab", "d"]).block(slice(0, 2)).sum() == 2
-    assert share_label([True, False], [False]).block(slice(0, 2)).sum() == 1
+    assert same_label(words, ["c", "ab", "d"]).block(slice(0, 2)).sum() == 2
+    assert same_label([True, False], [False]).block(slice(0, 2)).sum() == 1
     many = np.arange(300)
-    assert share_label(many, many[::-1]).block(slice(0, 300)).sum() == 300
+    assert same_label(many, many[::-1]).block(slice(0, 300)).sum() == 300
 
 
 @pytest.mark.parametrize(
@@ -307,4 +307,4 @@ def test_labels_of_any_kind():
 )
 def test_listed_neighbours_are_checked(neighbours, message):
     with pytest.raises(ArgumentError, match=message):
-        listed(neighbours, n_database=5)
+        ground_truth(neighbours, n_database=5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.codes import pack
-from fewbits.decoding import Codebook, decode_exact, decode_nearest, decode_ordered
+from fewbits.decoding import Codebook, decode_exact, decode_nearest, decode_orbgrand
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.evaluation import decoding_accuracy, matching_bits
 
@@ -54,7 +54,7 @@ def test_expected_is_the_mean_of_random_choices(book):
 
 
 def test_strict_needs_no_codes(book):
-    decoded = decode_ordered(book, np.zeros((1, 4)), 1)
+    decoded = decode_orbgrand(book, np.zeros((1, 4)), 1)
     assert decoding_accuracy(book, decoded, ["cat"]).value == 1
 
 

@@ -9,7 +9,7 @@ from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import (
     ann_mean_average_precision,
     exact_neighbours,
-    listed,
+    ground_truth,
     mean_average_precision,
     neighbour_recall,
     neighbour_threshold,
@@ -217,5 +217,5 @@ def test_ann_protocol_end_to_end():
 
 def test_listed_rows_without_neighbours_are_skipped():
     codes = np.zeros((2, 1), np.uint8)
-    score = mean_average_precision(codes, codes, listed([[0], [-1]], 2))
+    score = mean_average_precision(codes, codes, ground_truth([[0], [-1]], 2))
     assert score.n_skipped == 1

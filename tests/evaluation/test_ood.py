@@ -1,4 +1,4 @@
-"""Measures of known against foreign, beside scikit-learn's and beside counting."""
+"""Measures of known against unknown, beside scikit-learn's and beside counting."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from scipy.special import log_softmax, logsumexp
 from sklearn import metrics
 
 from fewbits.codes import hamming_distances, pack
-from fewbits.decoding import known_region
+from fewbits.decoding import acceptance_region
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.evaluation import (
     Detection,
@@ -21,39 +21,39 @@ from fewbits.evaluation import (
     neighbour_score,
     ood_scores,
     tune_threshold,
-    wrong_mixture,
+    threshold_under_prior_shift,
 )
 
 few = st.lists(st.integers(0, 6), min_size=1, max_size=30)  # with many ties
 
 
-@given(known=few, foreign=few)
-def test_areas_are_those_of_scikit_learn(known, foreign):
-    found = ood_scores(known, foreign)
-    truth = np.repeat([1, 0], [len(known), len(foreign)])
-    scores = np.array([*known, *foreign])
+@given(known=few, unknown=few)
+def test_areas_are_those_of_scikit_learn(known, unknown):
+    found = ood_scores(known, unknown)
+    truth = np.repeat([1, 0], [len(known), len(unknown)])
+    scores = np.array([*known, *unknown])
     assert found.auroc == pytest.approx(metrics.roc_auc_score(truth, scores))
     assert found.aupr_known == pytest.approx(
         metrics.average_precision_score(truth, scores)
     )
-    assert found.aupr_foreign == pytest.approx(
+    assert found.aupr_unknown == pytest.approx(
         metrics.average_precision_score(1 - truth, -scores)
     )
 
 
-@given(known=few, foreign=few)
-def test_auroc_counts_pairs(known, foreign):
-    pairs = [(a > b) + (a == b) / 2 for a in known for b in foreign]
-    assert ood_scores(known, foreign).auroc == pytest.approx(np.mean(pairs))
+@given(known=few, unknown=few)
+def test_auroc_counts_pairs(known, unknown):
+    pairs = [(a > b) + (a == b) / 2 for a in known for b in unknown]
+    assert ood_scores(known, unknown).auroc == pytest.approx(np.mean(pairs))
 
 
-@given(known=few, foreign=few, tpr=st.sampled_from([0.05, 0.5, 0.8, 0.95, 1.0]))
-def test_false_positive_rate_by_trying_every_threshold(known, foreign, tpr):
-    found = ood_scores(known, foreign, tpr=tpr)
-    known, foreign = np.array(known), np.array(foreign)
+@given(known=few, unknown=few, tpr=st.sampled_from([0.05, 0.5, 0.8, 0.95, 1.0]))
+def test_false_positive_rate_by_trying_every_threshold(known, unknown, tpr):
+    found = ood_scores(known, unknown, tpr=tpr)
+    known, unknown = np.array(known), np.array(unknown)
     enough = [t for t in known if (known >= t).mean() >= tpr - 1e-9]
     assert found.threshold == max(enough)
-    assert found.fpr == (foreign >= max(enough)).mean()
+    assert found.fpr == (unknown >= max(enough)).mean()
     assert found.reached == (known >= max(enough)).mean() >= tpr - 1e-9
 
 
@@ -66,7 +66,7 @@ def test_a_share_that_binary_numbers_miss():
 def test_perfect_and_hopeless():
     perfect = ood_scores([3, 4], [1, 2])
     assert (perfect.auroc, perfect.fpr, perfect.aupr_known) == (1, 0, 1)
-    assert perfect.aupr_foreign == 1
+    assert perfect.aupr_unknown == 1
     assert ood_scores([1, 2], [3, 4]).auroc == 0
     equal = ood_scores([1, 1], [1, 1, 1, 1])
     assert (equal.auroc, equal.fpr) == (0.5, 1)
@@ -75,19 +75,19 @@ def test_perfect_and_hopeless():
 
 
 @pytest.mark.parametrize(
-    ("known", "foreign", "message"),
+    ("known", "unknown", "message"),
     [
         ([], [1], "a list of known scores, at least one"),
-        ([1], [[1]], "a list of foreign scores, at least one"),
+        ([1], [[1]], "a list of unknown scores, at least one"),
         ([1, np.nan], [1], "known scores must be finite"),
-        ([1], ["a"], "foreign scores must be numbers"),
+        ([1], ["a"], "unknown scores must be numbers"),
     ],
 )
-def test_mistakes_in_scores(known, foreign, message):
+def test_mistakes_in_scores(known, unknown, message):
     with pytest.raises(ArgumentError, match=message):
-        ood_scores(known, foreign)
+        ood_scores(known, unknown)
     with pytest.raises(ArgumentError, match=message):
-        tune_threshold(known, foreign)
+        tune_threshold(known, unknown)
     with pytest.raises(ArgumentError, match="tpr must be above 0 and at most 1"):
         ood_scores([1], [1], tpr=95)
 
@@ -132,7 +132,7 @@ def test_the_code_rule_is_a_threshold_on_its_score():
         pack(rng.random((99, 16)) < 0.5),
     )
     for radius in range(4):
-        accepted = known_region(class_codes, 16, radius).accepts(codes)
+        accepted = acceptance_region(class_codes, 16, radius).accepts(codes)
         scores = code_neighbour_score(codes, class_codes)
         assert (accepted == (scores >= -radius)).all()
 
@@ -164,50 +164,50 @@ def test_mistakes_in_what_is_scored():
 decisions = st.lists(st.booleans(), min_size=1, max_size=20)
 
 
-@given(known=decisions, foreign=decisions)
-def test_decisions_beside_scikit_learn(known, foreign):
-    found = detection(known, foreign)
-    truth = np.repeat([1, 0], [len(known), len(foreign)])
-    said = np.array([*known, *foreign]).astype(int)
+@given(known=decisions, unknown=decisions)
+def test_decisions_beside_scikit_learn(known, unknown):
+    found = detection(known, unknown)
+    truth = np.repeat([1, 0], [len(known), len(unknown)])
+    said = np.array([*known, *unknown]).astype(int)
     assert found.accuracy == pytest.approx(metrics.accuracy_score(truth, said))
     assert found.balanced_accuracy == pytest.approx(
         metrics.balanced_accuracy_score(truth, said)
     )
     assert found.f1_known == pytest.approx(metrics.f1_score(truth, said))
-    assert found.f1_foreign == pytest.approx(metrics.f1_score(truth, said, pos_label=0))
+    assert found.f1_unknown == pytest.approx(metrics.f1_score(truth, said, pos_label=0))
 
 
 def test_another_mixture_is_as_if_items_came_in_it():
-    known, foreign = [True, True, False], [False, True]
-    found = detection(known, foreign, foreign_share=0.8)
-    repeated = detection(known * 2, foreign * 12)
-    assert repeated.foreign_share == 0.8
-    for name in ("accuracy", "balanced_accuracy", "f1_known", "f1_foreign"):
+    known, unknown = [True, True, False], [False, True]
+    found = detection(known, unknown, unknown_share=0.8)
+    repeated = detection(known * 2, unknown * 12)
+    assert repeated.unknown_share == 0.8
+    for name in ("accuracy", "balanced_accuracy", "f1_known", "f1_unknown"):
         assert getattr(found, name) == pytest.approx(getattr(repeated, name))
 
 
 def test_mistakes_in_decisions():
     with pytest.raises(ArgumentError, match="on known items, True or False, at least"):
         detection([], [True])
-    with pytest.raises(ArgumentError, match=r"on foreign items, True or False.*int64"):
+    with pytest.raises(ArgumentError, match=r"on unknown items, True or False.*int64"):
         detection([True], [1])
     for share in (0, 1, 50):
         with pytest.raises(ArgumentError, match="must lie between 0 and 1"):
-            detection([True], [True], foreign_share=share)
+            detection([True], [True], unknown_share=share)
 
 
-@given(known=few, foreign=few, positive=st.sampled_from(["known", "foreign"]))
-def test_tuned_threshold_by_trying_every_one(known, foreign, positive):
-    known, foreign = np.array(known), np.array(foreign)
+@given(known=few, unknown=few, positive=st.sampled_from(["known", "unknown"]))
+def test_tuned_threshold_by_trying_every_one(known, unknown, positive):
+    known, unknown = np.array(known), np.array(unknown)
 
     def quality(threshold):
-        found = detection(known >= threshold, foreign >= threshold)
-        return found.f1_known if positive == "known" else found.f1_foreign
+        found = detection(known >= threshold, unknown >= threshold)
+        return found.f1_known if positive == "known" else found.f1_unknown
 
-    best = max(quality(t) for t in [*known, *foreign, 99])
-    threshold = tune_threshold(known, foreign, positive=positive)
+    best = max(quality(t) for t in [*known, *unknown, 99])
+    threshold = tune_threshold(known, unknown, positive=positive)
     assert quality(threshold) == pytest.approx(best)
-    smaller = [t for t in {*known, *foreign} if t < threshold]
+    smaller = [t for t in {*known, *unknown} if t < threshold]
     assert all(quality(t) < best + 1e-12 for t in smaller)
 
 
@@ -223,11 +223,11 @@ def normal():
 
 
 def test_tuning_on_the_right_mixture_is_best_for_it(normal):
-    known, foreign = normal
-    found = wrong_mixture(known, foreign, known > 1, foreign > 1, n_draws=10)
+    known, unknown = normal
+    found = threshold_under_prior_shift(known, unknown, known > 1, unknown > 1, n_draws=10)
     assert len(found) == 9
     table = {
-        (r.validation_share, r.deployment_share): r.tuned["F1 (foreign)"] for r in found
+        (r.validation_share, r.deployment_share): r.tuned["F1 (unknown)"] for r in found
     }
     for deployed in (0.1, 0.5, 0.9):
         best = max((0.1, 0.5, 0.9), key=lambda share: table[share, deployed].mean)
@@ -238,59 +238,59 @@ def test_tuning_on_the_right_mixture_is_best_for_it(normal):
 
 
 def test_balanced_accuracy_does_not_depend_on_the_deployment(normal):
-    known, foreign = normal
-    found = wrong_mixture(known, foreign, known > 1, foreign > 1, n_draws=5)
+    known, unknown = normal
+    found = threshold_under_prior_shift(known, unknown, known > 1, unknown > 1, n_draws=5)
     for first, second in zip(found[::3], found[1::3], strict=True):
         a, b = (r.tuned["balanced accuracy"] for r in (first, second))
         assert a == pytest.approx(b)
         assert first.tuned["accuracy"] != second.tuned["accuracy"]
     untuned = found[0].untuned["balanced accuracy"]
     assert untuned.mean == pytest.approx(
-        detection(known > 1, foreign > 1).balanced_accuracy, abs=0.01
+        detection(known > 1, unknown > 1).balanced_accuracy, abs=0.01
     )
 
 
 def test_untuned_rule_is_measured_on_the_same_items(normal):
     """A rule that is the tuned threshold's own gets the same figures."""
-    known, foreign = normal
-    threshold = tune_threshold(known, foreign)
-    rows = [known >= threshold, foreign >= threshold]
-    same = wrong_mixture(known, foreign, *rows, validation_shares=[1 / 3], n_draws=5)
+    known, unknown = normal
+    threshold = tune_threshold(known, unknown)
+    rows = [known >= threshold, unknown >= threshold]
+    same = threshold_under_prior_shift(known, unknown, *rows, validation_shares=[1 / 3], n_draws=5)
     for result in same:
         for name, tuned in result.tuned.items():
             assert tuned.mean == pytest.approx(result.untuned[name].mean, abs=0.05)
 
 
 def test_mixtures_are_reproducible(normal):
-    known, foreign = normal
-    arguments = known, foreign, known > 1, foreign > 1
+    known, unknown = normal
+    arguments = known, unknown, known > 1, unknown > 1
     options = {"n_draws": 3, "positive": "known", "random_state": 5}
-    assert wrong_mixture(*arguments, **options) == wrong_mixture(*arguments, **options)
+    assert threshold_under_prior_shift(*arguments, **options) == threshold_under_prior_shift(*arguments, **options)
 
 
 def test_few_items_are_drawn_again():
-    found = wrong_mixture([3, 4], [1, 2], [True, True], [False, False], n_draws=2)
+    found = threshold_under_prior_shift([3, 4], [1, 2], [True, True], [False, False], n_draws=2)
     assert found[0].untuned["accuracy"].mean == 1
 
 
 def test_mistakes_in_mixtures(normal):
-    known, foreign = normal
-    right = known, foreign, known > 1, foreign > 1
+    known, unknown = normal
+    right = known, unknown, known > 1, unknown > 1
     with pytest.raises(ArgumentError, match="2000 scores, 1000 decisions"):
-        wrong_mixture(known, foreign, foreign > 1, foreign > 1)
-    with pytest.raises(ArgumentError, match="at least 2 foreign items, got 1"):
-        wrong_mixture(known, [1.0], known > 1, [True])
+        threshold_under_prior_shift(known, unknown, unknown > 1, unknown > 1)
+    with pytest.raises(ArgumentError, match="at least 2 unknown items, got 1"):
+        threshold_under_prior_shift(known, [1.0], known > 1, [True])
     with pytest.raises(ArgumentError, match="between 0 and 1, got 1"):
-        wrong_mixture(*right, validation_shares=[1])
+        threshold_under_prior_shift(*right, validation_shares=[1])
     with pytest.raises(ArgumentError, match="between 0 and 1, got 0"):
-        wrong_mixture(*right, deployment_shares=[0])
+        threshold_under_prior_shift(*right, deployment_shares=[0])
     with pytest.raises(ArgumentError, match="n_validation must be at least 2"):
-        wrong_mixture(*right, n_validation=1)
-    with pytest.raises(ArgumentError, match="positive must be one of foreign, known"):
-        wrong_mixture(*right, positive="both")
+        threshold_under_prior_shift(*right, n_validation=1)
+    with pytest.raises(ArgumentError, match="positive must be one of unknown, known"):
+        threshold_under_prior_shift(*right, positive="both")
 
 
 def test_detection_is_plain_arithmetic():
-    found = Detection(known_accepted=0.9, foreign_accepted=0.2, foreign_share=0.25)
+    found = Detection(known_accepted=0.9, unknown_accepted=0.2, unknown_share=0.25)
     assert found.balanced_accuracy == pytest.approx(0.85)
     assert found.accuracy == pytest.approx(0.75 * 0.9 + 0.25 * 0.8)

@@ -14,7 +14,7 @@ from fewbits.evaluation import (
     radius_curve,
     radius_scores,
     recall_at,
-    share_label,
+    same_label,
 )
 
 items = st.lists(st.tuples(st.integers(0, 2), st.booleans()), min_size=1, max_size=6)
@@ -32,7 +32,7 @@ def as_data(ranking):
     """Codes at the wanted distances from a query of zeros, and their relevance."""
     database = np.array([[0, 1, 3][d] for d, _ in ranking], np.uint8)[:, None]
     truth = [int(t) for _, t in ranking]
-    return np.zeros((1, 1), np.uint8), database, share_label([1], truth)
+    return np.zeros((1, 1), np.uint8), database, same_label([1], truth)
 
 
 @given(ranking=items, k=st.integers(1, 8))
@@ -59,7 +59,7 @@ def data():
     rng = np.random.default_rng(0)
     database = rng.integers(0, 8, (50, 2), dtype=np.uint8)
     labels = rng.integers(0, 5, 50)
-    return database[:9], database, share_label([*labels[:8], 99], labels)
+    return database[:9], database, same_label([*labels[:8], 99], labels)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_query_without_relevant_items_has_precision_zero_and_no_recall(data):
 def test_radius_by_hand():
     database = np.array([[0b0], [0b1], [0b11], [0b111], [0b1111]], np.uint8)
     queries = np.array([[0], [0b1111_0000]], np.uint8)
-    relevance = share_label(["a", "b"], ["b", "a", "a", "a", "b"])
+    relevance = same_label(["a", "b"], ["b", "a", "a", "a", "b"])
     scores = radius_scores(queries, database, relevance, radius=2)
     assert scores.n_empty == 1
     assert scores.precision.per_query == pytest.approx([2 / 3, 0])
@@ -125,7 +125,7 @@ def test_options_are_checked(data):
     with pytest.raises(ArgumentError, match="a rank up to 50, got 51"):
         precision_recall_curve(*data, at=[51])
     queries, database, _ = data
-    unknown = share_label(np.full(9, 7), np.zeros(50))
+    unknown = same_label(np.full(9, 7), np.zeros(50))
     for curve in (precision_recall_curve, radius_curve):
         with pytest.raises(ArgumentError, match="all 9 queries lack"):
             curve(queries, database, unknown)

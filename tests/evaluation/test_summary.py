@@ -5,7 +5,7 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     format_mean,
     mean_average_precision,
-    share_label,
+    same_label,
     summarize,
 )
 
@@ -26,7 +26,7 @@ def test_one_value_has_no_error():
 
 def test_scores_are_values():
     codes = np.array([[0], [1]], np.uint8)
-    score = mean_average_precision(codes, codes, share_label([0, 1], [0, 1]))
+    score = mean_average_precision(codes, codes, same_label([0, 1], [0, 1]))
     assert summarize([score, score]).mean == score.value
     assert str(score).startswith("1.0000 (mAP, AP divides by min(R, relevant)")
 

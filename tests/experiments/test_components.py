@@ -9,7 +9,7 @@ from fewbits.learners import PiCoDes
 
 
 class Problem:
-    """Ten classes; four are known, one of them is kept aside."""
+    """Ten classes; four are known, one of them is held out."""
 
     experiment, name, seed = "novel_classes", "icd10", 0
 
@@ -18,7 +18,7 @@ class Problem:
         self.y = np.repeat(np.arange(10), 40)
         centres = rng.normal(size=(10, 20))
         self.X = (centres[self.y] + rng.normal(size=(400, 20))).astype(np.float32)
-        self.aside = np.arange(3, 10)
+        self.held_out = np.arange(3, 10)
         self.learn = np.flatnonzero(self.y < 4)
 
 

@@ -116,7 +116,7 @@ def test_thresholds_that_were_tuned_on_the_right_share_are_left_out():
 
 
 def test_a_length_where_a_rule_is_refused_with_some_seed_is_left_out():
-    rule = {"predicted_rate": 0.03, "foreign_accepted": 0.4}
+    rule = {"predicted_rate": 0.03, "unknown_accepted": 0.4}
     found = [{"rules": {"any, 0.05": rule}}, {"rules": {}}]
     cells = [cell("x", seed, found[seed], bits=10) for seed in (0, 1)]
     cells += [cell("x", seed, found[0], bits=20) for seed in (0, 1)]
@@ -139,7 +139,7 @@ def test_a_control_must_give_more_than_its_targets_and_than_nothing():
 
 
 def test_rates_of_foreign_items_stand_beside_what_was_predicted():
-    rule = {"predicted_rate": 0.03, "foreign_accepted": 0.4}
+    rule = {"predicted_rate": 0.03, "unknown_accepted": 0.4}
     found = {"rules": {"predicted, 0.05": rule}}
     cells = [cell("background", 0, found, bits=64)]
     (gap,) = as_predicted("predicted, 0.05")(of(llc_foreign=cells)).values()

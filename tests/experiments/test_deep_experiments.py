@@ -68,7 +68,7 @@ def test_what_ranks_best_aside_is_chosen(monkeypatch, results):
         quality = -abs(np.log10(given.rate) - best_rate) + (given.variant == "eta 1")
         return quality - (abs(np.log10(given.weight) - best[0]) if control else 0)
 
-    monkeypatch.setattr(posterior_control, "aside", aside)
+    monkeypatch.setattr(posterior_control, "held_out", aside)
     chosen = partial(posterior_control.settings, "any", "linear", "csq")
     tried, best = [], [0.0]
     assert chosen("") == ("", None, 1e-3)
@@ -257,8 +257,8 @@ def test_a_cell_is_measured_again_for_another_number_of_epochs(monkeypatch):
     )
     monkeypatch.setattr(posterior_control, "best_epoch", lambda **_: (7, 0.5))
     cell = {"data": "any", "head": "linear", "method": "csq", "control": "D", "bits": 8}
-    known = {"variant": "", "weight": 0.1, "rate": 1, "epochs": 7, "aside": 0.5}
-    old = {key: value for key, value in known.items() if key != "aside"}
+    known = {"variant": "", "weight": 0.1, "rate": 1, "epochs": 7, "held_out": 0.5}
+    old = {key: value for key, value in known.items() if key != "held_out"}
     assert not posterior_control.superseded({**cell, "seed": 0}, None)
     assert not posterior_control.superseded({**cell, "seed": 0}, known)
     assert posterior_control.superseded({**cell, "seed": 0}, {**known, "epochs": 9})
@@ -284,7 +284,7 @@ def test_all_items_are_trained_on_for_the_best_number_of_epochs(monkeypatch, res
     assert len(values) == 6
     means = smooth(values)
     assert found["epochs"] == 1 + np.argmax(means)
-    assert found["aside"] == pytest.approx(max(means))
+    assert found["held_out"] == pytest.approx(max(means))
     again = posterior_control.make("csq", "", chosen, "linear", 8, 0)
     again.set_params(n_iter=found["epochs"], validation=0).fit(X[train], y[train])
     assert posterior_control.quality(again, problem)["map"] == found["map"]
@@ -391,7 +391,7 @@ def test_page_of_codebooks(results, write_cells):
             if "nested" in cell["method"]
             else {
                 **{"accuracy": 0.9, **found},
-                "aside": {"exact": cell["method"] == "SVD", "nearest": 0.5},
+                "held_out": {"exact": cell["method"] == "SVD", "nearest": 0.5},
             },
         )
         for cell in llc.lineup("caltech101", 0, 100)
@@ -441,13 +441,13 @@ def test_foreign_items_beside_a_classifier_that_was_chosen(monkeypatch):
 
 def test_page_of_foreign_items(results, write_cells):
     tuned = [
-        {"tuned_on": share, "met": met, "F1 (foreign)": 0.9, "balanced accuracy": 0.6}
+        {"tuned_on": share, "met": met, "F1 (unknown)": 0.9, "balanced accuracy": 0.6}
         for share in (0.1, 0.5)
         for met in (0.1, 0.5)
     ]
-    one = {"F1 (foreign)": 0.8, "balanced accuracy": 0.7}
+    one = {"F1 (unknown)": 0.8, "balanced accuracy": 0.7}
     mixtures = [{"met": met, **one} for met in (0.1, 0.5)]
-    rule = {"balanced": 0.7, "foreign_accepted": 0.02, "predicted_rate": 0.01}
+    rule = {"balanced": 0.7, "unknown_accepted": 0.02, "predicted_rate": 0.01}
     cells = [
         (
             {"data": "caltech101", "bits": bits, "method": kind, "seed": seed},
@@ -464,7 +464,7 @@ def test_page_of_foreign_items(results, write_cells):
     write_cells(results / "llc_foreign.jsonl", cells)
     peer = {"data": "caltech101", "bits": 14, "method": "OrthoHash", "seed": 0}
     known = {"auroc": 0.61, "fpr95": 0.7, "rules": {"radius 0": 0.55, "radius 1": 0.56}}
-    other = {**peer, "foreign": "background"}
+    other = {**peer, "unknown": "background"}
     write_cells(results / "llc_foreign_peers.jsonl", [(other, known)])
     _llc_foreign_page.write()
     page = (results / "llc_foreign.md").read_text("utf-8")
@@ -606,7 +606,7 @@ def test_items_of_several_labels_have_no_colour(monkeypatch, results):
 
 @pytest.mark.parametrize("head", ["linear", "mlp", "mlp with dropout"])
 def test_public_code_stands_beside_ours_where_it_was_run(head):
-    found = {"map": 0.9, "aside": 0.8}
+    found = {"map": 0.9, "held_out": 0.8}
     cell = {"method": "csq", "bits": 32, "seed": 0, "control": ""}
     cells = [{"cell": cell, "figures": found}]
     parts = list(_posterior_peers.beside_public_code(cells, [], "caltech101", head))

@@ -218,7 +218,7 @@ def test_bad_searches_have_one_clear_line(arguments, allowed, error, message):
         index.search(*arguments, allowed=allowed)
     if "k must" not in message:
         with pytest.raises(error, match=message):
-            index.within(*arguments, allowed=allowed)
+            index.range_search(*arguments, allowed=allowed)
 
 
 def test_repr():

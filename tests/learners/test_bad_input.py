@@ -218,9 +218,9 @@ def test_n_bits(learner, n_bits):
 @pytest.mark.parametrize("dtype", [np.int8, np.int64])
 def test_integers_of_numpy_are_integers(learner, dtype):
     plain, given = (clone(learner).set_params(n_bits=n) for n in (5, dtype(5)))
-    if "lengths" in learner.get_params():
-        plain.set_params(lengths=[2, 3])
-        given.set_params(lengths=np.array([2, 3], dtype))
+    if "nested_bits" in learner.get_params():
+        plain.set_params(nested_bits=[2, 3])
+        given.set_params(nested_bits=np.array([2, 3], dtype))
     X, y = features(), np.arange(20) % 6
     assert given.fit(X, y).encoder_.fingerprint == plain.fit(X, y).encoder_.fingerprint
     assert isinstance(given.n_bits, dtype)
@@ -272,7 +272,7 @@ def test_rows_times_bits_do_not_overflow():
         (SparseProjections(n_iter=0), "n_iter must be an integer, 1 to 1000000"),
         (ITQ(n_iter=10**20), "n_iter must be an integer, 0 to 1000000"),
         (NeighbourCodes(n_iter=10**20), "n_iter must be an integer, 1 to 1000000"),
-        (NeighbourCodes(lengths=np.array(3)), "lengths must be a sequence"),
+        (NeighbourCodes(nested_bits=np.array(3)), "nested_bits must be a sequence"),
         (ITQ(checkpoint=""), "checkpoint must be a path or None, got an empty one"),
         (ITQ(random_state=True), "random_state must be an integer"),
         (SparseProjections(n_inner=0), "n_inner must be an integer, 1 or more"),

@@ -53,7 +53,7 @@ resumable = pytest.mark.parametrize(
         SparseProjections(5, density=0.5, batch_size=30, n_iter=N_ITER, random_state=0),
         CBE(12, n_iter=N_ITER, random_state=0),
         BilinearProjections(6, n_iter=N_ITER, random_state=0),
-        NeighbourCodes(6, lengths=(3,), n_iter=N_ITER, random_state=0),
+        NeighbourCodes(6, nested_bits=(3,), n_iter=N_ITER, random_state=0),
         NeighbourCodes(4, density=0.5, n_iter=N_ITER, random_state=0),
         FastNeighbourCodes(12, validation=0, n_iter=N_ITER, random_state=0),
         PiCoDes(6, class_weight="balanced", n_iter=N_ITER, random_state=0, tol=0),
@@ -231,13 +231,13 @@ def test_same_rows_in_another_layout_go_on(unfinished):
     assert same(again, whole)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign"])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "unknown"])
 def test_damaged_checkpoint_is_refused(unfinished, path, damage):
     content = bytearray(path.read_bytes())
     if damage == "flipped":
         content[len(content) // 4] ^= 1
     length = {"cut": len(content) // 2, "empty": 0}.get(damage, len(content))
-    path.write_bytes(b"no checkpoint" if damage == "foreign" else content[:length])
+    path.write_bytes(b"no checkpoint" if damage == "unknown" else content[:length])
     with pytest.raises(ArtefactError, match=r"is no checkpoint of a fit, or damaged"):
         clone(unfinished).fit(X, Y)
 
@@ -245,7 +245,7 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
 @pytest.mark.parametrize(
     ("learner", "module", "last_step"),
     [
-        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "tell_constant_bits"),
+        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "warn_constant_bits"),
         (
             NeighbourCodes(6, n_iter=N_ITER, random_state=0),
             _training.Training,

@@ -137,7 +137,7 @@ def test_every_public_learner_is_checked():
 
 @pytest.mark.parametrize(
     "learner",
-    [learner for learner in LEARNERS if learner.grows],
+    [learner for learner in LEARNERS if learner.is_nested],
     ids=lambda learner: type(learner).__name__,
 )
 def test_what_grows_has_prefixes(learner, X, y):

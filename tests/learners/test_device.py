@@ -59,7 +59,7 @@ neighbours = pytest.mark.parametrize(
     "learner",
     [
         NeighbourCodes(8),
-        NeighbourCodes(40, lengths=(8,)),
+        NeighbourCodes(40, nested_bits=(8,)),
         NeighbourCodes(16, density=0.3),
         NeighbourCodes(16, n_hidden=32),
         FastNeighbourCodes(16),
@@ -340,4 +340,4 @@ def test_device_without_torch(monkeypatch):
 def test_automatic_device_does_without_torch(monkeypatch):
     monkeypatch.setattr(_device, "find_spec", lambda name: None)
     with on_device("auto"):
-        assert not _device.here().is_torch
+        assert not _device.current_backend().is_torch

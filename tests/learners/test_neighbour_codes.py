@@ -163,7 +163,7 @@ class TestLoss:
             terms.append(-sum(share[j] * np.log(q[j]) for j in range(6) if j != row))
         assert value.value == pytest.approx(np.mean(terms), rel=1e-5)
 
-    @pytest.mark.parametrize("lengths", [[8], [2, 5, 8]])
+    @pytest.mark.parametrize("nested_bits", [[8], [2, 5, 8]])
     def test_gradients_are_those_of_the_value(self, lengths):
         anchors = np.array([0, 3, 5])
         H = rows(7, 8)  # any numbers: the loss does not know that they are signs
@@ -375,22 +375,22 @@ class TestLearner:
     @pytest.mark.parametrize(
         "learner",
         [
-            NeighbourCodes(32, **SOON, lengths=[8, 16]),
-            NeighbourCodes(32, **SOON, lengths=[8, 16], density=0.3),
-            NeighbourCodes(32, **SOON, lengths=[8, 16], n_hidden=64),
-            FastNeighbourCodes(32, **SOON, lengths=[8, 16]),
+            NeighbourCodes(32, **SOON, nested_bits=[8, 16]),
+            NeighbourCodes(32, **SOON, nested_bits=[8, 16], density=0.3),
+            NeighbourCodes(32, **SOON, nested_bits=[8, 16], n_hidden=64),
+            FastNeighbourCodes(32, **SOON, nested_bits=[8, 16]),
         ],
         ids=["dense", "sparse", "hidden", "fast"],
     )
     def test_prefixes_keep_neighbours_when_asked(self, waves, learner):
-        alone = clone(learner).set_params(lengths=())
+        alone = clone(learner).set_params(nested_bits=())
         assert recall(learner, waves, 8) > recall(alone, waves, 8) + GAIN
         codes = learner.encoder_.encode(waves[0])
         prefix = learner.encoder_.prefix(8).encode(waves[0])
         np.testing.assert_array_equal(prefix, codes[:, :1])
 
     def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, waves):
-        ours = recall(NeighbourCodes(32, **SOON, lengths=[8, 16]), waves, 16)
+        ours = recall(NeighbourCodes(32, **SOON, nested_bits=[8, 16]), waves, 16)
         assert ours > recall(ITQ(16, random_state=0), waves) + GAIN
 
     def test_starts_at_itq(self):
@@ -611,7 +611,7 @@ class TestLearner:
     def test_few_rows_choose_among_iterations_too(self):
         learner = NeighbourCodes(8, n_iter=2, random_state=0)
         split = learner._split(rows(90))
-        assert split.rows is split.aside or (split.rows == split.aside).all()
+        assert split.rows is split.held_out or (split.rows == split.held_out).all()
         assert learner.fit(rows(90)).recalls_.shape == (3,)
 
     def test_nothing_kept_aside(self, waves):
@@ -639,11 +639,11 @@ class TestLearner:
     @pytest.mark.parametrize(
         ("name", "value"),
         [
-            ("lengths", [0]),
-            ("lengths", 8),
-            ("lengths", "8"),
-            ("lengths", None),
-            ("lengths", [65]),
+            ("nested_bits", [0]),
+            ("nested_bits", 8),
+            ("nested_bits", "8"),
+            ("nested_bits", None),
+            ("nested_bits", [65]),
             ("perplexity", 1),
             ("n_neighbours", 0),
             ("n_anchors", 0),
@@ -655,7 +655,7 @@ class TestLearner:
     )
     def test_refuses_parameters_out_of_range(self, digits, name, value):
         with pytest.raises(
-            ArgumentError, match=name if name != "lengths" else "length"
+            ArgumentError, match=name if name != "nested_bits" else "length"
         ):
             NeighbourCodes(64, **{name: value}).fit(digits[0])
 
@@ -696,10 +696,10 @@ class TestTraining:
         monkeypatch.setattr(_training, "MOST_RANKED", 40)
         split = ValidationSplit(rows(100), rows(5, seed=1))
         assert split.ranked.shape == (40, 12)
-        expected = exact_neighbours(split.aside, split.rows[:40], 10).ids
+        expected = exact_neighbours(split.held_out, split.rows[:40], 10).ids
         np.testing.assert_array_equal(split.nearest, expected)
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        codes = [pack(V >= 0) for V in (split.aside, split.rows[:40])]
+        codes = [pack(V >= 0) for V in (split.held_out, split.rows[:40])]
         recalls = [
             neighbour_recall(
                 *(prefix(each, n) for each in codes), expected, 10, ties="stable"

@@ -9,7 +9,7 @@ from fewbits.decoding import (
     Codebook,
     calibrate,
     class_probabilities,
-    hidden_class_rates,
+    leave_one_class_out_rates,
 )
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import calibration_error
@@ -61,7 +61,7 @@ def test_is_of_the_items_kept_aside():
     found = fitted().calibration
     assert found.scale == expected.scale
     book, codes = learner.codebook_of_classes(), learner.encoder_.encode(X[rows])
-    rates = hidden_class_rates(book.codes, book.n_bits, codes, book.rows(y[rows]))
+    rates = leave_one_class_out_rates(book.codes, book.n_bits, codes, book.rows(y[rows]))
     np.testing.assert_array_equal(found.hidden.rates, rates.rates)
 
 
@@ -90,7 +90,7 @@ def test_codes_of_majorities(kernel_map):
     codes, book = unpack(bundle.encoder.encode(X), 16), bundle.classes
     for name, code in zip(book.names, unpack(book.codes, 16), strict=True):
         share = codes[y == name].mean(axis=0)
-        sure = abs(share - 0.5) > 0.12  # whatever the tenth does that is kept aside
+        sure = abs(share - 0.5) > 0.12  # whatever the tenth does that is held out
         assert (code == (share > 0.5))[sure].all()
     X, y = items(1, 500)
     assert (book.labels(bundle.classify(X).rows) == y).mean() > 0.4  # chance: 0.17
@@ -101,7 +101,7 @@ def test_codes_of_majorities(kernel_map):
 def test_codes_of_majorities_of_several_labels():
     _, y = items(0)
     several = (np.array(list("abcdefg")) == y[:, None]).astype(np.uint8)
-    several[7, 6] = 1  # the only item of a label, kept aside or not
+    several[7, 6] = 1  # the only item of a label, held out or not
     bundle = fitted(method="hashnet", n_bits=16, labels=several)
     assert len(bundle.classes) == 7
     assert bundle.info["several_labels"]

@@ -5,7 +5,7 @@ import pytest
 from fewbits.errors import ArgumentError
 from fewbits.training import DEEP_METHODS, METHODS, describe, describe_all
 from fewbits.training._descriptions import _OWN_OPTIONS
-from fewbits.training._methods import UNTYPED, make_learner, parameters_of
+from fewbits.training._methods import PYTHON_ONLY, make_learner, parameters_of
 
 ALL = [*METHODS, *DEEP_METHODS]
 
@@ -17,7 +17,7 @@ def test_every_setting_is_explained(method):
     found = describe(method)
     assert found.summary.endswith(".")
     names = [setting.name for setting in found.settings]
-    assert {*names, *_OWN_OPTIONS, *UNTYPED} >= set(parameters_of(method)) >= {*names}
+    assert {*names, *_OWN_OPTIONS, *PYTHON_ONLY} >= set(parameters_of(method)) >= {*names}
     for setting in found.settings:
         assert setting.values, setting
         assert setting.text, setting

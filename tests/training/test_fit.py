@@ -187,10 +187,10 @@ def test_settings_of_a_loss_and_a_control():
 
 
 def test_lists_of_numbers_are_told():
-    settings = {"lengths": (8, 16), "n_iter": 1}
+    settings = {"nested_bits": (8, 16), "n_iter": 1}
     bundle = fit_bundle(vectors(), method="neighbours", n_bits=32, parameters=settings)
     told = bundle.summary()["parameters"]
-    assert told["lengths"] == [8, 16]
+    assert told["nested_bits"] == [8, 16]
 
 
 def test_a_module_makes_no_bundle():

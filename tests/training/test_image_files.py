@@ -70,7 +70,7 @@ def test_fit_build_and_search_extract_once(backbone, paths):
     images = Input("images", paths, None, "folder")
     bundle = fit_bundle(images, n_bits=8, backbone="counting")
     built = bundle.with_items(paths)
-    built.answers([str(path) for path in paths])
+    built.search_records([str(path) for path in paths])
     assert backbone.seen == paths
     expected = np.array([list(path.read_bytes()) for path in paths], np.float32)
     np.testing.assert_array_equal(bundle.features(paths), expected)

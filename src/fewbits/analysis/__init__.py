@@ -1,6 +1,6 @@
 """Codes -> insight: what their bits mean, and how well they are used."""
 
-from fewbits.analysis._alarms import code_alarms
+from fewbits.analysis._diagnose import diagnose_codes
 from fewbits.analysis._ap_bound import ap_lower_bound, misranks
 from fewbits.analysis._bits import bit_report
 from fewbits.analysis._bound import CodeBound, code_bound
@@ -27,7 +27,7 @@ from fewbits.analysis._purity import dendrogram_purity
 from fewbits.analysis._ranking import BitRanking, rank_bits
 from fewbits.analysis._report import BitReport
 from fewbits.analysis._taxonomy import Taxonomy, taxonomy, vector_taxonomy
-from fewbits.analysis._taxonomy_figures import TaxonomyFigures
+from fewbits.analysis._taxonomy_metrics import TaxonomyMetrics
 from fewbits.analysis._taxonomy_page import write_taxonomy_page
 from fewbits.analysis._tree_agreement import (
     LevelPurity,
@@ -58,7 +58,7 @@ __all__ = [
     "Side",
     "Taxonomy",
     "TaxonomyAgreement",
-    "TaxonomyFigures",
+    "TaxonomyMetrics",
     "TreeAgreement",
     "Word",
     "ap_lower_bound",
@@ -66,7 +66,7 @@ __all__ = [
     "bound_regression",
     "class_profile",
     "classes_per_bit",
-    "code_alarms",
+    "diagnose_codes",
     "code_bound",
     "code_heat_map",
     "codebook_picture",

@@ -84,7 +84,7 @@ class CodeBound:
         return self.min_inter > 4 * self.max_intra
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the metrics as plain values."""
         closest = int(self.gaps.argmin())
         return {
             "n_classes": len(self.classes),

@@ -200,7 +200,7 @@ def _legend(sheet: Sheet) -> str:
     sentences = ["On each side the items with the most extreme scores."]
     if sheet.ids is not None:
         sentences.append(
-            "The pointer on an item tells its id, by which 'fewbits novel BUNDLE --id "
+            "The pointer on an item tells its id, by which 'fewbits like BUNDLE --id "
             "ID' finds more of its kind."
         )
     if any(sheet.alike.values()):

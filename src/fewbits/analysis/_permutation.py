@@ -31,20 +31,20 @@ class Measured(NamedTuple):
 
 
 def measured(
-    figures: Callable[[IdArray], FloatArray],
+    metrics: Callable[[IdArray], FloatArray],
     n: int,
     n_permutations: int,
     rng: np.random.Generator,
 ) -> list[Measured]:
-    """Compute figures for `n` classes in their order, and in random ones.
+    """Compute metrics for `n` classes in their order, and in random ones.
 
     Parameters
     ----------
-    figures : callable
+    metrics : callable
         Gets the class that takes the place of each class.
     """
-    found = figures(np.arange(n))
-    shuffled = np.array([figures(rng.permutation(n)) for _ in range(n_permutations)])
+    found = metrics(np.arange(n))
+    shuffled = np.array([metrics(rng.permutation(n)) for _ in range(n_permutations)])
     reached = (shuffled >= found - _ROUNDING).sum(axis=0)
     p_values = (1 + reached) / (1 + n_permutations)
     p_values = np.where(np.isnan(found), np.nan, p_values)  # such as of equal distances

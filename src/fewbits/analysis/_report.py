@@ -82,8 +82,8 @@ class BitReport:
         return np.flatnonzero((self.balance == 0) | (self.balance == 1))
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures and the warnings as plain values, None for NaN."""
-        figures: dict[str, Any] = {
+        """Return the metrics and the warnings as plain values, None for NaN."""
+        metrics: dict[str, Any] = {
             "n_codes": self.n_codes,
             "n_bits": self.n_bits,
             "constant_bits": len(self.constant_bits),
@@ -97,14 +97,14 @@ class BitReport:
             "mean_distance": _number(self.distances.mean),
         }
         if self.within is not None and self.between is not None:
-            figures["mean_distance_within"] = _number(self.within.mean)
-            figures["mean_distance_between"] = _number(self.between.mean)
-            figures["separation"] = _number(self.separation)
-        return {**figures, "warnings": list(self.warnings)}
+            metrics["mean_distance_within"] = _number(self.within.mean)
+            metrics["mean_distance_between"] = _number(self.between.mean)
+            metrics["separation"] = _number(self.separation)
+        return {**metrics, "warnings": list(self.warnings)}
 
 
 class CodeUse(NamedTuple):
-    """The few figures of a `BitReport` that alarms are raised from."""
+    """The few metrics of a `BitReport` that alarms are raised from."""
 
     n_codes: int
     n_bits: int

@@ -38,7 +38,7 @@ class Sheet:
 
 def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
     """Return a table with one row per bit, each a link to its part of the page."""
-    columns = list(_figures(sheet, bits[0]))
+    columns = list(_metrics(sheet, bits[0]))
     header = element(
         "tr",
         element("th", "bit", scope="col"),
@@ -61,13 +61,13 @@ def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
 
 def bit_section(sheet: Sheet, bit: int) -> Html:
     """Return both sides of a bit, each with its name, items and words."""
-    figures = ", ".join(
-        f"{name} {value}" for name, value in _figures(sheet, bit).items()
+    metrics = ", ".join(
+        f"{name} {value}" for name, value in _metrics(sheet, bit).items()
     )
     return element(
         "section",
         element("h3", f"Bit {bit}", id=f"bit-{bit}"),
-        element("p", figures, class_="soft"),
+        element("p", metrics, class_="soft"),
         _alike(sheet, bit),
         element("div", *(_side(sheet, bit, side) for side in (0, 1)), class_="sides"),
         class_="card",
@@ -88,11 +88,11 @@ def _overview_row(sheet: Sheet, bit: int) -> Html:
         element("td", text(name) if name else _nameless(sheet, bit))
         for name in sheet.names.get(bit, ("", ""))
     ]
-    figures = [
-        element("td", value, class_="number") for value in _figures(sheet, bit).values()
+    metrics = [
+        element("td", value, class_="number") for value in _metrics(sheet, bit).values()
     ]
     link = element("a", str(bit), href=f"#bit-{bit}")
-    return element("tr", element("td", link), *names, *figures)
+    return element("tr", element("td", link), *names, *metrics)
 
 
 def _nameless(sheet: Sheet, bit: int) -> Html:
@@ -100,19 +100,19 @@ def _nameless(sheet: Sheet, bit: int) -> Html:
     return element("span", "–", title="no significant word" if tested else "no name")
 
 
-def _figures(sheet: Sheet, bit: int) -> dict[str, str]:
-    figures = {
+def _metrics(sheet: Sheet, bit: int) -> dict[str, str]:
+    metrics = {
         "ones": f"{sheet.report.balance[bit]:.1%}",
         "entropy": f"{sheet.report.entropy[bit]:.2f}",
     }
     if sheet.ranking is not None:
-        figures["stability"] = f"{sheet.ranking.stability[bit]:.1%}"
+        metrics["stability"] = f"{sheet.ranking.stability[bit]:.1%}"
         if sheet.ranking.information is not None:
-            figures["information"] = f"{sheet.ranking.information[bit]:.3f}"
-        figures["reliable information"] = (
+            metrics["information"] = f"{sheet.ranking.information[bit]:.3f}"
+        metrics["reliable information"] = (
             f"{sheet.ranking.reliable_information[bit]:.3f}"
         )
-    return figures
+    return metrics
 
 
 def _side(sheet: Sheet, bit: int, side: int) -> Html:
@@ -178,11 +178,11 @@ def _words(sheet: Sheet, bit: int, side: int) -> Html:
 
 def _evidence(word: Word) -> Html:
     p_value = "< 1e-16" if word.p_value < 1e-16 else f"= {word.p_value:.1g}"
-    figures = (
+    metrics = (
         f" {_share(word.share)} against {_share(word.other_share)}, "
         f"z = {word.z:.1f}, p {p_value} "
     )
-    return element("span", element("b", text(word.word)), figures)
+    return element("span", element("b", text(word.word)), metrics)
 
 
 def _share(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The part of the page that shows the report: figures, warnings, histograms."""
+"""The part of the page that shows the report: metrics, warnings, histograms."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def report_section(report: BitReport, notes: Sequence[str] = ()) -> Html:
         "section",
         element("h2", "The code"),
         _warnings([*report.warnings, *map(text, notes)]),
-        element("div", element("dl", *_figures(report)), class_="card"),
+        element("div", element("dl", *_metrics(report)), class_="card"),
         element(
             "div",
             element("div", _distance_chart(report), class_="card"),
@@ -39,8 +39,8 @@ def _warnings(sentences: Sequence[str]) -> Html:
     )
 
 
-def _figures(report: BitReport) -> list[Html]:
-    figures = {
+def _metrics(report: BitReport) -> list[Html]:
+    metrics = {
         "items": f"{report.n_codes:,}",
         "bits": f"{report.n_bits:,}",
         "effective bits": f"{report.effective_bits:.1f}",
@@ -50,10 +50,10 @@ def _figures(report: BitReport) -> list[Html]:
         "largest |correlation|": _decimal(report.largest_correlation),
     }
     if report.separation is not None:
-        figures["separation of classes"] = _decimal(report.separation)
+        metrics["separation of classes"] = _decimal(report.separation)
     return [
         element("div", element("dt", name), element("dd", value))
-        for name, value in figures.items()
+        for name, value in metrics.items()
     ]
 
 

@@ -22,7 +22,7 @@ from fewbits.analysis._taxonomy import (
     unit_rows,
     vector_taxonomy,
 )
-from fewbits.analysis._taxonomy_figures import TaxonomyFigures
+from fewbits.analysis._taxonomy_metrics import TaxonomyMetrics
 from fewbits.analysis._tree_agreement import (
     TaxonomyAgreement,
     TreeAgreement,
@@ -47,7 +47,7 @@ def write_taxonomy_page(
     linkage: str = "average",
     n_permutations: int = 999,
     title: str = "How the classes are related",
-) -> TaxonomyFigures:
+) -> TaxonomyMetrics:
     """Write a page of HTML about class codes and the tree that they make.
 
     The page is one file, without scripts and without anything from the network, in
@@ -74,7 +74,7 @@ def write_taxonomy_page(
 
     Returns
     -------
-    TaxonomyFigures
+    TaxonomyMetrics
         The tree, and what the page tells about it in numbers.
 
     Raises
@@ -120,7 +120,7 @@ def write_taxonomy_page(
         element("h2", "Bit by bit"),
         _bit_table(classes_per_bit(codes, n_bits, tree.names)),
     )
-    return TaxonomyFigures(tree, known, other)
+    return TaxonomyMetrics(tree, known, other)
 
 
 def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:
@@ -133,7 +133,7 @@ def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:
 
 
 def _codebook_section(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Html:
-    figures = {
+    metrics = {
         "different codes": f"{len(np.unique(codes, axis=0)):,}",
         "smallest distance": f"{tree.distances.min():.0f}",
         "mean distance": f"{tree.distances.mean():.1f}",
@@ -141,7 +141,7 @@ def _codebook_section(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Html:
     }
     cells = [
         element("div", element("dt", name), element("dd", value))
-        for name, value in figures.items()
+        for name, value in metrics.items()
     ]
     notes = [element("li", text(note)) for note in _notes(codes, n_bits, tree)]
     warning = element(

@@ -117,14 +117,14 @@ def tree_agreement(
     purities = [Purity(spans, level, "pairs") for level in levels]
     meetings = [_Meetings(d, known) for d in (tree.cophenetic, tree.distances)]
 
-    def figures(taken: IdArray) -> FloatArray:
+    def metrics(taken: IdArray) -> FloatArray:
         # A class takes the place of another: the other way round for the pairs.
         place = np.argsort(taken)
         values = [meeting.correlation(place) for meeting in meetings]
         return np.array(values + [purity.of(taken) for purity in purities])
 
     cophenetic, distances, *pure = measured(
-        figures, len(tree.names), n_permutations, rng
+        metrics, len(tree.names), n_permutations, rng
     )
     sizes = [np.bincount(level) for level in levels]
     purity = tuple(
@@ -226,11 +226,11 @@ def taxonomy_agreement(
         _Matrices(rankdata(first.distances), rankdata(second.distances)),
     ]
 
-    def figures(taken: IdArray) -> FloatArray:
+    def metrics(taken: IdArray) -> FloatArray:
         return np.array([matrices.correlation(taken) for matrices in both])
 
     rng = generator(random_state)
-    found = measured(figures, len(first.names), n_permutations, rng)
+    found = measured(metrics, len(first.names), n_permutations, rng)
     return TaxonomyAgreement(*found)
 
 

@@ -35,7 +35,7 @@ def sentences(report: BitReport, class_sizes: IdArray | None) -> tuple[str, ...]
 def alarms(
     report: CodeUse, n_classes: int | None, *, constant_bits: bool = True
 ) -> tuple[str, ...]:
-    """Return only what nobody wants of fresh codes; see `code_alarms`."""
+    """Return only what nobody wants of fresh codes; see `diagnose_codes`."""
     if report.n_codes < _JUDGED:
         return ()
     found = list(_constant(report)) if constant_bits else []

@@ -44,7 +44,7 @@ from fewbits.bundle._selection import ID_COLUMN, selected
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
 from fewbits.codes._pack import check_unused
-from fewbits.decoding import Calibration, Codebook, Decoded, familiar_radius
+from fewbits.decoding import Calibration, Codebook, Decoded, novelty_radius
 from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.index import FlatIndex, Neighbours, Ranked
@@ -52,8 +52,8 @@ from fewbits.inputs import Input, as_items, check_several
 from fewbits.inputs import read as read_input
 
 Progress = Callable[[int, int], None]
-#: Name in `info` of the distance beyond which a query is foreign to the collection.
-RADIUS = "familiar_radius"
+#: Name in `info` of the distance beyond which a query is unknown to the collection.
+RADIUS = "novelty_radius"
 #: Name in `info` of the columns that vectors lay in side by side.
 FEATURE_NAMES = "feature_names"
 #: Names in `info` of how `fewbits tune` found that the collection is best searched.
@@ -350,15 +350,15 @@ class Bundle:
         info = {name: x for name, x in self.info.items() if name != RADIUS}
         return replace(self, items=items, info=info)
 
-    def with_familiar_radius(self, groups: ArrayLike) -> Self:
-        """Return this bundle with the distance beyond which queries are foreign to it.
+    def with_novelty_radius(self, groups: ArrayLike) -> Self:
+        """Return this bundle with the distance beyond which queries are unknown to it.
 
         Parameters
         ----------
         groups : array-like of shape (n_items,)
-            Fine classes of the items; see `fewbits.decoding.familiar_radius`.
+            Fine classes of the items; see `fewbits.decoding.novelty_radius`.
         """
-        radius = familiar_radius(self.collection.codes, groups)
+        radius = novelty_radius(self.collection.codes, groups)
         return replace(self, info={**self.info, RADIUS: radius})
 
     def prefix(self, n_bits: int) -> Self:
@@ -402,8 +402,8 @@ class Bundle:
         )
 
     @property
-    def familiar_radius(self) -> int | None:
-        """The distance beyond which queries are foreign, None when it is not known."""
+    def novelty_radius(self) -> int | None:
+        """The distance beyond which queries are unknown, None when it is not known."""
         return self.info.get(RADIUS)
 
     @property
@@ -433,7 +433,7 @@ class Bundle:
         """Return the `k` items nearest to each raw query by Hamming distance.
 
         Never ranked again, also where that was tuned: see `search_reranked` for better
-        distances, and `answers` for what was found with its columns.
+        distances, and `search_records` for what was found with its columns.
 
         Parameters
         ----------
@@ -526,7 +526,7 @@ class Bundle:
             query_vectors=None if vectors is None else features,
         )
 
-    def find_class(
+    def search_by_example(
         self,
         examples: ArrayLike | Sequence[Any] = (),
         counterexamples: ArrayLike | Sequence[Any] = (),
@@ -580,7 +580,7 @@ class Bundle:
         >>> from fewbits.learners import LSH
         >>> X = np.repeat(np.eye(4), 25, axis=0)  # 4 classes of 25 items
         >>> bundle = Bundle(LSH(n_bits=64, random_state=0).fit(X).encoder_)
-        >>> bundle.with_items(X).find_class(ids=[50, 51], k=3).ids
+        >>> bundle.with_items(X).search_by_example(ids=[50, 51], k=3).ids
         array([52, 53, 54])
         """
         members, others = self._given(examples), self._given(counterexamples)
@@ -609,9 +609,9 @@ class Bundle:
         *,
         decoder: str = "soft",
         radius: int = 1,
-        budget: int = 1000,
+        max_queries: int = 1000,
         order: str = "ranks",
-        foreign_rate: float | None = None,
+        max_false_accept_rate: float | None = None,
     ) -> Decoded:
         """Return the class of each raw item, or that it is none of them.
 
@@ -624,20 +624,20 @@ class Bundle:
         decoder : str, default="soft"
             "soft", the nearest class code by reliability, which is the most probable
             class; "nearest" by Hamming distance; the same within "bounded" `radius` or
-            not at all; "exact"ly a class code or none; or "ordered", which guesses up
-            to `budget` codes.
+            not at all; "exact"ly a class code or none; or "orbgrand", which guesses up
+            to `max_queries` codes.
         radius : int, default=1
-        budget : int, default=1000
+        max_queries : int, default=1000
         order : {"ranks", "costs"}, default="ranks"
-            What "ordered" guesses go by, see `fewbits.decoding.decode_ordered`.
-        foreign_rate : float, default=None
+            What "orbgrand" guesses go by, see `fewbits.decoding.decode_orbgrand`.
+        max_false_accept_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
-            a class: so near that no more than this share of foreign items is expected
+            a class: so near that no more than this share of unknown items is expected
             to be. It is a share of all possible codes, see
             `fewbits.decoding.predicted_region`, and of items of known classes that play
-            foreign ones, where `calibration` has them, see
-            `fewbits.decoding.hidden_class_rates`: the smaller radius counts. A rate
-            finer than one of these items is that of one. Real foreign items are often
+            unknown ones, where `calibration` has them, see
+            `fewbits.decoding.leave_one_class_out_rates`: the smaller radius counts. A rate
+            finer than one of these items is that of one. Real unknown items are often
             accepted several times as often. None accepts all.
 
         Returns
@@ -658,9 +658,9 @@ class Bundle:
             features,
             decoder=decoder,
             radius=radius,
-            budget=budget,
+            max_queries=max_queries,
             order=order,
-            foreign_rate=foreign_rate,
+            max_false_accept_rate=max_false_accept_rate,
         )
 
     @property
@@ -719,7 +719,7 @@ class Bundle:
             )
         return self.items
 
-    def answers(
+    def search_records(
         self,
         queries: ArrayLike | Sequence[Any],
         k: int = 10,

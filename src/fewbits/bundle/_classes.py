@@ -13,12 +13,12 @@ from fewbits.decoding import (
     Calibration,
     Codebook,
     Decoded,
-    KnownRegion,
-    careful_region,
+    AcceptanceRegion,
+    conservative_region,
     decode_bounded,
     decode_exact,
     decode_nearest,
-    decode_ordered,
+    decode_orbgrand,
     decode_soft,
     label_scores,
     learn_classes,
@@ -26,7 +26,7 @@ from fewbits.decoding import (
     top_classes,
     vote,
 )
-from fewbits.decoding._hidden_classes import check_rate
+from fewbits.decoding._leave_one_class_out import check_rate
 from fewbits.decoding._vote import ballots_of, label_shares, nearest_ballots
 from fewbits.errors import ArgumentError
 
@@ -41,7 +41,7 @@ _HALF = 0.5  # of the voters
 SEVERAL_LABELS, LABEL_THRESHOLD = "several_labels", "label_threshold"
 #: Name in `info` of the number of classes whose code was another's and was changed.
 REPAIRED = "repaired_classes"
-DECODERS = ("exact", "bounded", "nearest", "soft", "ordered")
+DECODERS = ("exact", "bounded", "nearest", "soft", "orbgrand")
 
 
 def decode(
@@ -50,37 +50,37 @@ def decode(
     *,
     decoder: str = "soft",
     radius: int = 1,
-    budget: int = 1000,
+    max_queries: int = 1000,
     order: str = "ranks",
-    foreign_rate: float | None = None,
+    max_false_accept_rate: float | None = None,
 ) -> Decoded:
-    """Return the classes of features by one of the decoders, and none for foreign."""
-    found = _decoded(bundle, features, decoder, radius, budget, order)
-    if foreign_rate is None:
+    """Return the classes of features by one of the decoders, and none for unknown."""
+    found = _decoded(bundle, features, decoder, radius, max_queries, order)
+    if max_false_accept_rate is None:
         return found
-    region = known_by(bundle.classes, foreign_rate, bundle.calibration)
+    region = known_by(bundle.classes, max_false_accept_rate, bundle.calibration)
     return found.only(region.accepts(bundle.encoder.encode(features)))
 
 
 def known_by(
     book: Codebook, rate: float, calibration: Calibration | None
-) -> KnownRegion:
-    """Return what is near enough to a class that few foreign items are.
+) -> AcceptanceRegion:
+    """Return what is near enough to a class that few unknown items are.
 
-    By `fewbits.decoding.careful_region`: as items of classes that played foreign ones
+    By `fewbits.decoding.conservative_region`: as items of classes that played unknown ones
     tell and as the space of codes does.
 
     Parameters
     ----------
     book : Codebook
     rate : float
-        Share of foreign items that may be accepted, between 0 and 1.
+        Share of unknown items that may be accepted, between 0 and 1.
     calibration : Calibration or None
         Of the codebook.
 
     Returns
     -------
-    KnownRegion
+    AcceptanceRegion
 
     Warns
     -----
@@ -92,15 +92,15 @@ def known_by(
     ArgumentError
         When the rate is out of range, or codes are too short for it.
     """
-    check_rate(rate, "foreign_rate")
+    check_rate(rate, "max_false_accept_rate")
     hidden = None if calibration is None else calibration.hidden
-    return careful_region(book.codes, book.n_bits, rate, hidden)
+    return conservative_region(book.codes, book.n_bits, rate, hidden)
 
 
 def by_code_space(bundle: "Bundle") -> "Bundle":
-    """Return the bundle without what known classes tell of foreign items.
+    """Return the bundle without what known classes tell of unknown items.
 
-    A `foreign_rate` then is a share of all possible codes.
+    A `max_false_accept_rate` then is a share of all possible codes.
     """
     if bundle.calibration is None:
         return bundle
@@ -112,7 +112,7 @@ def _decoded(
     features: NDArray[Any],
     decoder: str,
     radius: int,
-    budget: int,
+    max_queries: int,
     order: str,
 ) -> Decoded:
     encoder, book, zero = bundle.encoder, bundle.classes, bundle.encoder.zero_bit
@@ -126,8 +126,8 @@ def _decoded(
         "soft": lambda scores: decode_soft(
             book, _log_odds(scores, bundle.calibration), zero_bit=zero
         ),
-        "ordered": lambda scores: decode_ordered(
-            book, scores, budget, order=order, zero_bit=zero
+        "orbgrand": lambda scores: decode_orbgrand(
+            book, scores, max_queries, order=order, zero_bit=zero
         ),
     }
     if decoder in by_codes:
@@ -156,7 +156,7 @@ def class_answers(
         calibrated, and none where it is not. Without calibration scores are taken for
         log-odds as they are, which makes most items look too sure.
     **options
-        `decoder`, `radius`, `budget`, `order` and `foreign_rate`, as in
+        `decoder`, `radius`, `max_queries`, `order` and `max_false_accept_rate`, as in
         `Bundle.classify`. By the default the class is also the most probable one.
 
     Returns
@@ -214,7 +214,7 @@ def label_answers(
     -------
     list of dict
         ``labels``, the names of those that the item has, best first, where items were
-        kept aside to learn the least score of a label from; and ``ranked``, a list of
+        held out to learn the least score of a label from; and ``ranked``, a list of
         ``label`` and ``score``, see `fewbits.decoding.label_scores`.
 
     Raises

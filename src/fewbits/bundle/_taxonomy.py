@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewbits.analysis import TaxonomyFigures, write_taxonomy_page
+from fewbits.analysis import TaxonomyMetrics, write_taxonomy_page
 from fewbits.bundle._hand_files import read_by_hand
 from fewbits.decoding import Codebook
 from fewbits.errors import ArgumentError
@@ -77,7 +77,7 @@ def write_taxonomy(
     bundle: "Bundle",
     path: str | Path,
     known: Mapping[str, Sequence[str]] | None = None,
-) -> TaxonomyFigures:
+) -> TaxonomyMetrics:
     """Write a page about the codes of the classes and the tree that they make.
 
     Parameters
@@ -91,7 +91,7 @@ def write_taxonomy(
 
     Returns
     -------
-    fewbits.analysis.TaxonomyFigures
+    fewbits.analysis.TaxonomyMetrics
 
     Raises
     ------

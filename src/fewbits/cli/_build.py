@@ -79,7 +79,7 @@ def build(
 
     Texts, paths of images and the columns of a table are kept beside the codes. From
     labels `search` also learns how far a query may be from everything before it is
-    foreign.
+    unknown.
 
     Example: fewbits build my-bundle products.csv --column text --id sku --labels kind
 
@@ -110,7 +110,7 @@ def build(
     if source.labels is not None and source.labels.ndim == 1:
         groups = source.labels.tolist()
         if len(set(groups)) > 1:
-            built = built.with_familiar_radius(groups)
+            built = built.with_novelty_radius(groups)
     folder = output or bundle
     built.save(folder)
     if as_json:

@@ -20,16 +20,16 @@ from fewbits.cli._options import (
 )
 from fewbits.errors import ArgumentError
 
-#: How `KnownRegion.model` reads in a sentence.
+#: How `AcceptanceRegion.model` reads in a sentence.
 _MODELS = {
-    "hidden classes": "known classes that played foreign ones",
+    "leave-one-class-out": "known classes, each left out in turn",
     "uniform": "the share of all codes",
 }
 #: How much of all codes may be near some class before it is told.
 _LARGE_SHARE = 0.05
 _N_VOTES = 10
 #: The decoder that an option is of.
-_NEEDED = {"--radius": "bounded", "--budget": "ordered", "--order": "ordered"}
+_NEEDED = {"--radius": "bounded", "--max-queries": "orbgrand", "--order": "orbgrand"}
 _HEADINGS = {
     "distance": "bits that differ",
     "classes": "most probable classes",
@@ -66,28 +66,28 @@ def classify(
         int | None,
         typer.Option(help="Bits that the bounded decoder forgives; 1 when not given."),
     ] = None,
-    budget: Annotated[
+    max_queries: Annotated[
         int | None,
         typer.Option(
-            help="Guesses that the ordered decoder makes; 1000 when not given."
+            help="Guesses that the orbgrand decoder makes; 1000 when not given."
         ),
     ] = None,
     order: Annotated[
         str | None,
         typer.Option(
-            help="What the ordered decoder's guesses go by: ranks of the scores, the "
+            help="What the orbgrand decoder's guesses go by: ranks of the scores, the "
             "same for all items, or costs, which finds what soft does and takes "
             "longer; ranks when not given."
         ),
     ] = None,
-    foreign_rate: Annotated[
+    max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
             help="Reject an item as of no class unless its code is so near to that of "
-            "a class that at most this share of foreign items is expected there; 0.05 "
+            "a class that at most this share of unknown items is expected there; 0.05 "
             "is a start. Estimated from the code space, and from items that 'fewbits "
-            "fit' kept aside, whose classes play foreign ones: the more careful of the "
-            "two counts. Real foreign items are often accepted several times as often; "
+            "fit' held out, whose classes play unknown ones: the more careful of the "
+            "two counts. Real unknown items are often accepted several times as often; "
             "try some of yours. "
             "What is accepted is told below the table, and as 'accepted' with --json."
         ),
@@ -96,8 +96,8 @@ def classify(
         bool,
         typer.Option(
             "--code-space",
-            help="Estimate --foreign-rate from the code space, also where items were "
-            "kept aside.",
+            help="Estimate --max-false-accept-rate from the code space, also where items were "
+            "held out.",
         ),
     ] = False,
     top: Annotated[
@@ -139,7 +139,7 @@ def classify(
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
-    Example: fewbits classify my-bundle "how to knit a sock" --foreign-rate 0.05
+    Example: fewbits classify my-bundle "how to knit a sock" --max-false-accept-rate 0.05
 
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
 
@@ -160,11 +160,11 @@ def classify(
     options: dict[str, Any] = {
         "--decoder": decoder,
         "--radius": radius,
-        "--budget": budget,
+        "--max-queries": max_queries,
         "--order": order,
     }
     if labels is not None:
-        options |= {"--top": top or None, "--foreign-rate": foreign_rate}
+        options |= {"--top": top or None, "--max-false-accept-rate": max_false_accept_rate}
         check_unused(options, "the codes of classes, --labels has votes")
         if linear:
             check_unused({"-k": k}, "votes, not --linear")
@@ -173,18 +173,18 @@ def classify(
     for option, needed in _NEEDED.items():
         if decoder != needed:
             check_unused({option: options[option]}, f"--decoder {needed}")
-    if foreign_rate is None:
-        check_unused({"--code-space": code_space or None}, "--foreign-rate")
+    if max_false_accept_rate is None:
+        check_unused({"--code-space": code_space or None}, "--max-false-accept-rate")
     loaded = Bundle.load(bundle, items=labels is not None)
     if code_space:
         loaded = by_code_space(loaded)
     several = labels is None and loaded.info.get(SEVERAL_LABELS)
     if several:
         check_unused(
-            {**options, "--foreign-rate": foreign_rate},
+            {**options, "--max-false-accept-rate": max_false_accept_rate},
             "items of one class each, those of this bundle have several labels",
         )
-    region = _region_of(loaded, foreign_rate)
+    region = _region_of(loaded, max_false_accept_rate)
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
         asked = read_for(loaded, source, column, skip_blank=skip_blank).values
@@ -203,7 +203,7 @@ def classify(
             if value is not None
         }
         answers = class_answers(
-            loaded, asked, **given, foreign_rate=foreign_rate, top=top
+            loaded, asked, **given, max_false_accept_rate=max_false_accept_rate, top=top
         )
     rows = [{"item": item_label(asked, i), **each} for i, each in enumerate(answers)]
     if as_json:
@@ -227,19 +227,19 @@ def _notes(
     if region:
         yield (
             f"accepted is what differs in at most {region['radius']} bits from a "
-            f"class, as {region['predicted_rate']:.2g} of foreign items are expected "
+            f"class, as {region['predicted_rate']:.2g} of unknown items are expected "
             f"to by {_MODELS[region['model']]}; real ones often do several times as "
             "often, so try some"
         )
     elif (radius := _radius_of(options)) is not None:
-        from fewbits.decoding import known_region
+        from fewbits.decoding import acceptance_region
 
         book = bundle.classes
-        share = known_region(book.codes, book.n_bits, radius).predicted_rate
+        share = acceptance_region(book.codes, book.n_bits, radius).predicted_rate
         if share > _LARGE_SHARE:
             yield (
                 f"{share:.0%} of all codes differ in at most {radius} bits from a "
-                "class, and foreign items do more often; longer codes leave more room"
+                "class, and unknown items do more often; longer codes leave more room"
             )
 
 

@@ -21,7 +21,7 @@ NAMES = (
     "encode",
     "build",
     "search",
-    "novel",
+    "like",
     "classify",
     "evaluate",
     "inspect",

@@ -69,7 +69,7 @@ def demo(
     typer.echo(f"\nAll of it lies in {output}. Ask it yourself:")
     question = "cannot sleep at night"
     typer.echo(f"  {command_line('search', output, question, '--rerank')}")
-    typer.echo(f"  {command_line('novel', output, 'dog bite', 'cat bite')}")
+    typer.echo(f"  {command_line('like', output, 'dog bite', 'cat bite')}")
     typer.echo(f"  {command_line('inspect', output, '--bits')}")
 
 

@@ -140,17 +140,17 @@ def inspect(
     if taxonomy is not None:
         related = write_taxonomy(loaded, taxonomy, known).summary()
     if as_json:
-        bit_figures = None if report is None else report.summary()
-        asked = {"bits": bit_figures, "bound": distances, "taxonomy": related}
-        made = {name: figures for name, figures in asked.items() if figures is not None}
+        bit_metrics = None if report is None else report.summary()
+        asked = {"bits": bit_metrics, "bound": distances, "taxonomy": related}
+        made = {name: metrics for name, metrics in asked.items() if metrics is not None}
         print_json({**summary, **made})
         return
     _print_values(str(bundle), summary)
     typer.echo("every file matches its checksum")
     if report is not None:
-        figures = report.summary()
-        warnings = figures.pop("warnings")
-        _print_values("bits", figures)
+        metrics = report.summary()
+        warnings = metrics.pop("warnings")
+        _print_values("bits", metrics)
         for warning in warnings:
             say(f"note: {warning}")
     if distances is not None:

@@ -87,26 +87,26 @@ def search(
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN
     if n_more > 0:
         asked = asked[:_MOST_SHOWN]
-    answers = loaded.answers(asked, k, rerank=rerank, filter=filter)
+    answers = loaded.search_records(asked, k, rerank=rerank, filter=filter)
     for i, hits in enumerate(answers):
         # Re-ranked distances are of another kind, and conditions hide what is near.
         comparable = not (rerank or filter)
-        foreign = _foreign(hits, loaded.familiar_radius if comparable else None)
+        unknown = _out_of_distribution(hits, loaded.novelty_radius if comparable else None)
         if as_json:
             found = {"query": item_label(asked, i, "query"), "hits": hits}
-            print_json(found if foreign is None else {**found, "foreign": foreign})
+            print_json(found if unknown is None else {**found, "out_of_distribution": unknown})
             continue
         print_hits(item_label(asked, i, "query"), hits)
-        if foreign:
+        if unknown:
             say(
                 f"note: nothing like it is known: the nearest is more than "
-                f"{loaded.familiar_radius} bits away"
+                f"{loaded.novelty_radius} bits away"
             )
     if n_more > 0:
         say(f"note: {n_more:,} more queries; --json prints the answers to all")
 
 
-def _foreign(hits: list[Any], radius: int | None) -> bool | None:
+def _out_of_distribution(hits: list[Any], radius: int | None) -> bool | None:
     """Tell whether even the nearest item is far away; None where nobody knows."""
     if radius is None or not hits:
         return None

@@ -9,21 +9,21 @@ are zero, so they never contribute to a distance, and a prefix of a code is a co
 from fewbits.codes._hamming import (
     MAX_BITS,
     Neighbours,
-    Ranges,
+    RangeSearchResult,
     hamming_distances,
     hamming_topk,
-    hamming_within,
+    hamming_range_search,
 )
 from fewbits.codes._pack import as_codes, n_bytes, pack, prefix, unpack
 
 __all__ = [
     "MAX_BITS",
     "Neighbours",
-    "Ranges",
+    "RangeSearchResult",
     "as_codes",
     "hamming_distances",
     "hamming_topk",
-    "hamming_within",
+    "hamming_range_search",
     "n_bytes",
     "pack",
     "prefix",

@@ -16,10 +16,10 @@ from fewbits.errors import ArgumentError, CodeError
 __all__ = [
     "MAX_BITS",
     "Neighbours",
-    "Ranges",
+    "RangeSearchResult",
     "hamming_distances",
     "hamming_topk",
-    "hamming_within",
+    "hamming_range_search",
 ]
 
 
@@ -33,7 +33,7 @@ class Neighbours(NamedTuple):
         return one_line(self)
 
 
-class Ranges(NamedTuple):
+class RangeSearchResult(NamedTuple):
     """Everything within a radius of every query, as in a CSR matrix.
 
     The neighbours of query ``q`` are ``ids[offsets[q]:offsets[q + 1]]``, nearest first.
@@ -135,13 +135,13 @@ def hamming_topk(
     return Neighbours(pad(distances, k), pad(rows, k))
 
 
-def hamming_within(
+def hamming_range_search(
     queries: CodeArray,
     database: CodeArray,
     radius: int,
     *,
     allowed: ArrayLike | None = None,
-) -> Ranges:
+) -> RangeSearchResult:
     """Find every code at most `radius` bits away from each query.
 
     Parameters
@@ -155,7 +155,7 @@ def hamming_within(
 
     Returns
     -------
-    Ranges
+    RangeSearchResult
         ``offsets`` (n_queries + 1,), ``distances`` int32 and ``ids`` int64, ordered by
         (distance, row) within each query.
 
@@ -163,7 +163,7 @@ def hamming_within(
     --------
     >>> import numpy as np
     >>> database = np.array([[0b0000], [0b0111], [0b0001]], dtype=np.uint8)
-    >>> hamming_within(database[:1], database, radius=1).ids
+    >>> hamming_range_search(database[:1], database, radius=1).ids
     array([0, 2])
     """
     queries, database = _same_width(queries, database)
@@ -180,7 +180,7 @@ def hamming_within(
     _kernels.hamming_within_fill(
         queries, database, radius, mask, offsets, distances, rows, threads
     )
-    return Ranges(offsets, distances, rows)
+    return RangeSearchResult(offsets, distances, rows)
 
 
 def _same_width(queries: CodeArray, database: CodeArray) -> tuple[CodeArray, CodeArray]:

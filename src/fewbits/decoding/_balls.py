@@ -13,7 +13,7 @@ _PAIRS = 1 << 22  # distances held at once
 _SMALLEST = 1e-250  # quotients of probabilities below this are no longer precise
 
 
-def ball_shares(flips: FloatArray) -> FloatArray:
+def hamming_ball_volumes(flips: FloatArray) -> FloatArray:
     """Return the probability of the ball of each radius around each code.
 
     Parameters
@@ -42,7 +42,7 @@ class Balls:
         self._codes, self._flips, self._radius = codes, flips, radius
         self._n_bits = flips.shape[1]
         self._at_once = _TABLE // ((self._n_bits + 1) * (radius + 1))
-        shares = ball_shares(flips)[:, radius]
+        shares = hamming_ball_volumes(flips)[:, radius]
         self._total = shares.sum()
         self._weights = shares / self._total if self._total else shares
 

@@ -11,7 +11,7 @@ from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes import unpack
 from fewbits.decoding._codebook import Codebook
-from fewbits.decoding._hidden_classes import HiddenRates
+from fewbits.decoding._leave_one_class_out import FalseAcceptRates
 from fewbits.decoding._items import item_scores
 from fewbits.errors import ArgumentError
 
@@ -33,15 +33,15 @@ class Calibration:
     none : float
         Prior probability that an item belongs to no class, 0 or more and below 1. The
         code of such an item is a uniformly random one.
-    hidden : HiddenRates or None
-        How often foreign items are accepted within each radius, where known classes
-        played foreign ones.
+    hidden : FalseAcceptRates or None
+        How often unknown items are accepted within each radius, where known classes
+        played unknown ones.
     """
 
     scale: float
     shifts: FloatArray
     none: float = 0.0
-    hidden: HiddenRates | None = None
+    hidden: FalseAcceptRates | None = None
 
     def __repr__(self) -> str:
         return one_line(self)

@@ -6,12 +6,12 @@ import numpy as np
 
 from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
 from fewbits.decoding._calibration import Calibration
-from fewbits.decoding._hidden_classes import HiddenRates
+from fewbits.decoding._leave_one_class_out import FalseAcceptRates
 from fewbits.errors import ArtefactError
 
 FORMAT = "fewbits-calibration-1"
 #: Not in the files of all bundles.
-_HIDDEN, _N_HIDDEN = "hidden_class_rates", "hidden_items"
+_HIDDEN, _N_HIDDEN = "leave_one_class_out_rates", "left_out_items"
 
 
 def calibration_bytes(calibration: Calibration) -> bytes:
@@ -74,15 +74,15 @@ def load_calibration(path: str | Path) -> Calibration:
     return found
 
 
-def _hidden(tensors: Tensors) -> HiddenRates | None:
+def _hidden(tensors: Tensors) -> FalseAcceptRates | None:
     """Return how often hidden classes are accepted, if the file knows."""
     if _HIDDEN not in tensors:
         return None
     rates, errors = np.asarray(tensors[_HIDDEN], np.float64)
-    return HiddenRates(rates, errors, int(tensors[_N_HIDDEN].item()))
+    return FalseAcceptRates(rates, errors, int(tensors[_N_HIDDEN].item()))
 
 
-def _sound(hidden: HiddenRates | None, n_bits: int) -> bool:
+def _sound(hidden: FalseAcceptRates | None, n_bits: int) -> bool:
     if hidden is None:
         return True
     rates, errors, n_items = hidden

@@ -13,7 +13,7 @@ from fewbits._files import atomic_write
 from fewbits._frozen import Immutable
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.codes import prefix
-from fewbits.decoding._chunks import ChunkTables
+from fewbits.decoding._multi_index import MultiIndexHashing
 from fewbits.decoding._class_codes import check_capacity, class_codes
 from fewbits.decoding._code_table import CodeTable
 from fewbits.decoding._names import as_names, find_names, name_tensors, names_at
@@ -263,9 +263,9 @@ class Codebook(Immutable):
         return CodeTable(self.codes, self.n_bits)
 
     @cached_property
-    def chunks(self) -> ChunkTables:
+    def multi_index(self) -> MultiIndexHashing:
         """The tables with which decoders find near codes among very many."""
-        return ChunkTables(self.codes, self.n_bits)
+        return MultiIndexHashing(self.codes, self.n_bits)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Tables that are derived from the codes and kept would not follow a change.

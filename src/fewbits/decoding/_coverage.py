@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_count, whole_number
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, hamming_topk, pack, unpack
-from fewbits.decoding._balls import Balls, ball_shares
-from fewbits.decoding._cube import MAX_CUBE_BITS, cube_shares
+from fewbits.decoding._balls import Balls, hamming_ball_volumes
+from fewbits.decoding._cube import MAX_CUBE_BITS, hypercube_volumes
 from fewbits.errors import ArgumentError, CodeError
 
 FloatArray = NDArray[np.float64]
@@ -59,7 +59,7 @@ def covered_share(
         The largest Hamming distance that is near.
     ones : array-like of shape (n_bits,), default=None
         Probability of a 1 for each bit of a random code, bits being independent; such
-        as `bit_shares` of known items. None makes all codes equally likely.
+        as `bit_marginals` of known items. None makes all codes equally likely.
     n_samples : int, default=20_000
         Drawn where the balls overlap and codes have more than 20 bits.
     random_state : int, Generator or None, default=0
@@ -141,7 +141,7 @@ class Space:
 
             radii = np.arange(self.n_bits + 1)
             return np.asarray(len(self.codes) * bdtr(radii, self.n_bits, 0.5))
-        return np.asarray(ball_shares(self.flips).sum(axis=0))
+        return np.asarray(hamming_ball_volumes(self.flips).sum(axis=0))
 
     def coverage(self, radius: int) -> Coverage:
         """Return the probability of all that lies within `radius`."""
@@ -159,7 +159,7 @@ class Space:
 
     @cached_property
     def _cube(self) -> FloatArray:
-        return cube_shares(self.codes, self.n_bits, self.ones)
+        return hypercube_volumes(self.codes, self.n_bits, self.ones)
 
     @cached_property
     def _smallest_distance(self) -> int:
@@ -168,7 +168,7 @@ class Space:
         return int(hamming_topk(self.codes, self.codes, 2).distances[:, 1].min())
 
 
-def bit_shares(codes: CodeArray, n_bits: int) -> FloatArray:
+def bit_marginals(codes: CodeArray, n_bits: int) -> FloatArray:
     """Return how often each bit is set, as probabilities that are never 0 or 1.
 
     Parameters
@@ -187,7 +187,7 @@ def bit_shares(codes: CodeArray, n_bits: int) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> bit_shares(np.array([[0b10], [0b11]], np.uint8) << 6, 2)
+    >>> bit_marginals(np.array([[0b10], [0b11]], np.uint8) << 6, 2)
     array([0.75, 0.5 ])
     """
     codes = as_codes(codes, n_bits=n_bits)

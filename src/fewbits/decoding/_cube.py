@@ -9,7 +9,7 @@ from fewbits.codes import unpack
 MAX_CUBE_BITS = 20  # a million codes
 
 
-def cube_shares(
+def hypercube_volumes(
     codes: CodeArray, n_bits: int, ones: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the probability of all codes within each radius, from 0 to `n_bits`."""

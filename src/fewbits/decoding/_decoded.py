@@ -51,7 +51,7 @@ class Decoded:
         Parameters
         ----------
         accepted : ndarray of bool of shape (n,)
-            As `KnownRegion.accepts` gives it.
+            As `AcceptanceRegion.accepts` gives it.
         """
         distances = np.where(accepted, self.distances, -1).astype(np.int32)
         rows, ties = np.where(accepted, self.rows, -1), np.where(accepted, self.ties, 0)

@@ -39,14 +39,14 @@ class Guesses:
     found : Answers
     """
 
-    def __init__(self, codebook: Codebook, said: Reliabilities, budget: int) -> None:
+    def __init__(self, codebook: Codebook, said: Reliabilities, max_queries: int) -> None:
         self._codebook, self._said, self._table = codebook, said, codebook.table
         order = np.argsort(said.costs, axis=1, kind="stable")
         self.costs = np.take_along_axis(said.costs, order, axis=1)
         self.words = self._table.words[order]
         self._keys = self._table.keys(said.codes)
         self.found = Answers.none(len(said.codes))
-        self.found.lookups[:] = budget  # of the items that nothing is found for
+        self.found.lookups[:] = max_queries  # of the items that nothing is found for
 
     def open_blocks(self, size: int) -> Iterator[IdArray]:
         """Yield the items that nothing was found for, some at a time."""

@@ -121,7 +121,7 @@ def _look_up(codebook: Codebook, codes: CodeArray, work: int) -> Answers:
     found = Answers.none(len(codes))
     for block in spans(len(codes), min(_QUERIES, _PAIRS // max(1, work))):
         queries = np.arange(len(codes))[block]
-        found.put(queries, codebook.chunks.nearest(codes[block], codebook.n_bits, work))
+        found.put(queries, codebook.multi_index.nearest(codes[block], codebook.n_bits, work))
     rest = np.flatnonzero(found.rows < 0)
     found.put(rest, compare_all(codebook, codes[rest]))
     return found

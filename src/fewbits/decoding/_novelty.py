@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 _BLOCK = 64  # queries whose distances to everything are held at once
 
 
-def familiar_radius(
+def novelty_radius(
     codes: CodeArray,
     groups: ArrayLike,
     *,
@@ -25,7 +25,7 @@ def familiar_radius(
     Each sampled item plays something new: its own group is hidden, and the distance to
     its nearest neighbour elsewhere is noted. The returned radius covers the share
     `coverage` of them. A query with no code within it is farther from the collection
-    than almost any group of the collection is from the rest, so it is foreign.
+    than almost any group of the collection is from the rest, so it is unknown.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def familiar_radius(
     --------
     >>> import numpy as np
     >>> codes = np.array([[0], [1], [3], [7]], dtype=np.uint8)
-    >>> familiar_radius(codes, ["a", "b", "c", "d"])
+    >>> novelty_radius(codes, ["a", "b", "c", "d"])
     1
     """
     codes = as_codes(codes)

@@ -8,25 +8,25 @@ from numpy.typing import ArrayLike
 from fewbits._checks import check_count
 from fewbits._typing import CodeArray
 from fewbits.decoding._coverage import Coverage, Space
-from fewbits.decoding._hidden_classes import check_rate
-from fewbits.decoding._known_region import KnownRegion
+from fewbits.decoding._leave_one_class_out import check_rate
+from fewbits.decoding._acceptance_region import AcceptanceRegion
 from fewbits.errors import ArgumentError
 
 _ERRORS = 3  # standard errors that an estimate must stay below a rate
 
 
-def known_region(
+def acceptance_region(
     class_codes: CodeArray,
     n_bits: int,
     radius: int = 0,
     *,
     ones: ArrayLike | None = None,
     random_state: Any = 0,
-) -> KnownRegion:
+) -> AcceptanceRegion:
     """Accept what lies within a given radius of a class code.
 
     The paper uses radius 1 in its introduction and radius 0, the very code of a class,
-    in its section 4.3. There is nothing to tune, and no foreign item is needed; but
+    in its section 4.3. There is nothing to tune, and no unknown item is needed; but
     codes must be long enough for most of them to be no class's: see `predicted_rate`,
     which is near 1 where ``2**n_bits`` comes close to the number of classes.
 
@@ -38,13 +38,13 @@ def known_region(
         Length of the codes.
     radius : int, default=0
     ones : array-like of shape (n_bits,), default=None
-        Probability of a 1 for each bit of a foreign code, see `covered_share`.
+        Probability of a 1 for each bit of an unknown code, see `covered_share`.
     random_state : int, Generator or None, default=0
         Seeds the estimate of `predicted_rate`, where it needs one.
 
     Returns
     -------
-    KnownRegion
+    AcceptanceRegion
 
     Raises
     ------
@@ -62,7 +62,7 @@ def known_region(
     --------
     >>> import numpy as np
     >>> codes = np.array([[0b00000000], [0b11110000]], np.uint8)
-    >>> region = known_region(codes, 8, radius=1)
+    >>> region = acceptance_region(codes, 8, radius=1)
     >>> region.accepts(np.array([[0b01110000], [0b00110000]], np.uint8))
     array([ True, False])
     >>> region.predicted_rate  # 18 of 256
@@ -82,14 +82,14 @@ def predicted_region(
     ones: ArrayLike | None = None,
     n_samples: int = 20_000,
     random_state: Any = 0,
-) -> KnownRegion:
+) -> AcceptanceRegion:
     """Accept within the largest radius whose rate of false acceptance is low enough.
 
     The rate is that of random codes, and known before any item is seen: the share of
     the space near the class codes, see `covered_share`. It says how often something
-    with an arbitrary code is accepted. Real foreign items have bits that depend on each
+    with an arbitrary code is accepted. Real unknown items have bits that depend on each
     other, as those of known items do, and lie nearer to known codes than random ones:
-    they are accepted several times as often. `hidden_class_region` takes known items to
+    they are accepted several times as often. `leave_one_class_out_region` takes known items to
     predict that.
 
     Parameters
@@ -101,7 +101,7 @@ def predicted_region(
     rate : float
         Share of random codes that may be accepted, between 0 and 1.
     ones : array-like of shape (n_bits,), default=None
-        Probability of a 1 for each bit of a random code; `bit_shares` of known items
+        Probability of a 1 for each bit of a random code; `bit_marginals` of known items
         are nearer to the truth than equally likely codes, for which None stands.
     n_samples : int, default=20_000
         For shares that must be estimated. Such a share counts as low enough when three
@@ -110,7 +110,7 @@ def predicted_region(
 
     Returns
     -------
-    KnownRegion
+    AcceptanceRegion
 
     Raises
     ------
@@ -142,8 +142,8 @@ def predicted_region(
 
 def _region(
     space: Space, radius: int, coverage: Coverage, ones: ArrayLike | None
-) -> KnownRegion:
-    return KnownRegion(
+) -> AcceptanceRegion:
+    return AcceptanceRegion(
         space.codes,
         space.n_bits,
         radius,

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from fewbits import _kernels
 from fewbits._typing import CodeArray, IdArray
-from fewbits.codes import hamming_topk, hamming_within
+from fewbits.codes import hamming_topk, hamming_range_search
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._decoded import Answers, first_of_each
 from fewbits.decoding._reliability import Reliabilities, pair_costs
@@ -76,7 +76,7 @@ def _cheapest(
     codebook: Codebook, said: Reliabilities, items: IdArray, radius: int
 ) -> Answers:
     """Compute the costs of all classes within a radius."""
-    offsets, distances, rows = hamming_within(said.codes[items], codebook.codes, radius)
+    offsets, distances, rows = hamming_range_search(said.codes[items], codebook.codes, radius)
     sizes = np.diff(offsets)
     queries = np.repeat(np.arange(len(items)), sizes)
     costs = pair_costs(said, items[queries], codebook.codes[rows])

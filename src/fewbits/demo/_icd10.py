@@ -83,7 +83,7 @@ def build(
         "chapter": data.labels["chapter"],
     }
     filled = bundle.with_codes(codes, columns=columns)
-    return filled.with_familiar_radius(data.labels["category"])
+    return filled.with_novelty_radius(data.labels["category"])
 
 
 def compare(
@@ -141,7 +141,7 @@ def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:
     """Answer typed questions: nearest diagnoses, their chapter, or a refusal."""
     codes = bundle.encode(questions)
     found = bundle.index.search(codes, k)
-    items, radius = bundle.collection, bundle.familiar_radius
+    items, radius = bundle.collection, bundle.novelty_radius
     assert radius is not None
     texts, chapters = items.column("text"), items.column("chapter")
     votes = nearest_vote(codes, items.codes, chapters.astype(str), k)

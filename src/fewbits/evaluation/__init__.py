@@ -1,7 +1,7 @@
 """Measures of codes: arrays in, numbers out.
 
 A measure of retrieval takes queries, a database and a `Relevance`, which says what a
-right answer is: `share_label` for labels, `listed` for neighbours, `within_distance`
+right answer is: `same_label` for labels, `ground_truth` for neighbours, `within_distance`
 for everything closer than a threshold. It says in words what it computed.
 """
 
@@ -26,7 +26,7 @@ from fewbits.evaluation._comparison import Comparison, compare_encoders
 from fewbits.evaluation._curve import Curve
 from fewbits.evaluation._decoding import decoding_accuracy, matching_bits
 from fewbits.evaluation._detection import Detection, detection
-from fewbits.evaluation._mixture import MixtureResult, tune_threshold, wrong_mixture
+from fewbits.evaluation._mixture import PriorShiftResult, tune_threshold, threshold_under_prior_shift
 from fewbits.evaluation._neighbour_recall_score import neighbour_recall_score
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
@@ -49,7 +49,7 @@ from fewbits.evaluation._ranking import (
     precision_recall_curve,
     recall_at,
 )
-from fewbits.evaluation._relevance import Relevance, listed, share_label
+from fewbits.evaluation._relevance import Relevance, ground_truth, same_label
 from fewbits.evaluation._score import Score
 from fewbits.evaluation._splits import (
     Split,
@@ -67,7 +67,7 @@ __all__ = [
     "Curve",
     "Detection",
     "FloatNeighbours",
-    "MixtureResult",
+    "PriorShiftResult",
     "OodScores",
     "RadiusScores",
     "Relevance",
@@ -87,7 +87,7 @@ __all__ = [
     "format_mean",
     "knn_accuracy",
     "knn_predict",
-    "listed",
+    "ground_truth",
     "matching_bits",
     "max_logit",
     "max_softmax",
@@ -106,11 +106,11 @@ __all__ = [
     "radius_scores",
     "recall_at",
     "search_recall",
-    "share_label",
+    "same_label",
     "standard_split",
     "summarize",
     "svm_accuracy",
     "tune_threshold",
     "within_distance",
-    "wrong_mixture",
+    "threshold_under_prior_shift",
 ]

@@ -67,7 +67,7 @@ def mean_average_precision(
     queries, database : ndarray of shape (n, n_bytes), dtype uint8
         Packed codes; with another `metric`, features of shape (n, n_features).
     relevance : Relevance
-        From `share_label`, `listed` or `within_distance`.
+        From `same_label`, `ground_truth` or `within_distance`.
     at : int or None, default=None
         R, the length of the ranking; None, or more than the database holds, ranks it
         all.
@@ -107,9 +107,9 @@ def mean_average_precision(
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.evaluation import share_label
+    >>> from fewbits.evaluation import same_label
     >>> database = np.array([[0], [0], [255]], dtype=np.uint8)
-    >>> relevance = share_label(["owl"], ["owl", "cat", "owl"])
+    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
     >>> score = mean_average_precision(database[:1], database, relevance)
     >>> round(score.value, 4)  # (1 + 2/3) / 2 and (1/2 + 2/3) / 2, equally likely
     0.7083

@@ -1,4 +1,4 @@
-"""How good a decision between known and foreign is, for any mixture of the two."""
+"""How good a decision between known and unknown is, for any mixture of the two."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,58 +13,58 @@ Number = TypeVar("Number", float, NDArray[np.float64])
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A decision rule on a mixture of known and foreign items.
+    """A decision rule on a mixture of known and unknown items.
 
     Attributes
     ----------
-    known_accepted, foreign_accepted : float
-        Share of the known items, and of the foreign ones, that the rule accepts.
-    foreign_share : float
-        Share of the foreign items among all, between 0 and 1.
+    known_accepted, unknown_accepted : float
+        Share of the known items, and of the unknown ones, that the rule accepts.
+    unknown_share : float
+        Share of the unknown items among all, between 0 and 1.
     """
 
     known_accepted: float
-    foreign_accepted: float
-    foreign_share: float
+    unknown_accepted: float
+    unknown_share: float
 
     @property
     def balanced_accuracy(self) -> float:
         """Mean of the shares of both sides that are right; whatever the mixture."""
-        return (self.known_accepted + 1 - self.foreign_accepted) / 2
+        return (self.known_accepted + 1 - self.unknown_accepted) / 2
 
     @property
     def accuracy(self) -> float:
         """Share of all items that are right."""
-        known = (1 - self.foreign_share) * self.known_accepted
-        return known + self.foreign_share * (1 - self.foreign_accepted)
+        known = (1 - self.unknown_share) * self.known_accepted
+        return known + self.unknown_share * (1 - self.unknown_accepted)
 
     @property
     def f1_known(self) -> float:
         """F1 with known items as what is to be found."""
-        return f1(self.known_accepted, self.foreign_accepted, 1 - self.foreign_share)
+        return f1(self.known_accepted, self.unknown_accepted, 1 - self.unknown_share)
 
     @property
-    def f1_foreign(self) -> float:
-        """F1 with foreign items as what is to be found."""
-        found, false = 1 - self.foreign_accepted, 1 - self.known_accepted
-        return f1(found, false, self.foreign_share)
+    def f1_unknown(self) -> float:
+        """F1 with unknown items as what is to be found."""
+        found, false = 1 - self.unknown_accepted, 1 - self.known_accepted
+        return f1(found, false, self.unknown_share)
 
 
 def detection(
     known_accepted: ArrayLike,
-    foreign_accepted: ArrayLike,
+    unknown_accepted: ArrayLike,
     *,
-    foreign_share: float | None = None,
+    unknown_share: float | None = None,
 ) -> Detection:
     """Measure a decision rule.
 
     Parameters
     ----------
-    known_accepted, foreign_accepted : array-like of bool of shape (n,)
+    known_accepted, unknown_accepted : array-like of bool of shape (n,)
         Which items of either side the rule takes for known, such as from
-        `fewbits.decoding.KnownRegion.accepts`.
-    foreign_share : float, default=None
-        Share of foreign items where the rule is used, between 0 and 1. None takes that
+        `fewbits.decoding.AcceptanceRegion.accepts`.
+    unknown_share : float, default=None
+        Share of unknown items where the rule is used, between 0 and 1. None takes that
         of the arrays; accuracy and F1 depend on it.
 
     Returns
@@ -79,24 +79,24 @@ def detection(
     Examples
     --------
     >>> found = detection([True, True, False], [False, False, False, True])
-    >>> round(found.balanced_accuracy, 3), found.f1_foreign
+    >>> round(found.balanced_accuracy, 3), found.f1_unknown
     (0.708, 0.75)
     """
     inside = as_decisions(known_accepted, "known")
-    outside = as_decisions(foreign_accepted, "foreign")
-    if foreign_share is None:
-        foreign_share = len(outside) / (len(inside) + len(outside))
-    share = check_mixture(foreign_share)
+    outside = as_decisions(unknown_accepted, "unknown")
+    if unknown_share is None:
+        unknown_share = len(outside) / (len(inside) + len(outside))
+    share = check_mixture(unknown_share)
     return Detection(float(inside.mean()), float(outside.mean()), share)
 
 
-def check_mixture(foreign_share: float) -> float:
-    """Return a share of foreign items that leaves some of both."""
-    if not 0 < foreign_share < 1:
+def check_mixture(unknown_share: float) -> float:
+    """Return a share of unknown items that leaves some of both."""
+    if not 0 < unknown_share < 1:
         raise ArgumentError(
-            f"the share of foreign items must lie between 0 and 1, got {foreign_share}"
+            f"the share of unknown items must lie between 0 and 1, got {unknown_share}"
         )
-    return float(foreign_share)
+    return float(unknown_share)
 
 
 def as_decisions(accepted: ArrayLike, name: str) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""A threshold tuned on one mixture of known and foreign items, used on another."""
+"""A threshold tuned on one mixture of known and unknown items, used on another."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -21,25 +21,25 @@ from fewbits.evaluation._summary import Summary, summarize
 
 FloatArray = NDArray[np.float64]
 
-_SIDES = ("foreign", "known")
+_SIDES = ("unknown", "known")
 _MEASURES: dict[str, Callable[[Detection], float]] = {
     "balanced accuracy": lambda found: found.balanced_accuracy,
     "accuracy": lambda found: found.accuracy,
-    "F1 (foreign)": lambda found: found.f1_foreign,
+    "F1 (unknown)": lambda found: found.f1_unknown,
     "F1 (known)": lambda found: found.f1_known,
 }
 
 
 def tune_threshold(
-    known: ArrayLike, foreign: ArrayLike, *, positive: str = "foreign"
+    known: ArrayLike, unknown: ArrayLike, *, positive: str = "unknown"
 ) -> float:
     """Return the score from which on items are accepted, so that F1 is highest.
 
     Parameters
     ----------
-    known, foreign : array-like of shape (n,)
+    known, unknown : array-like of shape (n,)
         Scores of validation items, high for what looks known; finite.
-    positive : {"foreign", "known"}, default="foreign"
+    positive : {"unknown", "known"}, default="unknown"
         What is to be found; the other side are the negatives of F1.
 
     Returns
@@ -55,34 +55,34 @@ def tune_threshold(
 
     Examples
     --------
-    >>> tune_threshold(known=[3, 4, 5], foreign=[1, 2, 4])
+    >>> tune_threshold(known=[3, 4, 5], unknown=[1, 2, 4])
     3.0
     """
-    inside, outside = as_scores(known, "known"), as_scores(foreign, "foreign")
+    inside, outside = as_scores(known, "known"), as_scores(unknown, "unknown")
     check_choice(positive, "positive", _SIDES)
     levels = np.unique(np.concatenate([inside, outside]))
     levels = np.append(levels, np.nextafter(levels[-1], np.inf))
     share = len(outside) / (len(inside) + len(outside))
-    known_accepted, foreign_accepted = (
+    known_accepted, unknown_accepted = (
         1 - np.searchsorted(np.sort(scores), levels, side="left") / len(scores)
         for scores in (inside, outside)
     )
-    if positive == "foreign":
-        values = f1(1 - foreign_accepted, 1 - known_accepted, share)
+    if positive == "unknown":
+        values = f1(1 - unknown_accepted, 1 - known_accepted, share)
     else:
-        values = f1(known_accepted, foreign_accepted, 1 - share)
+        values = f1(known_accepted, unknown_accepted, 1 - share)
     return float(levels[np.argmax(values)])
 
 
-class MixtureResult(NamedTuple):
-    """A tuned threshold and an untuned rule on one mixture; see `wrong_mixture`.
+class PriorShiftResult(NamedTuple):
+    """A tuned threshold and an untuned rule on one mixture; see `threshold_under_prior_shift`.
 
     Attributes
     ----------
     validation_share, deployment_share : float
-        Share of foreign items where the threshold was tuned, and where it is used.
+        Share of unknown items where the threshold was tuned, and where it is used.
     tuned, untuned : dict of str to Summary
-        "balanced accuracy", "accuracy", "F1 (foreign)" and "F1 (known)" over the draws.
+        "balanced accuracy", "accuracy", "F1 (unknown)" and "F1 (known)" over the draws.
     """
 
     validation_share: float
@@ -94,47 +94,47 @@ class MixtureResult(NamedTuple):
         return one_line(self)
 
 
-def wrong_mixture(
+def threshold_under_prior_shift(
     known: ArrayLike,
-    foreign: ArrayLike,
+    unknown: ArrayLike,
     known_accepted: ArrayLike,
-    foreign_accepted: ArrayLike,
+    unknown_accepted: ArrayLike,
     *,
     validation_shares: Sequence[float] = (0.1, 0.5, 0.9),
     deployment_shares: Sequence[float] = (0.1, 0.5, 0.9),
     n_validation: int = 3000,
     n_draws: int = 20,
-    positive: str = "foreign",
+    positive: str = "unknown",
     random_state: Any = 0,
-) -> list[MixtureResult]:
+) -> list[PriorShiftResult]:
     """Compare a threshold that is tuned on some mixture with a rule that is not tuned.
 
     Items of both sides are split in halves at random. From the first, `n_validation`
-    items are drawn in the share of foreign ones that the developers expect, and the
+    items are drawn in the share of unknown ones that the developers expect, and the
     threshold of best F1 is taken. Both rules are then measured on the second halves,
-    for the shares of foreign ones that they really meet.
+    for the shares of unknown ones that they really meet.
 
     Parameters
     ----------
-    known, foreign : array-like of shape (n,)
-        Scores of known and of foreign items, high for what looks known; finite, at
+    known, unknown : array-like of shape (n,)
+        Scores of known and of unknown items, high for what looks known; finite, at
         least two of each.
-    known_accepted, foreign_accepted : array-like of bool of shape (n,)
+    known_accepted, unknown_accepted : array-like of bool of shape (n,)
         What the untuned rule accepts of the same items.
     validation_shares, deployment_shares : sequence of float
-        Shares of foreign items, between 0 and 1; all pairs of them are compared.
+        Shares of unknown items, between 0 and 1; all pairs of them are compared.
     n_validation : int, default=3000
         As in the paper. Drawn with replacement from a side that has fewer items.
     n_draws : int, default=20
         Times that all of this is done. The standard errors are over draws of the same
         items, so they do not cover what other items would change.
-    positive : {"foreign", "known"}, default="foreign"
+    positive : {"unknown", "known"}, default="unknown"
         What F1 is about when the threshold is tuned.
     random_state : int, Generator or None, default=0
 
     Returns
     -------
-    list of MixtureResult
+    list of PriorShiftResult
 
     Raises
     ------
@@ -150,17 +150,17 @@ def wrong_mixture(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> known, foreign = rng.normal(2, 1, 500), rng.normal(0, 1, 500)
-    >>> found = wrong_mixture(
-    ...     known, foreign, known > 1, foreign > 1,
+    >>> known, unknown = rng.normal(2, 1, 500), rng.normal(0, 1, 500)
+    >>> found = threshold_under_prior_shift(
+    ...     known, unknown, known > 1, unknown > 1,
     ...     validation_shares=[0.02], deployment_shares=[0.5],
     ... )
-    >>> found[0].tuned["F1 (foreign)"].mean < found[0].untuned["F1 (foreign)"].mean
+    >>> found[0].tuned["F1 (unknown)"].mean < found[0].untuned["F1 (unknown)"].mean
     True
     """
     sides = (
         _side(known, known_accepted, "known"),
-        _side(foreign, foreign_accepted, "foreign"),
+        _side(unknown, unknown_accepted, "unknown"),
     )
     shares = [check_mixture(share) for share in validation_shares]
     used = [check_mixture(share) for share in deployment_shares]
@@ -177,14 +177,14 @@ def wrong_mixture(
             threshold = tune_threshold(*sample, positive=positive)
             rates.append(_rates(half.scores >= threshold for _, half in halves))
     return [
-        MixtureResult(a, b, _summaries(tuned[a], b), _summaries(untuned, b))
+        PriorShiftResult(a, b, _summaries(tuned[a], b), _summaries(untuned, b))
         for a in shares
         for b in used
     ]
 
 
 class _Side(NamedTuple):
-    """Scores of known or of foreign items, and what an untuned rule accepts."""
+    """Scores of known or of unknown items, and what an untuned rule accepts."""
 
     scores: FloatArray
     accepted: NDArray[np.bool_]
@@ -211,23 +211,23 @@ def _side(scores: ArrayLike, accepted: ArrayLike, name: str) -> _Side:
 
 
 def _rates(accepted: Iterable[NDArray[np.bool_]]) -> Rates:
-    known, foreign = (float(decisions.mean()) for decisions in accepted)
-    return known, foreign
+    known, unknown = (float(decisions.mean()) for decisions in accepted)
+    return known, unknown
 
 
 def _sample(
-    halves: Halves, n: int, foreign_share: float, rng: np.random.Generator
+    halves: Halves, n: int, unknown_share: float, rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Draw scores of known and of foreign items, at least one of each."""
-    n_foreign = min(max(round(n * foreign_share), 1), n - 1)
+    """Draw scores of known and of unknown items, at least one of each."""
+    n_unknown = min(max(round(n * unknown_share), 1), n - 1)
     return [
         rng.choice(half.scores, size, replace=size > len(half.scores))
-        for (half, _), size in zip(halves, (n - n_foreign, n_foreign), strict=True)
+        for (half, _), size in zip(halves, (n - n_unknown, n_unknown), strict=True)
     ]
 
 
-def _summaries(rates: list[Rates], foreign_share: float) -> dict[str, Summary]:
-    found = [Detection(known, foreign, foreign_share) for known, foreign in rates]
+def _summaries(rates: list[Rates], unknown_share: float) -> dict[str, Summary]:
+    found = [Detection(known, unknown, unknown_share) for known, unknown in rates]
     return {
         name: summarize(measure(each) for each in found)
         for name, measure in _MEASURES.items()

@@ -11,7 +11,7 @@ from fewbits._repr import one_line
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._ranking import recall_at
-from fewbits.evaluation._relevance import as_ids, listed
+from fewbits.evaluation._relevance import as_ids, ground_truth
 from fewbits.evaluation._score import Score, mean_score
 from fewbits.evaluation._screen import (
     Float32Array,
@@ -136,7 +136,7 @@ def neighbour_recall(
     >>> neighbour_recall(database[:1], database, [[1]], at=1).value
     0.5
     """
-    relevance = listed(neighbours, max(1, len(database)))
+    relevance = ground_truth(neighbours, max(1, len(database)))
     return recall_at(
         queries,
         database,

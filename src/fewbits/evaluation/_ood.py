@@ -1,4 +1,4 @@
-"""How well scores tell known things from foreign ones, over all thresholds."""
+"""How well scores tell known things from unknown ones, over all thresholds."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ class OodScores:
     Attributes
     ----------
     auroc : float
-        Probability that a known item has a higher score than a foreign one, half of it
+        Probability that a known item has a higher score than an unknown one, half of it
         where they are equal: .5 is chance.
-    aupr_known, aupr_foreign : float
-        Area under precision against recall with known, and with foreign items as what
+    aupr_known, aupr_unknown : float
+        Area under precision against recall with known, and with unknown items as what
         is to be found: the sum of precision times the rise of recall over all
         thresholds, nothing interpolated. Depends on how many there are of either.
     fpr : float
-        Share of foreign items that are accepted where known ones just reach `tpr`.
+        Share of unknown items that are accepted where known ones just reach `tpr`.
     tpr : float
         Share of known items that was asked for.
     threshold : float
@@ -36,7 +36,7 @@ class OodScores:
 
     auroc: float
     aupr_known: float
-    aupr_foreign: float
+    aupr_unknown: float
     fpr: float
     tpr: float
     threshold: float
@@ -48,17 +48,17 @@ class OodScores:
     def __str__(self) -> str:
         return (
             f"AUROC {self.auroc:.4f}, AUPR {self.aupr_known:.4f} (known), "
-            f"{self.aupr_foreign:.4f} (foreign), false positive rate {self.fpr:.4f} at "
+            f"{self.aupr_unknown:.4f} (unknown), false positive rate {self.fpr:.4f} at "
             f"true positive rate {self.reached:.4f}; known items are the positives"
         )
 
 
-def ood_scores(known: ArrayLike, foreign: ArrayLike, *, tpr: float = 0.95) -> OodScores:
-    """Measure how well a score separates known from foreign items.
+def ood_scores(known: ArrayLike, unknown: ArrayLike, *, tpr: float = 0.95) -> OodScores:
+    """Measure how well a score separates known from unknown items.
 
     Parameters
     ----------
-    known, foreign : array-like of shape (n,)
+    known, unknown : array-like of shape (n,)
         Scores, high for what looks known, such as from `max_logit`; finite.
     tpr : float, default=0.95
         Share of the known items that is to be accepted. With .95, `OodScores.fpr` is
@@ -82,11 +82,11 @@ def ood_scores(known: ArrayLike, foreign: ArrayLike, *, tpr: float = 0.95) -> Oo
 
     Examples
     --------
-    >>> found = ood_scores(known=[3, 4, 5, 6], foreign=[1, 2, 3, 2], tpr=0.75)
+    >>> found = ood_scores(known=[3, 4, 5, 6], unknown=[1, 2, 3, 2], tpr=0.75)
     >>> found.auroc, found.fpr, found.threshold
     (0.96875, 0.0, 4.0)
     """
-    inside, outside = as_scores(known, "known"), as_scores(foreign, "foreign")
+    inside, outside = as_scores(known, "known"), as_scores(unknown, "unknown")
     if not 0 < tpr <= 1:
         raise ArgumentError(f"tpr must be above 0 and at most 1, got {tpr}")
     ordered = np.sort(inside)
@@ -96,7 +96,7 @@ def ood_scores(known: ArrayLike, foreign: ArrayLike, *, tpr: float = 0.95) -> Oo
     return OodScores(
         auroc=_auroc(inside, outside),
         aupr_known=_aupr(inside, outside),
-        aupr_foreign=_aupr(-outside, -inside),
+        aupr_unknown=_aupr(-outside, -inside),
         fpr=float((outside >= threshold).mean()),
         tpr=float(tpr),
         threshold=threshold,

@@ -59,9 +59,9 @@ def radius_curve(queries: Array, database: Array, relevance: Relevance) -> Curve
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.evaluation import share_label
+    >>> from fewbits.evaluation import same_label
     >>> database = np.array([[0], [1], [3]], dtype=np.uint8)
-    >>> relevance = share_label(["owl"], ["owl", "cat", "owl"])
+    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
     >>> radius_curve(database[:1], database, relevance).recall[:3].tolist()
     [0.5, 0.5, 1.0]
     """
@@ -100,9 +100,9 @@ def radius_scores(
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.evaluation import share_label
+    >>> from fewbits.evaluation import same_label
     >>> database = np.array([[0], [1], [3]], dtype=np.uint8)
-    >>> relevance = share_label(["owl"], ["owl", "cat", "owl"])
+    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
     >>> scores = radius_scores(database[:1], database, relevance, radius=1)
     >>> scores.precision.value, scores.recall.value
     (0.5, 0.5)

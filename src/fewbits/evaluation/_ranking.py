@@ -42,9 +42,9 @@ def precision_at(
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.evaluation import share_label
+    >>> from fewbits.evaluation import same_label
     >>> database = np.array([[0], [0], [255]], dtype=np.uint8)
-    >>> relevance = share_label(["owl"], ["owl", "cat", "owl"])
+    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
     >>> precision_at(database[:1], database, relevance, 1).value
     0.5
     """
@@ -82,9 +82,9 @@ def recall_at(
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.evaluation import share_label
+    >>> from fewbits.evaluation import same_label
     >>> database = np.array([[0], [0], [255]], dtype=np.uint8)
-    >>> relevance = share_label(["owl"], ["owl", "cat", "owl"])
+    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
     >>> recall_at(database[:1], database, relevance, 1).value
     0.25
     """
@@ -125,9 +125,9 @@ def precision_recall_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.evaluation import share_label
+    >>> from fewbits.evaluation import same_label
     >>> database = np.array([[0], [1], [3]], dtype=np.uint8)
-    >>> relevance = share_label(["owl"], ["owl", "cat", "owl"])
+    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
     >>> curve = precision_recall_curve(database[:1], database, relevance)
     >>> curve.precision.round(2).tolist(), curve.recall.tolist()
     ([1.0, 0.5, 0.67], [0.5, 0.5, 1.0])

@@ -92,7 +92,7 @@ class Listed(Relevance):
         return mask
 
 
-def share_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
+def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
     """Call an item relevant when it shares a label with the query.
 
     Parameters
@@ -116,10 +116,10 @@ def share_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevanc
 
     Examples
     --------
-    >>> share_label(["cat", "dog"], ["dog", "owl"]).block(slice(0, 2))
+    >>> same_label(["cat", "dog"], ["dog", "owl"]).block(slice(0, 2))
     array([[False, False],
            [ True, False]])
-    >>> share_label([[1, 0], [0, 0]], [[1, 1], [0, 1]]).labelled
+    >>> same_label([[1, 0], [0, 0]], [[1, 1], [0, 1]]).labelled
     array([ True, False])
     """
     queries = as_label_rows(query_labels, "query labels")
@@ -132,12 +132,12 @@ def share_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevanc
     check_not_empty(queries, "query labels")
     check_not_empty(database, "database labels")
     if queries.ndim == 2:
-        return _share_labels(queries, database)
+        return _same_labels(queries, database)
     check_same_kind(queries, database, ("query labels", "database labels"))
     return _SharedLabel(queries, database)
 
 
-def _share_labels(queries: Array, database: Array) -> Relevance:
+def _same_labels(queries: Array, database: Array) -> Relevance:
     if queries.shape[1] != database.shape[1]:
         raise ArgumentError(
             f"queries have {queries.shape[1]} label columns, "
@@ -146,7 +146,7 @@ def _share_labels(queries: Array, database: Array) -> Relevance:
     return _SharedLabels(queries.astype(np.bool_), database.astype(np.bool_))
 
 
-def listed(neighbours: ArrayLike, n_database: int) -> Relevance:
+def ground_truth(neighbours: ArrayLike, n_database: int) -> Relevance:
     """Call an item relevant when its row number is listed for the query.
 
     Parameters
@@ -157,7 +157,7 @@ def listed(neighbours: ArrayLike, n_database: int) -> Relevance:
 
     Examples
     --------
-    >>> listed([[2, 0], [1, -1]], n_database=3).block(slice(0, 2))
+    >>> ground_truth([[2, 0], [1, -1]], n_database=3).block(slice(0, 2))
     array([[ True, False,  True],
            [False,  True, False]])
     """

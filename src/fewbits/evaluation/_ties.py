@@ -152,7 +152,7 @@ def _check(
         queries = as_features(queries, "queries", database.shape[1])
     if not isinstance(relevance, Relevance):
         raise ArgumentError(
-            "relevance must come from share_label, listed or within_distance, "
+            "relevance must come from same_label, ground_truth or within_distance, "
             f"got {type(relevance).__name__}"
         )
     needed = relevance.n_queries, relevance.n_database

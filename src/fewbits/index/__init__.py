@@ -1,8 +1,8 @@
 """Containers of codes that answer nearest-neighbour queries."""
 
-from fewbits.codes import Neighbours, Ranges
+from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._flat import FlatIndex
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._rerank import Ranked
 
-__all__ = ["FlatIndex", "Int8Vectors", "Neighbours", "Ranges", "Ranked"]
+__all__ = ["FlatIndex", "Int8Vectors", "Neighbours", "RangeSearchResult", "Ranked"]

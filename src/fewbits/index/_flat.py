@@ -10,10 +10,10 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits._warnings import warn_user
 from fewbits.codes import (
     Neighbours,
-    Ranges,
+    RangeSearchResult,
     as_codes,
     hamming_topk,
-    hamming_within,
+    hamming_range_search,
 )
 from fewbits.codes._allowed import as_allowed, check_no_mask
 from fewbits.codes._arguments import check_k, check_padding, pad
@@ -232,9 +232,9 @@ class FlatIndex:
         )
         return Neighbours(distances, take(self._rows.by_id[1], places))
 
-    def within(
+    def range_search(
         self, queries: CodeArray, radius: int, *, allowed: ArrayLike | None = None
-    ) -> Ranges:
+    ) -> RangeSearchResult:
         """Find every code at most `radius` bits away from each query.
 
         Parameters
@@ -247,14 +247,14 @@ class FlatIndex:
 
         Returns
         -------
-        Ranges
+        RangeSearchResult
             ``offsets`` (n_queries + 1,), ``distances`` int32 and ``ids`` int64.
         """
         queries = self._checked(queries, "queries")
-        offsets, distances, places = hamming_within(
+        offsets, distances, places = hamming_range_search(
             queries, self._rows.by_id[0], radius, allowed=self._mask(allowed)
         )
-        return Ranges(offsets, distances, take(self._rows.by_id[1], places))
+        return RangeSearchResult(offsets, distances, take(self._rows.by_id[1], places))
 
     def search_reranked(
         self,

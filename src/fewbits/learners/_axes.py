@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.errors import FeatureError
-from fewbits.learners._device import Matrix, here, product
+from fewbits.learners._device import Matrix, current_backend, product
 from fewbits.learners._rows import (
     LARGE,
     SAME_ROWS,
@@ -17,7 +17,7 @@ from fewbits.learners._rows import (
     column_means,
     parts,
 )
-from fewbits.learners._shared_steps import once
+from fewbits.learners._shared_steps import cached_step
 
 Float64Array = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def principal_axes(X: Readable) -> PrincipalAxes:
     FeatureError
         When all rows are the same.
     """
-    return once("axes", lambda: (checksum(X), here().name), lambda: _axes_of(X))
+    return cached_step("axes", lambda: (checksum(X), current_backend().name), lambda: _axes_of(X))
 
 
 def _axes_of(X: Readable) -> PrincipalAxes:
@@ -73,7 +73,7 @@ def _axes_of(X: Readable) -> PrincipalAxes:
 
 
 def _from_columns(X: Readable, mean: Float64Array) -> tuple[Float64Array, Float64Array]:
-    place = here()
+    place = current_backend()
     gram = place.zeros((X.shape[1], X.shape[1]))
     for block in Rows(X, mean, keep=False):
         rows = place.put(block)
@@ -96,7 +96,7 @@ def _from_rows(X: Readable, mean: Float64Array) -> tuple[Float64Array, FeatureAr
 
 
 def _gram_of_rows(rows: FeatureArray) -> Matrix:
-    put = here().put(rows)
+    put = current_backend().put(rows)
     return put @ put.T
 
 
@@ -105,7 +105,7 @@ def _leading(gram: Matrix, n: int) -> tuple[Float64Array, Float64Array]:
 
     A large `gram` is lost.
     """
-    place = here()
+    place = current_backend()
     values, vectors = map(place.get, place.eigh(gram))
     threshold = values[-1] * max(n, len(gram)) * np.finfo(float).eps
     first = np.searchsorted(values, max(threshold, 0), side="right")

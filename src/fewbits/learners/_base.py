@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
-from fewbits.learners._device import here
+from fewbits.learners._device import current_backend
 from fewbits.learners._parameters import check_seed, plain_integers
 from fewbits.learners._rows import (
     check_finite,
@@ -47,7 +47,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     encoder_: Encoder
     objective_: NDArray[np.float64]
     needs_labels = False  #: Whether `fit` refuses to do without y.
-    grows = False  #: Whether a shorter code is a prefix of a longer one, to the bit.
+    is_nested = False  #: Whether a shorter code is a prefix of a longer one, to the bit.
     uses_device = False  #: Whether `on_device` takes over work at any size.
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         largest = check_finite(features)
         check_varied(features)
         check_scale(largest)
-        with plain_integers(self), here().watched():
+        with plain_integers(self), current_backend().watched():
             encoder = self._learn(features, y)
         check_scores(encoder, features, largest)
         self.encoder_ = encoder

@@ -15,7 +15,7 @@ from fewbits._unit_rows import unit_rows
 from fewbits.encoders import AnchorEncoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._bre_descent import descend, first_sweep, random_pairs
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import (
     check_choice,
     check_integer,
@@ -178,7 +178,7 @@ class BRE(ResumableLearner):
         W, *_ = self._resume(states, first_sweep(K, anchors, W, pairs), X)
         weights = _even(_as_rows_of(W, anchors, len(Z)), K)
         encoder = self._encoder(weights, Z, mean)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
     def _kernels(self, Z: Float64Array) -> Float64Array:

@@ -12,7 +12,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._device import product
 from fewbits.learners._labels import indicator
 from fewbits.learners._parameters import (
@@ -161,7 +161,7 @@ class CCAITQ(ResumableLearner):
         R, *_ = self._resume(states, (R,), X, Y)
         W = product(E, R)
         encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
     def _correlates(

@@ -21,7 +21,7 @@ def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
     return n_dead
 
 
-def tell_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
+def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
     """Warn if bits are the same for all rows, and return how many there are.
 
     Those of a sparse map may have no weight, which is a reason of its own.

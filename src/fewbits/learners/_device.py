@@ -125,7 +125,7 @@ class _Torch:
         return torch.cholesky_solve(B, factor)
 
 
-Place = _NumPy | _Torch
+Backend = _NumPy | _Torch
 
 
 def namespace(x: Matrix) -> Any:
@@ -137,7 +137,7 @@ def namespace(x: Matrix) -> Any:
     return torch
 
 
-_HERE: ContextVar[Place | None] = ContextVar("fewbits_device", default=None)
+_HERE: ContextVar[Backend | None] = ContextVar("fewbits_device", default=None)
 _NUMPY = _NumPy()
 
 
@@ -182,20 +182,20 @@ def on_device(name: str) -> Iterator[None]:
         _HERE.reset(token)
 
 
-def here() -> Place:
+def current_backend() -> Backend:
     """Return where to do linear algebra."""
     return _HERE.get() or _NUMPY
 
 
 def device_around() -> str | None:
     """Return the device of torch that `on_device` names around here, if any."""
-    place = here()
+    place = current_backend()
     return str(place.device) if isinstance(place, _Torch) else None
 
 
 def product(A: FeatureArray, B: FeatureArray) -> FeatureArray:
     """Return ``A @ B``."""
-    place, dtype = here(), np.result_type(A, B)
+    place, dtype = current_backend(), np.result_type(A, B)
     return place.get(place.put(as_dtype(A, dtype)) @ place.put(as_dtype(B, dtype)))
 
 
@@ -204,7 +204,7 @@ def as_dtype(x: FeatureArray, dtype: DTypeLike) -> FeatureArray:
     return x.astype(dtype, copy=False)
 
 
-def _place(name: str) -> Place:
+def _place(name: str) -> Backend:
     if find_spec("torch") is None:
         if name == "auto":
             return _NUMPY

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._axes import principal_axes
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._device import product
 from fewbits.learners._parameters import check_batch_size, check_n_bits
 from fewbits.learners._procrustes import random_rotation
@@ -128,5 +128,5 @@ class ITQ(ResumableLearner):
         R, *_ = self._resume(states, (R,), X)
         W = product(P, R)
         encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._base import Learner
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners._rows import column_means
 
@@ -56,7 +56,7 @@ class LSH(Learner):
     LinearEncoder(16 -> 32 bits)
     """
 
-    grows = True
+    is_nested = True
 
     def __init__(self, n_bits: int = 64, *, random_state: Any = None) -> None:
         self.n_bits = n_bits
@@ -70,5 +70,5 @@ class LSH(Learner):
         W = rng.standard_normal((self.n_bits, X.shape[1])).T
         self.objective_ = np.empty(0)
         encoder = LinearEncoder(W, bias=-column_means(X) @ W, zero_bit=1)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder

@@ -9,7 +9,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
 from fewbits.learners._base import Learner
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import check_n_bits
 
 _DEFAULT_BITS = 64
@@ -58,7 +58,7 @@ class PCAH(Learner):
     LinearEncoder(16 -> 8 bits)
     """
 
-    grows = True
+    is_nested = True
     uses_device = True
 
     def __init__(self, n_bits: int | None = None) -> None:
@@ -74,7 +74,7 @@ class PCAH(Learner):
         kept = axes.scatter[: W.shape[1]].sum() / axes.scatter.sum()
         self.objective_ = np.array([1 - kept])
         encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
     def _affordable_bits(self, axes: PrincipalAxes, shape: tuple[int, ...]) -> int:

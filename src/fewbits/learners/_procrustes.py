@@ -12,8 +12,8 @@ from numpy.random import RandomState
 from numpy.typing import DTypeLike, NDArray
 
 from fewbits._typing import FeatureArray
-from fewbits.learners._device import Matrix, here
-from fewbits.learners._shared_steps import once
+from fewbits.learners._device import Matrix, current_backend
+from fewbits.learners._shared_steps import cached_step
 
 Float64Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def polar(C: FeatureArray) -> FeatureArray:
     come from was multiplied in float32, too.
     """
     k = len(C)
-    if k >= _PRODUCTS_FROM or (k >= _GRAM_FROM and here().is_torch):
+    if k >= _PRODUCTS_FROM or (k >= _GRAM_FROM and current_backend().is_torch):
         dtype = np.float32 if k >= _PRODUCTS_FROM else np.float64
         found = _polar_by_products(C, dtype)
         if found is not None:
@@ -54,9 +54,9 @@ def polar(C: FeatureArray) -> FeatureArray:
 def random_rotation(k: int, b: int, rng: RandomState) -> FeatureArray:
     """Return a uniformly random (k, b) matrix, k <= b, with orthonormal rows."""
     drawn = rng.standard_normal((k, b))
-    return once(
+    return cached_step(
         "rotation",
-        lambda: (sha256(drawn.data).digest(), here().name),
+        lambda: (sha256(drawn.data).digest(), current_backend().name),
         lambda: polar(drawn),
     )
 
@@ -88,7 +88,7 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
     Cholesky factors: it moves all singular values to 1, in three steps where they
     differ by a factor of 1,000, and takes the room of X twice and of the Gram matrix.
     """
-    place = here()
+    place = current_backend()
     X = place.put(C.astype(dtype))
     eps, least = np.finfo(dtype).eps, _LEAST[np.dtype(dtype)]
     gram = X @ X.T

@@ -72,7 +72,7 @@ def also(check: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def no_progress() -> Iterator[None]:
     """Keep the progress of a learner that another one starts from to itself."""
     token = _HEARD.set(None)
     try:

@@ -14,7 +14,7 @@ from fewbits.learners._checkpoint import (
     check_repeatable,
     data_checksum,
 )
-from fewbits.learners._device import here
+from fewbits.learners._device import current_backend
 from fewbits.learners._iterative import IterativeLearner
 from fewbits.learners._parameters import check_path
 
@@ -72,6 +72,6 @@ class ResumableLearner(IterativeLearner):
             if name not in _NO_IDENTITY
         }
         if self.uses_device:  # whose axes may be others, or turned
-            chosen["device"] = here().name
+            chosen["device"] = current_backend().name
         name = type(self).__name__
         return {"learner": name, "version": __version__, **chosen}

@@ -16,7 +16,7 @@ from fewbits._spans import spans
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
-from fewbits.learners._device import as_dtype, here
+from fewbits.learners._device import as_dtype, current_backend
 
 #: Projected rows up to this many bytes are kept between iterations in any case.
 KEEP_BYTES = 1 << 26
@@ -154,7 +154,7 @@ class Rows:
         keep: bool = True,
     ) -> None:
         self.X, self.mean = X, mean
-        self._place = here()
+        self._place = current_backend()
         self._axes = None if axes is None else self._place.put(as_dtype(axes, dtype))
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         width = X.shape[1] if axes is None else axes.shape[1]

@@ -22,7 +22,7 @@ class SharedSteps:
         self.seconds_saved = 0.0
         self._found: dict[Hashable, tuple[Hashable, Any, float]] = {}
 
-    def once(self, name: Hashable, key: Hashable, find: Callable[[], Found]) -> Found:
+    def cached_step(self, name: Hashable, key: Hashable, find: Callable[[], Found]) -> Found:
         """Return what is kept under `name` if it belongs to `key`; else find it."""
         kept = self._found.get(name)
         if kept is not None and kept[0] == key:
@@ -70,7 +70,7 @@ def shared_steps() -> Iterator[SharedSteps]:
         _SHARED.reset(token)
 
 
-def once(
+def cached_step(
     name: Hashable, key: Callable[[], Hashable], find: Callable[[], Found]
 ) -> Found:
     """Return what `find` returns, or did when another fit with this key asked for it.
@@ -78,4 +78,4 @@ def once(
     What is returned must not be changed.
     """
     shared = _SHARED.get()
-    return find() if shared is None else shared.once(name, key(), find)
+    return find() if shared is None else shared.cached_step(name, key(), find)

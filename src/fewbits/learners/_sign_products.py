@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._device import as_dtype, here
+from fewbits.learners._device import as_dtype, current_backend
 from fewbits.learners._rows import Rows, parts
 from fewbits.learners._threads import threads_for
 
@@ -77,7 +77,7 @@ def sign_products(
     V: Rows, R: FeatureArray, blocks: Iterable[FeatureArray] | None = None
 ) -> Float64Array:
     """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64."""
-    place = here()
+    place = current_backend()
     C, R = place.zeros(R.shape), place.put(as_dtype(R, V.dtype))
     for block in V if blocks is None else blocks:
         rows = place.put(block)

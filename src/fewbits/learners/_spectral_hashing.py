@@ -9,7 +9,7 @@ from fewbits._typing import Array
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.learners._axes import principal_axes
 from fewbits.learners._base import Learner
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import check_n_bits
 from fewbits.learners._rows import Rows, working_dtype
 
@@ -85,7 +85,7 @@ class SpectralHashing(Learner):
         # cos(pi m t) = sin(pi (m t + 1/2)), where t runs from 0 to 1 along the box
         bias = 0.5 - modes * (start + components.mean @ W)[axes]
         encoder = EigenfunctionEncoder(W, axes, modes, bias)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
 

@@ -10,7 +10,7 @@ from fewbits.codes import MAX_BITS
 from fewbits.encoders import SparseEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._base import Learner
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import check_choice
 from fewbits.learners._rows import as_single, column_means, line_spans
 
@@ -79,7 +79,7 @@ class Thresholding(Learner):
         self.objective_ = np.empty(0)
         rows = np.arange(n + 1)
         encoder = SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits._labels import as_label_rows
 from fewbits._warnings import warn_user
-from fewbits.analysis import code_alarms
+from fewbits.analysis import diagnose_codes
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -120,7 +120,7 @@ def warn_of_codes(
             "will repeat others"
         )
     codes = encoder.encode(features[rows])
-    for sentence in code_alarms(
+    for sentence in diagnose_codes(
         codes, encoder.n_bits, _n_classes(labels), constant_bits=constant_bits
     ):
         warn_user(f"among the codes of training items, {sentence}")

@@ -14,7 +14,7 @@ from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.learners import KernelMapped, Learner
 from fewbits.training._classes import classes_of
-from fewbits.training._methods import UNTYPED, decomposed, method_of
+from fewbits.training._methods import PYTHON_ONLY, decomposed, method_of
 
 #: Images that two networks are compared by, and how far their features may differ, in
 #: parts of the largest: those of bytes, and of floats, which are rounded to bytes.
@@ -119,7 +119,7 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in map(_builtin, parameters.items())
-        if name not in ("checkpoint", *UNTYPED) and _is_plain(value)
+        if name not in ("checkpoint", *PYTHON_ONLY) and _is_plain(value)
     }
 
 
@@ -169,9 +169,9 @@ def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
 
 
 def _check_labels(learner: Any, X: Any, y: Any) -> None:
-    aside = getattr(learner, "held_out_", None)
+    held_out = getattr(learner, "held_out_", None)
     if y is None:
-        if aside is not None or learner.needs_labels:
+        if held_out is not None or learner.needs_labels:
             name = type(learner).__name__
             raise ArgumentError(f"{name} was fitted to labels: give them, too")
         return
@@ -181,7 +181,7 @@ def _check_labels(learner: Any, X: Any, y: Any) -> None:
     known = getattr(learner, "classes_", None)
     if known is not None and y.ndim == 1 and set(known) != set(y):
         raise ArgumentError("the labels are of other classes than those of the learner")
-    if aside is not None and len(aside) and aside.max() >= n:
+    if held_out is not None and len(held_out) and held_out.max() >= n:
         raise ArgumentError(
             f"the learner was fitted to more than {n} items: give all of them"
         )

@@ -13,7 +13,7 @@ from fewbits.decoding import (
     Calibration,
     Codebook,
     calibrate,
-    hidden_class_rates,
+    leave_one_class_out_rates,
     label_threshold,
 )
 from fewbits.learners import KernelMapped
@@ -48,7 +48,7 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     learner : Learner
         After `fit`.
     features, labels
-        What it was fitted to. The rows that it kept aside calibrate, and play foreign
+        What it was fitted to. The rows that it held out calibrate, and play unknown
         items; those with several labels tell which scores of labels are high enough.
 
     Warns
@@ -71,12 +71,12 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
         return Classes(book, None, info)
     if not len(rows):
         return Classes(book, None, info)
-    aside, classes = features[rows], np.asarray(labels)[rows]
-    return Classes(book, _calibration(book, learner, aside, classes), info)
+    held_out, classes = features[rows], np.asarray(labels)[rows]
+    return Classes(book, _calibration(book, learner, held_out, classes), info)
 
 
-def _majorities(learner: Any, features: Any, labels: Any, aside: Any) -> Codebook:
-    """Return the majority of each class among the items that were not kept aside.
+def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Codebook:
+    """Return the majority of each class among the items that were not held out.
 
     All items of a class that has none but these.
     """
@@ -84,7 +84,7 @@ def _majorities(learner: Any, features: Any, labels: Any, aside: Any) -> Codeboo
     classes, Y = indicator(labels, features, type(learner).__name__)
     pairs = Y.tocsc()
     numbers = np.repeat(np.arange(len(classes)), np.diff(pairs.indptr))
-    trained = ~np.isin(pairs.indices, aside)
+    trained = ~np.isin(pairs.indices, held_out)
     sizes = np.bincount(numbers[trained], minlength=len(classes))
     counted = trained | (sizes[numbers] == 0)
     members = Members(classes, numbers[counted], pairs.indices[counted])
@@ -110,10 +110,10 @@ def _of_several(
     return info
 
 
-def _calibration(book: Codebook, learner: Any, aside: Any, classes: Any) -> Calibration:
-    calibration = calibrate(book, learner.encoder_.project(aside), classes)
+def _calibration(book: Codebook, learner: Any, held_out: Any, classes: Any) -> Calibration:
+    calibration = calibrate(book, learner.encoder_.project(held_out), classes)
     if len(book) < 2:
         return calibration
-    codes, own = learner.encoder_.encode(aside), book.rows(classes)
-    hidden = hidden_class_rates(book.codes, book.n_bits, codes, own)
+    codes, own = learner.encoder_.encode(held_out), book.rows(classes)
+    hidden = leave_one_class_out_rates(book.codes, book.n_bits, codes, own)
     return replace(calibration, hidden=hidden)

@@ -12,7 +12,7 @@ from fewbits.training._methods import (
     DEEP_METHODS,
     METHODS,
     SUPERVISED,
-    UNTYPED,
+    PYTHON_ONLY,
     has_torch,
     parameters_of,
     parts_of,
@@ -112,7 +112,7 @@ def _settings(method: str) -> Iterator[Setting]:
             of_part = _documented(made)
             known |= {f"{part}.{name}": told for name, told in of_part.items()}
     for name in parameters_of(method):
-        if name not in _OWN_OPTIONS.union(UNTYPED):
+        if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
             yield Setting(name, *known.get(name, ("", "")))
 
 

@@ -19,7 +19,7 @@ from fewbits.evaluation import (
     exact_neighbours,
     knn_accuracy,
     mean_average_precision,
-    share_label,
+    same_label,
 )
 from fewbits.inputs import Input
 from fewbits.training._alarms import checked_labels
@@ -121,7 +121,7 @@ def evaluate_bundle(
         nearest=nearest,
         progress=progress,
     )
-    label_map, accuracy = _label_figures(bundle, queries, database, asked, among, k)
+    label_map, accuracy = _label_metrics(bundle, queries, database, asked, among, k)
     own = reranked(bundle, asked, among, nearest)
     if own is not None:
         rows.append(own.row)
@@ -164,14 +164,14 @@ def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
         )
 
 
-def _label_figures(
+def _label_metrics(
     bundle: Bundle, queries: Input, database: Input, asked: Any, among: Any, k: int
 ) -> tuple[float | None, float | None]:
     """Return mean average precision over labels, and accuracy of votes."""
     if queries.labels is None or database.labels is None:
         return None, None
     codes, items = bundle.encoder.encode(asked), bundle.encoder.encode(among)
-    relevance = share_label(queries.labels, database.labels)
+    relevance = same_label(queries.labels, database.labels)
     precision = mean_average_precision(codes, items, relevance).value
     if database.labels.ndim > 1:
         return precision, None

@@ -57,7 +57,7 @@ def fit_bundle(
 
     A deep method makes a bundle that classifies, by the codes or centres that it has
     for classes or, bit by bit, by those of the majority of their items. Items kept
-    aside (`validation`) also calibrate how probable classes are, or say from which
+    held_out (`validation`) also calibrate how probable classes are, or say from which
     score on an item has one of several labels; after `refit` there are none.
 
     The features of image files are kept on disk, see `fewbits.backbones.features`: in
@@ -93,7 +93,7 @@ def fit_bundle(
     -----
     UserWarning
         When most classes have a single item, classes share a code, or the codes of a
-        sample of the items show what `fewbits.analysis.code_alarms` tells.
+        sample of the items show what `fewbits.analysis.diagnose_codes` tells.
     InterruptedWarning
         When the learner was interrupted, or met numbers that are not finite, after a
         first epoch: the bundle holds what was good before.

@@ -42,7 +42,7 @@ DEEP_METHODS = (
     "orthohash",
 )
 #: What cannot be typed: modules and functions, and what goes with them.
-UNTYPED = ("backbone", "trainable", "backbone_rate", "callbacks")
+PYTHON_ONLY = ("backbone", "trainable", "backbone_rate", "callbacks")
 SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
@@ -93,7 +93,7 @@ def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
         if unknown[0] == "checkpoint":
             raise ArgumentError(f"{what} has no iterations to go on from a checkpoint")
-        typed = [name for name in known if name not in UNTYPED]
+        typed = [name for name in known if name not in PYTHON_ONLY]
         raise ArgumentError(
             f"{what} has no parameter {unknown[0]!r}{nearest(unknown[0], typed)}; it "
             f"has {', '.join(typed)}"

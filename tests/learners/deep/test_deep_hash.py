@@ -315,7 +315,7 @@ def test_memory_map(tmp_path):
         ({"device": "tpu9"}, "no device 'tpu9'"),
         ({"device": "mps"}, "no device 'mps': 'auto', 'cpu' or 'cuda'"),
         ({"device": "meta"}, "no device 'meta'"),
-        ({"patience": 3, "validation": 0}, "patience=3 needs items kept aside"),
+        ({"patience": 3, "validation": 0}, "patience=3 needs items held out"),
         ({"trainable": 0}, "trainable=0, but backbone is None"),
         ({"dropout": 0.5}, "dropout=0.5 needs layers in hidden"),
         ({"batch_size": 1}, "batch_size must be an integer, 2 or more"),
@@ -534,7 +534,7 @@ def test_centres_that_classes_share_are_told(where):
         (DeepHash, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
         (LLC, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
         (DeepHash, {"refit": True}, "refit=True needs .* none of 4: 0.25 would do"),
-        (DeepHash, {"validation_base": "aside"}, "validation_base='aside' needs items"),
+        (DeepHash, {"validation_base": "held_out"}, "validation_base='aside' needs items"),
     ],
 )
 def test_classes_too_small_to_keep_any_aside(make, options, message):

@@ -88,7 +88,7 @@ def test_warm_start(start):
 
 
 def test_prefixes_of_a_nested_codebook_classify():
-    fitted = learner(n_bits=16, lengths=(8, 12), codebook_epochs=20).fit(X, y)
+    fitted = learner(n_bits=16, nested_bits=(8, 12), codebook_epochs=20).fit(X, y)
     with torch.inference_mode():
         scores = fitted.network_(torch.from_numpy(X)).numpy()
     for length in (8, 12, 16):
@@ -100,7 +100,7 @@ def test_prefixes_of_a_nested_codebook_classify():
 
 def test_every_class_has_its_own_code_at_every_length():
     items, classes = np.tile(rng.normal(size=(60, 8)), (3, 1)), np.tile(range(60), 3)
-    options = {"lengths": (10, 6, 8), "codebook_epochs": 1, "n_iter": 1}
+    options = {"nested_bits": (10, 6, 8), "codebook_epochs": 1, "n_iter": 1}
     fitted = learner(n_bits=16, **options).fit(items, classes)
     for length in (6, 8, 10, 16):
         assert len(np.unique(fitted.codebook_[:, :length], axis=0)) == 60
@@ -245,14 +245,14 @@ def test_items_with_several_labels(options):
         ({"n_bits": 4}, "20 classes need at least 5 bits"),
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
         ({"codebook": "random", "init": "svd"}, "init='svd' is of a learnt codebook"),
-        ({"codebook": "cca", "lengths": (8,)}, r"lengths=\(8,\) is of a learnt"),
+        ({"codebook": "cca", "nested_bits": (8,)}, r"nested_bits=\(8,\) is of a learnt"),
         ({"codebook": np.ones((L, 8)), "init": "cca"}, "init='cca' is of a learnt"),
         ({"init": "pca"}, "init must be one of 'svd', 'cca'"),
         (
-            {"n_bits": 8, "lengths": (9,)},
+            {"n_bits": 8, "nested_bits": (9,)},
             "each of lengths must be an integer, 1 to 8, got 9",
         ),
-        ({"n_bits": 8, "lengths": (4,)}, "20 classes need at least 5 bits"),
+        ({"n_bits": 8, "nested_bits": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),
         ({"n_bits": 22, "codebook": "cca"}, "19 directions, too few for 22 bits"),
         (

@@ -1,4 +1,4 @@
-"""Items kept aside: never trained on, and what an epoch is judged by."""
+"""Items held out: never trained on, and what an epoch is judged by."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from torch import nn
 
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._monitor import Monitor, split_off
 from fewbits.learners.deep.losses import HashNet
@@ -68,7 +68,7 @@ def test_map_is_that_of_items_kept_aside_among_the_others(labels):
     aside = fitted.held_out_
     rest = np.setdiff1d(np.arange(120), aside)
     codes = fitted.encode(X)
-    relevant = share_label(labels[aside], labels[rest])
+    relevant = same_label(labels[aside], labels[rest])
     expected = mean_average_precision(codes[aside], codes[rest], relevant).value
     assert fitted.history_[0]["map"] == pytest.approx(expected, abs=1e-6)
 
@@ -80,7 +80,7 @@ def test_figures_are_of_the_rows_that_are_asked_for():
     assert np.array_equal(np.sort(monitor.queries), aside)
     scores = rng.normal(size=(120, 8)).astype(np.float32)
     codes = pack(scores >= 0)
-    relevant = share_label(y[aside], y[train])
+    relevant = same_label(y[aside], y[train])
     found = monitor.figures(scores[monitor.items], scores[monitor.queries])
     expected = mean_average_precision(codes[aside], codes[train], relevant).value
     assert found["map"] == pytest.approx(expected)
@@ -113,7 +113,7 @@ def test_most_items_may_have_no_label():
 @pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
 def test_items_kept_aside_rank_one_another(labels):
     train, aside = split_off(labels, 0.4, RandomState(0))
-    monitor = Monitor(labels, train, aside, RandomState(1), "aside")
+    monitor = Monitor(labels, train, aside, RandomState(1), "held_out")
     asked, base = monitor.queries[::2], monitor.queries[1::2]
     assert np.array_equal(np.sort(monitor.queries), aside)
     if labels is y:  # as many of each class in both halves
@@ -122,47 +122,47 @@ def test_items_kept_aside_rank_one_another(labels):
     codes = pack(scores >= 0)
     values = []
     for one, other in ((asked, base), (base, asked)):
-        relevant = share_label(labels[one], labels[other])
+        relevant = same_label(labels[one], labels[other])
         found = mean_average_precision(codes[one], codes[other], relevant)
         values.append(found.value)
     found = monitor.figures(scores[monitor.items], scores[monitor.queries])
     assert found["map"] == pytest.approx(np.mean(values))
-    fitted = fit(labels, validation=0.4, validation_base="aside")
+    fitted = fit(labels, validation=0.4, validation_base="held_out")
     assert fitted.history_[0]["map"] != fit(labels, validation=0.4).history_[0]["map"]
 
 
 def test_too_few_kept_aside_to_rank_one_another():
-    alone = np.arange(120) % 60  # two of each class, one of them kept aside
+    alone = np.arange(120) % 60  # two of each class, one of them held out
     with pytest.raises(ArgumentError, match="two halves of 60 share no label"):
-        fit(alone, validation=0.5, validation_base="aside")
+        fit(alone, validation=0.5, validation_base="held_out")
     with pytest.raises(ArgumentError, match=r"aside' .* is none of 2: 0.5 would do"):
-        fit(alone, validation=0.1, validation_base="aside")
-    with pytest.raises(ArgumentError, match="needs items kept aside"):
-        fit(y, validation=0, validation_base="aside")
+        fit(alone, validation=0.1, validation_base="held_out")
+    with pytest.raises(ArgumentError, match="needs items held out"):
+        fit(y, validation=0, validation_base="held_out")
     with pytest.raises(ArgumentError, match="validation_base must be"):
         fit(y, validation_base="queries")
 
 
 def test_codes_are_looked_at_as_often_as_asked():
-    fitted = fit(y, n_iter=8, figures_every=3)
+    fitted = fit(y, n_iter=8, eval_every=3)
     looked = [record["epoch"] for record in fitted.history_ if "map" in record]
     assert looked == [3, 6, 8]
     assert ["bound" in record for record in fitted.history_] == [
         "map" in record for record in fitted.history_
     ]
-    never = fit(y, n_iter=4, figures_every=0)
+    never = fit(y, n_iter=4, eval_every=0)
     assert not any("map" in record for record in never.history_)
     for every in (0, 3):
         with pytest.raises(ArgumentError, match=f"need figures, but .*every={every}"):
-            fit(y, patience=2, figures_every=every)
-    for options in ({"refit": True}, {"validation_base": "aside"}):
-        with pytest.raises(ArgumentError, match="needs figures, but figures_every=0"):
-            fit(y, figures_every=0, **options)
+            fit(y, patience=2, eval_every=every)
+    for options in ({"refit": True}, {"validation_base": "held_out"}):
+        with pytest.raises(ArgumentError, match="needs figures, but eval_every=0"):
+            fit(y, eval_every=0, **options)
 
 
 def test_refit_takes_the_number_of_an_epoch_that_was_looked_at():
-    chosen = fit(y, n_iter=12, figures_every=5)
-    again = fit(y, n_iter=12, figures_every=5, refit=True)
+    chosen = fit(y, n_iter=12, eval_every=5)
+    again = fit(y, n_iter=12, eval_every=5, refit=True)
     seen = {r["epoch"]: r["map"] for r in chosen.history_ if "map" in r}
     assert list(seen) == [5, 10, 12]
     best = int(max(seen, key=seen.get))  # one look is as wide as five epochs
@@ -172,15 +172,15 @@ def test_refit_takes_the_number_of_an_epoch_that_was_looked_at():
 
 
 def test_looking_changes_no_step():
-    every, some = fit(y, n_iter=6), fit(y, n_iter=6, figures_every=2)
+    every, some = fit(y, n_iter=6), fit(y, n_iter=6, eval_every=2)
     assert [r["loss"] for r in every.history_] == [r["loss"] for r in some.history_]
     seen = {r["epoch"]: r["map"] for r in some.history_ if "map" in r}
     assert seen == {r["epoch"]: r["map"] for r in every.history_ if r["epoch"] in seen}
     best = max(seen, key=seen.get)  # is kept: the first of equals
-    codes = fit(y, n_iter=6, figures_every=2, tol=0).encode(X)
+    codes = fit(y, n_iter=6, eval_every=2, tol=0).encode(X)
     aside = some.held_out_
     rest = np.setdiff1d(np.arange(120), aside)
-    relevant = share_label(y[aside], y[rest])
+    relevant = same_label(y[aside], y[rest])
     kept = mean_average_precision(codes[aside], codes[rest], relevant).value
     assert kept == pytest.approx(seen[best], abs=1e-6)
 
@@ -189,7 +189,7 @@ def test_only_what_a_label_needs_goes_back():
     labels = np.zeros((10, 2), np.float32)
     labels[:, 0] = 1
     wanted = split_off(labels, 0.5, RandomState(0))[1]
-    labels[wanted[:3], 1] = 1  # a label of three items, all of them kept aside
+    labels[wanted[:3], 1] = 1  # a label of three items, all of them held out
     train, aside = split_off(labels, 0.5, RandomState(0))
     assert len(aside) == 4
     assert np.isin(aside, wanted).all()

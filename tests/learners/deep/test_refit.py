@@ -167,7 +167,7 @@ def test_a_killed_fit_goes_on_to_the_same_end(tmp_path, phase):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"refit": True, "validation": 0}, "refit=True needs items kept aside"),
+        ({"refit": True, "validation": 0}, "refit=True needs items held out"),
         ({"refit": "yes"}, "refit must be"),
     ],
 )

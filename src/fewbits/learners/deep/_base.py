@@ -80,7 +80,7 @@ _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
 
 
 class Problem(NamedTuple):
-    """What is trained on, split into the rows for it and those kept aside."""
+    """What is trained on, split into the rows for it and those held out."""
 
     items: ArrayItems
     n_features: int
@@ -111,9 +111,9 @@ class DeepLearner(IterativeLearner):
     learning_rate: float
     weight_decay: float
     validation: float
-    validation_base: str = "trained"  #: What those kept aside rank.
+    validation_base: str = "trained"  #: What those held out rank.
     patience: int | None
-    figures_every: int
+    eval_every: int
     device: str
     mixed_precision: bool
     checkpoint: Any
@@ -185,7 +185,7 @@ class DeepLearner(IterativeLearner):
         check_number("validation", self.validation, 0, 0.9)
         if self.patience is not None:
             check_integer("patience", self.patience, 1)
-        check_integer("figures_every", self.figures_every, 0)
+        check_integer("eval_every", self.eval_every, 0)
         if self.trainable is not None:
             check_integer("trainable", self.trainable, 0)
         check_flag("standardize", self.standardize)
@@ -208,12 +208,12 @@ class DeepLearner(IterativeLearner):
         """Refuse what was chosen and would have no effect."""
         if self.patience is not None and self.validation == 0:
             raise ArgumentError(
-                f"patience={self.patience} needs items kept aside, but validation=0"
+                f"patience={self.patience} needs items held out, but validation=0"
             )
-        if self.patience is not None and not 0 < self.figures_every <= self.patience:
+        if self.patience is not None and not 0 < self.eval_every <= self.patience:
             raise ArgumentError(
                 f"patience={self.patience} epochs need figures, but "
-                f"figures_every={self.figures_every}"
+                f"eval_every={self.eval_every}"
             )
         if self.trainable is not None and self.backbone is None:
             raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
@@ -257,12 +257,12 @@ class DeepLearner(IterativeLearner):
         labels = all_targets.numpy()
         self._check_present(Y)
         rng = check_random_state(self.random_state)
-        aside_share = self.validation if share is None else share
-        train, aside = split_off(labels, aside_share, rng)
-        if aside_share and not len(aside):
-            self._check_none_aside(labels)
+        held_out_share = self.validation if share is None else share
+        train, aside = split_off(labels, held_out_share, rng)
+        if held_out_share and not len(aside):
+            self._check_none_held_out(labels)
         self.held_out_ = aside
-        base = self.validation_base if aside_share else "trained"
+        base = self.validation_base if held_out_share else "trained"
         monitor = Monitor(labels, train, aside, rng, base)
         seed = int(rng.randint(2**31 - 1))
         items, n_features = self._items(X, train, seed)
@@ -277,13 +277,13 @@ class DeepLearner(IterativeLearner):
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
 
-    def _needing_aside(self) -> list[str]:
-        """Return what was chosen and has no effect without items kept aside."""
+    def _needing_held_out(self) -> list[str]:
+        """Return what was chosen and has no effect without items held out."""
         return [] if self.patience is None else [f"patience={self.patience}"]
 
-    def _check_none_aside(self, labels: NDArray[Any]) -> None:
-        """Refuse what needs items kept aside where a share of each class is none."""
-        asked = self._needing_aside()
+    def _check_none_held_out(self, labels: NDArray[Any]) -> None:
+        """Refuse what needs items held out where a share of each class is none."""
+        asked = self._needing_held_out()
         if not asked:
             return
         largest = int(np.bincount(labels).max()) if labels.ndim == 1 else None
@@ -294,7 +294,7 @@ class DeepLearner(IterativeLearner):
         else:
             least = f"{1 / largest:.2g}"
             way = f"validation={self.validation} is none of {largest}: {least} would do"
-        raise ArgumentError(f"{asked[0]} needs items kept aside, but {way}")
+        raise ArgumentError(f"{asked[0]} needs items held out, but {way}")
 
     def _items(
         self, X: Array, rows: NDArray[np.int64], seed: int
@@ -354,7 +354,7 @@ class DeepLearner(IterativeLearner):
         n_epochs: int | None = None,
         phase: str = "",
     ) -> Trainer:
-        """Train; keep the epoch that is best on the items kept aside.
+        """Train; keep the epoch that is best on the items held out.
 
         That is by accuracy where there is a way to `classify`, and otherwise by mAP.
         Without `n_epochs` it is the last phase, whose network is deployed, even when
@@ -487,7 +487,7 @@ class DeepLearner(IterativeLearner):
             backbone_rate=self.backbone_rate,
             weight_decay=self.weight_decay,
             patience=self.patience,
-            figures_every=self.figures_every,
+            eval_every=self.eval_every,
             device=as_device(self.device),
             mixed_precision=self.mixed_precision,
             seed=problem.seed,

@@ -82,23 +82,23 @@ class DeepHash(DeepLearner):
     weight_decay : float, default=0.0
         Of AdamW: the share of the learning rate by which weights shrink in each step.
     validation : float, default=0.1
-        Share of every class that is kept aside; of all items where some have several
+        Share of every class that is held out; of all items where some have several
         labels, but one of each label is always trained on. Their mAP, as queries to the
         items trained on, decides which epoch is kept; 0 keeps the last.
-    validation_base : {"trained", "aside"}, default="trained"
+    validation_base : {"trained", "held_out"}, default="trained"
         What those items rank: the ones that are trained on, or one another, each half
         the other half. The latter where most of what is searched will be new, and
-        enough is kept aside: what ranks trained items best is often trained too long to
+        enough is held out: what ranks trained items best is often trained too long to
         rank others (``docs/results/posterior_control.md``, CIFAR-10).
     patience : int or None, default=None
-        Epochs without a better mAP before training stops; needs items kept aside.
-    figures_every : int, default=1
-        Epochs from one look at the codes (the bound, and mAP of items kept aside) to
+        Epochs without a better mAP before training stops; needs items held out.
+    eval_every : int, default=1
+        Epochs from one look at the codes (the bound, and mAP of items held out) to
         the next, which may take as long as an epoch of a small network; the last of
         `n_iter` is looked at, too, and only those that are may be kept. 0 never looks.
     refit : bool, default=False
         Train anew on all items in the end, for as many epochs as were best with some
-        kept aside, in the mean over nine epochs beside each other, whatever `tol` says.
+        held out, in the mean over nine epochs beside each other, whatever `tol` says.
         Where items are few, each counts; none is left to calibrate probabilities with.
     device : str, default="auto"
         "cpu", "cuda", or "auto": that of `fewbits.learners.on_device`, or a GPU if
@@ -131,7 +131,7 @@ class DeepHash(DeepLearner):
         The trained network.
     history_ : list of dict
         For each epoch: ``loss``, ``seconds`` of its steps, and where codes were looked
-        at ``bound`` (min D_inter / max D_intra), ``map`` on the items kept aside, and
+        at ``bound`` (min D_inter / max D_intra), ``map`` on the items held out, and
         ``seconds_of_figures`` of these.
         Of `refit` it tells nothing: it is how the number of epochs was chosen.
     classes_ : ndarray of shape (n_classes,)
@@ -179,7 +179,7 @@ class DeepHash(DeepLearner):
         validation: float = 0.1,
         validation_base: str = "trained",
         patience: int | None = None,
-        figures_every: int = 1,
+        eval_every: int = 1,
         refit: bool = False,
         device: str = "auto",
         mixed_precision: bool = False,
@@ -205,7 +205,7 @@ class DeepHash(DeepLearner):
         self.validation = validation
         self.validation_base = validation_base
         self.patience = patience
-        self.figures_every = figures_every
+        self.eval_every = eval_every
         self.refit = refit
         self.device = device
         self.mixed_precision = mixed_precision
@@ -232,20 +232,20 @@ class DeepHash(DeepLearner):
         check_n_bits(self.n_bits)
         self._check_training()
         check_flag("refit", self.refit)
-        check_choice("validation_base", self.validation_base, ("trained", "aside"))
-        for asked in self._needing_aside():
+        check_choice("validation_base", self.validation_base, ("trained", "held_out"))
+        for asked in self._needing_held_out():
             if self.validation == 0:
-                raise ArgumentError(f"{asked} needs items kept aside, but validation=0")
-            if self.figures_every == 0:
-                raise ArgumentError(f"{asked} needs figures, but figures_every=0")
+                raise ArgumentError(f"{asked} needs items held out, but validation=0")
+            if self.eval_every == 0:
+                raise ArgumentError(f"{asked} needs figures, but eval_every=0")
         as_loss(self.loss)
         as_control(self.control)
 
-    def _needing_aside(self) -> list[str]:
-        asked = super()._needing_aside()
+    def _needing_held_out(self) -> list[str]:
+        asked = super()._needing_held_out()
         if self.refit:
             asked.append("refit=True")
-        if self.validation_base == "aside":
+        if self.validation_base == "held_out":
             asked.append("validation_base='aside'")
         return asked
 

@@ -67,7 +67,7 @@ class LLC(DeepLearner):
     init : {"svd", "cca"} or None, default=None
         Where phase 1 starts a learnt codebook; None draws it, as it does bits for which
         there are no directions.
-    lengths : sequence of int, default=()
+    nested_bits : sequence of int, default=()
         Lengths at which the first bits of a learnt codebook are one, too; each has room
         for a code of its own for every class.
     codebook_epochs : int, default=50
@@ -83,14 +83,14 @@ class LLC(DeepLearner):
     n_iter : int, default=100
         Epochs of phase 2.
     validation : float, default=0.1
-        Share of every class that is kept aside, with several labels as in `DeepHash`.
+        Share of every class that is held out, with several labels as in `DeepHash`.
         How often they are classified rightly decides which epoch of a phase is kept,
         by scores in phase 1 and by the nearest code in phase 2; of equals the one with
         the smaller loss. 0 keeps the last.
     patience : int or None, default=None
-        Epochs without a better one before a phase ends; needs items kept aside.
+        Epochs without a better one before a phase ends; needs items held out.
     hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,
-    learning_rate, weight_decay, figures_every, device, mixed_precision, checkpoint,
+    learning_rate, weight_decay, eval_every, device, mixed_precision, checkpoint,
     callbacks, tol, verbose, random_state
         As in `DeepHash`; of a checkpoint there is a file for each phase, its name with
         ``.codebook`` (or ``.classifier``) and with ``.items``.
@@ -109,7 +109,7 @@ class LLC(DeepLearner):
         Bits of the codebook that phase 1 turned.
     codebook_history_ : list of dict
         The figures of the epochs of phase 1. In these and in `history_` there are also
-        ``accuracy``, on the items kept aside, and ``phase``: "classifier" (for "svd"),
+        ``accuracy``, on the items held out, and ``phase``: "classifier" (for "svd"),
         "codebook" or "items".
     classes_, history_, held_out_, network_, objective_, n_iter_, n_features_in_
         As in `DeepHash`; of phase 2.
@@ -151,7 +151,7 @@ class LLC(DeepLearner):
         *,
         codebook: Any = "learnt",
         init: str | None = None,
-        lengths: Sequence[int] = (),
+        nested_bits: Sequence[int] = (),
         codebook_epochs: int = 50,
         codebook_rate: float = 1e-2,
         label_smoothing: float = 0.1,
@@ -169,7 +169,7 @@ class LLC(DeepLearner):
         weight_decay: float = 0.0,
         validation: float = 0.1,
         patience: int | None = None,
-        figures_every: int = 1,
+        eval_every: int = 1,
         device: str = "auto",
         mixed_precision: bool = False,
         checkpoint: Any = None,
@@ -181,7 +181,7 @@ class LLC(DeepLearner):
         self.n_bits = n_bits
         self.codebook = codebook
         self.init = init
-        self.lengths = lengths
+        self.nested_bits = nested_bits
         self.codebook_epochs = codebook_epochs
         self.codebook_rate = codebook_rate
         self.label_smoothing = label_smoothing
@@ -199,7 +199,7 @@ class LLC(DeepLearner):
         self.weight_decay = weight_decay
         self.validation = validation
         self.patience = patience
-        self.figures_every = figures_every
+        self.eval_every = eval_every
         self.device = device
         self.mixed_precision = mixed_precision
         self.checkpoint = checkpoint
@@ -231,7 +231,7 @@ class LLC(DeepLearner):
             )
         check_integer("codebook_epochs", self.codebook_epochs, 1)
         check_number("codebook_rate", self.codebook_rate, 0, above=True)
-        check_integers("lengths", self.lengths, self.n_bits or MAX_BITS)
+        check_integers("nested_bits", self.nested_bits, self.n_bits or MAX_BITS)
         check_number("label_smoothing", self.label_smoothing, 0, 0.99)
         check_number("reg", self.reg, 0)
         check_flag("bias", self.bias)
@@ -248,7 +248,7 @@ class LLC(DeepLearner):
             self._check_not_learnt()
 
     def _check_not_learnt(self) -> None:
-        for name in ("init", "lengths"):
+        for name in ("init", "nested_bits"):
             value = getattr(self, name)
             if value is not None and len(value):
                 raise ArgumentError(
@@ -272,7 +272,7 @@ class LLC(DeepLearner):
         n_classes = problem.targets.n_classes
         self._n_bits = self._length(n_classes)
         if isinstance(self.codebook, str):
-            nested = self.lengths if self.codebook == "learnt" else ()
+            nested = self.nested_bits if self.codebook == "learnt" else ()
             for length in (self._n_bits, *nested):
                 check_sizes(n_classes, length)
         network = self._network(problem, self._n_bits, bias=self.bias)
@@ -323,7 +323,7 @@ class LLC(DeepLearner):
         return found.codes
 
     def _unique(self, C: NDArray[Any]) -> codebooks.UniqueCodes:
-        return codebooks.unique(C, min([*self.lengths, self._n_bits]))
+        return codebooks.unique(C, min([*self.nested_bits, self._n_bits]))
 
     def _given(self, problem: Problem) -> NDArray[np.int8]:
         """Return the codebook that was given; tell of codes that classes share."""
@@ -353,7 +353,7 @@ class LLC(DeepLearner):
         """Phase 1, eq. (2)."""
         start = None if self.init is None else self._start(problem, self.init)
         loss = CodebookLoss(
-            start, self.codebook_rate, self.label_smoothing, self.lengths
+            start, self.codebook_rate, self.label_smoothing, self.nested_bits
         )
         try:
             self._train(

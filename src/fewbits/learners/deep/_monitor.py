@@ -1,4 +1,4 @@
-"""How good codes are while they are trained: on items kept aside, never on queries."""
+"""How good codes are while they are trained: on items held out, never on queries."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from fewbits._typing import CodeArray
 from fewbits.analysis import code_bound
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import mean_average_precision, share_label
+from fewbits.evaluation import mean_average_precision, same_label
 
 _MOST_QUERIES, _MOST_ITEMS = 1000, 20_000
 _HALVES = slice(0, None, 2), slice(1, None, 2)
@@ -21,7 +21,7 @@ Scores = NDArray[np.float32]
 def split_off(
     labels: NDArray[Any], share: float, rng: np.random.RandomState
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows to train on, and rows kept aside: this share of every class.
+    """Return rows to train on, and rows held out: this share of every class.
 
     A class of one item is trained on. Items with several labels are drawn without
     regard to which they have, but for those that have none, which tell nothing of a
@@ -47,7 +47,7 @@ def split_off(
 
 
 def _missed(labels: NDArray[Any], aside: NDArray[np.int64]) -> list[np.int64]:
-    """Return the first row kept aside of each label that no other row has."""
+    """Return the first row held out of each label that no other row has."""
     there, total = labels[aside] > 0, np.count_nonzero(labels, axis=0)
     lost = np.flatnonzero((total > 0) & (there.sum(axis=0) == total))
     return [aside[np.argmax(there[:, label])] for label in lost]
@@ -72,24 +72,24 @@ def _alternating(rows: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.in
         shared = bool((one & other).any())
     if not shared:
         raise ArgumentError(
-            f"validation_base='aside' lets items kept aside rank one another, but the "
+            f"validation_base='aside' lets items held out rank one another, but the "
             f"two halves of {len(rows)} share no label: raise validation"
         )
     return rows
 
 
 class Monitor:
-    """Rank some training items for those kept aside.
+    """Rank some training items for those held out.
 
     Parameters
     ----------
     labels : ndarray of shape (n,) or (n, n_classes)
         Of all items.
     train, aside : ndarray of int
-        Rows that are trained on, and rows kept aside; at most 20,000 and 1,000 drawn
+        Rows that are trained on, and rows held out; at most 20,000 and 1,000 drawn
         from them are looked at.
     rng : RandomState
-    base : {"trained", "aside"}, default="trained"
+    base : {"trained", "held_out"}, default="trained"
         Whether the latter rank the former, or each half of them the other half.
 
     Attributes
@@ -108,17 +108,17 @@ class Monitor:
     ) -> None:
         self.items = rng.permutation(train)[:_MOST_ITEMS]
         self.queries = rng.permutation(aside)[:_MOST_QUERIES]
-        if base == "aside":
+        if base == "held_out":
             self.queries = _alternating(self.queries, labels)
         self._labels, self._asked = labels[self.items], labels[self.queries]
         self._of_halves = None
-        if base == "aside":
+        if base == "held_out":
             self._of_halves = [
-                share_label(self._asked[asked], self._asked[other])
+                same_label(self._asked[asked], self._asked[other])
                 for asked, other in _BOTH_WAYS
             ]
         elif len(aside):
-            self._relevant = share_label(self._asked, self._labels)
+            self._relevant = same_label(self._asked, self._labels)
 
     def figures(
         self, items: Scores, queries: Scores, classes: Scores | None = None

@@ -50,8 +50,8 @@ class Plan:
         Learning rate of the backbone, as a share of that.
     weight_decay : float
     patience : int or None
-        Epochs without a better one on the items kept aside before it stops.
-    figures_every : int
+        Epochs without a better one on the items held out before it stops.
+    eval_every : int
         Epochs from one look at the codes to the next; 0 never looks.
     device : torch.device
     mixed_precision : bool
@@ -68,7 +68,7 @@ class Plan:
     backbone_rate: float
     weight_decay: float
     patience: int | None
-    figures_every: int
+    eval_every: int
     device: torch.device
     mixed_precision: bool
     seed: int
@@ -118,7 +118,7 @@ class Trainer:
     identity : dict
         What the training depends on, for its checkpoint.
     classify : callable or None
-        How items are classified by their scores; accuracy on the items kept aside then
+        How items are classified by their scores; accuracy on the items held out then
         decides which epoch is the best, and mAP otherwise.
 
     Attributes
@@ -190,16 +190,16 @@ class Trainer:
 
     @property
     def n_best(self) -> int:
-        """How many epochs are best on the items kept aside; all where none are."""
+        """How many epochs are best on the items held out; all where none are."""
         found = [r for r in self.history if self._criterion in r]
         if not found:
             return len(self.history)
         values = [record[self._criterion] for record in found]
-        window = max(1, N_SMOOTHED // self.plan.figures_every)  # of looks, not epochs
+        window = max(1, N_SMOOTHED // self.plan.eval_every)  # of looks, not epochs
         return int(found[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
-        """Go back to the epoch that was best on the items kept aside.
+        """Go back to the epoch that was best on the items held out.
 
         The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
         """
@@ -257,7 +257,7 @@ class Trainer:
         return record
 
     def _is_looked_at(self, epoch: int) -> bool:
-        every, last = self.plan.figures_every, self.plan.n_epochs - 1
+        every, last = self.plan.eval_every, self.plan.n_epochs - 1
         return every > 0 and ((epoch + 1) % every == 0 or epoch == last)
 
     def _figures(self, monitor: Monitor) -> Record:

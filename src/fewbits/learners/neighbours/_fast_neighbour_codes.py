@@ -28,7 +28,7 @@ class FastNeighbourCodes(NeighbourLearner):
     n_bits : int, default=64
         Length of the code, from 1 to 65,536. Up to the number of features, padded to a
         power of 2, all bits come from one series of rounds; longer codes take several.
-    lengths : sequence of int, default=()
+    nested_bits : sequence of int, default=()
         Shorter lengths at which a prefix of the code shall keep neighbours, too.
     n_rounds : int, default=2
         Block-diagonal matrices, each with a transform behind it, 1 to 16.
@@ -51,7 +51,7 @@ class FastNeighbourCodes(NeighbourLearner):
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
     validation : float, default=0.05
-        Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
+        Share of the rows, 2,000 at most, that is held out: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
         fewer than 20 rows, all are learned from, and 2,000 of them choose, each the
@@ -65,7 +65,7 @@ class FastNeighbourCodes(NeighbourLearner):
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
-        Seeds the start, the rows kept aside and the batches.
+        Seeds the start, the rows held out and the batches.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class FastNeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of those kept aside that codes find, at the start
+        Share of the 10 nearest rows of those held out that codes find, at the start
         and after each iteration, a mean over all lengths; empty where none are.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
@@ -114,7 +114,7 @@ class FastNeighbourCodes(NeighbourLearner):
         self,
         n_bits: int = 64,
         *,
-        lengths: Sequence[int] = (),
+        nested_bits: Sequence[int] = (),
         n_rounds: int = 2,
         block_size: int = 16,
         perplexity: float = 20.0,
@@ -130,7 +130,7 @@ class FastNeighbourCodes(NeighbourLearner):
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.lengths = lengths
+        self.nested_bits = nested_bits
         self.n_rounds = n_rounds
         self.block_size = block_size
         self.perplexity = perplexity

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._device import Matrix, here, namespace
+from fewbits.learners._device import Matrix, current_backend, namespace
 from fewbits.learners._rows import checksum
-from fewbits.learners._shared_steps import once
+from fewbits.learners._shared_steps import cached_step
 
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -112,9 +112,9 @@ def neighbour_graph(
     there : ndarray or Tensor, default=None
         The rows where they are computed with, if they are there already.
     """
-    place, k = here(), min(k, len(X) - 1)
+    place, k = current_backend(), min(k, len(X) - 1)
     V = place.put(X) if there is None else there
-    return once(
+    return cached_step(
         ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
         lambda: (checksum(X), anchors.tobytes(), k, perplexity, place.name),
         lambda: _searched(V, anchors, k, perplexity),
@@ -124,7 +124,7 @@ def neighbour_graph(
 def _searched(
     V: Matrix, anchors: IntArray, k: int, perplexity: float
 ) -> NeighbourGraph:
-    place, xp = here(), namespace(V)
+    place, xp = current_backend(), namespace(V)
     squares = xp.einsum("ij,ij->i", V, V)
     ids = np.empty((len(anchors), k), np.int64)
     precision = np.empty(len(anchors), np.float32)

@@ -14,7 +14,7 @@ from fewbits._typing import Array
 from fewbits.encoders import Encoder
 from fewbits.errors import DivergedError
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import (
     check_integer,
     check_integers,
@@ -33,7 +33,7 @@ from fewbits.learners.neighbours._training import (
 
 Float32Array = NDArray[np.float32]
 
-_FEWEST_ASIDE, _MOST_ASIDE = 20, 2000
+_FEWEST_HELD_OUT, _MOST_HELD_OUT = 20, 2000
 _MOST_RATE = 100.0  # a step of one entry, of rows whose mean square is 1
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
@@ -48,7 +48,7 @@ class NeighbourLearner(ResumableLearner):
     uses_device = True
 
     n_bits: int
-    lengths: Sequence[int]
+    nested_bits: Sequence[int]
     perplexity: float
     n_neighbours: int
     n_anchors: int
@@ -66,7 +66,7 @@ class NeighbourLearner(ResumableLearner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        check_integers("lengths", self.lengths, self.n_bits)
+        check_integers("nested_bits", self.nested_bits, self.n_bits)
         check_number("perplexity", self.perplexity, 1, above=True)
         check_integer("n_neighbours", self.n_neighbours, 1)
         check_integer("n_anchors", self.n_anchors, 1)
@@ -86,23 +86,23 @@ class NeighbourLearner(ResumableLearner):
         training = Training(
             self._start(split, rng),
             split,
-            sorted({*self.lengths, self.n_bits}),
+            sorted({*self.nested_bits, self.n_bits}),
             self.n_iter,
             self.learning_rate,
         )
         states = partial(self._states, training, anchors, seeds)
         training.restore(self._resume(states, self._state(training), X))
-        self.recalls_ = np.array(training.recalls if len(split.aside) else [])
+        self.recalls_ = np.array(training.recalls if len(split.held_out) else [])
         encoder = training.best().encoder(frame)
         # Of the encoder: what it computes from features is rounded otherwise.
-        self.n_dead_bits_ = tell_constant_bits(encoder, X, _DEAD)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X, _DEAD)
         return encoder
 
     def _split(self, V: Float32Array) -> ValidationSplit:
-        """Keep rows aside to choose by; of few, some that are learned from choose."""
-        n = min(_MOST_ASIDE, int(self.validation * len(V)))
-        if self.validation and n < _FEWEST_ASIDE:
-            return ValidationSplit(V, V[:_MOST_ASIDE])
+        """Hold rows out to choose by; of few, some that are learned from choose."""
+        n = min(_MOST_HELD_OUT, int(self.validation * len(V)))
+        if self.validation and n < _FEWEST_HELD_OUT:
+            return ValidationSplit(V, V[:_MOST_HELD_OUT])
         return ValidationSplit(V[n:], V[:n])
 
     def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
-from fewbits.learners._device import Matrix, here, namespace
+from fewbits.learners._device import Matrix, current_backend, namespace
 from fewbits.learners.neighbours._frame import Frame
 
 Float32Array = NDArray[np.float32]
@@ -74,7 +74,7 @@ class PlaneMap(Map):
     """
 
     def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
-        self.weights, self.bias = here().put(weights), here().put(bias)
+        self.weights, self.bias = current_backend().put(weights), current_backend().put(bias)
         self.parameters = [self.weights, self.bias]
 
     def scores(self, V: Matrix) -> Matrix:
@@ -85,8 +85,8 @@ class PlaneMap(Map):
 
     def of_features(self, frame: Frame) -> tuple[Float64Array, Float64Array]:
         """Return weights and bias for features."""
-        W = frame.weights(here().get(self.weights))
-        return W, here().get(self.bias) - frame.mean @ W
+        W = frame.weights(current_backend().get(self.weights))
+        return W, current_backend().get(self.bias) - frame.mean @ W
 
 
 class LinearMap(PlaneMap):
@@ -148,7 +148,7 @@ class SparseLinearMap(PlaneMap):
     ) -> None:
         super().__init__(weights, bias)
         self.density = density
-        self.mask = here().put(np.ones(weights.shape, np.bool_))
+        self.mask = current_backend().put(np.ones(weights.shape, np.bool_))
 
     @property
     def arrays(self) -> list[Matrix]:
@@ -224,7 +224,7 @@ class NetworkMap(Map):
         plane = weights * spread[:, None] / np.float32(self.scale)
         outer = np.zeros((n_hidden, len(bias)), np.float32)
         outer[: 2 * k] = np.vstack([plane, -plane])
-        self.parameters = [here().put(x) for x in (inner, inner_bias, outer, bias)]
+        self.parameters = [current_backend().put(x) for x in (inner, inner_bias, outer, bias)]
         self.inner, self.inner_bias, self.outer, self.bias = self.parameters
 
     def scores(self, V: Matrix) -> Matrix:
@@ -237,7 +237,7 @@ class NetworkMap(Map):
         return [V.T @ inner, sums[0], hidden.T @ by_scores, sums[1]]
 
     def encoder(self, frame: Frame) -> Encoder:
-        inner, inner_bias, outer, bias = map(here().get, self.parameters)
+        inner, inner_bias, outer, bias = map(current_backend().get, self.parameters)
         A = frame.weights(inner)
         return MLPEncoder(
             [A, self.scale * outer], [inner_bias - frame.mean @ A, bias], zero_bit=1

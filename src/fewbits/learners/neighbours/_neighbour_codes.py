@@ -13,7 +13,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._iterative import interrupts_passed_on
 from fewbits.learners._itq import ITQ
 from fewbits.learners._parameters import check_integer, check_number
-from fewbits.learners._progress import unheard
+from fewbits.learners._progress import no_progress
 from fewbits.learners._rows import Readable
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
@@ -38,7 +38,7 @@ class NeighbourCodes(NeighbourLearner):
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536; it may exceed the number of features.
-    lengths : sequence of int, default=()
+    nested_bits : sequence of int, default=()
         Shorter lengths at which a prefix of the code shall keep neighbours, too.
     density : float, default=1.0
         Share of the weights that is not 0, for a sparse map. They are dropped in the
@@ -70,7 +70,7 @@ class NeighbourCodes(NeighbourLearner):
     learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
     validation : float, default=0.05
-        Share of the rows, 2,000 at most, that is kept aside: the iteration whose codes
+        Share of the rows, 2,000 at most, that is held out: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
         fewer than 20 rows, all are learned from, and 2,000 of them choose, each the
@@ -84,7 +84,7 @@ class NeighbourCodes(NeighbourLearner):
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
-        Seeds the start, the rows kept aside and the batches.
+        Seeds the start, the rows held out and the batches.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class NeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of those kept aside that codes find, at the start
+        Share of the 10 nearest rows of those held out that codes find, at the start
         and after each iteration, a mean over all lengths; empty where none are.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those without weights in a sparse map
@@ -136,7 +136,7 @@ class NeighbourCodes(NeighbourLearner):
         self,
         n_bits: int = 64,
         *,
-        lengths: Sequence[int] = (),
+        nested_bits: Sequence[int] = (),
         density: float = 1.0,
         n_hidden: int = 0,
         tightness: float = 0.02,
@@ -153,7 +153,7 @@ class NeighbourCodes(NeighbourLearner):
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.lengths = lengths
+        self.nested_bits = nested_bits
         self.density = density
         self.n_hidden = n_hidden
         self.tightness = tightness
@@ -193,7 +193,7 @@ class NeighbourCodes(NeighbourLearner):
         """Return ITQ, its scores scaled to a variance of 1."""
         few = split.rows[:_START_ROWS]
         if (few == few[0]).all():  # those that differ are rare
-            few = np.concatenate([split.rows, split.aside])
+            few = np.concatenate([split.rows, split.held_out])
         if self.n_hidden:
             few = few[:, : min(self.n_hidden // 2, self.n_bits)]
         weights, bias = scaled_itq(few, self.n_bits, rng)
@@ -210,7 +210,7 @@ def scaled_itq(
 ) -> tuple[Float32Array, Float32Array]:
     """Return weights and bias of ITQ whose scores have a variance of 1."""
     itq = ITQ(n_bits, random_state=rng.randint(2**31 - 1))
-    with interrupts_passed_on(), unheard():
+    with interrupts_passed_on(), no_progress():
         encoder = itq.fit(V).encoder_
     assert isinstance(encoder, LinearEncoder)
     spread = np.maximum(encoder.project(V).std(axis=0), LEAST_SPREAD)

@@ -11,7 +11,7 @@ from scipy.linalg import hadamard
 from fewbits import _kernels
 from fewbits.encoders import BlockHadamardEncoder
 from fewbits.encoders._rounds import padded_size
-from fewbits.learners._device import Matrix, here, namespace
+from fewbits.learners._device import Matrix, current_backend, namespace
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._maps import Map
 
@@ -43,8 +43,8 @@ class BlockHadamardMap(Map):
         self.width = width
         n_series, n_blocks = -(-n_bits // self.size), self.size // width
         shape = (n_series, n_rounds, n_blocks, width, width)
-        self.blocks = here().put(random_rotations(shape, rng))
-        self.bias = here().put(np.zeros(n_bits, np.float32))
+        self.blocks = current_backend().put(random_rotations(shape, rng))
+        self.bias = current_backend().put(np.zeros(n_bits, np.float32))
         self.parameters = [self.blocks, self.bias]
 
     def scores(self, V: Matrix) -> Matrix:
@@ -76,7 +76,7 @@ class BlockHadamardMap(Map):
         return [by_blocks, by_scores.sum(axis=0)]
 
     def encoder(self, frame: Frame) -> BlockHadamardEncoder:
-        bias = here().get(self.bias)
+        bias = current_backend().get(self.bias)
         weights, none = self._weights(frame.scale), np.zeros(len(bias))
         plain = BlockHadamardEncoder(weights, none, self.n_inputs, zero_bit=1)
         # Its own scores of the mean err by no more than those of a row near the mean.
@@ -85,7 +85,7 @@ class BlockHadamardMap(Map):
 
     def _weights(self, scale: float) -> Float32Array:
         """Return the blocks as the encoder has them, for features times `scale`."""
-        blocks: Float32Array = here().get(self.blocks)
+        blocks: Float32Array = current_backend().get(self.blocks)
         n_series, n_rounds = blocks.shape[:2]
         factors = np.full(n_rounds, self.size**-0.5)
         factors[0] *= scale

@@ -13,7 +13,7 @@ from fewbits.codes import hamming_topk, pack, prefix
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._adam import Adam
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._device import Matrix, here, namespace
+from fewbits.learners._device import Matrix, current_backend, namespace
 from fewbits.learners._rows import parts
 from fewbits.learners._threads import threads_for
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
@@ -29,32 +29,32 @@ _ANCHORS, _NEAR, _FAR = 8, 40, 40
 #: a quarter for each bit, one near row had all of the probability where codes are long.
 _SCALE = 16.0
 _RECALL_AT = 10
-#: Rows that those kept aside are compared with: encoding all of many would take longer
+#: Rows that those held out are compared with: encoding all of many would take longer
 #: than the steps.
 MOST_RANKED = 20_000
 
 
 class ValidationSplit:
-    """Rows that are learned from, rows kept aside, and which are the nearest of these.
+    """Rows that are learned from, rows held out, and which are the nearest of these.
 
     Parameters
     ----------
     rows : ndarray of shape (n, n_inputs)
-        Shuffled: the first ones are ranked for those kept aside.
-    aside : ndarray of shape (m, n_inputs)
+        Shuffled: the first ones are ranked for those held out.
+    held_out : ndarray of shape (m, n_inputs)
         There may be none; of few rows, they are among those that are learned from.
 
     Attributes
     ----------
-    rows_there, aside_there : ndarray or Tensor
+    rows_there, held_out_there : ndarray or Tensor
         The same where they are computed with.
     ranked : ndarray or Tensor
         The first 20,000 rows.
     """
 
-    def __init__(self, rows: Float32Array, aside: Float32Array) -> None:
-        self.rows, self.aside = rows, aside
-        self.rows_there, self.aside_there = here().put(rows), here().put(aside)
+    def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
+        self.rows, self.held_out = rows, held_out
+        self.rows_there, self.held_out_there = current_backend().put(rows), current_backend().put(held_out)
         self._rank(MOST_RANKED)
 
     def whole(self) -> Self:
@@ -66,18 +66,18 @@ class ValidationSplit:
     def _rank(self, n: int) -> None:
         self.ranked, self.nearest = self.rows_there[:n], None
         k = max(1, min(_RECALL_AT, len(self.ranked) // 2))  # not all of few rows
-        if len(self.aside):
-            self.nearest = exact_neighbours(self.aside, self.rows[:n], k).ids
+        if len(self.held_out):
+            self.nearest = exact_neighbours(self.held_out, self.rows[:n], k).ids
 
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
         """Return the share of them that codes find, a mean over the lengths.
 
-        It is 0 when nothing is kept aside. Ties are broken by place, which is a chance,
+        It is 0 when nothing is held out. Ties are broken by place, which is a chance,
         as rows are shuffled: their expectation takes ten times as long.
         """
         if self.nearest is None:
             return 0.0
-        whole = [codes_of(map, rows) for rows in (self.aside_there, self.ranked)]
+        whole = [codes_of(map, rows) for rows in (self.held_out_there, self.ranked)]
         k, found = self.nearest.shape[1], []
         for length in lengths:
             queries, items = (prefix(codes, length) for codes in whole)
@@ -91,7 +91,7 @@ def codes_of(map: Map, rows: Matrix) -> CodeArray:
     n_bits = map.scores(rows[:1]).shape[1]
     some = parts(len(rows), max(n_bits, rows.shape[1]))
     scores = (map.scores(rows[each]) for each in some)
-    return np.concatenate([pack(here().get(each >= 0)) for each in scores])
+    return np.concatenate([pack(current_backend().get(each >= 0)) for each in scores])
 
 
 class Training:
@@ -112,7 +112,7 @@ class Training:
     Attributes
     ----------
     recalls : list of float
-        Of the rows kept aside, at the start and after each iteration: means over the
+        Of the rows held out, at the start and after each iteration: means over the
         lengths, else a nested code would be judged as if it were never cut.
     """
 
@@ -127,7 +127,7 @@ class Training:
         self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
-        self._log_scale = here().put(scales)
+        self._log_scale = current_backend().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
         self._best = map.kept()
         self.recalls = [split.recall(map, lengths)]
@@ -149,10 +149,10 @@ class Training:
         return loss
 
     def _step(self, batch: Batch) -> float:
-        batch = Batch(*map(here().put, batch))
+        batch = Batch(*map(current_backend().put, batch))
         rows = self.split.rows_there[batch.rows]
         scores = self.map.scores(rows)
-        bits = here().signs(scores)
+        bits = current_backend().signs(scores)
         targets = neighbour_probabilities(rows, batch)
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.
@@ -177,7 +177,7 @@ class Training:
     def _of_many(self, map: Map) -> list[Matrix] | None:
         """Return a copy of a start that is to be compared among all rows."""
         some = len(self.split.ranked) < len(self.split.rows)
-        return map.kept() if some and map.ready and len(self.split.aside) else None
+        return map.kept() if some and map.ready and len(self.split.held_out) else None
 
     def _return_to_start(self) -> None:
         """Undo training that finds less among all rows, if more among some of them.
@@ -197,14 +197,14 @@ class Training:
         recalls = np.array([self._best_recall, *self.recalls])
         arrays = self._arrays()
         if copies:
-            arrays = [np.array(here().get(each)) for each in arrays]
+            arrays = [np.array(current_backend().get(each)) for each in arrays]
         return (*arrays, recalls)
 
     def restore(self, state: Arrays) -> None:
         """Go on from there."""
         *arrays, recalls = state
         for own, kept in zip(self._arrays(), arrays, strict=True):
-            own[...] = here().put(kept) if isinstance(kept, np.ndarray) else kept
+            own[...] = current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
         self._best_recall, *self.recalls = recalls.tolist()
         self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
 

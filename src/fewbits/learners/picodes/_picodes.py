@@ -23,7 +23,7 @@ class PiCoDes(PiCoDesLearner):
     """Learn bits for linear classifiers: compact codes for recognising new classes.
 
     Any number of bits, whatever the number of classes. The classes of the training data
-    only guide the choice of bits; `Bundle.find_class` and linear models on the codes
+    only guide the choice of bits; `Bundle.search_by_example` and linear models on the codes
     then work for classes that nobody trained on.
 
     Parameters

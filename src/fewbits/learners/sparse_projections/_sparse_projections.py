@@ -13,7 +13,7 @@ from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._axes import PrincipalAxes, principal_axes
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._device import as_dtype, product
 from fewbits.learners._parameters import (
     check_batch_size,
@@ -256,5 +256,5 @@ class SparseProjections(ResumableLearner):
         R = R.astype(np.float32, copy=False)
         make = LinearEncoder if m == R.size else SparseEncoder.from_dense
         encoder: Encoder = make(R, bias=-mean @ R, zero_bit=1)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder

@@ -13,7 +13,7 @@ from fewbits._typing import Array, FeatureArray
 from fewbits._unit_rows import unit_rows
 from fewbits.encoders import BilinearEncoder
 from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import check_flag, check_n_bits
 from fewbits.learners._procrustes import polar
 from fewbits.learners._resumable import ResumableLearner
@@ -135,7 +135,7 @@ class BilinearProjections(ResumableLearner):
         zeros = np.zeros(self.n_bits)
         encoder = BilinearEncoder(left, right, zeros, X.shape[1], zero_bit=1)
         encoder = centred(encoder, mean)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
 

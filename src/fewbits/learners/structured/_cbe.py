@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits._unit_rows import unit_rows
 from fewbits.encoders import CirculantEncoder
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import (
     check_choice,
     check_flag,
@@ -156,7 +156,7 @@ class CBE(ResumableLearner):
             self._run(iter(()), columns)
         encoder = CirculantEncoder(columns, signs, np.zeros(self.n_bits), zero_bit=1)
         encoder = centred(encoder, mean)
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
 

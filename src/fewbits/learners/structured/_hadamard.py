@@ -9,7 +9,7 @@ from fewbits._typing import Array
 from fewbits.encoders import HadamardEncoder
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.learners._base import Learner
-from fewbits.learners._dead_bits import tell_constant_bits
+from fewbits.learners._dead_bits import warn_constant_bits
 from fewbits.learners._parameters import check_integer, check_n_bits
 from fewbits.learners._rows import column_means
 from fewbits.learners.structured._structured import centred
@@ -70,7 +70,7 @@ class Hadamard(Learner):
     HadamardEncoder(16 -> 32 bits)
     """
 
-    grows = True
+    is_nested = True
 
     def __init__(
         self, n_bits: int = 64, *, n_rounds: int = 3, random_state: Any = None
@@ -92,5 +92,5 @@ class Hadamard(Learner):
         self.objective_ = np.empty(0)
         rotation = HadamardEncoder(signs, np.zeros(self.n_bits), d, zero_bit=1)
         encoder = centred(rotation, column_means(X))
-        self.n_dead_bits_ = tell_constant_bits(encoder, X)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder

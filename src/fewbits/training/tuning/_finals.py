@@ -28,7 +28,7 @@ class Finals:
     queries : ndarray of shape (n_queries, n_features)
         What is encoded.
     encoder_of : callable
-        Returns the encoder of a configuration, learnt again where only its figures are
+        Returns the encoder of a configuration, learnt again where only its metrics are
         known.
     in_time : callable
         Tells whether there is time to learn more than the choice.
@@ -46,7 +46,7 @@ class Finals:
         self.timed: dict[str, float] = {}  # microseconds by learner, the second time
 
     def run(self, measured: list[Measured]) -> list[Measured]:
-        """Return the figures, with the new times where these are shorter."""
+        """Return the metrics, with the new times where these are shorter."""
         while finalists := self._next(measured):
             encoders = [self.encoder_of(each) for each in finalists]
             seconds = seconds_alone(encoders, self.queries)

@@ -18,9 +18,9 @@ from fewbits.training._methods import (
 from fewbits.training.tuning._configuration import Configuration
 
 #: A shorter code is a prefix of a longer one, to the bit.
-_PREFIXES = {name for name, learner in METHODS.items() if learner.grows}
+_PREFIXES = {name for name, learner in METHODS.items() if learner.is_nested}
 #: Prefixes are nearly as good as codes that are learnt alone: good enough to compare.
-_NESTED = {name for name in METHODS if "lengths" in parameters_of(name)}
+_NESTED = {name for name in METHODS if "nested_bits" in parameters_of(name)}
 #: Longer ones would make all that are learnt with them wait.
 NESTED_BITS = 1024
 
@@ -83,11 +83,11 @@ def _fit(
 ) -> Encoder:
     parameters = dict(wanted.parameters)
     if wanted.method in _NESTED and len(nested) > 1:
-        parameters["lengths"] = tuple(sorted(nested))
+        parameters["nested_bits"] = tuple(sorted(nested))
     length = None if decides_length(wanted.method) else wanted.n_bits
     learner: Any = make_learner(wanted.method, length, wanted.random_state, parameters)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # bad codes show in their figures
+        warnings.simplefilter("ignore")  # bad codes show in their metrics
         with interrupts_passed_on():
             learner.fit(X, y)
     encoder: Encoder = learner.encoder_

@@ -1,4 +1,4 @@
-"""The figures of one configuration."""
+"""The metrics of one configuration."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ class Measured:
     configuration : Configuration
     n_items : int
         Items learnt from and searched among: with more of them recall is lower, so
-        only figures of as many can be compared.
+        only metrics of as many can be compared.
     quality, error : float
         Mean over queries, and its standard error.
     bytes_per_item : int
@@ -40,7 +40,7 @@ class Measured:
     fit_seconds: float
     n_constant_bits: int
 
-    def figures(self) -> dict[str, Any]:
+    def metrics(self) -> dict[str, Any]:
         """Return the numbers, rounded to what they mean."""
         return {
             "n_items": self.n_items,
@@ -55,7 +55,7 @@ class Measured:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {"configuration": asdict(self.configuration), **self.figures()}
+        return {"configuration": asdict(self.configuration), **self.metrics()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:

@@ -18,7 +18,7 @@ _REFUSALS = (FewbitsError, MemoryError, np.linalg.LinAlgError)
 
 
 class Measuring:
-    """What measures learners once, and remembers their figures and a few encoders.
+    """What measures learners once, and remembers their metrics and a few encoders.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class Measuring:
         self.refused: dict[str, str] = {}
         self.encoders: dict[str, Encoder] = {}
 
-    def figures(
+    def metrics(
         self, trial: Trial, group: list[Configuration], *, alone: bool
     ) -> list[Measured]:
-        """Return the figures of all ways to search with a group of learners.
+        """Return the metrics of all ways to search with a group of learners.
 
         `alone` is whether each is learnt by itself; only then encoders are kept, until
         `keep` lets go of them.
@@ -50,7 +50,7 @@ class Measuring:
         if missing := self.missing(trial, group, alone=alone):
             self._measure(trial, missing, alone)
         known = [self._known(trial, each, alone) for each in group]
-        return [figures for each in known for figures in each or []]
+        return [metrics for each in known for metrics in each or []]
 
     def missing(
         self, trial: Trial, group: list[Configuration], *, alone: bool
@@ -65,13 +65,13 @@ class Measuring:
         self.encoders = {key: self.encoders[key] for key in kept}
 
     def encoder(self, learner: Configuration, trial: Trial) -> Encoder:
-        """Return an encoder, learnt again where only its figures are known."""
+        """Return an encoder, learnt again where only its metrics are known."""
         if learner.key not in self.encoders:
             ((_, self.encoders[learner.key], _),) = learn([learner], trial.X, trial.y)
         return self.encoders[learner.key]
 
     def report(self, trial: Trial, best: Measured) -> Measured:
-        """Return the figures of a choice in a trial with other queries."""
+        """Return the metrics of a choice in a trial with other queries."""
         chosen, seconds = best.configuration, best.fit_seconds
         encoder = self.encoders.get(chosen.learner.key)
         if encoder is None:
@@ -99,12 +99,12 @@ class Measuring:
         for each, encoder, seconds in fitted:
             if alone:
                 self.encoders[each.key] = encoder
-            figures = trial.measure(encoder, trial.searches(each), seconds)
-            self.journal.put(len(trial.X), each, _kind(alone, self.vectors), figures)
+            metrics = trial.measure(encoder, trial.searches(each), seconds)
+            self.journal.put(len(trial.X), each, _kind(alone, self.vectors), metrics)
 
 
 def _kind(alone: bool, vectors: bool) -> str:
-    """Name what figures of the same learner and rows may differ by."""
+    """Name what metrics of the same learner and rows may differ by."""
     return f"{'alone' if alone else 'nested'}{', with vectors' if vectors else ''}"
 
 

@@ -10,7 +10,7 @@ from fewbits.training.tuning._measured import Measured
 _COLUMNS, _LINES = 60, 12
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640, 400, 64, 36, 48
 _RIGHT = _WIDTH - 20
-#: What the horizontal axis may show: names of figures, and what these are called.
+#: What the horizontal axis may show: names of metrics, and what these are called.
 _COSTS = {
     "bytes": ("bytes_per_item", "bytes per item"),
     "encode time": ("encode_us", "microseconds to encode a vector"),

@@ -131,14 +131,14 @@ class Race:
                 needed = not found or (not known and wanted[0] in group)
                 if needed or self._in_time(until, missing, len(trial.X)):
                     ending = nullcontext() if needed else self._ending(end)
-                    found += self._figures(trial, group, ending, alone=alone)
+                    found += self._metrics(trial, group, ending, alone=alone)
                     self._keep(found)
                 else:
                     self.untried += group
                 done += len(group)
         return found[len(known) :]
 
-    def _figures(
+    def _metrics(
         self,
         trial: Trial,
         group: list[Configuration],
@@ -146,11 +146,11 @@ class Race:
         *,
         alone: bool = True,
     ) -> list[Measured]:
-        """Return the figures that the bytes allow, none where the time ends a fit."""
+        """Return the metrics that the bytes allow, none where the time ends a fit."""
         start = time.monotonic()
         try:
             with ending or self._ending():
-                found = self.measuring.figures(trial, group, alone=alone)
+                found = self.measuring.metrics(trial, group, alone=alone)
         except _TimeUp:
             self.untried += group
             least = (time.monotonic() - start) / len(trial.X)
@@ -228,7 +228,7 @@ class Race:
             self._tell(i, len(pairs), [longer], [*latest, *found])
             self.pace[longer.key] = 3 * self.pace.get(key, 0.0)
             if self._in_time(group=[longer], n_items=len(trial.X)):
-                found += self._figures(trial, [longer])
+                found += self._metrics(trial, [longer])
                 self._keep(ranked + found)
             else:
                 self.untried.append(longer)
@@ -261,10 +261,10 @@ class Race:
             if not self._in_time(group=[shorter], n_items=len(trial.X)):
                 break
             self._tell(i, _HALVINGS, [shorter], [best])
-            figures = self._figures(trial, [shorter])
-            found += figures
-            if any(self.target.rank(e) < self.target.rank(best) for e in figures):
-                best = min(figures, key=self.target.rank)
+            metrics = self._metrics(trial, [shorter])
+            found += metrics
+            if any(self.target.rank(e) < self.target.rank(best) for e in metrics):
+                best = min(metrics, key=self.target.rank)
                 good = best.configuration
             else:
                 bad = middle
@@ -284,7 +284,7 @@ class Race:
         return self._round(trial, left, np.inf, 0, latest)
 
     def retimed(self, measured: list[Measured]) -> list[Measured]:
-        """Return the figures, with better times of the best where times decide."""
+        """Return the metrics, with better times of the best where times decide."""
         if not self.target.goes_by_time:
             return measured
         queries = np.ascontiguousarray(self.parts.X[self.parts.choose])
@@ -307,7 +307,7 @@ class Race:
         return now < until and now + expected < self.start + self.seconds
 
     def report(self, best: Measured) -> Measured:
-        """Return the figures of the choice on the other queries, with all rows."""
+        """Return the metrics of the choice on the other queries, with all rows."""
         return self.measuring.report(
             self._trial(len(self.parts.learn), last=True), best
         )

@@ -18,7 +18,7 @@ from fewbits.evaluation import (
     exact_neighbours,
     mean_average_precision,
     search_recall,
-    share_label,
+    same_label,
 )
 from fewbits.index import FlatIndex
 from fewbits.training.tuning._configuration import Configuration
@@ -91,7 +91,7 @@ class Trial:
     def measure(
         self, encoder: Encoder, searches: list[Configuration], fit_seconds: float
     ) -> list[Measured]:
-        """Return the figures of some ways to search with an encoder."""
+        """Return the metrics of some ways to search with an encoder."""
         (encode,) = seconds_alone([encoder], self.queries)
         codes, index = encoder.encode(self.queries), self._index(encoder)
         coded = _Coded(index, codes, encoder.project(self.queries))
@@ -144,7 +144,7 @@ class Trial:
             classes = self._classes(answer, coded, how)
             values = (classes == self.query_labels).astype(np.float64)
         else:
-            relevance = share_label(self.query_labels, self.y)  # type: ignore[arg-type]
+            relevance = same_label(self.query_labels, self.y)  # type: ignore[arg-type]
             found = mean_average_precision(coded.codes, coded.items.codes, relevance)
             values = found.per_query
         values = values[~np.isnan(values)]

@@ -108,7 +108,7 @@ class Tuning:
 
     @property
     def confirmed(self) -> bool:
-        """Whether figures that had no part in the choice keep the bounds, too."""
+        """Whether metrics that had no part in the choice keep the bounds, too."""
         return self.quality_confirmed and self.time_confirmed
 
     @property
@@ -137,8 +137,8 @@ class Tuning:
             When the file cannot be written.
         """
         words = {"chosen": self.configuration.described(), "measure": self.measure}
-        figures = {**words, **self.reported.figures()}
-        self.configuration.save(path, figures)
+        metrics = {**words, **self.reported.metrics()}
+        self.configuration.save(path, metrics)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -152,7 +152,7 @@ class Tuning:
             "without_torch": self.without_torch,
             "refused": dict(self.refused),
             "best": self.best.as_dict(),
-            "reported": self.reported.figures(),
+            "reported": self.reported.metrics(),
             "frontier": [each.as_dict() for each in self.frontier],
         }
 

@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
 
 
 @final
-class ChunkTables(Immutable):
+class MultiIndexHashing(Immutable):
     """Codes cut into chunks, with a table of the rows that have each value of a chunk.
 
     Two codes that differ in d bits agree in all but ``d // m`` bits of one of their m
@@ -47,7 +47,7 @@ class ChunkTables(Immutable):
     def __init__(self, codes: CodeArray, n_bits: int) -> None:
         self._codes = frozen_array(codes)
         bits = unpack(codes, n_bits)
-        self._chunks = tuple(_chunk(bits, span) for span in _spans(n_bits, len(codes)))
+        self._multi_index = tuple(_chunk(bits, span) for span in _spans(n_bits, len(codes)))
 
     def nearest(self, codes: CodeArray, n_bits: int, work: int) -> Answers:
         """Find the nearest row of each code, the lowest if tied.
@@ -65,22 +65,22 @@ class ChunkTables(Immutable):
             Rows of -1 for the codes that were given up.
         """
         search = _Search(self._codes, codes)
-        values = [_values(unpack(codes, n_bits)[:, c.bits]) for c in self._chunks]
+        values = [_values(unpack(codes, n_bits)[:, c.bits]) for c in self._multi_index]
         for n_flips, number in self._steps():
             # Whatever is not farther than this has been seen.
-            seen = n_flips * len(self._chunks) + number - 1
+            seen = n_flips * len(self._multi_index) + number - 1
             search.close(seen)
             if not search.open.size:
                 break
-            chunk = self._chunks[number]
+            chunk = self._multi_index[number]
             flips = _flips(chunk.length, n_flips)
             search.look_up(chunk, values[number][search.open, None] ^ flips, work)
         search.close(n_bits)
         return search.answers()
 
     def _steps(self) -> Iterator[tuple[int, int]]:
-        for n_flips in range(max(chunk.length for chunk in self._chunks) + 1):
-            for number in range(len(self._chunks)):
+        for n_flips in range(max(chunk.length for chunk in self._multi_index) + 1):
+            for number in range(len(self._multi_index)):
                 yield n_flips, number
 
 

@@ -15,7 +15,7 @@ _CORRELATED_FROM = 100_000  # codes, as in a report
 _MANY_BITS = 2048
 
 
-def code_alarms(
+def diagnose_codes(
     codes: CodeArray,
     n_bits: int,
     n_classes: int | None = None,
@@ -55,7 +55,7 @@ def code_alarms(
     --------
     >>> import numpy as np
     >>> codes = np.repeat(np.array([[0b11000000], [0b10000000]], np.uint8), 60, axis=0)
-    >>> code_alarms(codes, n_bits=2)
+    >>> diagnose_codes(codes, n_bits=2)
     ('bit 0 of 2 never changes',)
     """
     return alarms(

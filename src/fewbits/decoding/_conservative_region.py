@@ -1,4 +1,4 @@
-"""The more careful of two predictions of how many foreign items are accepted."""
+"""The more careful of two predictions of how many unknown items are accepted."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -9,20 +9,20 @@ from fewbits._checks import whole_number
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, n_bytes
-from fewbits.decoding._hidden_classes import HiddenRates, check_rate
-from fewbits.decoding._known_region import KnownRegion
-from fewbits.decoding._out_of_distribution import known_region, predicted_region
+from fewbits.decoding._leave_one_class_out import FalseAcceptRates, check_rate
+from fewbits.decoding._acceptance_region import AcceptanceRegion
+from fewbits.decoding._out_of_distribution import acceptance_region, predicted_region
 from fewbits.errors import ArgumentError
 
 
-def careful_region(
-    class_codes: CodeArray, n_bits: int, rate: float, hidden: HiddenRates | None
-) -> KnownRegion:
-    """Accept what is so near to a class code that few foreign items are, by two models.
+def conservative_region(
+    class_codes: CodeArray, n_bits: int, rate: float, hidden: FalseAcceptRates | None
+) -> AcceptanceRegion:
+    """Accept what is so near to a class code that few unknown items are, by two models.
 
-    As items of classes that played foreign ones tell and as the space of codes does:
+    As items of classes that played unknown ones tell and as the space of codes does:
     the smaller radius of the two, and the larger of the rates that they predict within
-    it. The former were trained to be apart, and look more foreign than others; where
+    it. The former were trained to be apart, and look more unknown than others; where
     codes are short, the latter knows.
 
     Parameters
@@ -32,16 +32,16 @@ def careful_region(
     n_bits : int
         Length of the codes.
     rate : float
-        Share of foreign items that may be accepted, between 0 and 1. One finer than one
+        Share of unknown items that may be accepted, between 0 and 1. One finer than one
         hidden item has the radius of the finest rate that they can tell: a stricter
         rate never accepts more.
-    hidden : HiddenRates or None
-        Of the class codes, see `hidden_class_rates`. None, or rates of fewer than two
+    hidden : FalseAcceptRates or None
+        Of the class codes, see `leave_one_class_out_rates`. None, or rates of fewer than two
         items, leave the space of codes alone.
 
     Returns
     -------
-    KnownRegion
+    AcceptanceRegion
 
     Warns
     -----
@@ -60,8 +60,8 @@ def careful_region(
     --------
     >>> class_codes = np.array([[0b00000000], [0b11111111]], np.uint8)
     >>> rates = np.array([0.1] * 4 + [1.0] * 5)
-    >>> hidden = HiddenRates(rates, np.full(9, np.nan), 20)
-    >>> region = careful_region(class_codes, 8, 0.2, hidden)
+    >>> hidden = FalseAcceptRates(rates, np.full(9, np.nan), 20)
+    >>> region = conservative_region(class_codes, 8, 0.2, hidden)
     >>> region.radius, round(region.predicted_rate, 2)
     (1, 0.1)
     """
@@ -74,7 +74,7 @@ def careful_region(
         if rate * hidden.n_items >= 1:
             raise
         raise ArgumentError(
-            f"{error}; {hidden.n_items} items that were kept aside are too few for the "
+            f"{error}; {hidden.n_items} items that were held out are too few for the "
             f"rate, they tell those from {1 / hidden.n_items:.2g} on"
         ) from error
     finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
@@ -82,19 +82,19 @@ def careful_region(
     radius = min(by_classes.radius, by_space.radius)
     within = (
         hidden.within(class_codes, n_bits, radius),
-        known_region(class_codes, n_bits, radius),
+        acceptance_region(class_codes, n_bits, radius),
     )
     found = max(within, key=lambda region: region.predicted_rate)
     if found.predicted_rate > rate:
         warn_user(
-            f"a rate of {rate:g} is not met: {found.predicted_rate:.2g} of foreign "
+            f"a rate of {rate:g} is not met: {found.predicted_rate:.2g} of unknown "
             f"items are expected to be accepted, as {hidden.n_items} held-out items "
             f"tell no rates below {1 / hidden.n_items:.2g}"
         )
     return found
 
 
-def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
+def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> AcceptanceRegion:
     """Return the region of the code space, with codes of its own."""
     rows = as_codes(class_codes, n_bits=whole_number(n_bits, "n_bits"))
     found = _made_once(rows.tobytes(), n_bits, rate)
@@ -102,6 +102,6 @@ def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
 
 
 @lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
-def _made_once(codes: bytes, n_bits: int, rate: float) -> KnownRegion:
+def _made_once(codes: bytes, n_bits: int, rate: float) -> AcceptanceRegion:
     rows = np.frombuffer(codes, np.uint8).reshape(-1, n_bytes(n_bits))
     return predicted_region(rows, n_bits, rate)

@@ -10,7 +10,7 @@ from fewbits._typing import IdArray
 from fewbits.decoding._code_table import BLOCK, KeyArray
 from fewbits.decoding._codebook import Codebook
 from fewbits.decoding._decoded import Answers, Decoded, check_ties
-from fewbits.decoding._flips import MAX_BUDGET, cheapest_flips, rank_flips
+from fewbits.decoding._flips import MAX_QUERIES, cheapest_flips, rank_flips
 from fewbits.decoding._guesses import Guesses
 from fewbits.decoding._items import check_zero_bit, item_scores
 from fewbits.decoding._reliability import Reliabilities, reliabilities
@@ -22,10 +22,10 @@ _SORTED = 1 << 17  # guesses sorted at a time
 _AT_ONCE = 1 << 13  # guesses for all items together that are not worth a pause
 
 
-def decode_ordered(
+def decode_orbgrand(
     codebook: Codebook,
     scores: ArrayLike,
-    budget: int,
+    max_queries: int,
     *,
     order: str = "ranks",
     zero_bit: int = 0,
@@ -34,7 +34,7 @@ def decode_ordered(
     """Guess which bits are wrong, likeliest first, until a guess is a class's code.
 
     Each guess is a look-up in a hash table, so it takes as long among a thousand
-    classes as among a million. A budget of 1 is exact decoding; accuracy rises with it
+    classes as among a million. A max_queries of 1 is exact decoding; accuracy rises with it
     to that of soft decoding, beyond that of the nearest class.
 
     Parameters
@@ -42,7 +42,7 @@ def decode_ordered(
     codebook : Codebook
     scores : array-like of shape (n, n_bits)
         ``encoder.project(X)``, or log-odds; only their proportions matter.
-    budget : int
+    max_queries : int
         Look-ups after which an item is left without a class, 1 to 1,048,576.
     order : {"ranks", "costs"}, default="ranks"
         Guesses in the order of the sum of the ranks of the flipped bits, the least
@@ -66,7 +66,7 @@ def decode_ordered(
     FeatureError
         When scores are not finite, or not one for each bit.
     ArgumentError
-        When the budget is out of range.
+        When the max_queries is out of range.
 
     References
     ----------
@@ -79,29 +79,29 @@ def decode_ordered(
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1]]), n_bits=3)
     >>> scores = [[0.1, 0.2, -0.9]]
-    >>> [int(decode_ordered(book, scores, budget).rows[0]) for budget in (1, 2, 3, 4)]
+    >>> [int(decode_orbgrand(book, scores, max_queries).rows[0]) for max_queries in (1, 2, 3, 4)]
     [-1, -1, -1, 0]
     """
     check_ties(ties)
     check_choice(order, "order", ORDERS)
-    budget = _check_budget(budget)
+    max_queries = _check_max_queries(max_queries)
     zero_bit = check_zero_bit(zero_bit)
     said = reliabilities(item_scores(scores, codebook), zero_bit)
     guess = _by_ranks if order == "ranks" else _by_costs
-    return guess(codebook, said, budget).decided(ties)
+    return guess(codebook, said, max_queries).decided(ties)
 
 
-def _check_budget(budget: int) -> int:
-    budget = whole_number(budget, "budget")
-    if not 1 <= budget <= MAX_BUDGET:
+def _check_max_queries(max_queries: int) -> int:
+    max_queries = whole_number(max_queries, "max_queries")
+    if not 1 <= max_queries <= MAX_QUERIES:
         raise ArgumentError(
-            f"budget must lie between 1 and {MAX_BUDGET:,} look-ups, got {budget}"
+            f"max_queries must lie between 1 and {MAX_QUERIES:,} look-ups, got {max_queries}"
         )
-    return budget
+    return max_queries
 
 
-def _by_ranks(codebook: Codebook, said: Reliabilities, budget: int) -> Answers:
-    flips = rank_flips(codebook.n_bits, budget)
+def _by_ranks(codebook: Codebook, said: Reliabilities, max_queries: int) -> Answers:
+    flips = rank_flips(codebook.n_bits, max_queries)
     search = Guesses(codebook, said, len(flips))
     # Rank 0 fills up sets that are smaller than others, and flips nothing.
     words = np.pad(search.words, ((0, 0), (1, 0)))
@@ -127,8 +127,8 @@ def _at_ranks(words: KeyArray, flips: IdArray) -> KeyArray:
     return keys
 
 
-def _by_costs(codebook: Codebook, said: Reliabilities, budget: int) -> Answers:
-    n_guesses = min(budget, 1 << min(codebook.n_bits, budget.bit_length()))
+def _by_costs(codebook: Codebook, said: Reliabilities, max_queries: int) -> Answers:
+    n_guesses = min(max_queries, 1 << min(codebook.n_bits, max_queries.bit_length()))
     search = Guesses(codebook, said, n_guesses)
     first = _AT_ONCE // _GROWTH // max(1, len(said.codes))
     for _, end in _stages(n_guesses, first, longest=n_guesses):

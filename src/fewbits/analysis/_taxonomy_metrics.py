@@ -1,4 +1,4 @@
-"""The figures of a page about class codes, as plain values."""
+"""The metrics of a page about class codes, as plain values."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from fewbits.analysis._taxonomy import Taxonomy
 from fewbits.analysis._tree_agreement import TaxonomyAgreement, TreeAgreement
 
 
-class TaxonomyFigures(NamedTuple):
+class TaxonomyMetrics(NamedTuple):
     """What `write_taxonomy_page` measured.
 
     Attributes
@@ -31,19 +31,19 @@ class TaxonomyFigures(NamedTuple):
         return one_line(self)
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values, None for NaN."""
+        """Return the metrics as plain values, None for NaN."""
         distances = self.tree.distances
-        figures: dict[str, Any] = {
+        metrics: dict[str, Any] = {
             "linkage": self.tree.method,
             "smallest_distance": float(distances.min()),
             "mean_distance": float(distances.mean()),
             "cophenetic_correlation": _number(self.tree.cophenetic_correlation),
         }
         if self.known is not None:
-            figures["known_tree"] = _of_known(self.known)
+            metrics["known_tree"] = _of_known(self.known)
         if self.classifiers is not None:
-            figures["classifiers"] = _of_both(self.classifiers)
-        return figures
+            metrics["classifiers"] = _of_both(self.classifiers)
+        return metrics
 
 
 def _of_known(found: TreeAgreement) -> dict[str, Any]:

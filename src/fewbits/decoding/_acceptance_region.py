@@ -11,8 +11,8 @@ from fewbits.codes import as_codes, hamming_topk
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class KnownRegion:
-    """Codes near a class code; all others are foreign.
+class AcceptanceRegion:
+    """Codes near a class code; all others are unknown.
 
     Attributes
     ----------
@@ -22,11 +22,11 @@ class KnownRegion:
     radius : int
         The largest Hamming distance from the nearest class code that is accepted.
     predicted_rate : float
-        Share of foreign items that is expected to be accepted, according to `model`.
+        Share of unknown items that is expected to be accepted, according to `model`.
     standard_error : float
         Of that share; 0 where it is exact.
-    model : {"uniform", "independent bits", "hidden classes"}
-        What foreign items are thought to be like.
+    model : {"uniform", "independent bits", "leave-one-class-out"}
+        What unknown items are thought to be like.
     """
 
     class_codes: CodeArray = field(repr=False)

@@ -1,4 +1,4 @@
-"""``fewbits novel``."""
+"""``fewbits like``."""
 
 from typing import Annotated, Any
 
@@ -19,10 +19,10 @@ from fewbits.cli._options import (
 
 
 def register(app: typer.Typer) -> None:
-    app.command("novel")(novel)
+    app.command("like")(like)
 
 
-def novel(
+def like(
     bundle: BundlePath,
     examples: Annotated[
         list[str] | None,
@@ -58,11 +58,11 @@ def novel(
     of BUNDLE, is learnt on the spot, and the collection without the examples is ranked
     by it.
 
-    Example: fewbits novel my-bundle "dog bite" "cat bite" --not "snake bite"
+    Example: fewbits like my-bundle "dog bite" "cat bite" --not "snake bite"
 
-    Example: fewbits novel my-bundle --id 4711 --id 4712 --not-id 99
+    Example: fewbits like my-bundle --id 4711 --id 4712 --not-id 99
 
-    Example: fewbits novel my-bundle "dog bite" "cat bite" --filter "bit(12) = 1"
+    Example: fewbits like my-bundle "dog bite" "cat bite" --filter "bit(12) = 1"
     """
     from fewbits.bundle import N_RANDOM, Bundle, hits_of
     from fewbits.errors import ArgumentError
@@ -77,7 +77,7 @@ def novel(
         found = read_for(loaded, source, column, skip_blank=skip_blank)
         given += list(found.values)
     others = typed_items(loaded, bundle, unlike or [])
-    found = loaded.find_class(
+    found = loaded.search_by_example(
         given,
         others,
         ids=typed_ids(loaded, ids or []),

@@ -1,4 +1,4 @@
-"""Known classes play foreign ones, to see how often those would be accepted."""
+"""Known classes play unknown ones, to see how often those would be accepted."""
 
 from numbers import Real
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.decoding._coverage import distinct_codes
-from fewbits.decoding._known_region import KnownRegion
+from fewbits.decoding._acceptance_region import AcceptanceRegion
 from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 _PAIRS = 1 << 22  # distances held at once
 
 
-class HiddenRates(NamedTuple):
+class FalseAcceptRates(NamedTuple):
     """How often items are accepted when the code of their own class is hidden.
 
     Attributes
@@ -30,7 +30,7 @@ class HiddenRates(NamedTuple):
     standard_errors : ndarray of shape (n_bits + 1,), dtype float64
         Of these means, the classes being a sample; NaN with one class.
     n_items : int
-        Items that played foreign ones.
+        Items that played unknown ones.
     """
 
     rates: FloatArray
@@ -40,19 +40,19 @@ class HiddenRates(NamedTuple):
     def __repr__(self) -> str:
         return one_line(self)
 
-    def region(self, class_codes: CodeArray, n_bits: int, rate: float) -> KnownRegion:
-        """Accept within the largest radius at which few enough foreign items would be.
+    def region(self, class_codes: CodeArray, n_bits: int, rate: float) -> AcceptanceRegion:
+        """Accept within the largest radius at which few enough unknown items would be.
 
         Parameters
         ----------
         class_codes, n_bits
             As they were when the rates were estimated.
         rate : float
-            Share of foreign items that may be accepted, between 0 and 1.
+            Share of unknown items that may be accepted, between 0 and 1.
 
         Returns
         -------
-        KnownRegion
+        AcceptanceRegion
 
         Raises
         ------
@@ -66,7 +66,7 @@ class HiddenRates(NamedTuple):
         if rate * self.n_items < 1:
             raise ArgumentError(
                 f"{self.n_items} items cannot tell the rate {rate:.3g}: it must be "
-                f"{1 / self.n_items:.3g} or more, or more items kept aside"
+                f"{1 / self.n_items:.3g} or more, or more items held out"
             )
         radius = int(np.searchsorted(self.rates, rate, side="right")) - 1
         if radius < 0:
@@ -76,16 +76,16 @@ class HiddenRates(NamedTuple):
             )
         return self.within(class_codes, n_bits, radius)
 
-    def within(self, class_codes: CodeArray, n_bits: int, radius: int) -> KnownRegion:
+    def within(self, class_codes: CodeArray, n_bits: int, radius: int) -> AcceptanceRegion:
         """Accept within a radius, whatever the rate."""
         self._check_length(n_bits)
-        return KnownRegion(
+        return AcceptanceRegion(
             distinct_codes(class_codes, n_bits),
             n_bits,
             radius,
             float(self.rates[radius]),
             float(self.standard_errors[radius]),
-            "hidden classes",
+            "leave-one-class-out",
         )
 
     def _check_length(self, n_bits: int) -> None:
@@ -95,12 +95,12 @@ class HiddenRates(NamedTuple):
             )
 
 
-def hidden_class_rates(
+def leave_one_class_out_rates(
     class_codes: CodeArray, n_bits: int, codes: CodeArray, classes: ArrayLike
-) -> HiddenRates:
-    """Estimate how often foreign items are accepted, from known ones.
+) -> FalseAcceptRates:
+    """Estimate how often unknown items are accepted, from known ones.
 
-    Each class is hidden in turn, and its items play foreign ones. No foreign item is
+    Each class is hidden in turn, and its items play unknown ones. No unknown item is
     needed. Bits of real codes depend on each other, which random codes do not: where
     `predicted_region` is wrong by a factor, this is of the right size.
 
@@ -117,7 +117,7 @@ def hidden_class_rates(
 
     Returns
     -------
-    HiddenRates
+    FalseAcceptRates
 
     Raises
     ------
@@ -129,13 +129,13 @@ def hidden_class_rates(
     Notes
     -----
     Pessimistic where classes come in pairs that are hard to tell apart, since one is
-    near when the other is hidden; optimistic where foreign things are odder mixtures of
+    near when the other is hidden; optimistic where unknown things are odder mixtures of
     known ones than any class is.
 
     Examples
     --------
     >>> class_codes = np.array([[0b0000], [0b0001], [0b1111]], np.uint8) << 4
-    >>> hidden_class_rates(class_codes, 4, class_codes, [0, 1, 2]).rates.round(2)
+    >>> leave_one_class_out_rates(class_codes, 4, class_codes, [0, 1, 2]).rates.round(2)
     array([0.  , 0.67, 0.67, 1.  , 1.  ])
     """
     n_bits = whole_number(n_bits, "n_bits")
@@ -152,28 +152,28 @@ def hidden_class_rates(
     errors = np.full(n_bits + 1, np.nan)
     if len(shares) > 1:
         errors = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-    return HiddenRates(shares.mean(axis=0), errors, len(codes))
+    return FalseAcceptRates(shares.mean(axis=0), errors, len(codes))
 
 
-def hidden_class_region(
+def leave_one_class_out_region(
     class_codes: CodeArray,
     n_bits: int,
     rate: float,
     codes: CodeArray,
     classes: ArrayLike,
-) -> KnownRegion:
+) -> AcceptanceRegion:
     """Accept within the largest radius at which few enough hidden items would be.
 
     Parameters
     ----------
     class_codes, n_bits, codes, classes
-        As in `hidden_class_rates`, whose `HiddenRates.region` this is.
+        As in `leave_one_class_out_rates`, whose `FalseAcceptRates.region` this is.
     rate : float
         As there.
 
     Returns
     -------
-    KnownRegion
+    AcceptanceRegion
 
     Raises
     ------
@@ -183,12 +183,12 @@ def hidden_class_region(
     Examples
     --------
     >>> class_codes = np.array([[0b0000], [0b0111], [0b1111]], np.uint8) << 4
-    >>> region = hidden_class_region(class_codes, 4, 0.7, class_codes, [0, 1, 2])
+    >>> region = leave_one_class_out_region(class_codes, 4, 0.7, class_codes, [0, 1, 2])
     >>> region.radius, round(region.predicted_rate, 2)
     (2, 0.67)
     """
     check_rate(rate)
-    found = hidden_class_rates(class_codes, n_bits, codes, classes)
+    found = leave_one_class_out_rates(class_codes, n_bits, codes, classes)
     return found.region(class_codes, n_bits, rate)
 
 
