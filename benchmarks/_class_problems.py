@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
+from fewbits.classify import Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.learners import ITQ
 

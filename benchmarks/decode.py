@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._class_problems import Classes, icd10_leaves, random_classes
 from benchmarks.search import interleaved
 from fewbits import _kernels
-from fewbits.codes import pack
-from fewbits.decoding import (
+from fewbits.classify import (
     Codebook,
     decode_bounded,
     decode_exact,
@@ -32,6 +31,7 @@ from fewbits.decoding import (
     decode_soft,
     top_classes,
 )
+from fewbits.codes import pack
 from fewbits.errors import MissingExtraError
 
 N_CLASSES = (1_000, 10_000, 100_000)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.encode import limits
 from fewbits import _kernels
-from fewbits.decoding import LinearModel, best_scores, learn_class
+from fewbits.classify import LinearModel, best_scores, learn_class
 
 N_CODES, N_BITS = 1_000_000, 2048
 N_POSITIVES, N_NEGATIVES = 5, 1000

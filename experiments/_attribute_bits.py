@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments._cells import Cell
-from fewbits.analysis import bit_report, rank_bits
+from fewbits.analysis.bits import bit_report, rank_bits
 from fewbits.codes import hamming_distances, unpack
 
 Codes = NDArray[np.uint8]

@@ -9,7 +9,8 @@ from experiments._attribute_bits import correlations
 from experiments._attribute_items import Items
 from experiments._attribute_names import N_EXTREMES, Sample
 from experiments._cells import Cell
-from fewbits.analysis import CodeMap, Proposal, extreme_items, map_codes, rank_bits
+from fewbits.analysis.bits import CodeMap, extreme_items, map_codes, rank_bits
+from fewbits.analysis.names import Proposal
 from fewbits.codes import hamming_distances, unpack
 
 N_SHOWN = 6

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments._cells import Cell
-from fewbits.analysis import Proposals, extreme_items, propose_names, tokenize
+from fewbits.analysis.bits import extreme_items
+from fewbits.analysis.names import Proposals, propose_names, tokenize
 from fewbits.codes import unpack
 
 SIGNIFICANCE = 0.01

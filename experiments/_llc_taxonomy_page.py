@@ -13,13 +13,8 @@ from experiments._summary import by_method, decimal, figure, grid, markdown
 from experiments._verdicts import overall, signed
 from experiments.llc import BESIDE
 from experiments.llc_taxonomy import CODEBOOKS, N_PERMUTATIONS, PICTURED_BITS, REAL
-from fewbits.analysis import (
-    Taxonomy,
-    code_heat_map,
-    dendrogram,
-    taxonomy,
-    vector_heat_map,
-)
+from fewbits.analysis.taxonomy import Taxonomy, taxonomy
+from fewbits.report import code_heat_map, dendrogram, vector_heat_map
 
 INTRODUCTION = f"""# Do the codes of classes make a taxonomy?
 

@@ -10,9 +10,9 @@ import numpy as np
 from experiments._cells import Cell
 from experiments._clusters import clusters
 from fewbits._kernels import set_num_threads
-from fewbits.learners.picodes import _steps as steps
-from fewbits.learners.picodes._start import components, first_projectors
-from fewbits.learners.picodes._steps import Problem, State
+from fewbits.learners.supervised.picodes import _steps as steps
+from fewbits.learners.supervised.picodes._start import components, first_projectors
+from fewbits.learners.supervised.picodes._steps import Problem, State
 
 LAM, COST = 1000.0, 100.0
 N_PROJECTORS = 5

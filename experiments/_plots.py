@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments._looks import in_order, look_of
 from experiments._plain_ticks import plain_ticks
-from fewbits.analysis import BoundRegression
+from fewbits.analysis.bounds import BoundRegression
 
 mpl.use("svg")
 # The same data must give the same file.

@@ -19,7 +19,7 @@ from experiments.posterior_control import (
     beside_losses,
 )
 from experiments.posterior_map import MOST_CLASSES, N_BITS, N_ITEMS
-from fewbits.analysis import bound_regression
+from fewbits.analysis.bounds import bound_regression
 
 #: The length at which mAP is drawn against the bound: others have other ratios.
 BOUND_AT = 32

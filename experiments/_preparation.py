@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from experiments._classic_features import is_classic
 from fewbits.learners import HomogeneousKernelMap
-from fewbits.learners._rows import line_spans
+from fewbits.learners._core._rows import line_spans
 
 KERNEL = "intersection"
 #: Of the learning rows, held by the directions that are kept.

@@ -26,8 +26,8 @@ from experiments._learners import classemes, learners_of
 from experiments._novel_protocol import MOST_KNOWN, N_NOVEL, N_TRAIN, drawn, tuned_on
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
-from fewbits.decoding import best_scores, learn_class
-from fewbits.decoding._linear import linear_svm
+from fewbits.classify import best_scores, learn_class
+from fewbits.classify._linear import linear_svm
 from fewbits.learners import PiCoDes
 
 N_LEARN, N_TARGETS = 30, 25

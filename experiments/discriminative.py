@@ -26,7 +26,7 @@ from experiments._lp_beta_figures import lp_beta_figures, mean_over_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
 from experiments._product_quantization import quantized
-from fewbits.decoding._linear import linear_svm
+from fewbits.classify._linear import linear_svm
 from fewbits.evaluation import (
     category_scores,
     knn_accuracy,

@@ -25,8 +25,7 @@ from experiments._cells import Cell, Cells
 from experiments._known_trees import known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from fewbits.codes import pack
-from fewbits.decoding import (
+from fewbits.classify import (
     Codebook,
     decode_bounded,
     decode_exact,
@@ -34,6 +33,7 @@ from fewbits.decoding import (
     decode_orbgrand,
     decode_soft,
 )
+from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     decoding_accuracy,

@@ -31,12 +31,6 @@ from experiments._hash_problems import load_problem
 from experiments._llc_problems import ClassProblem
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import BESIDE, beside
-from fewbits.decoding import (
-    conservative_region,
-    leave_one_class_out_rates,
-    acceptance_region,
-    predicted_region,
-)
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     PriorShiftResult,
@@ -51,6 +45,12 @@ from fewbits.evaluation import (
     threshold_under_prior_shift,
 )
 from fewbits.learners.deep import LLC
+from fewbits.ood import (
+    acceptance_region,
+    conservative_region,
+    leave_one_class_out_rates,
+    predicted_region,
+)
 
 FOREIGN = ("background", "held-out classes")
 LENGTHS = (10, 14, 20, 32, 64)
@@ -186,7 +186,8 @@ class Problem:
         rows = np.searchsorted(np.unique(self.y[self.learn]), self.y[self.held_out])
         hidden = leave_one_class_out_rates(book, n_bits, aside, rows)
         made: dict[str, Any] = {
-            f"radius {radius}": acceptance_region(book, n_bits, radius) for radius in RADII
+            f"radius {radius}": acceptance_region(book, n_bits, radius)
+            for radius in RADII
         }
         models = {
             "predicted": partial(predicted_region, book, n_bits),

@@ -25,8 +25,8 @@ from experiments._cells import Cell, Cells
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Data, Seeds
 from experiments.llc import linear_accuracy
+from fewbits.classify import Codebook, decode_exact, decode_nearest
 from fewbits.codes import pack
-from fewbits.decoding import Codebook, decode_exact, decode_nearest
 from fewbits.evaluation import decoding_accuracy
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.codebooks import unique

@@ -24,14 +24,14 @@ from experiments._known_trees import KnownClasses, known_classes
 from experiments._llc_problems import ClassProblem, load_classes
 from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments.llc import BESIDE, beside, possible
-from fewbits.analysis import (
+from fewbits.analysis.taxonomy import (
     Taxonomy,
     taxonomy,
     taxonomy_agreement,
     tree_agreement,
     vector_taxonomy,
 )
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.learners.deep import LLC
 
 CODEBOOKS: dict[str, dict[str, Any]] = {

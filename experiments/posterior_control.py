@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from experiments._cells import Cell, Cells
 from experiments._hash_problems import HashProblem, choice_problem, load_problem
 from experiments._options import Bits, Data, Only, Seeds, wanted
-from fewbits.analysis import code_bound
+from fewbits.analysis.bounds import code_bound
 from fewbits.evaluation import knn_accuracy, mean_average_precision, same_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
 from fewbits.learners.deep._trainer import smooth

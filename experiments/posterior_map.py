@@ -17,7 +17,8 @@ from experiments._cells import Cell, Cells
 from experiments._hash_problems import load_problem
 from experiments._options import Data
 from experiments.posterior_control import Settings, best_epoch, make, settings
-from fewbits.analysis import code_bound, map_codes
+from fewbits.analysis.bits import map_codes
+from fewbits.analysis.bounds import code_bound
 
 #: The paper's, and the control alone.
 DRAWN = [(m, c) for m in ("hashnet", "dbdh") for c in ("", "D")] + [("D alone", "")]

@@ -14,25 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits._labels import as_classes, as_label_rows, as_labels
-from fewbits.analysis import (
-    ap_lower_bound,
-    bit_report,
-    class_profile,
-    code_bound,
-    dendrogram_purity,
-    rank_bits,
-    taxonomy,
-)
-from fewbits.codes import hamming_topk
-from fewbits.decoding import (
+from fewbits.analysis.bits import bit_report, class_profile, rank_bits
+from fewbits.analysis.bounds import ap_lower_bound, code_bound
+from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
+from fewbits.classify import (
     Codebook,
     calibrate,
     decode_nearest,
-    novelty_radius,
     learn_classes,
     nearest_vote,
     vote,
 )
+from fewbits.codes import hamming_topk
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     category_scores,
@@ -49,6 +42,7 @@ from fewbits.evaluation import (
 )
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
+from fewbits.ood import novelty_radius
 from fewbits.training import evaluate_bundle, fit_bundle
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis import bit_report
+from fewbits.analysis.bits import bit_report
 from fewbits.encoders import Encoder
 from research.common.features import FeatureSet
 from research.core.record import Metrics

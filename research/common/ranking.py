@@ -20,8 +20,8 @@ from fewbits.evaluation import (
     within_distance,
 )
 from fewbits.learners import Learner
-from fewbits.learners._device import device_around
-from fewbits.learners._shared_steps import SharedSteps
+from fewbits.learners._core._device import device_around
+from fewbits.learners._core._shared_steps import SharedSteps
 from research.common.features import FeatureSet
 from research.core.record import Metrics
 

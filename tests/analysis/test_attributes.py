@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from fewbits.analysis import _extremes, class_profile, extreme_items, rank_bits
+from fewbits.analysis.bits import _extremes, class_profile, extreme_items, rank_bits
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 

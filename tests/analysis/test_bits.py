@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.analysis import _alarms, _correlation, bit_report, diagnose_codes
-from fewbits.analysis._warnings import alarms
+from fewbits.analysis.bits import _correlation, bit_report, diagnose_codes
+from fewbits.analysis.bits import _diagnose as _alarms
+from fewbits.analysis.bits._warnings import alarms
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.datasets import load_digits
 
-from fewbits.analysis import (
+from fewbits.analysis.bounds import (
     ap_lower_bound,
     bound_regression,
     code_bound,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.analysis import distinct_bits
+from fewbits.analysis.bits import distinct_bits
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from fewbits.analysis import propose_names
+from fewbits.analysis.names import propose_names
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.analysis import FUNCTION_WORDS, name_bits, propose_names, tokenize
+from fewbits.analysis.names import FUNCTION_WORDS, name_bits, propose_names, tokenize
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 

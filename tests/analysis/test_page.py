@@ -7,16 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits.analysis import (
-    bit_report,
-    extreme_items,
-    map_codes,
-    propose_names,
-    rank_bits,
-    write_page,
-)
+from fewbits.analysis.bits import bit_report, extreme_items, map_codes, rank_bits
+from fewbits.analysis.names import propose_names
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, MissingExtraError
+from fewbits.report import write_page
 
 HOSTILE = [
     "<script>alert(1)</script>",

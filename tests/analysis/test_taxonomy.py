@@ -16,7 +16,7 @@ from scipy.cluster.hierarchy import (
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
-from fewbits.analysis import (
+from fewbits.analysis.taxonomy import (
     dendrogram_purity,
     taxonomy,
     taxonomy_agreement,

@@ -13,22 +13,21 @@ import pytest
 from PIL import Image
 from scipy.spatial.distance import squareform
 
-from fewbits.analysis import (
+from fewbits.analysis.taxonomy import taxonomy, vector_taxonomy
+from fewbits.codes import hamming_distances, pack, unpack
+from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.report import (
     classes_per_bit,
     code_heat_map,
     codebook_picture,
     dendrogram,
-    taxonomy,
     to_newick,
     to_outline,
     vector_heat_map,
-    vector_taxonomy,
     write_taxonomy_page,
 )
-from fewbits.analysis._dendrogram import _ticks
-from fewbits.analysis._png import encode_png
-from fewbits.codes import hamming_distances, pack, unpack
-from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.report._dendrogram import _ticks
+from fewbits.report._png import encode_png
 
 HOSTILE = [
     "<script>alert(1)</script>",

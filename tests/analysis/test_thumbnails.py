@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits.analysis._thumbnails import thumbnail
 from fewbits.errors import FeatureError
+from fewbits.report._thumbnails import thumbnail
 
 PICTURE = np.random.default_rng(0).integers(0, 256, (12, 20, 3), dtype=np.uint8)
 

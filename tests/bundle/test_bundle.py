@@ -204,7 +204,8 @@ def test_a_path_below_a_file(bundle, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "ask", ["encode", "search", "answers", "with_items", "classify", "search_by_example"]
+    "ask",
+    ["encode", "search", "answers", "with_items", "classify", "search_by_example"],
 )
 @pytest.mark.parametrize("one", ["broken leg", Path("leg.jpg")])
 def test_one_string_is_no_list_of_letters(bundle, ask, one):

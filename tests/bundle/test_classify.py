@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fewbits.analysis import bit_report, code_bound
+from fewbits.analysis.bits import bit_report
+from fewbits.analysis.bounds import code_bound
 from fewbits.bundle import (
     SHORTLIST,
     Bundle,
@@ -18,10 +19,11 @@ from fewbits.bundle import (
     write_taxonomy,
 )
 from fewbits.bundle._classes import known_by
+from fewbits.classify import Calibration, Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Calibration, Codebook, FalseAcceptRates
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.ood import FalseAcceptRates
 
 NAMES = ["ant", "bee", "cat"]
 SIGNS = np.array([[1, 1, 1, 1, 1, 1], [1, 1, -1, -1, -1, -1], [-1, -1, -1, -1, 1, 1]])
@@ -272,7 +274,9 @@ def test_bundle_without_classes(bundle, tmp_path):
 
 
 def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
-    rates = FalseAcceptRates(np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300)
+    rates = FalseAcceptRates(
+        np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300
+    )
     calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
     few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
     assert known_by(bundle.classes, 0.2, few).model != "leave-one-class-out"
@@ -288,10 +292,16 @@ def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
         )
         assert (region.radius, region.model) == (radius, "leave-one-class-out")
         assert region.predicted_rate == pytest.approx(told)
-    assert calibrated.classify(X, max_false_accept_rate=0.1).rows.tolist() == [0, -1, -1]
+    assert calibrated.classify(X, max_false_accept_rate=0.1).rows.tolist() == [
+        0,
+        -1,
+        -1,
+    ]
     assert calibrated.classify(X, max_false_accept_rate=0.5).rows.tolist() == [0, 1, -1]
     with pytest.raises(ArgumentError, match="bits are needed"):
-        calibrated.classify(X, max_false_accept_rate=0.005)  # however far apart the classes are
+        calibrated.classify(
+            X, max_false_accept_rate=0.005
+        )  # however far apart the classes are
     with pytest.raises(
         ArgumentError, match=r"4 items .* too few for the rate, .* 0.25"
     ):

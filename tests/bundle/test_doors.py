@@ -16,7 +16,7 @@ from PIL import Image
 from scipy import sparse
 
 from fewbits.bundle import Bundle
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.errors import FewbitsError
 from fewbits.evaluation import exact_neighbours, neighbour_threshold
 from fewbits.index import FlatIndex, Int8Vectors
@@ -77,7 +77,9 @@ DOORS = {
     "search": lambda items: FULL.search(items).ids.tolist(),
     "search_reranked": lambda items: FULL.search_reranked(items).ids.tolist(),
     "answers": lambda items: ids(FULL.answers(items)),
-    "search_by_example": lambda items: FULL.search_by_example(items, FAR).scores.tolist(),
+    "search_by_example": lambda items: FULL.search_by_example(
+        items, FAR
+    ).scores.tolist(),
     "counterexamples": lambda items: FULL.search_by_example(FAR, items).scores.tolist(),
     "classify": lambda items: FULL.classify(items).rows.tolist(),
     "fit_bundle": lambda items: (
@@ -285,7 +287,9 @@ def test_what_can_be_read_only_once_is_refused_everywhere(make):
     "empty", [X[:0], FRAME[:0], POLARS[:0], ARROW[:0]], ids=["numpy", "pd", "pl", "pa"]
 )
 def test_no_rows_have_no_codes(empty):
-    needs_some = {"fit", "search_by_example", "fit_bundle", "evaluate", *MATRICES} - {"int8"}
+    needs_some = {"fit", "search_by_example", "fit_bundle", "evaluate", *MATRICES} - {
+        "int8"
+    }
     for door in DOORS:
         assert (outcome(door, empty) == "refused") == (door in needs_some), door
     assert LEARNER.encode(empty).shape == (0, 2)
@@ -381,7 +385,9 @@ def text_doors():
         "search": lambda items: bundle.search(items).ids.tolist(),
         "search_reranked": lambda items: bundle.search_reranked(items).ids.tolist(),
         "answers": lambda items: ids(bundle.search_records(items)),
-        "search_by_example": lambda items: bundle.search_by_example(items, other).scores.tolist(),
+        "search_by_example": lambda items: bundle.search_by_example(
+            items, other
+        ).scores.tolist(),
         "counterexamples": lambda items: bundle.search_by_example(
             other, items
         ).scores.tolist(),

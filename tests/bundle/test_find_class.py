@@ -44,7 +44,9 @@ def test_examples_are_left_out_and_scores_fall(bundle):
 def test_conditions_leave_the_scores_as_they_are(bundle):
     ids = members(bundle, 3)[:5]
     everything = bundle.search_by_example(ids=ids, k=10**9)
-    found = bundle.search_by_example(ids=ids, k=10**9, filter="bit(0) = 1 and bit(5) = 0")
+    found = bundle.search_by_example(
+        ids=ids, k=10**9, filter="bit(0) = 1 and bit(5) = 0"
+    )
     rows = bundle.collection.rows(everything.ids)
     bits = unpack(bundle.collection.codes[rows], bundle.encoder.n_bits)
     kept = (bits[:, 0] == 1) & (bits[:, 5] == 0)

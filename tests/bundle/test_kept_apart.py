@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from fewbits.bundle import Bundle
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
 
 N = 40
@@ -30,7 +30,10 @@ def content(bundle, folder):
     """Return what a bundle answers, and every byte that it saves."""
     bundle.save(folder)
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-    hits = bundle.search_records(X[:5], 3), bundle.search_reranked(X[:5], 3).ids.tolist()
+    hits = (
+        bundle.search_records(X[:5], 3),
+        bundle.search_reranked(X[:5], 3).ids.tolist(),
+    )
     return repr(hits), bundle.classify(X).rows.tolist(), files
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from fewbits.bundle import Bundle
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.index import FlatIndex
 from tests.encoders.test_common import ENCODERS

@@ -10,10 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits.bundle import Bundle
+from fewbits.classify import Calibration, Codebook
 from fewbits.cli import app
 from fewbits.codes import hamming_distances
-from fewbits.decoding import Calibration, Codebook, FalseAcceptRates, acceptance_region
 from fewbits.encoders import LinearEncoder
+from fewbits.ood import FalseAcceptRates, acceptance_region
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 rng = np.random.default_rng(0)
@@ -101,7 +102,9 @@ def test_foreign_items_are_of_no_class(tmp_path):
     assert found[0][:4] == found[1][:4] == NAMES.tolist()
     assert None not in found[0]
     assert found[1].count(None) >= 3
-    assert "more than the rate 1e-05" in run(*question, "--max-false-accept-rate", 1e-5, code=2)
+    assert "more than the rate 1e-05" in run(
+        *question, "--max-false-accept-rate", 1e-5, code=2
+    )
     told = run(*question, "--max-false-accept-rate", 2, code=2)
     assert "max_false_accept_rate must be a number between 0 and 1" in told
     assert "top must be at least 0" in run(*question, "--top", -1, code=2)
@@ -324,7 +327,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
     [
         (["classify", "b"], "give either items or --input"),
         (["classify", "b", "-i", "q.npy", "-d", "best"], "no decoder 'best'"),
-        (["classify", "b", "-i", "q.npy", "-d", "orbgrand", "--max-queries", 0], "budget"),
+        (
+            ["classify", "b", "-i", "q.npy", "-d", "orbgrand", "--max-queries", 0],
+            "budget",
+        ),
         (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
         (["classify", "b", "-i", "q.npy", "--labels", "kind"], "kind"),
         (["classify", "b", "-i", "q.npy", "--labels", "label", "--top", 1], "--top"),
@@ -336,7 +342,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
             ["classify", "b", "-i", "q.npy", "--labels", "label", "--linear", "-k", 3],
             "-k needs votes",
         ),
-        (["classify", "b", "-i", "q.npy", "--max-queries", 9], "needs --decoder orbgrand"),
+        (
+            ["classify", "b", "-i", "q.npy", "--max-queries", 9],
+            "needs --decoder orbgrand",
+        ),
         (["classify", "b", "-i", "q.npy", "--order", "ranks"], "--decoder orbgrand"),
         (["classify", "b", "-i", "q.npy", "-d", "orbgrand", "--order", "x"], "order"),
         (
@@ -344,7 +353,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
             "no device 'tpu9'",
         ),
         (["classify", "b", "an ant"], "use --input"),
-        (["classify", "b", "-i", "q.npy", "--code-space"], "needs --max-false-accept-rate"),
+        (
+            ["classify", "b", "-i", "q.npy", "--code-space"],
+            "needs --max-false-accept-rate",
+        ),
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
         (["fit", "q.npy", "-m", "llc", "-o", "c"], "llc learns from labels"),
@@ -384,7 +396,13 @@ def test_a_rate_that_is_not_met_is_told(tmp_path):
     calibration = Calibration(1.0, np.zeros(64), 0.0, rates)
     Bundle(encoder, codebook=book, calibration=calibration).save(tmp_path / "b")
     np.save(tmp_path / "q.npy", X[::25])
-    question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--max-false-accept-rate"]
+    question = [
+        "classify",
+        tmp_path / "b",
+        "-i",
+        tmp_path / "q.npy",
+        "--max-false-accept-rate",
+    ]
     with pytest.warns(UserWarning, match=r"rate of 0.001 is not met: 0.016 of unknown"):
         found = json.loads(run(*question, 0.001, "--json").splitlines()[0])["accepted"]
     assert found["requested_rate"] == 0.001

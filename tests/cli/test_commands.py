@@ -243,9 +243,7 @@ def test_novel(vectors, texts):
     assert not {3, 4} & {hit["id"] for hit in found["hits"]}
     assert "score" in run("like", vectors, "-i", "q.npy", "--not-id", 50)
     sides = [
-        json.loads(
-            run("like", vectors, "--id", 3, "--filter", f"bit(0)={v}", "--json")
-        )
+        json.loads(run("like", vectors, "--id", 3, "--filter", f"bit(0)={v}", "--json"))
         for v in (0, 1)
     ]
     ids = [{hit["id"] for hit in side["hits"]} for side in sides]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fewbits.bundle import Bundle
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
 
 RUN = """
@@ -125,6 +125,6 @@ def test_soft_classify(folder):
 
 
 def test_what_is_unwanted_is_told():
-    modules = ["numpy.linalg", "scipy.fft", "fewbits.analysis._page", "xml.dom"]
+    modules = ["numpy.linalg", "scipy.fft", "fewbits.report._page", "xml.dom"]
     found = unwanted(modules, "search")
     assert found == ["fewbits.analysis", "scipy", "xml"]

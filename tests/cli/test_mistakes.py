@@ -40,7 +40,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "twice.json").write_text(twice)
     (tmp_path / "far.json").write_text('{"99": ["a", "b"]}')
     (tmp_path / "out_of_distribution").mkdir()
-    (tmp_path / "out_of_distribution" / "bundle.json").write_text('{"format": "my own"}')
+    (tmp_path / "out_of_distribution" / "bundle.json").write_text(
+        '{"format": "my own"}'
+    )
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     for name in ("b", "empty", "broken"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.codes import hamming_distances, hamming_topk, hamming_range_search
+from fewbits.codes import hamming_distances, hamming_range_search, hamming_topk
 from fewbits.errors import ArgumentError, CodeError
 
 RNG = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
+from fewbits.classify import learn_class, select_bits
 from fewbits.codes import pack
-from fewbits.decoding import learn_class, select_bits
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.evaluation import category_scores
 from fewbits.learners import ITQ

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from fewbits.classify import Codebook, decode_exact, decode_nearest, decode_orbgrand
 from fewbits.codes import pack
-from fewbits.decoding import Codebook, decode_exact, decode_nearest, decode_orbgrand
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.evaluation import decoding_accuracy, matching_bits
 

@@ -9,7 +9,6 @@ from scipy.special import log_softmax, logsumexp
 from sklearn import metrics
 
 from fewbits.codes import hamming_distances, pack
-from fewbits.decoding import acceptance_region
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.evaluation import (
     Detection,
@@ -20,9 +19,10 @@ from fewbits.evaluation import (
     max_softmax,
     neighbour_score,
     ood_scores,
-    tune_threshold,
     threshold_under_prior_shift,
+    tune_threshold,
 )
+from fewbits.ood import acceptance_region
 
 few = st.lists(st.integers(0, 6), min_size=1, max_size=30)  # with many ties
 
@@ -224,7 +224,9 @@ def normal():
 
 def test_tuning_on_the_right_mixture_is_best_for_it(normal):
     known, unknown = normal
-    found = threshold_under_prior_shift(known, unknown, known > 1, unknown > 1, n_draws=10)
+    found = threshold_under_prior_shift(
+        known, unknown, known > 1, unknown > 1, n_draws=10
+    )
     assert len(found) == 9
     table = {
         (r.validation_share, r.deployment_share): r.tuned["F1 (unknown)"] for r in found
@@ -239,7 +241,9 @@ def test_tuning_on_the_right_mixture_is_best_for_it(normal):
 
 def test_balanced_accuracy_does_not_depend_on_the_deployment(normal):
     known, unknown = normal
-    found = threshold_under_prior_shift(known, unknown, known > 1, unknown > 1, n_draws=5)
+    found = threshold_under_prior_shift(
+        known, unknown, known > 1, unknown > 1, n_draws=5
+    )
     for first, second in zip(found[::3], found[1::3], strict=True):
         a, b = (r.tuned["balanced accuracy"] for r in (first, second))
         assert a == pytest.approx(b)
@@ -255,7 +259,9 @@ def test_untuned_rule_is_measured_on_the_same_items(normal):
     known, unknown = normal
     threshold = tune_threshold(known, unknown)
     rows = [known >= threshold, unknown >= threshold]
-    same = threshold_under_prior_shift(known, unknown, *rows, validation_shares=[1 / 3], n_draws=5)
+    same = threshold_under_prior_shift(
+        known, unknown, *rows, validation_shares=[1 / 3], n_draws=5
+    )
     for result in same:
         for name, tuned in result.tuned.items():
             assert tuned.mean == pytest.approx(result.untuned[name].mean, abs=0.05)
@@ -265,11 +271,15 @@ def test_mixtures_are_reproducible(normal):
     known, unknown = normal
     arguments = known, unknown, known > 1, unknown > 1
     options = {"n_draws": 3, "positive": "known", "random_state": 5}
-    assert threshold_under_prior_shift(*arguments, **options) == threshold_under_prior_shift(*arguments, **options)
+    assert threshold_under_prior_shift(
+        *arguments, **options
+    ) == threshold_under_prior_shift(*arguments, **options)
 
 
 def test_few_items_are_drawn_again():
-    found = threshold_under_prior_shift([3, 4], [1, 2], [True, True], [False, False], n_draws=2)
+    found = threshold_under_prior_shift(
+        [3, 4], [1, 2], [True, True], [False, False], n_draws=2
+    )
     assert found[0].untuned["accuracy"].mean == 1
 
 

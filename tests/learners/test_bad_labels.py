@@ -6,9 +6,9 @@ from sklearn.base import clone
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import CCAITQ, DBC, Classemes, PiCoDes, RelaxedPiCoDes
-from fewbits.learners.dbc._labels import varying
-from fewbits.learners.dbc._objective import Categories
-from fewbits.learners.picodes import _steps as steps
+from fewbits.learners.supervised.dbc._labels import varying
+from fewbits.learners.supervised.dbc._objective import Categories
+from fewbits.learners.supervised.picodes import _steps as steps
 
 ONE_CLASS_EACH = [
     PiCoDes(6, n_iter=2, random_state=0),

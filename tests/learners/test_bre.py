@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits
 from fewbits.codes import hamming_topk, unpack
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import on_progress
-from fewbits.learners._bre import BRE
-from fewbits.learners._bre_descent import (
+from fewbits.learners.unsupervised._bre import BRE
+from fewbits.learners.unsupervised._bre_descent import (
     Pairs,
     best_weight,
     descend,
@@ -350,7 +350,9 @@ class TestIterations:
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("fewbits.learners._bre_descent.best_weight", interrupt)
+        monkeypatch.setattr(
+            "fewbits.learners.unsupervised._bre_descent.best_weight", interrupt
+        )
         with pytest.raises(KeyboardInterrupt):
             BRE(6, random_state=0).fit(data())
 
@@ -362,7 +364,9 @@ class TestIterations:
                 raise KeyboardInterrupt
             return best_weight(*arguments)
 
-        monkeypatch.setattr("fewbits.learners._bre_descent.best_weight", interrupt)
+        monkeypatch.setattr(
+            "fewbits.learners.unsupervised._bre_descent.best_weight", interrupt
+        )
         with pytest.warns(UserWarning, match="interrupted after 2 of 9"):
             interrupted = BRE(6, n_iter=9, random_state=0).fit(data())
         monkeypatch.undo()

@@ -22,12 +22,11 @@ from fewbits.learners import (
     PiCoDes,
     RelaxedPiCoDes,
     SparseProjections,
-    _checkpoint,
-    _itq,
-    _resumable,
     on_progress,
 )
+from fewbits.learners._core import _checkpoint, _resumable
 from fewbits.learners.neighbours import _training
+from fewbits.learners.unsupervised import _itq
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
@@ -168,7 +167,8 @@ def test_tolerance_ends_a_resumed_fit_where_it_ended(path):
 KILL = """
 import os, signal, sys
 import numpy as np
-from fewbits.learners import ITQ, _checkpoint, on_progress
+from fewbits.learners import ITQ, on_progress
+from fewbits.learners._core import _checkpoint
 
 _checkpoint._PAUSE, _checkpoint._WRITING_SHARE = 0.0, float("inf")
 

@@ -16,12 +16,16 @@ from fewbits import _kernels
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, LSH, PCAH, on_progress
-from fewbits.learners.dbc._dbc import DBC
-from fewbits.learners.dbc._descent import improve
-from fewbits.learners.dbc._labels import initial_labels, simultaneous
-from fewbits.learners.dbc._objective import Categories, Objective, pair_counts
-from fewbits.learners.dbc._rows import sort_by_class
-from fewbits.learners.dbc._svm import train
+from fewbits.learners.supervised.dbc._dbc import DBC
+from fewbits.learners.supervised.dbc._descent import improve
+from fewbits.learners.supervised.dbc._labels import initial_labels, simultaneous
+from fewbits.learners.supervised.dbc._objective import (
+    Categories,
+    Objective,
+    pair_counts,
+)
+from fewbits.learners.supervised.dbc._rows import sort_by_class
+from fewbits.learners.supervised.dbc._svm import train
 
 every_rule = pytest.mark.parametrize("codes", ["image", "category"])
 
@@ -417,7 +421,7 @@ def test_interrupt_before_the_first_iteration_is_passed_on(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fewbits.learners.dbc._dbc.improve", interrupt)
+    monkeypatch.setattr("fewbits.learners.supervised.dbc._dbc.improve", interrupt)
     with pytest.raises(KeyboardInterrupt):
         DBC(8).fit(*blobs())
 

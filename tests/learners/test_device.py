@@ -23,14 +23,12 @@ from fewbits.learners import (
     NeighbourCodes,
     SparseProjections,
     SpectralHashing,
-    _axes,
-    _device,
-    _procrustes,
-    _rows,
     on_device,
     on_progress,
     shared_steps,
 )
+from fewbits.learners._core import _device, _rows
+from fewbits.learners._linalg import _axes, _procrustes
 from fewbits.learners.neighbours import _training
 from fewbits.learners.neighbours._graph import smallest
 from fewbits.learners.neighbours._rounds import transform_there
@@ -107,7 +105,9 @@ def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
     expected = clone(learner).fit(X[:n], Y[:n])
     for module in (_rows, _axes):
         monkeypatch.setattr(module, "LARGE", 8)
-    monkeypatch.setattr("fewbits.learners.sparse_projections._splitting.LARGE", 8)
+    monkeypatch.setattr(
+        "fewbits.learners.unsupervised.sparse_projections._splitting.LARGE", 8
+    )
     monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
     monkeypatch.setattr(_device, "_ROOMY", 2)
     monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 2)

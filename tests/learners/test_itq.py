@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from fewbits.learners import ITQ
-from fewbits.learners._axes import principal_axes
-from fewbits.learners._procrustes import random_rotation
+from fewbits.learners._linalg._axes import principal_axes
+from fewbits.learners._linalg._procrustes import random_rotation
 
 
 def data(n=300, d=12):
@@ -75,7 +75,7 @@ def test_units_do_not_matter():
 def test_single_and_double_precision_agree(monkeypatch):
     X = data(500)
     double = ITQ(8, n_iter=5, random_state=0).fit(X)
-    monkeypatch.setattr("fewbits.learners._rows._DOUBLE_LIMIT", 0)
+    monkeypatch.setattr("fewbits.learners._core._rows._DOUBLE_LIMIT", 0)
     single = ITQ(8, n_iter=5, random_state=0).fit(X)
     np.testing.assert_allclose(single.objective_, double.objective_, rtol=1e-3)
     assert np.mean(single.transform(X) != double.transform(X)) < 0.01

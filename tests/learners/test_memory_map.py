@@ -8,7 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from fewbits.learners import FastNeighbourCodes, _rows
+from fewbits.learners import FastNeighbourCodes
+from fewbits.learners._core import _rows
 
 FIT = """
 import resource, sys

@@ -25,7 +25,7 @@ from fewbits.learners import (
     SparseProjections,
     on_progress,
 )
-from fewbits.learners._adam import Adam
+from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.neighbours import _training
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._graph import (

@@ -10,10 +10,10 @@ from fewbits import _kernels
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import svm_accuracy
 from fewbits.learners import ITQ, LSH, PiCoDes
-from fewbits.learners._svm import hinge_svm, hinge_svms
-from fewbits.learners.picodes import _steps as steps
-from fewbits.learners.picodes._picodes import descent
-from fewbits.learners.picodes._search import best_between
+from fewbits.learners._linalg._svm import hinge_svm, hinge_svms
+from fewbits.learners.supervised.picodes import _steps as steps
+from fewbits.learners.supervised.picodes._picodes import descent
+from fewbits.learners.supervised.picodes._search import best_between
 
 
 def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):
@@ -236,7 +236,7 @@ def test_processes_change_nothing(monkeypatch):
     X = rng.normal(size=(40, 6))
     labels = [rng.random(40) < 0.5 for _ in range(5)]
     alone = hinge_svms(X, labels, 1.0)
-    monkeypatch.setattr("fewbits.learners._svm._PARALLEL_WORK", 0)
+    monkeypatch.setattr("fewbits.learners._linalg._svm._PARALLEL_WORK", 0)
     _kernels.set_num_threads(2)
     try:
         together = hinge_svms(X, labels, 1.0)

@@ -8,9 +8,9 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import RelaxedPiCoDes, on_progress
-from fewbits.learners._adam import Adam
-from fewbits.learners.picodes import _relaxation as relaxation
-from fewbits.learners.picodes import _steps as steps
+from fewbits.learners._linalg._adam import Adam
+from fewbits.learners.supervised.picodes import _relaxation as relaxation
+from fewbits.learners.supervised.picodes import _steps as steps
 
 
 def problem(seed, *, n=40, d=5, n_classes=4, lam=50.0, balanced=False):

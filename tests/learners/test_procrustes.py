@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
 
-from fewbits.learners import _procrustes
-from fewbits.learners._procrustes import polar, random_rotation
+from fewbits.learners._linalg import _procrustes
+from fewbits.learners._linalg._procrustes import polar, random_rotation
 
 
 @pytest.fixture(params=[1, 10**9], ids=["gram", "svd"])

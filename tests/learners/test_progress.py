@@ -71,7 +71,9 @@ def test_interrupt_before_the_first_iteration_is_passed_on(learner, monkeypatch)
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fewbits.learners._sign_products.sign_products", interrupt)
+    monkeypatch.setattr(
+        "fewbits.learners._linalg._sign_products.sign_products", interrupt
+    )
     with pytest.raises(KeyboardInterrupt):
         clone(learner).fit(X, Y)
 

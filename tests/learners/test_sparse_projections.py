@@ -3,9 +3,9 @@ import pytest
 
 from fewbits.encoders import LinearEncoder, SparseEncoder
 from fewbits.learners import ITQ, SparseProjections
-from fewbits.learners._axes import principal_axes
-from fewbits.learners._procrustes import random_rotation
-from fewbits.learners.sparse_projections._hard_threshold import (
+from fewbits.learners._linalg._axes import principal_axes
+from fewbits.learners._linalg._procrustes import random_rotation
+from fewbits.learners.unsupervised.sparse_projections._hard_threshold import (
     IterativeSteps,
     OneStep,
     keep_largest,

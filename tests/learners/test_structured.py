@@ -8,8 +8,11 @@ from scipy.optimize import minimize
 
 from fewbits.codes import hamming_distances
 from fewbits.learners import CBE, LSH, BilinearProjections, Hadamard
-from fewbits.learners.structured._bilinear import near_square
-from fewbits.learners.structured._circulant_steps import circulants, positive_root
+from fewbits.learners.unsupervised.structured._bilinear import near_square
+from fewbits.learners.unsupervised.structured._circulant_steps import (
+    circulants,
+    positive_root,
+)
 
 
 def features(n=100, d=12):

@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fewbits.learners import ITQ
-from fewbits.learners._threads import _controller, threads_for
+from fewbits.learners._core._threads import _controller, threads_for
 
 
 def n_threads():

@@ -4,16 +4,12 @@ import numpy as np
 import pytest
 
 from fewbits.bundle import class_answers, label_answers
+from fewbits.classify import Codebook, calibrate, class_probabilities
 from fewbits.codes import unpack
-from fewbits.decoding import (
-    Codebook,
-    calibrate,
-    class_probabilities,
-    leave_one_class_out_rates,
-)
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import calibration_error
 from fewbits.inputs import Input
+from fewbits.ood import leave_one_class_out_rates
 from fewbits.training import fit_bundle
 from fewbits.training._codebooks import _named_alike
 
@@ -61,7 +57,9 @@ def test_is_of_the_items_kept_aside():
     found = fitted().calibration
     assert found.scale == expected.scale
     book, codes = learner.codebook_of_classes(), learner.encoder_.encode(X[rows])
-    rates = leave_one_class_out_rates(book.codes, book.n_bits, codes, book.rows(y[rows]))
+    rates = leave_one_class_out_rates(
+        book.codes, book.n_bits, codes, book.rows(y[rows])
+    )
     np.testing.assert_array_equal(found.hidden.rates, rates.rates)
 
 

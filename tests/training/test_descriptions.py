@@ -17,7 +17,9 @@ def test_every_setting_is_explained(method):
     found = describe(method)
     assert found.summary.endswith(".")
     names = [setting.name for setting in found.settings]
-    assert {*names, *_OWN_OPTIONS, *PYTHON_ONLY} >= set(parameters_of(method)) >= {*names}
+    assert (
+        {*names, *_OWN_OPTIONS, *PYTHON_ONLY} >= set(parameters_of(method)) >= {*names}
+    )
     for setting in found.settings:
         assert setting.values, setting
         assert setting.text, setting

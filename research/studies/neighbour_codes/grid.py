@@ -19,7 +19,7 @@ from fewbits.learners import (
     NeighbourCodes,
     shared_steps,
 )
-from fewbits.learners._shared_steps import SharedSteps
+from fewbits.learners._core._shared_steps import SharedSteps
 from research.common.features import SHAPES, UNSEEN_SEEDS, load_features
 from research.common.projections import (
     FORMS,

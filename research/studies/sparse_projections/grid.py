@@ -19,7 +19,7 @@ from fewbits.learners import (
     Thresholding,
     shared_steps,
 )
-from fewbits.learners._shared_steps import SharedSteps
+from fewbits.learners._core._shared_steps import SharedSteps
 from research.common.features import SHAPES, UNSEEN_SEEDS, FeatureSet, load_features
 from research.common.hyperplanes import hyperplane_metrics, variance_seen
 from research.common.projections import (

@@ -9,23 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import IdArray
-from fewbits.analysis import (
+from fewbits.analysis._checks import check_bits
+from fewbits.analysis.bits import (
     BitReport,
     ClassProfile,
     Extremes,
-    Proposals,
     bit_report,
     class_profile,
     distinct_bits,
     extreme_items,
     map_codes,
-    propose_names,
     rank_bits,
-    write_page,
 )
-from fewbits.analysis._checks import check_bits
+from fewbits.analysis.names import Proposals, propose_names
 from fewbits.bundle._hand_files import read_by_hand
 from fewbits.errors import ArgumentError
+from fewbits.report import write_page
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
@@ -84,14 +83,14 @@ def write_attributes(
         that ``fewbits build`` keeps where there are any.
     groups : str, default=None
         A column that holds classes: names are to hold for other classes, too, see
-        `fewbits.analysis.propose_names`. None takes items as independent.
+        `fewbits.analysis.names.propose_names`. None takes items as independent.
     names : mapping of int to pair of str or None, default=None
-        Names of bits given by hand, see `fewbits.analysis.name_bits`. These bits come
-        first on the page.
+        Names of bits given by hand, see `fewbits.analysis.names.name_bits`. These bits
+        come first on the page.
     bits : iterable of int, default=None
         The bits to show, in this order. None shows those named by hand, then the best
         that do not go with a better one, 32 in all; see
-        `fewbits.analysis.distinct_bits`.
+        `fewbits.analysis.bits.distinct_bits`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted.
 

@@ -41,15 +41,16 @@ from fewbits.bundle._items import LABEL_COLUMN, Items
 from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.bundle._same import same_rows
 from fewbits.bundle._selection import ID_COLUMN, selected
+from fewbits.classify import Calibration, Codebook, Decoded
 from fewbits.codes import as_codes, n_bytes
 from fewbits.codes._arguments import check_k
 from fewbits.codes._pack import check_unused
-from fewbits.decoding import Calibration, Codebook, Decoded, novelty_radius
 from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.index import FlatIndex, Neighbours, Ranked
 from fewbits.inputs import Input, as_items, check_several
 from fewbits.inputs import read as read_input
+from fewbits.ood import novelty_radius
 
 Progress = Callable[[int, int], None]
 #: Name in `info` of the distance beyond which a query is unknown to the collection.
@@ -356,7 +357,7 @@ class Bundle:
         Parameters
         ----------
         groups : array-like of shape (n_items,)
-            Fine classes of the items; see `fewbits.decoding.novelty_radius`.
+            Fine classes of the items; see `fewbits.ood.novelty_radius`.
         """
         radius = novelty_radius(self.collection.codes, groups)
         return replace(self, info={**self.info, RADIUS: radius})
@@ -559,7 +560,7 @@ class Bundle:
         n_random : int, default=1000
             Random items of the collection that stand for everything else.
         C : float, default=100
-            Weight of the errors of the SVM, see `fewbits.decoding.learn_class`.
+            Weight of the errors of the SVM, see `fewbits.classify.learn_class`.
         random_state : int, default=0
             Seeds the choice of random items and the solver.
 
@@ -629,14 +630,14 @@ class Bundle:
         radius : int, default=1
         max_queries : int, default=1000
         order : {"ranks", "costs"}, default="ranks"
-            What "orbgrand" guesses go by, see `fewbits.decoding.decode_orbgrand`.
+            What "orbgrand" guesses go by, see `fewbits.classify.decode_orbgrand`.
         max_false_accept_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
             a class: so near that no more than this share of unknown items is expected
             to be. It is a share of all possible codes, see
-            `fewbits.decoding.predicted_region`, and of items of known classes that play
+            `fewbits.ood.predicted_region`, and of items of known classes that play
             unknown ones, where `calibration` has them, see
-            `fewbits.decoding.leave_one_class_out_rates`: the smaller radius counts. A rate
+            `fewbits.ood.leave_one_class_out_rates`: the smaller radius counts. A rate
             finer than one of these items is that of one. Real unknown items are often
             accepted several times as often. None accepts all.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fewbits.bundle._folder import checked_path
-from fewbits.decoding import (
+from fewbits.classify import (
     Calibration,
     Codebook,
     calibration_bytes,

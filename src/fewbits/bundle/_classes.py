@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
-from fewbits.codes import Neighbours
-from fewbits.decoding import (
+from fewbits.classify import (
     Calibration,
     Codebook,
     Decoded,
-    AcceptanceRegion,
-    conservative_region,
     decode_bounded,
     decode_exact,
     decode_nearest,
@@ -26,12 +23,14 @@ from fewbits.decoding import (
     top_classes,
     vote,
 )
-from fewbits.decoding._leave_one_class_out import check_rate
-from fewbits.decoding._vote import ballots_of, label_shares, nearest_ballots
+from fewbits.classify._vote import ballots_of, label_shares, nearest_ballots
+from fewbits.codes import Neighbours
 from fewbits.errors import ArgumentError
+from fewbits.ood import AcceptanceRegion, conservative_region
+from fewbits.ood._leave_one_class_out import check_rate
 
 if TYPE_CHECKING:
-    from fewbits.analysis import CodeBound
+    from fewbits.analysis.bounds import CodeBound
     from fewbits.bundle._bundle import Bundle
 
 _TOP = 3  # classes shown where it is known how probable they are
@@ -67,7 +66,7 @@ def known_by(
 ) -> AcceptanceRegion:
     """Return what is near enough to a class that few unknown items are.
 
-    By `fewbits.decoding.conservative_region`: as items of classes that played unknown ones
+    By `fewbits.ood.conservative_region`: as items of classes that played unknown ones
     tell and as the space of codes does.
 
     Parameters
@@ -215,7 +214,7 @@ def label_answers(
     list of dict
         ``labels``, the names of those that the item has, best first, where items were
         held out to learn the least score of a label from; and ``ranked``, a list of
-        ``label`` and ``score``, see `fewbits.decoding.label_scores`.
+        ``label`` and ``score``, see `fewbits.classify.label_scores`.
 
     Raises
     ------
@@ -360,7 +359,7 @@ def bound_of(bundle: "Bundle", labels: str) -> "CodeBound":
         A column of the collection that holds classes, or for each item which of
         several labels it has.
     """
-    from fewbits.analysis import code_bound
+    from fewbits.analysis.bounds import code_bound
 
     items = bundle.collection
     return code_bound(items.codes, bundle.encoder.n_bits, items.classes(labels))

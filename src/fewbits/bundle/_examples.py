@@ -11,7 +11,7 @@ from fewbits._checks import whole_number
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._items import Items
-from fewbits.decoding import best_scores, learn_class
+from fewbits.classify import best_scores, learn_class
 from fewbits.errors import ArgumentError
 
 #: Random items of a collection that stand for everything else.

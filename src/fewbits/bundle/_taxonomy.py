@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewbits.analysis import TaxonomyMetrics, write_taxonomy_page
+from fewbits.analysis.taxonomy import TaxonomyMetrics
 from fewbits.bundle._hand_files import read_by_hand
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.errors import ArgumentError
+from fewbits.report import write_taxonomy_page
 
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
@@ -91,7 +92,7 @@ def write_taxonomy(
 
     Returns
     -------
-    fewbits.analysis.TaxonomyMetrics
+    fewbits.analysis.taxonomy.TaxonomyMetrics
 
     Raises
     ------

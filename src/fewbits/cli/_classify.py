@@ -83,21 +83,20 @@ def classify(
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject an item as of no class unless its code is so near to that of "
-            "a class that at most this share of unknown items is expected there; 0.05 "
-            "is a start. Estimated from the code space, and from items that 'fewbits "
-            "fit' held out, whose classes play unknown ones: the more careful of the "
-            "two counts. Real unknown items are often accepted several times as often; "
-            "try some of yours. "
-            "What is accepted is told below the table, and as 'accepted' with --json."
+            help="Reject out-of-distribution items: accept at most this share of them, "
+            "as estimated from the code space and by leaving out one class at a time "
+            "on held-out items, whichever is stricter. Start with 0.05. Real unknown "
+            "items are often accepted several times as often, so test with some of "
+            "yours. The accepted radius is printed below the table, and as 'accepted' "
+            "with --json."
         ),
     ] = None,
     code_space: Annotated[
         bool,
         typer.Option(
             "--code-space",
-            help="Estimate --max-false-accept-rate from the code space, also where items were "
-            "held out.",
+            help="Estimate --max-false-accept-rate from the code space alone, even if "
+            "there are held-out items.",
         ),
     ] = False,
     top: Annotated[
@@ -139,7 +138,7 @@ def classify(
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
-    Example: fewbits classify my-bundle "how to knit a sock" --max-false-accept-rate 0.05
+    Example: fewbits classify my-bundle "knit a sock" --max-false-accept-rate 0.05
 
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
 
@@ -164,7 +163,10 @@ def classify(
         "--order": order,
     }
     if labels is not None:
-        options |= {"--top": top or None, "--max-false-accept-rate": max_false_accept_rate}
+        options |= {
+            "--top": top or None,
+            "--max-false-accept-rate": max_false_accept_rate,
+        }
         check_unused(options, "the codes of classes, --labels has votes")
         if linear:
             check_unused({"-k": k}, "votes, not --linear")
@@ -232,7 +234,7 @@ def _notes(
             "often, so try some"
         )
     elif (radius := _radius_of(options)) is not None:
-        from fewbits.decoding import acceptance_region
+        from fewbits.ood import acceptance_region
 
         book = bundle.classes
         share = acceptance_region(book.codes, book.n_bits, radius).predicted_rate

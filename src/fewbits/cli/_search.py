@@ -91,10 +91,14 @@ def search(
     for i, hits in enumerate(answers):
         # Re-ranked distances are of another kind, and conditions hide what is near.
         comparable = not (rerank or filter)
-        unknown = _out_of_distribution(hits, loaded.novelty_radius if comparable else None)
+        unknown = _out_of_distribution(
+            hits, loaded.novelty_radius if comparable else None
+        )
         if as_json:
             found = {"query": item_label(asked, i, "query"), "hits": hits}
-            print_json(found if unknown is None else {**found, "out_of_distribution": unknown})
+            print_json(
+                found if unknown is None else {**found, "out_of_distribution": unknown}
+            )
             continue
         print_hits(item_label(asked, i, "query"), hits)
         if unknown:

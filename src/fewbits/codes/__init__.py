@@ -11,8 +11,8 @@ from fewbits.codes._hamming import (
     Neighbours,
     RangeSearchResult,
     hamming_distances,
-    hamming_topk,
     hamming_range_search,
+    hamming_topk,
 )
 from fewbits.codes._pack import as_codes, n_bytes, pack, prefix, unpack
 
@@ -22,8 +22,8 @@ __all__ = [
     "RangeSearchResult",
     "as_codes",
     "hamming_distances",
-    "hamming_topk",
     "hamming_range_search",
+    "hamming_topk",
     "n_bytes",
     "pack",
     "prefix",

@@ -18,8 +18,8 @@ __all__ = [
     "Neighbours",
     "RangeSearchResult",
     "hamming_distances",
-    "hamming_topk",
     "hamming_range_search",
+    "hamming_topk",
 ]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fewbits import backbones, datasets
 from fewbits._repr import one_line
 from fewbits.bundle import Bundle
-from fewbits.decoding import nearest_vote
+from fewbits.classify import nearest_vote
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders

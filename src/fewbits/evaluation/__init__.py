@@ -1,8 +1,9 @@
 """Measures of codes: arrays in, numbers out.
 
 A measure of retrieval takes queries, a database and a `Relevance`, which says what a
-right answer is: `same_label` for labels, `ground_truth` for neighbours, `within_distance`
-for everything closer than a threshold. It says in words what it computed.
+right answer is: `same_label` for labels, `ground_truth` for exact neighbours,
+`within_distance` for everything closer than a threshold. The result says in words what
+was computed.
 """
 
 from fewbits.evaluation._ann import (
@@ -26,7 +27,11 @@ from fewbits.evaluation._comparison import Comparison, compare_encoders
 from fewbits.evaluation._curve import Curve
 from fewbits.evaluation._decoding import decoding_accuracy, matching_bits
 from fewbits.evaluation._detection import Detection, detection
-from fewbits.evaluation._mixture import PriorShiftResult, tune_threshold, threshold_under_prior_shift
+from fewbits.evaluation._mixture import (
+    PriorShiftResult,
+    threshold_under_prior_shift,
+    tune_threshold,
+)
 from fewbits.evaluation._neighbour_recall_score import neighbour_recall_score
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
@@ -67,8 +72,8 @@ __all__ = [
     "Curve",
     "Detection",
     "FloatNeighbours",
-    "PriorShiftResult",
     "OodScores",
+    "PriorShiftResult",
     "RadiusScores",
     "Relevance",
     "Score",
@@ -85,9 +90,9 @@ __all__ = [
     "energy",
     "exact_neighbours",
     "format_mean",
+    "ground_truth",
     "knn_accuracy",
     "knn_predict",
-    "ground_truth",
     "matching_bits",
     "max_logit",
     "max_softmax",
@@ -105,12 +110,12 @@ __all__ = [
     "radius_curve",
     "radius_scores",
     "recall_at",
-    "search_recall",
     "same_label",
+    "search_recall",
     "standard_split",
     "summarize",
     "svm_accuracy",
+    "threshold_under_prior_shift",
     "tune_threshold",
     "within_distance",
-    "threshold_under_prior_shift",
 ]

@@ -12,8 +12,8 @@ from fewbits._labels import as_labels
 from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
+from fewbits.classify import LinearModel, learn_class, select_bits
 from fewbits.codes import as_codes
-from fewbits.decoding import LinearModel, learn_class, select_bits
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_lengths, check_not_empty
 
@@ -81,9 +81,9 @@ def category_scores(
     n_bits : int
         Length of the codes.
     C : float or sequence of float, default=100
-        Weight of the errors, see `fewbits.decoding.learn_class`.
+        Weight of the errors, see `fewbits.classify.learn_class`.
     selection : float or sequence of float, default=None
-        Weight of the errors by which `fewbits.decoding.select_bits` chooses the bits of
+        Weight of the errors by which `fewbits.classify.select_bits` chooses the bits of
         a category, see there; 100 keeps about half of them and hardly changes the
         scores. None means that each category is learnt from all bits.
     k : int, default=None

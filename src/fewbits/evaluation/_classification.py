@@ -11,8 +11,8 @@ from fewbits._checks import check_choice, check_count
 from fewbits._labels import as_labels, check_same_kind
 from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
+from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
-from fewbits.decoding import nearest_vote
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import (
     as_features,

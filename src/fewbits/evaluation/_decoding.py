@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice
 from fewbits._typing import CodeArray, DistanceArray, IdArray
+from fewbits.classify import Codebook, Decoded
 from fewbits.codes import as_codes, unpack
-from fewbits.decoding import Codebook, Decoded
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_lengths, check_not_empty
 from fewbits.evaluation._score import Score, mean_score
@@ -61,7 +61,7 @@ def decoding_accuracy(
 
     Examples
     --------
-    >>> from fewbits.decoding import decode_exact
+    >>> from fewbits.classify import decode_exact
     >>> codes = np.array([[0], [0], [255]], np.uint8)
     >>> book = Codebook(codes, n_bits=8, names=["cat", "lynx", "dog"])
     >>> decoded = decode_exact(book, codes)

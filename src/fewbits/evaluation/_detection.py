@@ -62,7 +62,7 @@ def detection(
     ----------
     known_accepted, unknown_accepted : array-like of bool of shape (n,)
         Which items of either side the rule takes for known, such as from
-        `fewbits.decoding.AcceptanceRegion.accepts`.
+        `fewbits.ood.AcceptanceRegion.accepts`.
     unknown_share : float, default=None
         Share of unknown items where the rule is used, between 0 and 1. None takes that
         of the arrays; accuracy and F1 depend on it.

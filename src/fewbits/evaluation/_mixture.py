@@ -75,7 +75,9 @@ def tune_threshold(
 
 
 class PriorShiftResult(NamedTuple):
-    """A tuned threshold and an untuned rule on one mixture; see `threshold_under_prior_shift`.
+    """A tuned threshold and an untuned rule on one mixture.
+
+    See `threshold_under_prior_shift`.
 
     Attributes
     ----------

@@ -167,7 +167,7 @@ def neighbour_score(features: ArrayLike, known: ArrayLike, k: int = 50) -> Float
 def code_neighbour_score(codes: CodeArray, known: CodeArray, k: int = 1) -> FloatArray:
     """Return minus the Hamming distance to the k-th nearest known code.
 
-    With class codes and ``k=1`` this is what `fewbits.decoding.acceptance_region` thresholds
+    With class codes and ``k=1`` this is what `fewbits.ood.acceptance_region` thresholds
     at its radius; with codes of items it is their nearest-neighbour score.
 
     Parameters

@@ -12,8 +12,8 @@ from fewbits.codes import (
     Neighbours,
     RangeSearchResult,
     as_codes,
-    hamming_topk,
     hamming_range_search,
+    hamming_topk,
 )
 from fewbits.codes._allowed import as_allowed, check_no_mask
 from fewbits.codes._arguments import check_k, check_padding, pad

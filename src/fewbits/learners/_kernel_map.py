@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from fewbits._typing import Array
 from fewbits.encoders._homogeneous import KernelMap, kernel_map
-from fewbits.learners._rows import as_single, check_finite, line_spans
-from fewbits.learners._validation import validated
+from fewbits.learners._core._rows import as_single, check_finite, line_spans
+from fewbits.learners._core._validation import validated
 
 
 class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -13,10 +13,10 @@ from fewbits._typing import Array
 from fewbits.encoders import KernelMapEncoder
 from fewbits.encoders._homogeneous import KernelMap, kernel_map
 from fewbits.errors import ArgumentError
-from fewbits.learners._base import Learner
+from fewbits.learners._core._base import Learner
+from fewbits.learners._core._parameters import check_seed
+from fewbits.learners._core._rows import is_mapped
 from fewbits.learners._kernel_map import in_memory, mapped_blocks, mapped_shape
-from fewbits.learners._parameters import check_seed
-from fewbits.learners._rows import is_mapped
 
 
 class KernelMapped(Learner):

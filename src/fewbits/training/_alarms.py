@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits._labels import as_label_rows
 from fewbits._warnings import warn_user
-from fewbits.analysis import diagnose_codes
+from fewbits.analysis.bits import diagnose_codes
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input

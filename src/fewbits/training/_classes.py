@@ -6,18 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewbits._warnings import warn_user
-from fewbits.analysis._centres import majority_codes
 from fewbits.analysis._members import Members
+from fewbits.analysis.bounds._centres import majority_codes
 from fewbits.bundle import LABEL_THRESHOLD, REPAIRED, SEVERAL_LABELS
-from fewbits.decoding import (
-    Calibration,
-    Codebook,
-    calibrate,
-    leave_one_class_out_rates,
-    label_threshold,
-)
+from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.learners import KernelMapped
-from fewbits.learners._labels import indicator
+from fewbits.learners._core._labels import indicator
+from fewbits.ood import leave_one_class_out_rates
 
 
 class Classes(NamedTuple):
@@ -110,7 +105,9 @@ def _of_several(
     return info
 
 
-def _calibration(book: Codebook, learner: Any, held_out: Any, classes: Any) -> Calibration:
+def _calibration(
+    book: Codebook, learner: Any, held_out: Any, classes: Any
+) -> Calibration:
     calibration = calibrate(book, learner.encoder_.project(held_out), classes)
     if len(book) < 2:
         return calibration

@@ -7,11 +7,11 @@ import numpy as np
 
 from fewbits.bundle import Bundle, read_tree
 from fewbits.bundle._taxonomy import paths_of
+from fewbits.classify import Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
-from fewbits.learners._labels import indicator
+from fewbits.learners._core._labels import indicator
 from fewbits.training._alarms import check_labelled
 
 #: The method that takes one.

@@ -11,8 +11,8 @@ from fewbits._repr import one_line
 from fewbits.training._methods import (
     DEEP_METHODS,
     METHODS,
-    SUPERVISED,
     PYTHON_ONLY,
+    SUPERVISED,
     has_torch,
     parameters_of,
     parts_of,

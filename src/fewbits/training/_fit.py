@@ -93,7 +93,7 @@ def fit_bundle(
     -----
     UserWarning
         When most classes have a single item, classes share a code, or the codes of a
-        sample of the items show what `fewbits.analysis.diagnose_codes` tells.
+        sample of the items show what `fewbits.analysis.bits.diagnose_codes` tells.
     InterruptedWarning
         When the learner was interrupted, or met numbers that are not finite, after a
         first epoch: the bundle holds what was good before.

@@ -10,7 +10,7 @@ from fewbits._typing import FeatureArray, IdArray
 from fewbits.bundle import Bundle
 from fewbits.bundle._classes import ranked_again
 from fewbits.bundle._kept import form_of, vector_bytes
-from fewbits.decoding import vote
+from fewbits.classify import vote
 from fewbits.evaluation import Comparison, search_recall
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.decoding import bits_needed
+from fewbits.classify import bits_needed
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep.centres import (
     balanced_centres,

@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
 from fewbits import encoders
+from fewbits.classify import decode_nearest
 from fewbits.codes import pack
-from fewbits.decoding import decode_nearest
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import knn_accuracy
 from fewbits.learners.deep import (
@@ -534,7 +534,11 @@ def test_centres_that_classes_share_are_told(where):
         (DeepHash, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
         (LLC, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
         (DeepHash, {"refit": True}, "refit=True needs .* none of 4: 0.25 would do"),
-        (DeepHash, {"validation_base": "held_out"}, "validation_base='aside' needs items"),
+        (
+            DeepHash,
+            {"validation_base": "held_out"},
+            "validation_base='aside' needs items",
+        ),
     ],
 )
 def test_classes_too_small_to_keep_any_aside(make, options, message):

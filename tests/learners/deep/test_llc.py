@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.base import clone
 
+from fewbits.classify import Codebook
 from fewbits.codes import pack, unpack
-from fewbits.decoding import Codebook
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.centres import separated_centres
@@ -245,7 +245,10 @@ def test_items_with_several_labels(options):
         ({"n_bits": 4}, "20 classes need at least 5 bits"),
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
         ({"codebook": "random", "init": "svd"}, "init='svd' is of a learnt codebook"),
-        ({"codebook": "cca", "nested_bits": (8,)}, r"nested_bits=\(8,\) is of a learnt"),
+        (
+            {"codebook": "cca", "nested_bits": (8,)},
+            r"nested_bits=\(8,\) is of a learnt",
+        ),
         ({"codebook": np.ones((L, 8)), "init": "cca"}, "init='cca' is of a learnt"),
         ({"init": "pca"}, "init must be one of 'svd', 'cca'"),
         (

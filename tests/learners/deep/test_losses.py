@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._torch import signs
+from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses import (

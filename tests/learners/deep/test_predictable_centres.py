@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 
-from fewbits.decoding import decode_nearest
+from fewbits.classify import decode_nearest
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.centres import _predictable, predictable_centres

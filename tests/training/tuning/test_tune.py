@@ -8,8 +8,9 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
-from fewbits.learners import LSH, _axes, on_progress
-from fewbits.learners._progress import report
+from fewbits.learners import LSH, on_progress
+from fewbits.learners._core._progress import report
+from fewbits.learners._linalg import _axes
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import (
     Configuration,

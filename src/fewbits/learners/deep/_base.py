@@ -17,20 +17,20 @@ from torch import nn
 
 from fewbits._arrow import as_array
 from fewbits._typing import Array, CodeArray
-from fewbits.decoding import Codebook
+from fewbits.classify import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
-from fewbits.learners._checkpoint import check_repeatable, data_checksum
-from fewbits.learners._iterative import IterativeLearner
-from fewbits.learners._labels import indicator
-from fewbits.learners._parameters import (
+from fewbits.learners._core._checkpoint import check_repeatable, data_checksum
+from fewbits.learners._core._iterative import IterativeLearner
+from fewbits.learners._core._labels import indicator
+from fewbits.learners._core._parameters import (
     check_flag,
     check_integer,
     check_integers,
     check_number,
     check_path,
 )
-from fewbits.learners._progress import report
+from fewbits.learners._core._progress import report
 from fewbits.learners.deep._data import (
     MOST_BYTES,
     ArrayItems,

@@ -19,7 +19,7 @@ from fewbits.backbones import OnnxImages, pixels
 from fewbits.backbones._onnx_files import keep_network
 from fewbits.backbones._onnx_images import FORMAT
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners._parameters import check_integer
+from fewbits.learners._core._parameters import check_integer
 
 _OPSET = 18  # the one that torch's exporter writes; others would be converted
 _TESTED = (2, 13)  # torch 2.6 trains, but its exporter fails with current onnxscript

@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
+from fewbits.classify import Codebook
 from fewbits.codes import pack
-from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_choice, check_flag, check_n_bits
+from fewbits.learners._core._parameters import check_choice, check_flag, check_n_bits
 from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
 from fewbits.learners.deep._posterior import (
     CentreControl,
@@ -220,7 +220,7 @@ class DeepHash(DeepLearner):
 
         Returns
         -------
-        fewbits.decoding.Codebook or None
+        fewbits.classify.Codebook or None
             None where classes have no centres.
         """
         check_is_fitted(self)

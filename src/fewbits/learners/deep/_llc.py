@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
+from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, pack, unpack
-from fewbits.decoding import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners._parameters import (
+from fewbits.learners._core._parameters import (
     check_choice,
     check_flag,
     check_integer,
@@ -23,7 +23,7 @@ from fewbits.learners._parameters import (
     check_n_bits,
     check_number,
 )
-from fewbits.learners._torch import signs
+from fewbits.learners._core._torch import signs
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import HashNetwork
@@ -59,7 +59,7 @@ class LLC(DeepLearner):
         bits features foretell of items that the codes were not learnt from, see
         `fewbits.learners.deep.centres.predictable_centres`. "random", "svd" (of a
         linear classifier) and "cca" are the baselines of the paper. A
-        `fewbits.decoding.Codebook` is taken as it is, by the names of its classes, and
+        `fewbits.classify.Codebook` is taken as it is, by the names of its classes, and
         so is an array of -1 and 1 in the order of the sorted labels: a codebook learnt
         elsewhere, on part of the data, by a small network or for another modality, or
         one from attributes or a known hierarchy
@@ -213,7 +213,7 @@ class LLC(DeepLearner):
 
         Returns
         -------
-        fewbits.decoding.Codebook
+        fewbits.classify.Codebook
         """
         check_is_fitted(self)
         n_bits = self.codebook_.shape[1]

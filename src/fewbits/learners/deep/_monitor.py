@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
-from fewbits.analysis import code_bound
+from fewbits.analysis.bounds import code_bound
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label

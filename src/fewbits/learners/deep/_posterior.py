@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
 from fewbits._warnings import warn_user
-from fewbits.learners._parameters import (
+from fewbits.learners._core._parameters import (
     check_choice,
     check_flag,
     check_integer,

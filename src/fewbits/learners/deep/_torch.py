@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from fewbits.errors import OutOfMemoryError
-from fewbits.learners._device import device_around
-from fewbits.learners._torch import device_named, lacks_memory, signs
+from fewbits.learners._core._device import device_around
+from fewbits.learners._core._torch import device_named, lacks_memory, signs
 
 
 class SignSTE(torch.autograd.Function):

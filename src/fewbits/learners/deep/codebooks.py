@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._labels import check_binary
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_n_bits
+from fewbits.learners._core._parameters import check_n_bits
 from fewbits.learners.deep.centres._checks import check_matrix, check_sizes
 from fewbits.learners.deep.centres._unique import UniqueCodes, unique
 

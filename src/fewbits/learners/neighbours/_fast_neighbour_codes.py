@@ -8,8 +8,8 @@ from numpy.random import RandomState
 from fewbits.encoders._block_hadamard import WIDTHS
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_integer
-from fewbits.learners._rows import Readable
+from fewbits.learners._core._parameters import check_integer
+from fewbits.learners._core._rows import Readable
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._rounds import BlockHadamardMap

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.errors import FeatureError
-from fewbits.learners._axes import principal_axes
-from fewbits.learners._rows import SAME_ROWS, Readable, Rows, column_means
+from fewbits.learners._core._rows import SAME_ROWS, Readable, Rows, column_means
+from fewbits.learners._linalg._axes import principal_axes
 
 Float32Array = NDArray[np.float32]
 

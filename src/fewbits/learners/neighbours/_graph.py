@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.learners._device import Matrix, current_backend, namespace
-from fewbits.learners._rows import checksum
-from fewbits.learners._shared_steps import cached_step
+from fewbits.learners._core._device import Matrix, current_backend, namespace
+from fewbits.learners._core._rows import checksum
+from fewbits.learners._core._shared_steps import cached_step
 
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]

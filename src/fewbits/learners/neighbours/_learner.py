@@ -13,16 +13,16 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import Encoder
 from fewbits.errors import DivergedError
-from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._dead_bits import warn_constant_bits
-from fewbits.learners._parameters import (
+from fewbits.learners._core._checkpoint import Arrays
+from fewbits.learners._core._dead_bits import warn_constant_bits
+from fewbits.learners._core._parameters import (
     check_integer,
     check_integers,
     check_n_bits,
     check_number,
 )
-from fewbits.learners._resumable import ResumableLearner
-from fewbits.learners._rows import ChosenRows, Readable
+from fewbits.learners._core._resumable import ResumableLearner
+from fewbits.learners._core._rows import ChosenRows, Readable
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._graph import neighbour_graph
 from fewbits.learners.neighbours._maps import Map

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewbits.learners._device import Matrix, namespace
+from fewbits.learners._core._device import Matrix, namespace
 from fewbits.learners.neighbours._graph import Batch
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
-from fewbits.learners._device import Matrix, current_backend, namespace
+from fewbits.learners._core._device import Matrix, current_backend, namespace
 from fewbits.learners.neighbours._frame import Frame
 
 Float32Array = NDArray[np.float32]
@@ -74,7 +74,10 @@ class PlaneMap(Map):
     """
 
     def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
-        self.weights, self.bias = current_backend().put(weights), current_backend().put(bias)
+        self.weights, self.bias = (
+            current_backend().put(weights),
+            current_backend().put(bias),
+        )
         self.parameters = [self.weights, self.bias]
 
     def scores(self, V: Matrix) -> Matrix:
@@ -224,7 +227,9 @@ class NetworkMap(Map):
         plane = weights * spread[:, None] / np.float32(self.scale)
         outer = np.zeros((n_hidden, len(bias)), np.float32)
         outer[: 2 * k] = np.vstack([plane, -plane])
-        self.parameters = [current_backend().put(x) for x in (inner, inner_bias, outer, bias)]
+        self.parameters = [
+            current_backend().put(x) for x in (inner, inner_bias, outer, bias)
+        ]
         self.inner, self.inner_bias, self.outer, self.bias = self.parameters
 
     def scores(self, V: Matrix) -> Matrix:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from fewbits.codes import MAX_BITS
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._iterative import interrupts_passed_on
-from fewbits.learners._itq import ITQ
-from fewbits.learners._parameters import check_integer, check_number
-from fewbits.learners._progress import no_progress
-from fewbits.learners._rows import Readable
+from fewbits.learners._core._iterative import interrupts_passed_on
+from fewbits.learners._core._parameters import check_integer, check_number
+from fewbits.learners._core._progress import no_progress
+from fewbits.learners._core._rows import Readable
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._maps import (
@@ -25,6 +24,7 @@ from fewbits.learners.neighbours._maps import (
     SparseLinearMap,
 )
 from fewbits.learners.neighbours._training import ValidationSplit
+from fewbits.learners.unsupervised._itq import ITQ
 
 Float32Array = NDArray[np.float32]
 

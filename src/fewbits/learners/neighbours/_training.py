@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from fewbits._typing import CodeArray
 from fewbits.codes import hamming_topk, pack, prefix
 from fewbits.evaluation import exact_neighbours, search_recall
-from fewbits.learners._adam import Adam
-from fewbits.learners._checkpoint import Arrays
-from fewbits.learners._device import Matrix, current_backend, namespace
-from fewbits.learners._rows import parts
-from fewbits.learners._threads import threads_for
+from fewbits.learners._core._checkpoint import Arrays
+from fewbits.learners._core._device import Matrix, current_backend, namespace
+from fewbits.learners._core._rows import parts
+from fewbits.learners._core._threads import threads_for
+from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
 from fewbits.learners.neighbours._maps import Map
@@ -54,7 +54,10 @@ class ValidationSplit:
 
     def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
         self.rows, self.held_out = rows, held_out
-        self.rows_there, self.held_out_there = current_backend().put(rows), current_backend().put(held_out)
+        self.rows_there, self.held_out_there = (
+            current_backend().put(rows),
+            current_backend().put(held_out),
+        )
         self._rank(MOST_RANKED)
 
     def whole(self) -> Self:
@@ -204,7 +207,9 @@ class Training:
         """Go on from there."""
         *arrays, recalls = state
         for own, kept in zip(self._arrays(), arrays, strict=True):
-            own[...] = current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
+            own[...] = (
+                current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
+            )
         self._best_recall, *self.recalls = recalls.tolist()
         self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
 

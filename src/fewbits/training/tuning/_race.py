@@ -11,7 +11,7 @@ import numpy as np
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners import shared_steps
-from fewbits.learners._progress import also
+from fewbits.learners._core._progress import also
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._finals import Finals
 from fewbits.training.tuning._journal import Journal

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
+from fewbits.classify import nearest_vote, vote
 from fewbits.codes import Neighbours
-from fewbits.decoding import nearest_vote, vote
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     exact_neighbours,
     mean_average_precision,
-    search_recall,
     same_label,
+    search_recall,
 )
 from fewbits.index import FlatIndex
 from fewbits.training.tuning._configuration import Configuration

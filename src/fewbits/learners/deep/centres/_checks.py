@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits.decoding import check_capacity
+from fewbits.classify import check_capacity
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_integer, check_n_bits
+from fewbits.learners._core._parameters import check_integer, check_n_bits
 
 Centres = NDArray[np.int8]
 

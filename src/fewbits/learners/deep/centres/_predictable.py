@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._labels import check_binary
 from fewbits.errors import ArgumentError
-from fewbits.learners._adam import Adam
+from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.deep.centres._checks import Centres, check_matrix, check_sizes
 from fewbits.learners.deep.centres._semantic import semantic_centres
 from fewbits.learners.deep.centres._unique import unique

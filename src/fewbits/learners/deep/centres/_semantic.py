@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_random_state
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._parameters import check_integer
+from fewbits.learners._core._parameters import check_integer
 from fewbits.learners.deep.centres._checks import Centres, check_sizes
 from fewbits.learners.deep.centres._separated import separated_centres
 

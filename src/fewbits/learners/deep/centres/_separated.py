@@ -8,8 +8,8 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from fewbits.classify import bits_needed
 from fewbits.codes import n_bytes, unpack
-from fewbits.decoding import bits_needed
 from fewbits.learners.deep.centres._checks import Centres, check_sizes
 
 Words = NDArray[np.uint64]  # packed codes, filled up with zeros

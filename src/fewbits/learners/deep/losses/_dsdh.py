@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fewbits.learners._parameters import check_integer, check_number
-from fewbits.learners._torch import signs
+from fewbits.learners._core._parameters import check_integer, check_number
+from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import ScoreAll, Setting
 from fewbits.learners.deep.losses._memory import PairLoss, different

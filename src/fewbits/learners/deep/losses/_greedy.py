@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from fewbits.learners._parameters import check_number
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Loss, Setting

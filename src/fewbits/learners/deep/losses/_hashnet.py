@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fewbits.learners._parameters import check_number
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Setting
 from fewbits.learners.deep.losses._memory import PairLoss, different

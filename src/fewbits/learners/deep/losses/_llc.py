@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._torch import signs
+from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Loss, Setting

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fewbits.learners._parameters import check_integer
+from fewbits.learners._core._parameters import check_integer
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Loss, ScoreAll, Setting
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from fewbits.learners._parameters import check_number
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses._base import Loss, Setting
 from fewbits.learners.deep.losses._centres import make_centres

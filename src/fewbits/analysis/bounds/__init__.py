@@ -1,0 +1,14 @@
+"""The lower bound of average precision and how tight it is."""
+
+from fewbits.analysis.bounds._ap_bound import ap_lower_bound, misranks
+from fewbits.analysis.bounds._bound import CodeBound, code_bound
+from fewbits.analysis.bounds._bound_regression import BoundRegression, bound_regression
+
+__all__ = [
+    "BoundRegression",
+    "CodeBound",
+    "ap_lower_bound",
+    "bound_regression",
+    "code_bound",
+    "misranks",
+]

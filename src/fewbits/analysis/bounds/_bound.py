@@ -1,0 +1,193 @@
+"""How far apart classes are in a code, against how wide they are."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewbits._repr import one_line
+from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
+from fewbits.analysis._checks import check_codes, check_share
+from fewbits.analysis._members import read_members
+from fewbits.analysis.bits._distances import DistanceHistogram
+from fewbits.analysis.bounds._centres import (
+    between_centres,
+    centre_distances,
+    majority_codes,
+)
+from fewbits.errors import ArgumentError
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CodeBound:
+    """Distances between and within classes; see `code_bound`.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Those with items; the numbers of the columns when labels are a matrix.
+    sizes : ndarray of shape (n_classes,), dtype int64
+    centres : ndarray of shape (n_classes, n_bytes), dtype uint8
+        Packed.
+    inter : DistanceHistogram
+        D_inter: of all pairs of centres.
+    intra : DistanceHistogram
+        D_intra: of every item to the centre of each of its classes.
+    min_inter, max_intra : int
+    low_inter, high_intra : int
+        The same without outliers: the largest distance that the share `coverage` of
+        D_inter reaches, and the smallest that the share of D_intra does not exceed.
+    coverage : float
+    nearest : ndarray of shape (n_classes,), dtype int64
+        Number of the class whose centre is nearest, the first of several.
+    gaps : ndarray of shape (n_classes,), dtype int32
+        Distance to it.
+    widths : ndarray of shape (n_classes,), dtype int32
+        Largest distance of an item to the centre of its class.
+    """
+
+    classes: Array
+    sizes: IdArray = field(repr=False)
+    centres: CodeArray = field(repr=False)
+    inter: DistanceHistogram = field(repr=False)
+    intra: DistanceHistogram = field(repr=False)
+    min_inter: int
+    max_intra: int
+    low_inter: int
+    high_intra: int
+    coverage: float
+    nearest: IdArray = field(repr=False)
+    gaps: DistanceArray = field(repr=False)
+    widths: DistanceArray = field(repr=False)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    @property
+    def strict_ratio(self) -> float:
+        """``min D_inter / max(max D_intra, 1)``."""
+        return self.min_inter / max(self.max_intra, 1)
+
+    @property
+    def ratio(self) -> float:
+        """``low_inter / max(high_intra, 1)``: the figure that the paper reports."""
+        return self.low_inter / max(self.high_intra, 1)
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every query as near to its centre as the items has an AP of 1.
+
+        This is so when ``min D_inter > 4 max D_intra``, and cannot be told from the two
+        otherwise.
+        """
+        return self.min_inter > 4 * self.max_intra
+
+    def summary(self) -> dict[str, Any]:
+        """Return the metrics as plain values."""
+        closest = int(self.gaps.argmin())
+        return {
+            "n_classes": len(self.classes),
+            "ratio": self.ratio,
+            "strict_ratio": self.strict_ratio,
+            "coverage": self.coverage,
+            "low_inter": self.low_inter,
+            "high_intra": self.high_intra,
+            "min_inter": self.min_inter,
+            "max_intra": self.max_intra,
+            "mean_inter": self.inter.mean,
+            "mean_intra": self.intra.mean,
+            "closest_classes": self.classes[[closest, self.nearest[closest]]].tolist(),
+            "widest_class": self.classes[[self.widths.argmax()]].tolist()[0],
+        }
+
+
+def code_bound(
+    codes: CodeArray, n_bits: int, labels: ArrayLike, *, coverage: float = 0.999
+) -> CodeBound:
+    """Measure the two distances that bound what a code can be worth.
+
+    The centre of a class is the majority of its items bit by bit, 1 where both values
+    are as frequent: the code with the smallest sum of distances to them.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes, at least one.
+    n_bits : int
+        Length of the codes.
+    labels : array-like of shape (n,) or (n, n_labels)
+        The class of each item, all strings or all numbers; or, where an item may have
+        several labels or none, 0 and 1 for each item and label. Labels without items
+        are left out.
+    coverage : float, default=0.999
+        Share of each set of distances that the ratio without outliers is about.
+
+    Returns
+    -------
+    CodeBound
+
+    Raises
+    ------
+    CodeError
+        When the codes are not packed codes of `n_bits` bits.
+    ArgumentError
+        When labels are not one, or one row, per code, or fewer than two classes have
+        items.
+
+    Notes
+    -----
+    The time is that of one pass over the codes and one over the pairs of centres; a
+    million codes and a thousand classes take seconds. Classes of one item count: their
+    distance is 0.
+
+    The paper writes that AP is bounded from below in proportion to ``strict_ratio``. It
+    is not: `ap_lower_bound` says what holds.
+
+    References
+    ----------
+    Zhu, Song, Lei, Gao and Shen, "A Lower Bound of Hash Codes' Performance", NeurIPS
+    2022, section 4; percentiles as in its section 6.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0b0000], [0b0001], [0b0000], [0b1111], [0b0111]], np.uint8)
+    >>> bound = code_bound(codes << 4, 4, ["a", "a", "a", "b", "b"])
+    >>> bound.centres.ravel() >> 4, bound.min_inter, bound.max_intra, bound.ratio
+    (array([ 0, 15], dtype=uint8), 4, 1, 4.0)
+    """
+    codes = check_codes(codes, n_bits)
+    coverage = check_share(coverage, "coverage")
+    members = read_members(labels, len(codes))
+    if len(members.classes) < 2:
+        raise ArgumentError(
+            "the bound compares classes: need at least 2 with items, got 1"
+        )
+    centres = majority_codes(codes, n_bits, members)
+    distances = centre_distances(codes, centres, members)
+    counts, nearest, gaps = between_centres(centres, n_bits)
+    within = np.bincount(distances, minlength=n_bits + 1)
+    firsts = np.flatnonzero(np.diff(members.numbers, prepend=-1))
+    return CodeBound(
+        classes=members.classes,
+        sizes=np.bincount(members.numbers),
+        centres=centres,
+        inter=DistanceHistogram(counts, int(counts.sum()), exact=True),
+        intra=DistanceHistogram(within, len(distances), exact=True),
+        min_inter=int(gaps.min()),
+        max_intra=int(distances.max()),
+        low_inter=n_bits - _reached(counts[::-1], coverage),
+        high_intra=_reached(within, coverage),
+        coverage=coverage,
+        nearest=nearest,
+        gaps=gaps,
+        widths=np.maximum.reduceat(distances, firsts),
+    )
+
+
+def _reached(counts: IdArray, share: float) -> int:
+    """Return the first place up to which at least `share` of the counts lie."""
+    below = np.cumsum(counts)
+    # The share may be a decimal fraction that binary numbers only come close to.
+    return int(np.searchsorted(below, share * below[-1] * (1 - 1e-12)))

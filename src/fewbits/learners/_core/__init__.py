@@ -1,0 +1,1 @@
+"""What all learners share: their contract, rows, checkpoints, devices."""

@@ -1,0 +1,204 @@
+"""Walking over the rows of a matrix that may be larger than memory.
+
+Every learner sees a row as its encoder will: rounded to float32 first, then centred
+in float64. Blocks are C-ordered copies, so the strides of X never change a result.
+"""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from mmap import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from fewbits._spans import spans
+from fewbits._typing import Array, FeatureArray
+from fewbits.encoders import Encoder
+from fewbits.errors import FeatureError
+from fewbits.learners._core._device import as_dtype, current_backend
+
+#: Projected rows up to this many bytes are kept between iterations in any case.
+KEEP_BYTES = 1 << 26
+_BLOCK_ENTRIES = 1 << 20
+_MIN_ROWS = 1024
+#: Sums of products of smaller features are finite in float32.
+_HUGE = 1e25
+#: Of rows that a learner draws; `check_varied` has looked at all of them.
+SAME_ROWS = "every row that is learned from is the same: there is nothing to learn"
+#: Matrices of more entries are held in float32, and worked on in parts of this size.
+LARGE = 1 << 26
+#: One pass of more multiply-adds than this is done in float32, summed in float64.
+_DOUBLE_LIMIT = 1 << 30
+
+
+class ChosenRows:
+    """The rows of these numbers of a matrix, each read when it is asked for."""
+
+    def __init__(self, X: Array, numbers: NDArray[np.intp]) -> None:
+        self._X, self._numbers = X, numbers
+        self.shape = (len(numbers), X.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, key: slice | NDArray[np.intp]) -> Array:
+        return self._X[self._numbers[key]]
+
+
+Readable = Array | ChosenRows
+
+
+def line_spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
+    """Cut `length` lines of `width` entries into slices of some megabytes each."""
+    step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
+    return spans(length, step)
+
+
+def parts(n_rows: int, width: int) -> Iterator[slice]:
+    """Cut a matrix into slices of `LARGE` entries: a small one is whole."""
+    return line_spans(n_rows, width, least=max(1, LARGE // max(1, width)))
+
+
+def as_single(X: Array) -> NDArray[np.float32]:
+    """Return a C-ordered float32 copy or view, infinite where float32 overflows."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(X, dtype=np.float32)
+
+
+def check_finite(X: Array) -> float:
+    """Refuse NaN, infinity and what becomes infinite in float32, naming the first.
+
+    Return the largest absolute value.
+    """
+    largest = 0.0
+    for span in line_spans(*X.shape):
+        block = as_single(X[span])
+        # The least and the largest are NaN or infinite where any number is.
+        ends = block.min(initial=0), block.max(initial=0)
+        largest = max(largest, float(-ends[0]), float(ends[1]))
+        if not np.isfinite(ends).all():
+            row, column = np.argwhere(~np.isfinite(block))[0]
+            row += span.start
+            raise FeatureError(
+                "Input X contains NaN, infinity or a value too large for float32: "
+                f"got {X[row, column]} in row {row}, column {column}"
+            )
+    return largest
+
+
+def check_scale(largest: float) -> None:
+    """Refuse features that are all below the numbers of float32 with all digits."""
+    if largest < np.finfo(np.float32).tiny:
+        raise FeatureError("the features of X are too small for float32: scale them")
+
+
+def check_scores(encoder: Encoder, X: Array, largest: float) -> None:
+    """Refuse features so large that their scores are not finite in float32.
+
+    A bit would be 0 then, whatever the row is. Only huge features are looked at again.
+    """
+    if largest < _HUGE:
+        return
+    for span in line_spans(*X.shape):
+        if not np.isfinite(encoder.project(X[span])).all():
+            raise FeatureError(
+                "the features of X are too large for float32: scale them"
+            )
+
+
+def check_varied(X: Array) -> None:
+    """Refuse rows that are all the same; the first that differs ends the search."""
+    first = as_single(X[:1])
+    if all((as_single(X[span]) == first).all() for span in line_spans(*X.shape)):
+        raise FeatureError("every row of X is the same: there is nothing to learn")
+
+
+def column_means(X: Readable) -> NDArray[np.float64]:
+    """Return the mean of each column, summed in float64."""
+    total = np.zeros(X.shape[1])
+    for span in line_spans(*X.shape):
+        total += as_single(X[span]).sum(axis=0, dtype=np.float64)
+    return total / len(X)
+
+
+def checksum(X: Readable) -> str:
+    """Return the SHA-256 of all rows, as float32, and of their number and width."""
+    digest = sha256(repr(X.shape).encode())
+    for span in line_spans(*X.shape):
+        digest.update(as_single(X[span]).data)
+    return digest.hexdigest()
+
+
+def working_dtype(n_rows: int, n_in: int, n_out: int) -> DTypeLike:
+    """Return float64 where a pass over the rows is cheap, else float32."""
+    return np.float64 if n_rows * n_in * n_out <= _DOUBLE_LIMIT else np.float32
+
+
+class Rows:
+    """The rows ``(X - mean) @ axes``, block by block.
+
+    They are computed once and kept when they take little memory, or at most twice that
+    of an X that is in memory itself; otherwise each walk reads X again. `n_out` is the
+    number of columns that the caller makes of a block; it bounds the size of blocks.
+    """
+
+    def __init__(
+        self,
+        X: Readable,
+        mean: FeatureArray,
+        axes: FeatureArray | None = None,
+        dtype: DTypeLike = np.float64,
+        *,
+        n_out: int = 0,
+        keep: bool = True,
+    ) -> None:
+        self.X, self.mean = X, mean
+        self._place = current_backend()
+        self._axes = None if axes is None else self._place.put(as_dtype(axes, dtype))
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        width = X.shape[1] if axes is None else axes.shape[1]
+        self.shape = (len(X), width)
+        self._widest = max(X.shape[1], width, n_out)
+        self._kept: FeatureArray | None = None
+        if keep and self._nbytes <= _memory_allowed(X):
+            self._kept = self.gather()
+
+    def __iter__(self) -> Iterator[FeatureArray]:
+        for span in line_spans(len(self.X), self._widest):
+            yield self._compute(span) if self._kept is None else self._kept[span]
+
+    def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
+        """Walk over the rows of these numbers."""
+        for span in line_spans(len(rows), self._widest):
+            chosen = rows[span]
+            yield self._compute(chosen) if self._kept is None else self._kept[chosen]
+
+    def gather(self) -> FeatureArray:
+        """Return all rows, in memory."""
+        rows = np.empty(self.shape, self.dtype)
+        for span in line_spans(len(self.X), self._widest):
+            rows[span] = self._compute(span)
+        return rows
+
+    @property
+    def _nbytes(self) -> int:
+        return int(self.shape[0] * self.shape[1] * self.dtype.itemsize)
+
+    def _compute(self, span: slice | NDArray[np.intp]) -> FeatureArray:
+        centred = (as_single(self.X[span]) - self.mean).astype(self.dtype, copy=False)
+        if self._axes is None:
+            return centred
+        return self._place.get(self._place.put(centred) @ self._axes)
+
+
+def _memory_allowed(X: Readable) -> int:
+    if isinstance(X, ChosenRows) or is_mapped(X):
+        return KEEP_BYTES
+    return max(KEEP_BYTES, 2 * X.nbytes)
+
+
+def is_mapped(X: Any) -> bool:
+    while X is not None and not isinstance(X, mmap):
+        X = getattr(X, "base", None)
+    return X is not None

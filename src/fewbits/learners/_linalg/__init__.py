@@ -1,0 +1,1 @@
+"""Steps of linear algebra and optimisation that several learners take."""

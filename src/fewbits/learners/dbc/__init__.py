@@ -1,5 +1,0 @@
-"""DBC: discriminative bits that hyperplanes can predict."""
-
-from fewbits.learners.dbc._dbc import DBC
-
-__all__ = ["DBC"]

@@ -1,5 +1,0 @@
-"""Sparse projections, and how their two steps are done at any size."""
-
-from fewbits.learners.sparse_projections._sparse_projections import SparseProjections
-
-__all__ = ["SparseProjections"]

@@ -1,0 +1,182 @@
+"""Classemes: a bit for each training class, and fewer by elimination."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+from fewbits.learners._core._base import Learner
+from fewbits.learners._core._dead_bits import n_constant, tell_dead_bits
+from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._parameters import (
+    check_class_weight,
+    check_n_bits,
+    check_number,
+)
+from fewbits.learners._core._rows import Rows
+from fewbits.learners._linalg._axes import principal_axes
+from fewbits.learners._linalg._svm import hinge_svms
+
+Float64Array = NDArray[np.float64]
+
+_ELIMINATION_COST = 10.0
+_DEAD = " on the training rows; raise C, or set class_weight='balanced'"
+
+
+class Classemes(Learner):
+    """Ask every training class whether an item looks like it: one bit each.
+
+    Parameters
+    ----------
+    n_bits : int, default=None
+        Length of the code, at most the number of classes; None keeps a bit for each.
+        Fewer are chosen by recursive feature elimination: linear SVMs of all classes
+        are trained on the bits that are left, and those dropped that they use least.
+    C : float, default=1
+        Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
+        mean squared length of 1. Much smaller values make bits that are less certain of
+        their class and tell more about new ones.
+    drop : float, default=0.1
+        Share of the remaining bits that is dropped at a time, above 0 and below 1.
+    class_weight : {'balanced', None}, default='balanced'
+        Make the class weigh as much as all others. With None a bit says no to nearly
+        everything that is not of its class: of new classes it tells little.
+    random_state : int, RandomState instance or None, default=None
+        Seeds LIBLINEAR.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The learned map; save this, not the learner.
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : ndarray of shape (1,)
+        Sum over the classes of what the support vector machines minimise.
+    bit_classes_ : ndarray of shape (n_bits,)
+        The class that each bit asks about.
+    n_dead_bits_ : int
+        Bits that are constant on the training rows; a warning tells when there are any.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Each class is told from all others by a linear SVM with the hinge loss, as PiCoDes'
+    authors implement the descriptor again; the original uses LP-beta and web images. A
+    score of exactly 0 gives a 0.
+
+    References
+    ----------
+    Torresani, Szummer and Fitzgibbon, "Efficient Object Category Recognition Using
+    Classemes", ECCV 2010.
+
+    Chapelle and Keerthi, "Multi-class Feature Selection with Support Vector Machines",
+    2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["ant", "bee", "cat", "dog"], 20)
+    >>> X = np.repeat(np.eye(4), 20, axis=0) + 0.1 * rng.normal(size=(80, 4))
+    >>> Classemes().fit(X, y).transform(np.eye(4))
+    array([[1, 0, 0, 0],
+           [0, 1, 0, 0],
+           [0, 0, 1, 0],
+           [0, 0, 0, 1]], dtype=uint8)
+    """
+
+    needs_labels = True
+    uses_device = True
+
+    def __init__(
+        self,
+        n_bits: int | None = None,
+        *,
+        C: float = 1.0,
+        drop: float = 0.1,
+        class_weight: str | None = "balanced",
+        random_state: Any = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.C = C
+        self.drop = drop
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if self.n_bits is not None:
+            check_n_bits(self.n_bits)
+        check_number("C", self.C, 0, above=True)
+        if check_number("drop", self.drop, 0, above=True) >= 1:
+            raise ArgumentError(f"drop must be below 1, got {self.drop!r}")
+        check_class_weight(self.class_weight)
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+        self.classes_, numbers = one_class_each(y, X, "Classemes")
+        n_bits = len(self.classes_) if self.n_bits is None else self.n_bits
+        if n_bits > len(self.classes_):
+            raise ArgumentError(
+                f"classemes are one bit for each of the {len(self.classes_)} classes, "
+                f"got n_bits={n_bits}"
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        axes = principal_axes(X)
+        P = axes.directions * np.sqrt(len(X) / axes.scatter.sum())
+        rows = np.concatenate(list(Rows(X, axes.mean, P)))
+        labels = [numbers == k for k in range(len(self.classes_))]
+        balanced = self.class_weight is not None
+        A, a0 = hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
+        scores = rows @ A.T + a0
+        self.objective_ = np.array(
+            [_svm_objective(A, scores, labels, self.C, balanced)]
+        )
+        H = (scores > 0).astype(np.float64)
+        kept = most_used(H, labels, n_bits, drop=self.drop, seed=seed)
+        self.n_dead_bits_ = tell_dead_bits(n_constant(H[:, kept] > 0), n_bits, _DEAD)
+        self.bit_classes_ = self.classes_[kept]
+        W = P @ A[kept].T
+        return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)
+
+
+def _svm_objective(
+    A: Float64Array,
+    scores: Float64Array,
+    labels: list[NDArray[np.bool_]],
+    C: float,
+    balanced: bool,
+) -> float:
+    positive = np.stack(labels, axis=1)
+    slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
+    if balanced:
+        n = len(positive)
+        counts = positive.sum(axis=0)
+        slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
+    return float(0.5 * np.sum(A**2) + C * slack.sum())
+
+
+def most_used(
+    H: Float64Array,
+    labels: list[NDArray[np.bool_]],
+    n_bits: int,
+    *,
+    drop: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return the columns of bits that are left by multi-class RFE, rising.
+
+    Of the bits that are left, those with the least ``sum_k w_kc^2`` go, and classifiers
+    are trained again.
+    """
+    kept = np.arange(H.shape[1])
+    H = H - H.mean(axis=0)
+    # As for the features: rows of a mean squared length of 1.
+    H /= np.sqrt(max(np.sum(H**2) / len(H), np.finfo(float).tiny))
+    while len(kept) > n_bits:
+        W, _ = hinge_svms(H[:, kept], labels, _ELIMINATION_COST, seed=seed)
+        n_dropped = min(len(kept) - n_bits, max(1, int(drop * len(kept))))
+        order = np.argsort(np.sum(W**2, axis=0), kind="stable")
+        kept = np.sort(kept[order[n_dropped:]])
+    return kept

@@ -1,0 +1,5 @@
+"""DBC: discriminative bits that hyperplanes can predict."""
+
+from fewbits.learners.supervised.dbc._dbc import DBC
+
+__all__ = ["DBC"]

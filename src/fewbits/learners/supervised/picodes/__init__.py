@@ -1,0 +1,6 @@
+"""PiCoDes: codes for classes that nobody trained on."""
+
+from fewbits.learners.supervised.picodes._picodes import PiCoDes
+from fewbits.learners.supervised.picodes._relaxed import RelaxedPiCoDes
+
+__all__ = ["PiCoDes", "RelaxedPiCoDes"]

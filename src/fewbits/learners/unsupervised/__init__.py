@@ -1,0 +1,1 @@
+"""Learners that need no labels."""

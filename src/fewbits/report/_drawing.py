@@ -1,0 +1,60 @@
+"""A drawing that stands on a page, or in a file of its own."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fewbits._files import atomic_write
+from fewbits._repr import one_line
+from fewbits.report._html import Html, element
+from fewbits.report._style import COLOURS, DRAWINGS
+
+_FONT = "svg { font-family: system-ui, sans-serif; background: var(--card); }"
+# What may not occur in XML, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Drawing:
+    """A vector drawing.
+
+    Attributes
+    ----------
+    width, height : int
+        Natural size in pixels.
+    description : str
+        What a reader who cannot see it should know.
+    parts : tuple of str
+        Its elements.
+    """
+
+    width: int
+    height: int
+    description: str
+    parts: tuple[Html, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def inline(self) -> Html:
+        """Return the drawing for a page, no larger than its natural size."""
+        return self._element(*self.parts, style=f"max-width: {self.width}px")
+
+    def save(self, path: str | Path) -> None:
+        """Write the drawing as an SVG file, in light or dark as the reader prefers."""
+        style = element("style", Html(f"{COLOURS}{DRAWINGS}{_FONT}"))
+        size = {"width": self.width, "height": self.height}
+        source = _FORBIDDEN.sub("\ufffd", self._element(style, *self.parts, **size))
+        with atomic_write(path) as file:
+            file.write(f"{source}\n".encode())
+
+    def _element(self, *parts: Html, **attributes: str | int) -> Html:
+        return element(
+            "svg",
+            *parts,
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 0 {self.width} {self.height}",
+            role="img",
+            aria_label=self.description,
+            **attributes,
+        )

@@ -1,0 +1,256 @@
+"""A page about class codes: their tree, how alike they are, what each bit tells."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewbits._typing import CodeArray
+from fewbits.analysis._checks import check_codes
+from fewbits.analysis.taxonomy._permutation import Measured
+from fewbits.analysis.taxonomy._taxonomy import (
+    Taxonomy,
+    taxonomy,
+    unit_rows,
+    vector_taxonomy,
+)
+from fewbits.analysis.taxonomy._taxonomy_metrics import TaxonomyMetrics
+from fewbits.analysis.taxonomy._tree_agreement import (
+    TaxonomyAgreement,
+    TreeAgreement,
+    taxonomy_agreement,
+    tree_agreement,
+)
+from fewbits.codes import unpack
+from fewbits.errors import ArgumentError
+from fewbits.report._codebook import BitClasses, classes_per_bit, codebook_picture
+from fewbits.report._dendrogram import dendrogram
+from fewbits.report._document import write_document
+from fewbits.report._drawing import Drawing
+from fewbits.report._heat_map import code_heat_map, vector_heat_map
+from fewbits.report._html import Html, element, text
+from fewbits.report._tree_text import to_newick
+
+_LISTED = 3000  # characters of the classes of a bit
+
+
+def write_taxonomy_page(
+    path: str | Path,
+    codes: CodeArray,
+    n_bits: int,
+    names: Sequence[Any] | None = None,
+    *,
+    paths: Sequence[Sequence[Any]] | None = None,
+    vectors: ArrayLike | None = None,
+    linkage: str = "average",
+    n_permutations: int = 999,
+    title: str = "How the classes are related",
+) -> TaxonomyMetrics:
+    """Write a page of HTML about class codes and the tree that they make.
+
+    The page is one file, without scripts and without anything from the network, in
+    light or dark as the reader prefers. A crash leaves the old page, or the new one.
+
+    Parameters
+    ----------
+    path : str or Path
+    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
+        A packed code for each class; from 2 to 5,000.
+    n_bits : int
+        Length of the codes.
+    names : sequence of length n_classes, default=None
+        None numbers the classes.
+    paths : sequence of length n_classes of sequences of str, default=None
+        A known tree, see `tree_agreement`. The groups of its first level have colours.
+    vectors : array-like of shape (n_classes, n_features), default=None
+        Real-valued classifiers to compare with, see `vector_taxonomy`.
+    linkage : str, default="average"
+        See `taxonomy`.
+    n_permutations : int, default=999
+        For p-values; each takes some milliseconds with a thousand classes.
+    title : str, default="How the classes are related"
+
+    Returns
+    -------
+    TaxonomyMetrics
+        The tree, and what the page tells about it in numbers.
+
+    Raises
+    ------
+    CodeError, FeatureError, ArgumentError
+        As in the functions that are named here.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
+    >>> with TemporaryDirectory() as folder:
+    ...     page = Path(folder, "classes.html")
+    ...     found = write_taxonomy_page(page, codes, 3, ["cat", "<b>lynx", "trout"])
+    ...     "&lt;b&gt;lynx" in page.read_text("utf-8")
+    True
+    >>> found.summary()["smallest_distance"]
+    1.0
+    """
+    codes = check_codes(codes, n_bits)
+    tree = taxonomy(codes, n_bits, names, linkage=linkage)
+    known = other = groups = None
+    maps = [code_heat_map(codes, n_bits, tree.names, order=tree.order)]
+    if paths is not None:
+        known = tree_agreement(tree, paths, n_permutations=n_permutations)
+        groups = [str(next(iter(path), "")) for path in paths]
+    if vectors is not None:
+        real = _vector_tree(vectors, tree)
+        other = taxonomy_agreement(tree, real, n_permutations=n_permutations)
+        maps.append(vector_heat_map(vectors, tree.names, order=tree.order))
+    write_document(
+        path,
+        title,
+        f"{len(codes):,} classes, {n_bits} bits each",
+        _codebook_section(codes, n_bits, tree),
+        _agreement_section(known, other),
+        _tree_section(tree, groups),
+        element("h2", "All pairs of classes"),
+        element("p", "In the order of the tree; dark is alike.", class_="soft"),
+        element("div", *map(_figure, maps), class_="charts maps"),
+        element("h2", "The codebook"),
+        _figure(codebook_picture(codes, n_bits, tree.names, order=tree.order)),
+        element("h2", "Bit by bit"),
+        _bit_table(classes_per_bit(codes, n_bits, tree.names)),
+    )
+    return TaxonomyMetrics(tree, known, other)
+
+
+def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:
+    n = len(unit_rows(vectors))
+    if n != len(tree.names):
+        raise ArgumentError(
+            f"need a vector for each of {len(tree.names)} classes, got {n}"
+        )
+    return vector_taxonomy(vectors, tree.names, linkage=tree.method)
+
+
+def _codebook_section(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Html:
+    metrics = {
+        "different codes": f"{len(np.unique(codes, axis=0)):,}",
+        "smallest distance": f"{tree.distances.min():.0f}",
+        "mean distance": f"{tree.distances.mean():.1f}",
+        "cophenetic correlation": f"{tree.cophenetic_correlation:.2f}",
+    }
+    cells = [
+        element("div", element("dt", name), element("dd", value))
+        for name, value in metrics.items()
+    ]
+    notes = [element("li", text(note)) for note in _notes(codes, n_bits, tree)]
+    warning = element(
+        "div",
+        element("h3", "Worth knowing"),
+        element("ul", *notes),
+        class_="card warnings",
+    )
+    return element(
+        "section",
+        element("h2", "The codes"),
+        warning if notes else "",
+        element("div", element("dl", *cells), class_="card"),
+    )
+
+
+def _notes(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Iterator[str]:
+    ones = unpack(codes, n_bits).sum(axis=0)
+    constant = np.flatnonzero((ones == 0) | (ones == len(codes)))
+    if len(constant):
+        listed = ", ".join(map(str, constant))
+        yield f"{len(constant)} of {n_bits} bits are the same in all classes: {listed}"
+    first, second = np.triu_indices(len(codes), 1)
+    for pair in np.flatnonzero(tree.distances == 0)[:8]:
+        yield f"{tree.names[first[pair]]} and {tree.names[second[pair]]} share a code"
+    if (more := int((tree.distances == 0).sum()) - 8) > 0:
+        yield f"{more:,} more pairs of classes share a code"
+
+
+def _agreement_section(
+    known: TreeAgreement | None, other: TaxonomyAgreement | None
+) -> Html:
+    rows: list[tuple[str, Measured]] = []
+    if known is not None:
+        rows += [
+            ("known tree: cophenetic correlation", known.cophenetic),
+            ("known tree: correlation of distances", known.distances),
+        ]
+        rows += [
+            (
+                f"known tree: purity, {level.n_groups} groups of "
+                f"{level.n_classes} classes",
+                level.purity,
+            )
+            for level in known.purity
+        ]
+    if other is not None:
+        rows += [
+            ("classifiers: cophenetic correlation", other.cophenetic),
+            ("classifiers: rank correlation of distances", other.distances),
+        ]
+    if not rows:
+        return Html("")
+    table = _table(
+        ["agreement with", "value", "by chance", "p"],
+        [
+            [name, f"{found.value:.3f}", f"{found.chance:.3f}", f"{found.p_value:.3g}"]
+            for name, found in rows
+        ],
+    )
+    return element("section", element("h2", "Agreement"), table)
+
+
+def _tree_section(tree: Taxonomy, groups: Sequence[str] | None) -> Html:
+    newick = element(
+        "details",
+        element("summary", "The tree in Newick format"),
+        element("p", element("bdi", to_newick(tree)), class_="soft"),
+        class_="card",
+    )
+    return element(
+        "section",
+        element("h2", "The tree"),
+        element("p", f"{tree.method} linkage", class_="soft"),
+        _figure(dendrogram(tree, groups)),
+        newick,
+    )
+
+
+def _figure(drawing: Drawing) -> Html:
+    caption = drawing.description.partition(": ")[0]
+    return element(
+        "figure", element("figcaption", caption), drawing.inline(), class_="card"
+    )
+
+
+def _bit_table(bits: Sequence[BitClasses]) -> Html:
+    rows = [
+        [
+            str(found.bit),
+            f"{found.balance:.0%}",
+            text(", ".join(found.on), _LISTED),
+            text(", ".join(found.off), _LISTED),
+        ]
+        for found in bits
+    ]
+    return _table(["bit", "ones", "on", "off"], rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
+    """Return a table that can be scrolled, also without a mouse."""
+    top = element("tr", *(element("th", name, scope="col") for name in header))
+    body = [element("tr", *(element("td", cell) for cell in row)) for row in rows]
+    table = element("table", element("thead", top), element("tbody", *body))
+    return element(
+        "div",
+        table,
+        class_="card scroll",
+        tabindex=0,
+        role="region",
+        aria_label=", ".join(header),
+    )

@@ -1,0 +1,183 @@
+"""Calibration on held-out items."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+from fewbits.classify import (
+    Calibration,
+    Codebook,
+    calibrate,
+    calibration_bytes,
+    class_probabilities,
+    load_calibration,
+)
+from fewbits.classify._calibration import _Loss
+from fewbits.codes import pack
+from fewbits.errors import ArgumentError, ArtefactError, FeatureError
+from fewbits.evaluation import calibration_error
+from fewbits.ood import FalseAcceptRates
+
+
+@pytest.fixture
+def book():
+    bits = np.random.default_rng(0).random((50, 12)) < 0.5
+    return Codebook(pack(bits), 12, [f"class {i}" for i in range(50)])
+
+
+def items(book, n, seed, *, gain=1.0, shifts=0.0):
+    """Return scores that are log-odds but for a gain and shifts, and labels."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, len(book), n)
+    signs = 2.0 * np.unpackbits(book.codes, axis=1)[:, : book.n_bits] - 1
+    log_odds = 2 * (signs[rows] + rng.normal(size=(n, book.n_bits)))  # variance 1
+    return log_odds * gain + shifts, book.names[rows]
+
+
+def likelihood(book, scores, labels, calibration):
+    p = class_probabilities(book, scores, calibration)
+    return np.log(p[np.arange(len(labels)), book.rows(labels)]).mean()
+
+
+@pytest.mark.parametrize("gain", [1e-6, 0.1, 1.0, 300.0])
+def test_finds_the_scale(book, gain):
+    found = calibrate(book, *items(book, 2000, 1, gain=gain))
+    assert found.scale * gain == pytest.approx(1, rel=0.06)
+    assert not found.shifts.any()
+
+
+def test_finds_shifts(book):
+    shifts = np.linspace(-2, 2, 12)
+    found = calibrate(book, *items(book, 5000, 1, gain=5, shifts=shifts), shifts=True)
+    np.testing.assert_allclose(found.shifts, -shifts / 5, atol=0.15)
+    assert found.scale * 5 == pytest.approx(1, rel=0.06)
+
+
+def test_makes_confidence_equal_to_accuracy(book):
+    found = calibrate(book, *items(book, 2000, 1, gain=4))
+    scores, labels = items(book, 4000, 2, gain=4)
+    errors = []
+    for calibration in (None, found):
+        p = class_probabilities(book, scores, calibration)
+        right = p.argmax(axis=1) == book.rows(labels)
+        errors.append(calibration_error(p.max(axis=1), right).value)
+    assert errors[1] < 0.03 < 0.1 < errors[0]
+
+
+@pytest.mark.parametrize("shifts", [False, True])
+def test_no_scale_nearby_is_likelier(book, shifts):
+    scores, labels = items(book, 500, 3, gain=2)
+    found = calibrate(book, scores, labels, shifts=shifts)
+    best = likelihood(book, scores, labels, found)
+    for factor in (0.97, 1.03):
+        other = type(found)(found.scale * factor, found.shifts)
+        assert likelihood(book, scores, labels, other) < best
+
+
+@pytest.mark.parametrize("none", [0.0, 0.3])
+def test_gradient(book, none, monkeypatch):
+    monkeypatch.setattr("fewbits.classify._calibration._ENTRIES", 500)
+    scores, labels = items(book, 60, 4)
+    loss = _Loss(book, scores, book.rows(labels), none)
+    point = np.append(0.7, np.random.default_rng(0).normal(size=12))
+    error = check_grad(lambda p: loss(p)[0], lambda p: loss(p)[1], point)
+    assert error < 1e-4 * np.linalg.norm(loss(point)[1])
+
+
+def test_none_is_kept(book):
+    assert calibrate(book, *items(book, 100, 1), none=0.2).none == 0.2
+
+
+def test_of_items_that_are_all_right_and_of_none_that_differ(book):
+    bits = np.unpackbits(book.codes, axis=1)[:, :12]
+    sure = calibrate(book, 2.0 * bits - 1, book.names)
+    assert 10 < sure.scale <= 1e4
+    nothing = calibrate(book, np.zeros((50, 12)), book.names)
+    assert np.isfinite(nothing.scale)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"labels": ["class 0"]}, ArgumentError, "100 rows of scores, but 1 labels"),
+        ({"labels": ["cow"] * 100}, ArgumentError, "beyond the codebook"),
+        ({"scores": np.full((100, 12), np.nan)}, FeatureError, "finite"),
+        ({"scores": np.zeros((100, 11))}, FeatureError, "each of the 12 bits"),
+        ({"none": 1.0}, ArgumentError, "none must be at least 0 and below 1, got 1.0"),
+        ({"none": -0.1}, ArgumentError, "none must be"),
+        (
+            {"scores": np.zeros((0, 12)), "labels": []},
+            ArgumentError,
+            "at least one hel",
+        ),
+    ],
+)
+def test_mistakes(book, change, kind, message):
+    scores, labels = items(book, 100, 1)
+    arguments = {"scores": scores, "labels": labels, **change}
+    with pytest.raises(kind, match=message):
+        calibrate(book, **arguments)
+
+
+class TestFile:
+    def test_round_trip(self, tmp_path):
+        path = tmp_path / "c.safetensors"
+        path.write_bytes(
+            calibration_bytes(Calibration(0.3, np.array([0.1, -2]), none=0.2))
+        )
+        found = load_calibration(path)
+        assert (found.scale, found.none) == (0.3, 0.2)
+        np.testing.assert_array_equal(found.shifts, [0.1, -2])
+
+    def test_every_flipped_bit_of_the_numbers_is_noticed(self, tmp_path):
+        path = tmp_path / "c.safetensors"
+        content = bytearray(calibration_bytes(Calibration(0.3, np.array([0.1, -2]))))
+        for place in range(len(content) - 32, len(content)):
+            content[place] ^= 1
+            path.write_bytes(content)
+            with pytest.raises(ArtefactError, match="damaged"):
+                load_calibration(path)
+            content[place] ^= 1
+
+    @pytest.mark.parametrize(
+        ("scale", "shifts", "none"),
+        [
+            (0.0, [0.0], 0.0),
+            (np.nan, [0.0], 0.0),
+            (1.0, [np.inf], 0.0),
+            (1.0, [[0.0]], 0.0),
+            (1.0, [0.0], 1.0),
+        ],
+    )
+    def test_numbers_out_of_range(self, tmp_path, scale, shifts, none):
+        path = tmp_path / "c.safetensors"
+        path.write_bytes(calibration_bytes(Calibration(scale, np.array(shifts), none)))
+        with pytest.raises(ArtefactError, match="out of range"):
+            load_calibration(path)
+
+    def test_of_something_else(self, book, tmp_path):
+        book.save(tmp_path / "c.safetensors")
+        with pytest.raises(ArtefactError, match="holds no calibration"):
+            load_calibration(tmp_path / "c.safetensors")
+
+
+def test_hidden_classes_survive_the_disk_and_damage_does_not(tmp_path):
+    path = tmp_path / "c"
+    curve, errors = np.array([0, 0.1, 0.5, 1]), np.array([0, 0.02, np.nan, 0])
+    rates = FalseAcceptRates(curve, errors, 40)
+    path.write_bytes(calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, rates)))
+    for found, expected in zip(load_calibration(path).hidden, rates, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for wrong in (
+        FalseAcceptRates(curve[:-1], errors[:-1], 40),
+        FalseAcceptRates(curve[::-1], errors, 40),
+        FalseAcceptRates(curve * np.nan, errors, 40),
+        FalseAcceptRates(2 * curve, errors, 40),
+        FalseAcceptRates(curve, errors - 1, 40),
+        FalseAcceptRates(curve, errors, 0),
+        (curve[:, None], 40),
+    ):
+        content = calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, wrong))
+        path.write_bytes(content)
+        with pytest.raises(ArtefactError, match="is damaged"):
+            load_calibration(path)

@@ -1,0 +1,252 @@
+"""The share of the code space near class codes, by counting, and what it predicts."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.codes import hamming_distances, pack
+from fewbits.errors import ArgumentError, CodeError
+from fewbits.ood import (
+    Coverage,
+    acceptance_region,
+    bit_marginals,
+    covered_share,
+    predicted_region,
+)
+from fewbits.ood import _coverage as coverage_module
+from fewbits.ood._balls import Balls, hamming_ball_volumes
+
+
+def random_codes(n, n_bits, seed=0):
+    return pack(np.random.default_rng(seed).random((n, n_bits)) < 0.5)
+
+
+def counted(codes, n_bits, radius, ones):
+    """Add up the probability of every code that is near, one after the other."""
+    every = np.array(list(product([0, 1], repeat=n_bits)))
+    chances = np.where(every, ones, 1 - np.asarray(ones)).prod(axis=1)
+    near = hamming_distances(pack(every), codes).min(axis=1) <= radius
+    return chances[near].sum()
+
+
+probabilities = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+
+
+@given(
+    seed=st.integers(0, 1000),
+    n_codes=st.integers(1, 6),
+    radius=st.integers(0, 9),
+    ones=st.one_of(st.none(), st.lists(probabilities, min_size=8, max_size=8)),
+)
+def test_share_is_the_count_over_all_codes(seed, n_codes, radius, ones):
+    codes = random_codes(n_codes, 8, seed)
+    found = covered_share(codes, 8, radius, ones=ones)
+    expected = counted(codes, 8, radius, np.full(8, 0.5) if ones is None else ones)
+    assert found.share == pytest.approx(expected, abs=1e-12)
+    assert found.standard_error == 0
+    assert found.upper >= found.share - 1e-12
+    assert found.method in ("disjoint", "counted")
+
+
+def test_disjoint_balls_are_a_formula():
+    codes = pack(np.repeat(np.eye(4, dtype=int), 16, axis=1))  # 32 bits apart
+    for radius in (0, 1, 5, 15):
+        volume = sum(comb(64, d) for d in range(radius + 1))
+        found = covered_share(codes, 64, radius)
+        assert found == Coverage(found.share, 0.0, found.share, "disjoint")
+        assert found.share == pytest.approx(4 * volume / 2**64, rel=1e-12)
+    assert covered_share(codes, 64, 16).method == "sampled"
+
+
+def test_published_examples():
+    """METHODS 2.7: 20 bits and 1,000 classes, and 10 bits and 100."""
+    codes = np.unique(random_codes(1100, 20), axis=0)[:1000]
+    assert covered_share(codes, 20, 0).share == pytest.approx(0.00095, abs=0.00001)
+    one = covered_share(codes, 20, 1)
+    assert one.upper == pytest.approx(0.02, abs=0.0001)
+    assert 0.015 < one.share < one.upper
+    codes = np.unique(random_codes(200, 10), axis=0)[:100]
+    assert covered_share(codes, 10, 0).share == pytest.approx(0.098, abs=0.0005)
+    assert covered_share(codes, 10, 1).upper == 1
+
+
+@pytest.mark.parametrize("radius", [1, 2, 4])
+@pytest.mark.parametrize("biased", [False, True])
+def test_samples_agree_with_counting(monkeypatch, radius, biased):
+    rng = np.random.default_rng(radius)
+    centres = random_codes(5, 12)
+    noisy = pack(
+        np.unpackbits(centres, axis=1)[:, :12].repeat(8, axis=0)
+        ^ (rng.random((40, 12)) < 0.1)
+    )
+    ones = rng.uniform(0.1, 0.9, 12) if biased else np.full(12, 0.5)
+    exact = covered_share(noisy, 12, radius, ones=ones)
+    assert exact.method == "counted"
+    monkeypatch.setattr(coverage_module, "MAX_CUBE_BITS", 0)
+    errors = []
+    for seed in range(20):
+        found = covered_share(noisy, 12, radius, ones=ones, random_state=seed)
+        assert found.method == "sampled"
+        errors.append((found.share - exact.share) / found.standard_error)
+    assert np.abs(errors).max() < 4
+    assert np.std(errors) == pytest.approx(1, abs=0.5)  # the stated error is the error
+
+
+def test_samples_may_come_in_parts(monkeypatch):
+    codes, ones = random_codes(50, 24), np.full(24, 0.4)
+    whole = covered_share(codes, 24, 7, ones=ones)
+    monkeypatch.setattr("fewbits.ood._balls._TABLE", 25 * 8 * 7)
+    parts = covered_share(codes, 24, 7, ones=ones, random_state=1)
+    errors = np.hypot(whole.standard_error, parts.standard_error)
+    assert abs(whole.share - parts.share) < 4 * errors
+
+
+def test_tiny_shares_have_small_relative_errors():
+    near = np.vstack([np.eye(8, 256, dtype=int), np.zeros((1, 256), int)])
+    found = covered_share(pack(near), 256, 3)
+    assert found.method == "sampled"
+    assert 0 < found.share < 1e-69
+    assert found.standard_error < 0.02 * found.share
+    assert found.share < found.upper
+
+
+def test_what_cannot_be_sampled_is_bounded():
+    near = pack(np.eye(2, 4096, dtype=int))
+    found = covered_share(near, 4096, 3)
+    assert found.method == "bound"
+    assert found.share == found.upper
+    wide = covered_share(near, 4096, 2050)
+    assert wide == Coverage(1.0, 0.0, 1.0, "bound")
+
+
+@given(st.lists(probabilities, min_size=1, max_size=8))
+def test_balls_by_every_way_to_differ(flips):
+    found = hamming_ball_volumes(np.array([flips]))[0]
+    exactly = np.zeros(len(flips) + 1)
+    for differs in product([0, 1], repeat=len(flips)):
+        chance = np.where(differs, flips, 1 - np.array(flips)).prod()
+        exactly[sum(differs)] += chance
+    assert found == pytest.approx(np.cumsum(exactly))
+
+
+def test_drawn_codes_lie_in_their_ball():
+    codes = random_codes(7, 30)
+    flips = np.random.default_rng(0).uniform(0, 1, (7, 30))
+    balls, rng = Balls(codes, flips, 5), np.random.default_rng(1)
+    which = np.arange(7).repeat(200)
+    drawn = balls._sample(slice(0, 7), which, rng)
+    distances = hamming_distances(drawn, codes)[np.arange(1400), which]
+    assert distances.max() <= 5
+    assert len(np.unique(distances)) > 2
+
+
+def test_codes_that_occur_twice_count_once():
+    codes = random_codes(5, 16)
+    twice = np.vstack([codes, codes[::-1]])
+    assert covered_share(twice, 16, 1) == covered_share(codes, 16, 1)
+    assert len(acceptance_region(twice, 16).class_codes) == 5
+
+
+def test_region_of_a_radius():
+    codes = random_codes(20, 20)
+    tests = random_codes(500, 20, seed=1)
+    nearest = hamming_distances(tests, codes).min(axis=1)
+    for radius in (0, 1, 4):
+        region = acceptance_region(codes, 20, radius)
+        assert (region.distances(tests) == nearest).all()
+        assert (region.accepts(tests) == (nearest <= radius)).all()
+        assert region.predicted_rate == covered_share(codes, 20, radius).share
+    assert acceptance_region(codes, 20).accepts(codes).all()
+
+
+@pytest.mark.parametrize("n_bits", [16, 32])
+@pytest.mark.parametrize("biased", [False, True])
+def test_random_codes_are_accepted_as_often_as_predicted(n_bits, biased):
+    rng = np.random.default_rng(0)
+    ones = rng.uniform(0.2, 0.8, n_bits) if biased else np.full(n_bits, 0.5)
+    codes = pack(rng.random((30, n_bits)) < ones)
+    region = predicted_region(codes, n_bits, 0.05, ones=ones)
+    unknown = pack(rng.random((40_000, n_bits)) < ones)
+    accepted = region.accepts(unknown).mean()
+    assert accepted == pytest.approx(region.predicted_rate, abs=0.005)
+    assert region.predicted_rate <= 0.05
+    assert region.model == "independent bits"
+    wider = acceptance_region(codes, n_bits, region.radius + 1, ones=ones)
+    assert wider.predicted_rate + 3 * wider.standard_error > 0.05
+
+
+def test_overlaps_allow_a_larger_radius():
+    codes = pack(np.vstack([np.eye(30, dtype=int), np.zeros((1, 30), int)]))
+    alone = pack(np.zeros((1, 30), int))
+    assert predicted_region(alone, 30, 0.01).radius == 8
+    region = predicted_region(codes, 30, 0.01)
+    assert (region.radius, region.model) == (7, "uniform")
+    assert covered_share(codes, 30, 7).upper > 0.01 > region.predicted_rate
+
+
+def test_radius_grows_with_the_rate():
+    codes = random_codes(100, 64)
+    radii = [predicted_region(codes, 64, r).radius for r in (1e-12, 1e-6, 1e-3, 0.3)]
+    assert radii == sorted(set(radii))
+
+
+def test_no_radius_is_low_enough_where_the_space_is_full():
+    codes = np.unique(random_codes(300, 10), axis=0)[:100]
+    with pytest.raises(ArgumentError, match=r"100 class codes alone are 0\.0977 of"):
+        predicted_region(codes, 10, 0.05)
+    with pytest.raises(ArgumentError, match="at least 11 bits are needed"):
+        predicted_region(codes, 10, 0.05)
+    assert predicted_region(np.unique(random_codes(120, 11), axis=0)[:100], 11, 0.05)
+    with pytest.raises(ArgumentError, match="longer codes are needed"):
+        predicted_region(codes, 10, 0.05, ones=np.full(10, 0.4))
+    full = np.arange(256, dtype=np.uint8)[:, None]
+    assert acceptance_region(full, 8).predicted_rate == 1
+
+
+def test_shares_of_bits():
+    codes = random_codes(50, 11)
+    bits = np.unpackbits(codes, axis=1)[:, :11]
+    assert bit_marginals(codes, 11) == pytest.approx((bits.sum(axis=0) + 1) / 52)
+    assert (bit_marginals(codes[:0], 11) == 0.5).all()
+
+
+def test_the_answer_is_reproducible():
+    codes = random_codes(40, 40)
+    first = covered_share(codes, 40, 12, random_state=3)
+    assert first.method == "sampled"
+    assert first == covered_share(codes, 40, 12, random_state=3)
+
+
+def test_mistakes():
+    codes = random_codes(5, 12)
+    for rate in (0, 1, 5, float("nan")):
+        with pytest.raises(
+            ArgumentError, match="rate must be a number between 0 and 1"
+        ):
+            predicted_region(codes, 12, rate)
+    with pytest.raises(ArgumentError, match="radius must be at least 0, got -1"):
+        acceptance_region(codes, 12, -1)
+    with pytest.raises(ArgumentError, match=r"radius must be a whole number, got 0\.5"):
+        covered_share(codes, 12, 0.5)
+    with pytest.raises(CodeError, match="at least one class code"):
+        acceptance_region(codes[:0], 12)
+    with pytest.raises(CodeError, match="beyond the 9"):
+        acceptance_region(codes, 9)
+    with pytest.raises(CodeError, match="20 bits need 3 bytes"):
+        acceptance_region(codes, 20)
+    with pytest.raises(CodeError, match="12 bits need 2 bytes"):
+        acceptance_region(codes, 12).accepts(np.zeros((1, 1), np.uint8))
+    with pytest.raises(ArgumentError, match="each of 12 bits, got shape"):
+        covered_share(codes, 12, 1, ones=[0.5])
+    with pytest.raises(ArgumentError, match="values outside 0 to 1"):
+        covered_share(codes, 12, 1, ones=np.full(12, 1.5))
+    with pytest.raises(ArgumentError, match="must be probabilities"):
+        covered_share(codes, 12, 1, ones=["often"] * 12)
+    with pytest.raises(ArgumentError, match="n_samples must be at least 2"):
+        covered_share(codes, 12, 1, n_samples=1)
+    with pytest.raises(ArgumentError, match="random_state is no seed"):
+        covered_share(codes, 12, 1, random_state="x")
