@@ -17,6 +17,7 @@ NAMES = (
     "training",
     "fit",
     "onnx",
+    "compare_faiss",
 )
 
 

@@ -12,8 +12,8 @@ ROOT = Path(__file__).parent.parent
 #: A source, by its folder, is there whole.
 SOURCES = {"src": ("*.py", "*.pyi", "py.typed"), "native": ("*.[ch]pp",)}
 #: Tests of what is measured and written about it, which is not published as source.
-LABORATORY = ("tests/benchmarks/", "tests/experiments/", "tests/research/")
-PROSE = {"tests/test_docs.py", "tests/test_readme.py"}
+LABORATORY = ("tests/benchmarks/", "tests/research/")
+PROSE = {"tests/_pages.py", "tests/test_pages.py"}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_has_the_tests_of_the_package(names):
 
 
 def test_has_nothing_else(names):
-    left_out = {"docs", "experiments", "research", "benchmarks", "tools"}
+    left_out = {"docs", "research", "benchmarks", "tools"}
     for name in names:
         assert name.split("/")[0] not in left_out
         assert not name.endswith((".svg", ".png", ".jpg", ".jsonl", ".so", ".pyc"))

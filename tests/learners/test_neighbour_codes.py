@@ -164,7 +164,7 @@ class TestLoss:
             terms.append(-sum(share[j] * np.log(q[j]) for j in range(6) if j != row))
         assert value.value == pytest.approx(np.mean(terms), rel=1e-5)
 
-    @pytest.mark.parametrize("nested_bits", [[8], [2, 5, 8]])
+    @pytest.mark.parametrize("lengths", [[8], [2, 5, 8]])
     def test_gradients_are_those_of_the_value(self, lengths):
         anchors = np.array([0, 3, 5])
         H = rows(7, 8)  # any numbers: the loss does not know that they are signs
