@@ -59,7 +59,7 @@ def test_what_takes_too_long_is_compared_with_all(make, nearest_of):
 
 def test_chunks_give_up_what_takes_too_long(make):
     case = make(3000, 40, 50, 1)
-    found = case.book.chunks.nearest(case.codes, 40, work=0)
+    found = case.book.multi_index.nearest(case.codes, 40, work=0)
     assert (found.rows == -1).all()
     assert (found.ties == 0).all()
     assert (found.distances == -1).all()
