@@ -9,6 +9,7 @@ answer in one process, in turn; each figure is a median. The answers must be equ
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,8 +55,8 @@ def measured(n: int, bits: int, data: str, repeats: int) -> list[dict[str, Any]]
     for n_queries in (1000, 1):
         for name, number in (("k", 1), ("k", 10), ("radius", 3), ("radius", 7)):
             ways = {
-                "flat": lambda q, i=flat: _asked(i, name, q, number),
-                "multi_index": lambda q, i=fast: _asked(i, name, q, number),
+                "flat": partial(_asked, flat, name, number),
+                "multi_index": partial(_asked, fast, name, number),
             }
             rows.append(_row(ways, queries, n_queries, repeats))
             rows[-1] |= {"n": n, "bits": bits, "data": data, "build_seconds": build}
@@ -64,7 +65,7 @@ def measured(n: int, bits: int, data: str, repeats: int) -> list[dict[str, Any]]
     return rows
 
 
-def _asked(index: Any, name: str, queries: Any, number: int) -> Any:
+def _asked(index: Any, name: str, number: int, queries: Any) -> Any:
     if name == "k":
         return index.search(queries, number)
     return index.range_search(queries, number)

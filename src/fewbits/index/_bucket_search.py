@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.codes._pairs import pair_distances
+from fewbits.codes._pairs import as_words, count_bits
 from fewbits.index._substrings import SubstringTables, flips
 
-# Nanoseconds, measured by ``python -m benchmarks.multi_index --costs``.
-STEP, LOOKUP, CANDIDATE = 60_000, 12, 30
+# Nanoseconds, fitted to the figures of benchmarks/multi_index.py: of a step for all
+# queries, of a look-up, of a comparison, and of a row that is kept.
+STEP, LOOKUP, CANDIDATE, FOUND = 120_000, 12, 45, 400
 
 
 class Pairs(NamedTuple):
@@ -56,6 +57,7 @@ class BucketSearch:
         budget: float,
     ) -> None:
         self._codes, self._tables, self._queries = codes, tables, queries
+        self._words, self._query_words = as_words(codes), as_words(queries)
         self._mask, self._budget = mask, budget
         self._spent = np.zeros(len(queries))
         self.given_up = np.zeros(len(queries), np.bool_)
@@ -84,6 +86,7 @@ class BucketSearch:
                 break
             found = self._look_up(active, values[number], n_flips, number, bounds)
             self._found.append(found)
+            self._spent += FOUND * np.bincount(found.queries, minlength=len(bounds))
             if k is not None and found.queries.size:
                 np.add.at(counts, (found.queries, found.distances), 1)
                 some = np.unique(found.queries)
@@ -128,9 +131,10 @@ class BucketSearch:
         if self._mask is not None:
             allowed = self._mask[rows]
             queries, rows = queries[allowed], rows[allowed]
-        distances = pair_distances(self._queries[queries], self._codes[rows])
-        pairs = Pairs(queries, rows, distances)
-        pairs = pairs.only(distances <= bounds[queries])
-        differing = self._queries[pairs.queries] ^ self._codes[pairs.rows]
+        differing = self._query_words.take(queries, 0) ^ self._words.take(rows, 0)
+        distances = count_bits(differing)
+        near = distances <= bounds[queries]
+        pairs = Pairs(queries, rows, distances).only(near)
+        differing = differing[near].view(np.uint8)
         step = n_flips * len(self._tables.substrings) + number
         return pairs.only(self._tables.first_steps(differing) == step)

@@ -19,12 +19,14 @@ from fewbits.codes import (
 )
 from fewbits.errors import ArgumentError
 from fewbits.index._base import Index
-from fewbits.index._bucket_search import CANDIDATE, BucketSearch, Pairs
+from fewbits.index._bucket_search import CANDIDATE, STEP, BucketSearch, Pairs
 from fewbits.index._segment import Segment
 from fewbits.index._substrings import MAX_LENGTH, SubstringTables
 
 _FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
-_SCAN_BATCH, _SCAN_ONE = 0.1, 0.35  # nanoseconds for 64 bits, of many queries and one
+# Nanoseconds for 64 bits, of a query among many and of a single one.
+_SCAN_BATCH, _SCAN_ONE = 0.08, 0.3
+_LEAST = 7  # a radius that k nearest neighbours hardly fall below
 _PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
 _CANDIDATES = 1 << 21  # at once
 
@@ -81,7 +83,9 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> Neighbours:
         codes = segment.codes
-        pairs, rest = self._look_up(segment, queries, mask, lambda s: s.nearest(k))
+        pairs, rest = self._look_up(
+            segment, queries, mask, lambda s: s.nearest(k), _LEAST
+        )
         if len(rest) == len(queries):
             return hamming_topk(queries, codes, k, allowed=mask)
         distances = np.full((len(queries), k), -1, np.int32)
@@ -104,7 +108,9 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
         codes, radius = segment.codes, min(radius, 8 * segment.codes.shape[1])
-        pairs, rest = self._look_up(segment, queries, mask, lambda s: s.within(radius))
+        pairs, rest = self._look_up(
+            segment, queries, mask, lambda s: s.within(radius), radius
+        )
         if len(rest) == len(queries):
             return hamming_range_search(queries, codes, radius, allowed=mask)
         if rest.size:
@@ -121,13 +127,15 @@ class MultiIndexHashing(Index):
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
         search: Callable[[BucketSearch], Pairs],
+        radius: int,
     ) -> tuple[Pairs, IdArray]:
         """Return what was found, in order, and the queries that are still to scan."""
-        if len(segment) < _FEWEST or not len(queries):
-            return Pairs.joined([]), np.arange(len(queries))
         n_bits = 8 * segment.codes.shape[1]
-        tables = segment.derived(SubstringTables, n_bits, self._n_substrings)
         budget = _scan_time(segment.codes, len(queries))
+        fewest = (radius + 1) * STEP / max(1, len(queries))  # ns of each query
+        if len(segment) < _FEWEST or not len(queries) or fewest > budget:
+            return Pairs.joined([]), np.arange(len(queries))
+        tables = segment.derived(SubstringTables, n_bits, self._n_substrings)
         found, done = [], np.zeros(len(queries), np.bool_)
         for block in _blocks(len(queries), budget):
             some = BucketSearch(segment.codes, tables, queries[block], mask, budget)
