@@ -368,6 +368,8 @@ class Index(ABC):
     ) -> tuple[NDArray[np.int32], IdArray]:
         """Return distances and places among all segments, in at most `k` columns."""
         segments = self._segments
+        if len(masks) == 1 and k <= len(self):
+            return self._topk(segments.parts[0], queries, k, masks[0])
         found = [
             (start, self._topk(part, queries, min(k, len(part)), mask))
             for part, start, mask in zip(

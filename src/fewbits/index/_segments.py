@@ -35,6 +35,10 @@ class Segments:
         return cls((Segment.of(codes, ids),))
 
     def __len__(self) -> int:
+        return self._n_live
+
+    @cached_property
+    def _n_live(self) -> int:
         return sum(part.n_live for part in self.parts)
 
     @property
@@ -88,6 +92,8 @@ class Segments:
         if allowed is None:
             return [part.live_places for part in self.parts]
         chosen = as_allowed(allowed, len(self))
+        if chosen.dtype == np.bool_ and len(self.parts) == 1:
+            return [self.parts[0].places(chosen)]
         if chosen.dtype == np.bool_:
             ends = list(accumulate(part.n_live for part in self.parts))
             each = np.split(chosen, ends[:-1])
