@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ class Case:
         gone = np.zeros((2, self.codes.shape[1]), np.uint8)
         bounds = [0, *sorted(min(cut, len(self.ids)) for cut in cuts), len(self.ids)]
         index = kind(self.codes[: bounds[1]], self.ids[: bounds[1]])
-        for start, stop in zip(bounds[1:], bounds[2:], strict=False):
+        for start, stop in pairwise(bounds[1:]):
             index.add(self.codes[start:stop], self.ids[start:stop])
             index.add(gone, [1000 + start, 2000 + start])
             index.remove([1000 + start, 2000 + start])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import FlatIndex
-from fewbits.index._segment import Segment as Rows
+from fewbits.index._segment import Segment
 
 
 def hamming(a, b):
@@ -127,13 +127,13 @@ def test_what_is_given_is_not_copied_and_never_written():
 
 def test_growth_is_amortised(monkeypatch):
     grown = []
-    grow = Rows._roomier
+    grow = Segment._roomier
 
     def counted(self, capacity):
         grown.append(capacity)
         return grow(self, capacity)
 
-    monkeypatch.setattr(Rows, "_roomier", counted)
+    monkeypatch.setattr(Segment, "_roomier", counted)
     index = FlatIndex(np.zeros((0, 1), np.uint8))
     for value in range(200):
         index.add(np.full((1, 1), value, np.uint8))

@@ -144,8 +144,7 @@ class BucketSearch:
             queries, rows = queries[allowed], rows[allowed]
         differing = self._query_words.take(queries, 0) ^ self._words.take(rows, 0)
         distances = count_bits(differing)
-        near = distances <= bounds[queries]
-        pairs = Pairs(queries, rows, distances).only(near)
-        differing = differing[near].view(np.uint8)
+        inside = distances <= bounds[queries]
         step = n_flips * len(self._tables.substrings) + number
-        return pairs.only(self._tables.first_steps(differing) == step)
+        first = self._tables.first_steps(differing[inside].view(np.uint8)) == step
+        return Pairs(queries, rows, distances).only(inside).only(first)
