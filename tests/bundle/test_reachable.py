@@ -25,7 +25,7 @@ COLUMNS = {
     "day": np.arange(N).astype("M8[D]"),
     "kind": pa.array(TEXTS).dictionary_encode(),
 }
-SLOT = type(FlatIndex._rows)
+SLOT = type(FlatIndex._segments)
 COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,

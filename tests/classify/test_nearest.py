@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.classify import Codebook, decode_nearest
-from fewbits.classify._multi_index import MultiIndexHashing
+from fewbits.classify._table_search import TableSearch
 from fewbits.classify.decoders import _nearest as module
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
@@ -30,11 +30,11 @@ def test_every_way_finds_the_nearest(drawn, nearest_of, data):
 
 
 @given(data=st.data())
-def test_chunks_alone_find_the_nearest(drawn, nearest_of, data):
+def test_tables_alone_find_the_nearest(drawn, nearest_of, data):
     case = drawn(data)
     if not len(case.codes):
         return
-    tables = MultiIndexHashing(case.book.codes, case.book.n_bits)
+    tables = TableSearch(case.book.codes, case.book.n_bits)
     found = tables.nearest(case.codes, case.book.n_bits, work=1 << 40)
     check(found, nearest_of(case.distances))
 
@@ -57,15 +57,15 @@ def test_what_takes_too_long_is_compared_with_all(make, nearest_of):
     assert work.max() <= 60
 
 
-def test_chunks_give_up_what_takes_too_long(make):
+def test_tables_give_up_what_takes_too_long(make):
     case = make(3000, 40, 50, 1)
-    found = case.book.chunks.nearest(case.codes, 40, work=0)
+    found = case.book.multi_index.nearest(case.codes, 40, work=0)
     assert (found.rows == -1).all()
     assert (found.ties == 0).all()
     assert (found.distances == -1).all()
 
 
-def test_a_chunk_that_is_the_same_in_all_codes():
+def test_a_substring_that_is_the_same_in_all_codes():
     rng = np.random.default_rng(0)
     bits = rng.random((3000, 40)) < 0.5
     bits[:, :30] = False

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import FlatIndex
-from fewbits.index._rows import Rows
+from fewbits.index._segment import Segment
 
 
 def hamming(a, b):
@@ -78,7 +78,7 @@ def test_search_among_allowed(collection, k):
 def test_within(collection, radius):
     codes, ids, queries, rng = collection
     mask = rng.random(len(codes)) < 0.7
-    found = FlatIndex(codes, ids).within(queries, radius, allowed=mask)
+    found = FlatIndex(codes, ids).range_search(queries, radius, allowed=mask)
     for row, query in enumerate(queries):
         span = slice(found.offsets[row], found.offsets[row + 1])
         answer = list(zip(found.distances[span], found.ids[span], strict=True))
@@ -127,13 +127,13 @@ def test_what_is_given_is_not_copied_and_never_written():
 
 def test_growth_is_amortised(monkeypatch):
     grown = []
-    grow = Rows._roomier
+    grow = Segment._roomier
 
     def counted(self, capacity):
         grown.append(capacity)
         return grow(self, capacity)
 
-    monkeypatch.setattr(Rows, "_roomier", counted)
+    monkeypatch.setattr(Segment, "_roomier", counted)
     index = FlatIndex(np.zeros((0, 1), np.uint8))
     for value in range(200):
         index.add(np.full((1, 1), value, np.uint8))
@@ -155,7 +155,7 @@ def test_no_queries_and_no_codes():
     query = np.zeros((1, 2), np.uint8)
     assert empty.search(query, 2).ids.tolist() == [[-1, -1]]
     assert empty.search(query, 2, allowed=[]).ids.tolist() == [[-1, -1]]
-    assert empty.within(query, 3).offsets.tolist() == [0, 0]
+    assert empty.range_search(query, 3).offsets.tolist() == [0, 0]
     full = FlatIndex(query)
     assert full.search(query[:0], 2).ids.shape == (0, 2)
     assert full.search(query, 2, allowed=[]).ids.tolist() == [[-1, -1]]

@@ -14,9 +14,9 @@ from fewbits._frozen import Immutable
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.classify._class_codes import check_capacity, class_codes
 from fewbits.classify._code_table import CodeTable
-from fewbits.classify._multi_index import MultiIndexHashing
 from fewbits.classify._names import as_names, find_names, name_tensors, names_at
 from fewbits.classify._separation import shared_by, smallest_distance
+from fewbits.classify._table_search import TableSearch
 from fewbits.codes import prefix
 from fewbits.errors import ArgumentError
 
@@ -263,9 +263,9 @@ class Codebook(Immutable):
         return CodeTable(self.codes, self.n_bits)
 
     @cached_property
-    def multi_index(self) -> MultiIndexHashing:
+    def multi_index(self) -> TableSearch:
         """The tables with which decoders find near codes among very many."""
-        return MultiIndexHashing(self.codes, self.n_bits)
+        return TableSearch(self.codes, self.n_bits)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Tables that are derived from the codes and kept would not follow a change.

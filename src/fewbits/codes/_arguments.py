@@ -20,6 +20,13 @@ def check_k(k: int, name: str = "k") -> int:
     return k
 
 
+def check_radius(radius: int) -> int:
+    radius = whole_number(radius, "radius")
+    if radius < 0:
+        raise ArgumentError(f"radius must be 0 or more, got {radius}")
+    return radius
+
+
 def check_padding(n_queries: int, k: int, found: int) -> None:
     """Refuse a `k` whose padding, an int32 and an int64 each, would fill the memory."""
     n_bytes = 12 * n_queries * (k - found)

@@ -6,12 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits import _kernels
-from fewbits._checks import whole_number
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.codes._arguments import check_k, check_padding, packed_mask, pad
+from fewbits.codes._arguments import (
+    check_k,
+    check_padding,
+    check_radius,
+    packed_mask,
+    pad,
+)
 from fewbits.codes._pack import MAX_BITS, as_codes
-from fewbits.errors import ArgumentError, CodeError
+from fewbits.errors import CodeError
 
 __all__ = [
     "MAX_BITS",
@@ -167,10 +172,7 @@ def hamming_range_search(
     array([0, 2])
     """
     queries, database = _same_width(queries, database)
-    radius = whole_number(radius, "radius")
-    if radius < 0:
-        raise ArgumentError(f"radius must be 0 or more, got {radius}")
-    radius = min(radius, 8 * database.shape[1])
+    radius = min(check_radius(radius), 8 * database.shape[1])
     mask, threads = packed_mask(allowed, len(database)), _kernels.num_threads()
     offsets = np.zeros(len(queries) + 1, np.int64)
     _kernels.hamming_within_count(queries, database, radius, mask, offsets[1:], threads)

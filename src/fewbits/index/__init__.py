@@ -1,8 +1,18 @@
 """Containers of codes that answer nearest-neighbour queries."""
 
 from fewbits.codes import Neighbours, RangeSearchResult
+from fewbits.index._base import Index
 from fewbits.index._flat import FlatIndex
 from fewbits.index._int8 import Int8Vectors
+from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._rerank import Ranked
 
-__all__ = ["FlatIndex", "Int8Vectors", "Neighbours", "RangeSearchResult", "Ranked"]
+__all__ = [
+    "FlatIndex",
+    "Index",
+    "Int8Vectors",
+    "MultiIndexHashing",
+    "Neighbours",
+    "RangeSearchResult",
+    "Ranked",
+]

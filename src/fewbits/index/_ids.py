@@ -36,31 +36,7 @@ def check_unique(ordered: IdArray) -> None:
         raise ArgumentError(f"ids must be unique, got {ordered[twice[0]]} twice")
 
 
-def check_new(ids: IdArray, ordered: IdArray) -> None:
-    """Refuse ids that the sorted ones already hold."""
-    known = ids[contains(ordered, ids)]
-    if known.size:
-        raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
-
-
-def locate(ids: IdArray, ordered: IdArray, name: str) -> IdArray:
-    """Return where the sorted ones hold each id; all must be known."""
-    places, found = _places(ids, ordered)
-    if not found.all():
-        unknown = ids[~found]
-        raise ArgumentError(
-            f"{name} must be ids of the index, {unknown.size} are not: "
-            f"{unknown[0]} is the first"
-        )
-    return places
-
-
-def contains(ordered: IdArray, ids: IdArray) -> NDArray[np.bool_]:
-    """Tell which `ids` the sorted ones hold."""
-    return _places(ids, ordered)[1]
-
-
-def _places(ids: IdArray, ordered: IdArray) -> tuple[IdArray, NDArray[np.bool_]]:
+def find_ids(ids: IdArray, ordered: IdArray) -> tuple[IdArray, NDArray[np.bool_]]:
     """Return where each id is among the sorted ones, and whether it is there."""
     if not ordered.size:
         return np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
@@ -70,9 +46,20 @@ def _places(ids: IdArray, ordered: IdArray) -> tuple[IdArray, NDArray[np.bool_]]
     return places, ordered[places] == ids
 
 
-def next_ids(ordered: IdArray, n: int) -> IdArray:
-    """Return `n` ids after the largest."""
-    start = int(ordered[-1]) + 1 if ordered.size else 0
-    if start + n > np.iinfo(np.int64).max:
-        raise ArgumentError(f"no ids are left after {start - 1}; give ids")
-    return np.arange(start, start + n, dtype=np.int64)
+def next_ids(largest: int, n: int) -> IdArray:
+    """Return `n` ids after the largest, -1 for none."""
+    if largest + 1 + n > np.iinfo(np.int64).max:
+        raise ArgumentError(f"no ids are left after {largest}; give ids")
+    return np.arange(largest + 1, largest + 1 + n, dtype=np.int64)
+
+
+def new_ids(ids: ArrayLike | None, n: int, largest: int) -> IdArray:
+    """Return `n` unique ids, or those that follow the largest."""
+    if ids is None:
+        return next_ids(largest, n)
+    new = as_ids(ids)
+    if len(new) != n:
+        raise ArgumentError(f"need one id per code, got {len(new)} ids for {n} codes")
+    if not rising(new):
+        check_unique(np.sort(new))
+    return new

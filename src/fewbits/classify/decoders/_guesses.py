@@ -10,8 +10,8 @@ from fewbits._typing import IdArray
 from fewbits.classify._code_table import KeyArray
 from fewbits.classify._codebook import Codebook
 from fewbits.classify._decoded import Answers, first_of_each
-from fewbits.classify._pairs import pair_distances
 from fewbits.classify.decoders._reliability import Reliabilities, pair_costs
+from fewbits.codes._pairs import pair_distances
 
 
 class Hits(NamedTuple):

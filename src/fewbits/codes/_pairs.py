@@ -13,13 +13,18 @@ def pair_distances(codes: CodeArray, others: CodeArray) -> DistanceArray:
     >>> pair_distances(np.array([[1], [2]], np.uint8), np.array([[1], [5]], np.uint8))
     array([0, 3], dtype=int32)
     """
-    counts: Array = np.bitwise_count(_words(codes ^ others))
+    return count_bits(as_words(codes ^ others))
+
+
+def count_bits(words: Array) -> DistanceArray:
+    """Return how many bits are 1 in each row."""
+    counts: Array = np.bitwise_count(words)
     if counts.shape[1] == 1:  # NumPy is slow to add up short rows
         return counts[:, 0].astype(np.int32)
     return np.asarray(counts.sum(axis=1, dtype=np.int32))
 
 
-def _words(codes: CodeArray) -> Array:
+def as_words(codes: CodeArray) -> Array:
     """Return the same bits in the largest integers that the codes are made of."""
     for size in (8, 4, 2):
         if codes.shape[1] % size == 0:

@@ -1,0 +1,432 @@
+"""What every index does; an index of its own says how one segment is searched."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._typing import CodeArray, IdArray
+from fewbits._warnings import warn_user
+from fewbits.codes import Neighbours, RangeSearchResult, as_codes
+from fewbits.codes._allowed import check_no_mask
+from fewbits.codes._arguments import check_k, check_padding, check_radius, pad
+from fewbits.errors import ArgumentError, CodeError
+from fewbits.index._ids import as_ids, new_ids
+from fewbits.index._int8 import Int8Vectors
+from fewbits.index._merge import merged_nearest, merged_ranges
+from fewbits.index._rerank import Ranked
+from fewbits.index._reranking import Reranking
+from fewbits.index._segment import Segment
+from fewbits.index._segments import Masks, Segments
+
+_LOOKED_AT = 100  # codes
+_FROZEN = (
+    "a frozen index, such as a bundle's, does not change: "
+    "copy.copy(index) can be added to and removed from"
+)
+
+
+class Index(ABC):
+    """Codes with ids that answer nearest-neighbour queries exactly.
+
+    Every index gives the answers of `FlatIndex`, ordered by (distance, id), and differs
+    in how long it takes. A new one says in `_topk` and `_within` how it searches one
+    segment, and joins the list in ``tests/index/_indexes.py``.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes; may be empty, or a memory map. They are not copied until something
+        is added or removed, so do not change them.
+    ids : array-like of shape (n,), default=None
+        Unique whole numbers from 0 on, in any order; None numbers the rows. Ids that do
+        not rise with the rows cost a sorted copy of the codes.
+
+    Warns
+    -----
+    UserWarning
+        When codes look like bits in a byte each, as ``transform`` of a learner gives
+        them.
+
+    Raises
+    ------
+    CodeError
+        When the codes are not packed.
+    ArgumentError
+        When the ids are not unique, or not as many as the codes.
+    """
+
+    __slots__ = ("__weakref__", "_frozen", "_segments")
+    _frozen: bool
+    _segments: Segments
+
+    def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
+        codes = as_codes(codes)
+        _warn_of_bits(codes)
+        self._segments = Segments.of(codes, new_ids(ids, len(codes), -1))
+        self._frozen = False
+
+    @abstractmethod
+    def _topk(
+        self,
+        segment: Segment,
+        queries: CodeArray,
+        k: int,
+        mask: NDArray[np.bool_] | None,
+    ) -> Neighbours:
+        """Find the `k` nearest of ``segment.codes`` that a mask over them allows.
+
+        `k` is 1 to ``len(segment)``. Returns distances and places, -1 where fewer are
+        allowed; equal distances are ordered by place. What is made of a segment once,
+        such as tables, is kept by ``segment.derived``.
+        """
+
+    @abstractmethod
+    def _within(
+        self,
+        segment: Segment,
+        queries: CodeArray,
+        radius: int,
+        mask: NDArray[np.bool_] | None,
+    ) -> RangeSearchResult:
+        """Find all of ``segment.codes`` within a radius that a mask over them allows.
+
+        Returns places, ordered by (distance, place) for each query.
+        """
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def __repr__(self) -> str:
+        width = self._segments.width
+        unit = "byte" if width == 1 else "bytes"
+        return f"{type(self).__name__}({len(self):,} codes of {width} {unit})"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.is_frozen:
+            raise AttributeError(_FROZEN)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name} cannot be deleted")
+
+    def __copy__(self) -> Self:
+        return _restored(type(self), self._segments.shared(), self._settings())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return _restored(type(self), self._segments.copied(), self._settings())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        codes, ids = map(np.array, self._segments.given)
+        state = type(self), codes, ids, self._settings(), self.is_frozen
+        return _unpickled, state
+
+    @property
+    def codes(self) -> CodeArray:
+        """The codes in the order given, read-only."""
+        return self._segments.given[0].view()
+
+    @property
+    def ids(self) -> IdArray:
+        """The ids in the order given, read-only."""
+        return self._segments.given[1].view()
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the index refuses every change."""
+        return getattr(self, "_frozen", False)
+
+    def freeze(self) -> Self:
+        """Refuse changes from now on, for good.
+
+        Codes that somebody could still write to are copied; memory maps opened for
+        reading are not. Threads may search a frozen index at the same time. A copy made
+        by `copy.copy` is not frozen, and shares the codes until it is changed.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import copy
+        >>> import numpy as np
+        >>> from fewbits.index import FlatIndex
+        >>> codes = np.array([[0], [3]], np.uint8)
+        >>> index = FlatIndex(codes).freeze()
+        >>> codes[0] = 255
+        >>> index.codes
+        array([[0],
+               [3]], dtype=uint8)
+        >>> len(copy.copy(index).add(codes)), len(index)
+        (4, 2)
+        """
+        if not self.is_frozen:
+            self._segments = self._segments.frozen()
+            self._frozen = True
+        return self
+
+    def add(self, codes: CodeArray, ids: ArrayLike | None = None) -> Self:
+        """Append codes.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+        ids : array-like of shape (n,), default=None
+            Must be new; None counts on from the largest. While ids rise, the cost of
+            many small additions is that of one large one.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        CodeError, ArgumentError
+            As at construction, when an id is there already, or when the index is
+            frozen. The index is unchanged.
+        """
+        self._check_not_frozen()
+        codes = self._checked(codes, "codes")
+        segments = self._segments
+        new = new_ids(ids, len(codes), segments.largest())
+        known = new[segments.find(new)[1]]
+        if known.size:
+            raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
+        if len(new):
+            self._segments = segments.added(codes, new)
+        return self
+
+    def remove(self, ids: ArrayLike) -> Self:
+        """Forget some ids; the rows after them move up.
+
+        Rows are marked first, and their memory is free once half a segment is gone.
+
+        Raises
+        ------
+        ArgumentError
+            When an id is unknown, when the ids could be meant as a mask, see `search`,
+            or when the index is frozen. The index is unchanged.
+        """
+        self._check_not_frozen()
+        gone = as_ids(ids)
+        check_no_mask(np.asarray(ids), len(self), "ids to remove")
+        places = self._segments.locate(gone, "ids to remove")
+        if places.size:
+            self._segments = self._segments.without(places)
+        return self
+
+    def search(
+        self, queries: CodeArray, k: int, *, allowed: ArrayLike | None = None
+    ) -> Neighbours:
+        """Find the `k` nearest codes of every query.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n_queries, n_bytes), dtype uint8
+        k : int
+            At least 1; where fewer codes can be found, the rest is -1.
+        allowed : array-like, default=None
+            What may be found: a boolean mask over the rows in the order given, or ids,
+            which may repeat. Columns of pandas, polars and pyarrow pass where nothing
+            is missing. Whole numbers are ids; those that could be meant as a mask are
+            refused: bytes (uint8, int8), numbers that are all 0 or 1 and repeat, and as
+            many as there are codes, of two values that repeat. So ``[0, 1]`` means two
+            ids, even of an index of two codes.
+
+        Returns
+        -------
+        Neighbours
+            ``distances`` int32 and ``ids`` int64, each (n_queries, k).
+
+        Raises
+        ------
+        CodeError
+            When the queries are not packed, or not as wide as the codes.
+        ArgumentError
+            When `k` is below 1, the mask has another length, an allowed id is not in
+            the index, or `allowed` could be either.
+        """
+        queries = self._checked(queries, "queries")
+        masks, k = self._segments.masks(allowed), check_k(k)
+        check_padding(len(queries), k, min(k, len(self)))
+        distances, places = self._nearest(queries, k, masks)
+        return Neighbours(pad(distances, k), pad(self._segments.ids_at(places), k))
+
+    def range_search(
+        self, queries: CodeArray, radius: int, *, allowed: ArrayLike | None = None
+    ) -> RangeSearchResult:
+        """Find every code at most `radius` bits away from each query.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n_queries, n_bytes), dtype uint8
+        radius : int
+            0 or more.
+        allowed : array-like, default=None
+            As in `search`.
+
+        Returns
+        -------
+        RangeSearchResult
+            ``offsets`` (n_queries + 1,), ``distances`` int32 and ``ids`` int64.
+        """
+        queries = self._checked(queries, "queries")
+        masks, radius = self._segments.masks(allowed), check_radius(radius)
+        found = [
+            self._within(part, queries, radius, mask)
+            for part, mask in zip(self._segments.parts, masks, strict=True)
+        ]
+        offsets, distances, places = merged_ranges(found, self._segments.starts)
+        return RangeSearchResult(offsets, distances, self._segments.ids_at(places))
+
+    def search_reranked(
+        self,
+        queries: CodeArray,
+        k: int,
+        *,
+        scores: ArrayLike | None = None,
+        vectors: ArrayLike | Int8Vectors | None = None,
+        query_vectors: ArrayLike | None = None,
+        metric: str = "euclidean",
+        shortlist: int | None = None,
+        finalists: int | None = None,
+        allowed: ArrayLike | None = None,
+    ) -> Ranked:
+        """Search by Hamming distance, then order what was found by a better distance.
+
+        The `shortlist` nearest codes are ordered by the asymmetric distance of `scores`
+        if these are given. If vectors are given, the first of them, `finalists` in
+        number, are ordered by the distance between vectors.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n_queries, n_bytes), dtype uint8
+        k : int
+            At least 1; where fewer codes can be found, the rest is inf and -1.
+        scores : array-like of shape (n_queries, n_bits), default=None
+            The queries before thresholding, ``encoder.project(X)``.
+        vectors : array-like of shape (n, n_features) or Int8Vectors, default=None
+            A vector for each row of the index, in the order given; float16, float32 or
+            a memory map of such. Only the rows of finalists are read; other dtypes and
+            layouts are converted, which takes several times as long.
+        query_vectors : array-like of shape (n_queries, n_features), default=None
+        metric : {"euclidean", "cosine", "dot"}, default="euclidean"
+            How vectors are compared.
+        shortlist : int or None, default=None
+            At least `k`; None means 10 `k`, but 100 at least.
+        finalists : int or None, default=None
+            With both `scores` and `vectors`: how many of the shortlist have their
+            vectors read, at least `k`. None means 4 `k`. Without `scores`, all are.
+        allowed : array-like, default=None
+            As in `search`.
+
+        Returns
+        -------
+        Ranked
+            ``distances`` float32 of the last step and ``ids`` int64, each
+            (n_queries, k), ordered by (distance, id). The asymmetric distance is the
+            sum of ``|score|`` over the bits that differ; the others are the Euclidean
+            distance, 1 - cosine, and minus the dot product.
+
+        Raises
+        ------
+        ArgumentError
+            When neither `scores` nor both kinds of vectors are given, or sizes do not
+            fit.
+        FeatureError
+            When scores, or a vector that is compared, are not finite.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.1, 0.9], [0.2, 0.1], [-3.0, 1.0]], np.float32)
+        >>> from fewbits.index import FlatIndex
+        >>> index = FlatIndex(np.packbits(X > 0, axis=1))
+        >>> query = np.array([[0.2, 0.2]], np.float32)
+        >>> code = np.packbits(query > 0, axis=1)
+        >>> index.search(code, k=1).ids, index.search_reranked(
+        ...     code, k=1, vectors=X, query_vectors=query
+        ... ).ids
+        (array([[0]]), array([[1]]))
+        """
+        queries = self._checked(queries, "queries")
+        k = check_k(k)
+        plan = Reranking.of(
+            k, (queries, len(self)), scores, (vectors, query_vectors), metric
+        ).sized(shortlist, finalists)
+        wanted = max(1, min(plan.shortlist, len(self)))
+        check_padding(len(queries), k, min(k, wanted))
+        places = self._nearest(queries, wanted, self._segments.masks(allowed))[1]
+        distances, places = plan.ranked(self._segments, places)
+        ids = self._segments.ids_at(places)
+        return Ranked(pad(distances, k, np.inf), pad(ids, k))
+
+    def _nearest(
+        self, queries: CodeArray, k: int, masks: Masks
+    ) -> tuple[NDArray[np.int32], IdArray]:
+        """Return distances and places among all segments, in at most `k` columns."""
+        segments = self._segments
+        if len(masks) == 1 and k <= len(self):
+            return self._topk(segments.parts[0], queries, k, masks[0])
+        found = [
+            (start, self._topk(part, queries, min(k, len(part)), mask))
+            for part, start, mask in zip(
+                segments.parts, segments.starts, masks, strict=False
+            )
+            if len(part)
+        ]
+        return merged_nearest(found, len(queries), min(k, len(self)))
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what a subclass keeps beside codes and ids: its own slots."""
+        return {name: getattr(self, name) for name in type(self).__slots__}
+
+    def _check_not_frozen(self) -> None:
+        if self.is_frozen:
+            raise ArgumentError(_FROZEN)
+
+    def _checked(self, codes: CodeArray, name: str) -> CodeArray:
+        codes, width = as_codes(codes), self._segments.width
+        if codes.shape[1] != width:
+            raise CodeError(
+                f"{name} have {codes.shape[1]} bytes per code, the index has {width}"
+            )
+        return codes
+
+
+AnyIndex = TypeVar("AnyIndex", bound=Index)
+
+
+def _restored(
+    kind: type[AnyIndex], segments: Segments, settings: dict[str, Any]
+) -> AnyIndex:
+    """Return an index of the same kind and settings with other contents."""
+    index: AnyIndex = object.__new__(kind)
+    for name, value in settings.items():
+        setattr(index, name, value)
+    index._segments, index._frozen = segments, False
+    return index
+
+
+def _unpickled(
+    kind: type[AnyIndex],
+    codes: CodeArray,
+    ids: IdArray,
+    settings: dict[str, Any],
+    frozen: bool,
+) -> AnyIndex:
+    index = _restored(kind, Segments.of(codes, ids), settings)
+    return index.freeze() if frozen else index
+
+
+def _warn_of_bits(codes: CodeArray) -> None:
+    """Tell of bytes that are 0 or 1, which random codes have in one of 128."""
+    some = codes[:: max(1, len(codes) // _LOOKED_AT)]
+    if some.size >= _LOOKED_AT and some.max() == 1:
+        warn_user(
+            f"each code holds {codes.shape[1]:,} bytes that are 0 or 1: if these are "
+            "bits, pack them (fewbits.codes.pack, or encode in place of transform), "
+            "which takes an eighth of the room"
+        )

@@ -1,0 +1,96 @@
+"""How a shortlist is ordered again, checked."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._checks import check_choice
+from fewbits._typing import CodeArray, IdArray
+from fewbits.codes._arguments import check_k
+from fewbits.errors import ArgumentError
+from fewbits.index._int8 import Int8Vectors
+from fewbits.index._matrices import as_query_vectors, as_scores, as_vectors
+from fewbits.index._rerank import METRICS, Stored, asymmetric, best, exact
+from fewbits.index._segments import Segments
+
+
+@dataclass(frozen=True, eq=False)
+class Reranking:
+    """Scores or vectors, and how many codes pass each step."""
+
+    k: int
+    scores: NDArray[np.float32] | None
+    vectors: tuple[NDArray[np.float64], Stored] | None
+    metric: str
+    shortlist: int = 0
+    finalists: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        k: int,
+        sizes: tuple[CodeArray, int],
+        scores: ArrayLike | None,
+        vectors: tuple[ArrayLike | Int8Vectors | None, ArrayLike | None],
+        metric: str,
+    ) -> Self:
+        """Check what was given for some queries and a number of codes."""
+        queries, n = sizes
+        bits = _scores(scores, queries)
+        pair = _vectors(*vectors, n, len(queries), metric)
+        if bits is None and pair is None:
+            raise ArgumentError("re-ranking needs scores, or vectors and query_vectors")
+        return cls(k, bits, pair, metric)
+
+    def sized(self, shortlist: int | None, finalists: int | None) -> Self:
+        k = self.k
+        first = _at_least(k, shortlist, max(100, 10 * k), "shortlist")
+        second = _at_least(k, finalists, 4 * k, "finalists")
+        return replace(self, shortlist=first, finalists=second)
+
+    def ranked(
+        self, segments: Segments, places: IdArray
+    ) -> tuple[NDArray[np.float32], IdArray]:
+        """Return distances and places of the best, of a shortlist of places."""
+        distances = np.empty(places.shape, np.float32)
+        if self.scores is not None:
+            passed = self.finalists if self.vectors else self.k
+            each = asymmetric(self.scores, *segments.codes_at(places))
+            distances, places = best(each, places, passed)
+        if self.vectors is not None:
+            each = exact(*self.vectors, segments.rows_at(places), self.metric)
+            distances, places = best(each, places, self.k)
+        return distances, places
+
+
+def _scores(scores: ArrayLike | None, queries: CodeArray) -> NDArray[np.float32] | None:
+    return None if scores is None else as_scores(scores, *queries.shape)
+
+
+def _vectors(
+    vectors: ArrayLike | Int8Vectors | None,
+    query_vectors: ArrayLike | None,
+    n: int,
+    n_queries: int,
+    metric: str,
+) -> tuple[NDArray[np.float64], Stored] | None:
+    """Return (query vectors, vectors) when both are given."""
+    check_choice(metric, "metric", METRICS)
+    if vectors is None and query_vectors is None:
+        return None
+    if vectors is None or query_vectors is None:
+        missing = "vectors" if vectors is None else "query_vectors"
+        raise ArgumentError(f"comparing vectors needs {missing} too")
+    if isinstance(vectors, Int8Vectors):
+        stored: Stored = vectors
+        if len(vectors) != n:
+            raise ArgumentError(f"vectors must have {n} rows, got {len(vectors)}")
+    else:
+        stored = as_vectors(vectors, n)
+    return as_query_vectors(query_vectors, n_queries, stored.shape[1]), stored
+
+
+def _at_least(k: int, value: int | None, default: int, name: str) -> int:
+    return max(k, default if value is None else check_k(value, name))

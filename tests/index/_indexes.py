@@ -1,0 +1,5 @@
+"""Every index: one that is added here is tested with all others."""
+
+from fewbits.index import FlatIndex, MultiIndexHashing
+
+INDEXES = [FlatIndex, MultiIndexHashing]
