@@ -96,7 +96,7 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     assert not (folder / "fit.npz").exists()
     whole, resumed = (Bundle.load(folder / name) for name in ("whole", "resumed"))
     assert whole.encoder.fingerprint == resumed.encoder.fingerprint
-    assert whole.info == resumed.info
+    assert whole.metadata == resumed.metadata
 
 
 def test_only_codes_are_replaced_by_codes(vectors, folder):

@@ -145,7 +145,6 @@ def classify(
     Example: fewbits classify my-bundle --input queries.npy --labels label --linear
     """
     from fewbits.bundle import (
-        SEVERAL_LABELS,
         Bundle,
         by_code_space,
         class_answers,
@@ -180,7 +179,7 @@ def classify(
     loaded = Bundle.load(bundle, items=labels is not None)
     if code_space:
         loaded = by_code_space(loaded)
-    several = labels is None and loaded.info.get(SEVERAL_LABELS)
+    several = labels is None and loaded.metadata.several_labels
     if several:
         check_unused(
             {**options, "--max-false-accept-rate": max_false_accept_rate},

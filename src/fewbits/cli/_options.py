@@ -93,9 +93,8 @@ def read_for(
     `options` see `fewbits.inputs.read`.
     """
     from fewbits import inputs
-    from fewbits.bundle import FEATURE_NAMES
 
-    names = bundle.info.get(FEATURE_NAMES, ())
+    names = bundle.metadata.feature_names or ()
     source = inputs.read(
         path, column=column, label_column=labels, names=names, **options
     )
