@@ -145,12 +145,6 @@ def _check_unicode(typed: Sequence[str]) -> None:
             raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
 
 
-def item_label(items: Any, i: int, kind: str = "item") -> str:
-    """Return what was typed, or the number of a row."""
-    value = items[i]
-    return str(value) if isinstance(value, str | Path) else f"{kind} {i}"
-
-
 def check_output(
     output: Path,
     suffix: str,
