@@ -44,8 +44,7 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
     codebook : Codebook, default=None
         The codes of classes, for bundles that classify.
     calibration : Calibration, default=None
-        What scores are worth, learnt on items that the encoder was not trained on: with
-        it `fewbits.bundle.class_answers` says how probable classes are.
+        Of scores, learnt on held-out items: makes `class_answers` give probabilities.
 
     Examples
     --------
@@ -60,12 +59,8 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
 
     def summary(self) -> dict[str, Any]:
         """Return what there is to know about the bundle in a few plain values."""
-        encoder = self.encoder
         facts: dict[str, Any] = {
-            "encoder": encoder.kind,
-            "n_features": encoder.n_features,
-            "n_bits": encoder.n_bits,
-            "fingerprint": encoder.fingerprint,
+            **self._encoder_facts("encoder"),
             "backbone": self.backbone,
             "n_items": 0 if self.items is None else len(self.items),
         }
@@ -77,6 +72,10 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
         return {**self.metadata.summary(), **facts}
+
+    def _encoder_facts(self, kind: str) -> dict[str, Any]:
+        names = ("n_features", "n_bits", "fingerprint")
+        return {kind: self.encoder.kind, **{x: getattr(self.encoder, x) for x in names}}
 
     def save(self, folder: str | Path) -> None:
         """Write the bundle; a crash leaves what was there before, or all of it.
@@ -96,12 +95,7 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
         if self.items is not None:
             files["items.arrow"] = self.items.write
         content = {
-            "encoder": {
-                "kind": self.encoder.kind,
-                "n_features": self.encoder.n_features,
-                "n_bits": self.encoder.n_bits,
-                "fingerprint": self.encoder.fingerprint,
-            },
+            "encoder": self._encoder_facts("kind"),
             "backbone": self.backbone,
             "backbone_fingerprint": self.backbone_fingerprint,
             "n_items": None if self.items is None else len(self.items),
@@ -151,6 +145,6 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
             collection,
             manifest["backbone"],
             manifest["backbone_fingerprint"],
-            Metadata.from_dict(manifest.get("metadata", {}), folder / MANIFEST),
+            Metadata.from_dict(manifest.get("metadata"), folder / MANIFEST),
             *read_classes(folder, manifest, encoder.n_bits),
         )

@@ -4,10 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-import numpy as np
-
-from fewbits._frozen import ReadOnlyDict
-from fewbits.bundle._kept import KEPT
+from fewbits.bundle._metadata_checks import CHECKS
 from fewbits.errors import ArgumentError, ArtefactError
 
 #: What holds for the columns of one collection, and is told with its other facts.
@@ -89,7 +86,7 @@ class Metadata:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value = _CHECKS[each.name](each.name, getattr(self, each.name))
+            value = CHECKS[each.name](each.name, getattr(self, each.name))
             object.__setattr__(self, each.name, value)
         if taken := {each.name for each in fields(self)} & set(self.extra):
             name = min(taken)
@@ -144,91 +141,3 @@ class Metadata:
             value = getattr(self, each.name)
             if value is not None and value is not False and value != {}:
                 yield each.name, value
-
-
-def _text(name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise ArgumentError(f"{name} must be a text or None, got {_told(value)}")
-
-
-def _form(name: str, value: Any) -> str | None:
-    if value is None or (isinstance(value, str) and value in KEPT):
-        return value
-    raise ArgumentError(f"{name} must be one of {', '.join(KEPT)}, got {_told(value)}")
-
-
-def _from_0(name: str, value: Any) -> int | None:
-    return _whole(name, value, 0)
-
-
-def _from_1(name: str, value: Any) -> int | None:
-    return _whole(name, value, 1)
-
-
-def _whole(name: str, value: Any, least: int) -> int | None:
-    if value is None:
-        return None
-    right = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if right and value >= least:
-        return int(value)
-    raise ArgumentError(
-        f"{name} must be a whole number from {least} on, got {_told(value)}"
-    )
-
-
-def _number(name: str, value: Any) -> float | None:
-    if value is None:
-        return None
-    kinds = int | float | np.integer | np.floating
-    right = isinstance(value, kinds) and not isinstance(value, bool)
-    if right and np.isfinite(value):
-        return float(value)
-    raise ArgumentError(f"{name} must be a finite number, got {_told(value)}")
-
-
-def _flag(name: str, value: Any) -> bool:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise ArgumentError(f"{name} must be True or False, got {_told(value)}")
-
-
-def _names(name: str, value: Any) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    several = isinstance(value, list | tuple) or hasattr(value, "tolist")
-    if several and all(isinstance(each, str) for each in value):
-        return tuple(map(str, value)) or None
-    raise ArgumentError(f"{name} must be a list of texts, got {_told(value)}")
-
-
-def _plain(name: str, value: Any) -> ReadOnlyDict:
-    if not isinstance(value, Mapping):
-        raise ArgumentError(f"{name} must be a mapping, got {_told(value)}")
-    return ReadOnlyDict(value, name=name)
-
-
-def _told(value: Any) -> str:
-    plain = isinstance(value, str | int | float | np.generic)
-    return repr(value)[:60] if plain else f"a {type(value).__name__}"
-
-
-_CHECKS: dict[str, Any] = {
-    "method": _text,
-    "parameters": _plain,
-    "kernel_map": _text,
-    "feature_names": _names,
-    "trained_on": _from_0,
-    "several_labels": _flag,
-    "repaired_classes": _from_0,
-    "label_threshold": _number,
-    "shortlist": _from_1,
-    "keep_vectors": _form,
-    "novelty_radius": _from_0,
-    "raw_column": _text,
-    "label_column": _text,
-    "id_column": _text,
-    "prefix_of": _from_1,
-    "interrupted": _text,
-    "extra": _plain,
-}

@@ -68,7 +68,7 @@ def duplicates(
     noun = "group" if len(found.groups) == 1 else "groups"
     say(
         f"{len(found.groups):,} {noun}, {len(found.pairs):,} pairs; "
-        f"{n_items:,} items are left over when the first of each group is kept"
+        f"{n_items:,} items to remove if the first of each group is kept"
     )
     if len(found.groups) > _MOST_SHOWN:
         say(f"note: the first {_MOST_SHOWN} groups are shown; --json prints all")
