@@ -18,7 +18,7 @@ from fewbits.index import FlatIndex
 
 #: Pairs that are found at most.
 MAX_PAIRS = 10_000_000
-_BLOCK, _HITS = 4096, 1 << 26  # queries at a time, and the most that these can find
+_BLOCK, _HITS = 4096, 1 << 23  # queries at a time, and the most that these can find
 _NUMBERS = 1 << 22  # of vectors at a time
 
 
@@ -147,15 +147,15 @@ def _pairs(
         near = index.range_search(index.codes[block], radius, allowed=mask)
         first = np.repeat(block, np.diff(near.offsets))
         later = near.ids > first
-        pairs = np.stack([first[later], near.ids[later]], axis=1)
-        order = np.lexsort(pairs.T[::-1])
-        found.append((pairs[order], near.distances[later][order]))
-        count += len(pairs)
+        count += int(np.count_nonzero(later))
         if count > max_pairs:
             raise ArgumentError(
                 f"more than {max_pairs:,} pairs of items differ in at most {radius} "
                 "bits: give a smaller radius, or a filter"
             )
+        pairs = np.stack([first[later], near.ids[later]], axis=1)
+        order = np.lexsort(pairs.T[::-1])
+        found.append((pairs[order], near.distances[later][order]))
     rows, distances = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(distances)
 
