@@ -10,7 +10,7 @@ import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 SOURCE = Path(__file__).parents[1] / "src" / "fewbits"
-SERVING = ["codes", "encoders", "index", "bundle", "decoding", "inputs"]
+SERVING = ["codes", "encoders", "index", "bundle", "classify", "engine", "inputs"]
 SERVING += ["integrations.onnx"]
 
 

@@ -159,6 +159,13 @@ class ReadOnlyDict(dict[str, Any]):
 
     Lists become tuples, and NumPy's numbers and arrays Python's.
 
+    Parameters
+    ----------
+    *given
+        What ``dict`` takes.
+    name : str, default="metadata"
+        What errors call it.
+
     Raises
     ------
     ArgumentError
@@ -170,9 +177,10 @@ class ReadOnlyDict(dict[str, Any]):
     {'bits': (8, 16), 'of': {'seed': 0}}
     """
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, name: str = "metadata") -> None:
         super().__init__(
-            (_name(name), _read_only(value)) for name, value in dict(*given).items()
+            (_key(key, name), _read_only(value, name))
+            for key, value in dict(*given).items()
         )
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
@@ -191,19 +199,20 @@ class ReadOnlyDict(dict[str, Any]):
         return type(self), (dict(self),)
 
 
-def _name(name: Any) -> str:
-    if isinstance(name, str):
-        return name
-    raise ArgumentError(f"info must have texts as names, got {name!r}")
+def _key(key: Any, name: str) -> str:
+    if isinstance(key, str):
+        return key
+    raise ArgumentError(f"{name} must have texts as names, got {key!r}")
 
 
-def _read_only(value: Any) -> Any:
+def _read_only(value: Any, name: str) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return ReadOnlyDict(value)
+        return ReadOnlyDict(value, name=name)
     if isinstance(value, list | tuple):
-        return tuple(map(_read_only, value))
+        return tuple(_read_only(each, name) for each in value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise ArgumentError(f"info must hold plain values only: got {type(value).__name__}")
+    kind = type(value).__name__
+    raise ArgumentError(f"{name} must hold plain values only: got {kind}")

@@ -142,7 +142,7 @@ def test_ids_lead_to_a_search_by_example(bundle):
     shown = {int(i) for i in re.findall(r"[ \"]id (\d+), score", page)}
     assert shown
     assert shown <= set(ids.tolist())
-    assert "novel BUNDLE --id" in page
+    assert "like BUNDLE --id" in page
 
 
 def test_chosen_bits(bundle):

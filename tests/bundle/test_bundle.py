@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fewbits.bundle import SHORTLIST, Bundle
-from fewbits.bundle._bundle import RADIUS
+from fewbits.bundle import Bundle, Metadata
 from fewbits.codes import prefix
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners import ITQ, LSH
@@ -22,7 +21,7 @@ X = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
 @pytest.fixture
 def bundle():
     encoder = ITQ(n_bits=24, random_state=0).fit(X).encoder_
-    return Bundle(encoder, info={"method": "itq"}).with_items(
+    return Bundle(encoder, metadata=Metadata(method="itq")).with_items(
         X, ids=np.arange(60)[::-1] * 3, columns={"label": [str(i) for i in range(60)]}
     )
 
@@ -46,11 +45,12 @@ def test_answers_carry_ids_and_columns(bundle):
 
 
 def test_first_bits(bundle, tmp_path):
-    tuned = replace(bundle, info={**bundle.info, SHORTLIST: 9, RADIUS: 3, "x": 1})
+    known = Metadata(method="itq", shortlist=9, novelty_radius=3, extra={"x": 1})
+    tuned = replace(bundle, metadata=known)
     tuned.prefix(13).save(tmp_path / "b")
     short = Bundle.load(tmp_path / "b")
-    assert short.info == {"method": "itq", "x": 1, "prefix_of": 24}
-    assert short.prefix(8).info["prefix_of"] == 24
+    assert short.metadata == Metadata(method="itq", prefix_of=24, extra={"x": 1})
+    assert short.prefix(8).metadata.prefix_of == 24
     np.testing.assert_array_equal(short.encode(X), prefix(bundle.encode(X), 13))
     np.testing.assert_array_equal(short.collection.codes, short.encode(X))
     np.testing.assert_array_equal(short.collection.ids, bundle.collection.ids)
@@ -64,7 +64,7 @@ def test_first_bits(bundle, tmp_path):
 
 @pytest.mark.parametrize("condition", ["1 =", "", [1], {0: 1}])
 def test_conditions_that_are_none(bundle, condition):
-    for search in (bundle.search, bundle.search_reranked, bundle.answers):
+    for search in (bundle.search, bundle.search_reranked, bundle.search_records):
         with pytest.raises(ArgumentError):
             search(X[:1], filter=condition)
 
@@ -76,20 +76,21 @@ def test_encoding_is_reported(bundle):
     assert seen == [(60, 60), (60, 60)]
 
 
-def test_info_is_plain(bundle, tmp_path):
-    info = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2)}
-    known = Bundle(bundle.encoder, info=info)
+def test_extra_metadata_is_plain(bundle, tmp_path):
+    extra = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2)}
+    known = Bundle(bundle.encoder, metadata=Metadata(extra=extra))
     known.save(tmp_path / "b")
     expected = {"n": 3, "mean": 0.5, "list": (0, 1)}
-    assert known.info == Bundle.load(tmp_path / "b").info == expected
+    assert known.metadata.extra == expected
+    assert Bundle.load(tmp_path / "b").metadata == known.metadata
     manifest = json.loads((tmp_path / "b" / "bundle.json").read_text())
-    assert manifest["info"] == {**expected, "list": [0, 1]}
+    assert manifest["metadata"] == {"extra": {**expected, "list": [0, 1]}}
 
 
 @pytest.mark.parametrize("odd", [object(), 1j, np.complex64(1), {1, 2}, {1: True}])
-def test_info_that_json_cannot_hold_is_refused(bundle, odd):
-    with pytest.raises(ArgumentError, match="info must h"):
-        Bundle(bundle.encoder, info={"odd": odd})
+def test_metadata_that_json_cannot_hold_is_refused(bundle, odd):
+    with pytest.raises(ArgumentError, match="extra must h"):
+        Metadata(extra={"odd": odd})
 
 
 @pytest.mark.parametrize("keep", [None, "float16", "float32"])

@@ -9,8 +9,8 @@ import pytest
 from fewbits.analysis.bits import bit_report
 from fewbits.analysis.bounds import code_bound
 from fewbits.bundle import (
-    SHORTLIST,
     Bundle,
+    Metadata,
     bound_of,
     class_answers,
     linear_answers,
@@ -37,7 +37,7 @@ def bundle():
     encoder = LinearEncoder(np.eye(6), np.zeros(6), zero_bit=1)
     book = Codebook(pack(SIGNS > 0), 6, NAMES)
     labels = np.repeat(NAMES, 4).tolist()
-    bundle = Bundle(encoder, codebook=book, info={"method": "llc"})
+    bundle = Bundle(encoder, codebook=book, metadata=Metadata(method="llc"))
     return bundle.with_items(np.repeat(SIGNS, 4, axis=0), columns={"label": labels})
 
 
@@ -84,7 +84,7 @@ def test_votes_of_equally_near_items_are_shared():
     encoder = LinearEncoder(np.eye(2), np.zeros(2))
     columns = {"label": labels, "labels": several}
     plain = Bundle(encoder).with_items(X, columns=columns)
-    for bundle in plain, replace(plain, info={SHORTLIST: 10}):
+    for bundle in plain, replace(plain, metadata=Metadata(shortlist=10)):
         (found,) = vote_answers(bundle, X[:1], "label", k=3)
         assert found == {"class": "many", "share": pytest.approx(2 / 3)}
         (found,) = vote_answers(bundle, X[:1], "labels", k=3)
@@ -114,7 +114,7 @@ def test_votes_of_what_is_ranked_again_where_that_was_tuned(bundle):
     plain = Bundle(encoder).with_items(
         X, ids=np.arange(70, 62, -1), columns={"label": labels}, keep_vectors="float16"
     )
-    tuned = replace(plain, info={SHORTLIST: 8})
+    tuned = replace(plain, metadata=Metadata(shortlist=8))
     near = np.array([[8.0, 9.0]])
     alike = vote_answers(plain, near, "label", k=4)[0]  # all are equally near
     assert alike == {"class": "far", "share": 0.5}

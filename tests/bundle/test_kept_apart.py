@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, Metadata
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
 
@@ -22,7 +22,7 @@ X = np.random.default_rng(0).normal(size=(N, 16)).astype(np.float32)
 def made(items, form="float32", **options):
     encoder = LinearEncoder(np.eye(16), np.zeros(16))
     book = Codebook(encoder.encode(X[:3]), 16, names=["a", "b", "c"])
-    bundle = Bundle(encoder, info={"method": "none", "parameters": {}}, codebook=book)
+    bundle = Bundle(encoder, metadata=Metadata(method="none"), codebook=book)
     return bundle.with_items(items, keep_vectors=form, **options)
 
 
@@ -171,32 +171,32 @@ def test_attributes_cannot_be_set(bundle, tmp_path):
     assert content(bundle, tmp_path / "b") == before
 
 
-def test_info_does_not_change():
+def test_metadata_does_not_change():
     numbers = np.arange(2)
-    known = {"parameters": {"n": [1, {"m": [2]}]}, "names": ["a"], "numbers": numbers}
-    bundle = replace(made(X), info=known)
-    known["parameters"]["n"][1]["m"].append(3)
+    known = {"given": {"n": [1, {"m": [2]}]}, "names": ["a"], "numbers": numbers}
+    bundle = replace(made(X), metadata=Metadata(extra=known))
+    known["given"]["n"][1]["m"].append(3)
     known["names"].append("b")
     numbers[:] = 7
-    kept = {"parameters": {"n": (1, {"m": (2,)})}, "names": ("a",), "numbers": (0, 1)}
-    assert bundle.info == kept
-    assert json.loads(json.dumps(bundle.info)) == {
-        "parameters": {"n": [1, {"m": [2]}]},
+    kept = {"given": {"n": (1, {"m": (2,)})}, "names": ("a",), "numbers": (0, 1)}
+    assert bundle.metadata.extra == kept
+    assert json.loads(json.dumps(bundle.metadata.extra)) == {
+        "given": {"n": [1, {"m": [2]}]},
         "names": ["a"],
         "numbers": [0, 1],
     }
     for change in (
         lambda info: info.update(n=1),
-        lambda info: info["parameters"].clear(),
-        lambda info: info["parameters"]["n"][1].update(m=1),
+        lambda info: info["given"].clear(),
+        lambda info: info["given"]["n"][1].update(m=1),
         lambda info: info.setdefault("n", 1),
         lambda info: info.pop("names"),
         lambda info: info.__setitem__("n", 1),
         lambda info: info.__ior__({"n": 1}),
     ):
         with pytest.raises(TypeError, match="does not change"):
-            change(bundle.info)
-    assert pickle.loads(pickle.dumps(bundle)).info == bundle.info
+            change(bundle.metadata.extra)
+    assert pickle.loads(pickle.dumps(bundle)).metadata == bundle.metadata
 
 
 def test_a_loaded_bundle_searches_in_its_file(bundle, tmp_path):

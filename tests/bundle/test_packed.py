@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, Metadata
 from fewbits.cli import app
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import FewbitsError
@@ -83,7 +83,7 @@ def test_ranking_again_changes_nothing():
 )
 def test_what_is_no_packed_codes(codes, said):
     full = BUNDLE.with_codes(CODES)
-    doors = (full.encode, full.search, full.search_reranked, full.answers)
+    doors = (full.encode, full.search, full.search_reranked, full.search_records)
     for door in (*doors, full.search_by_example, full.with_items, full.with_codes):
         with pytest.raises(FewbitsError, match=said) as caught:
             door(codes)
@@ -150,4 +150,4 @@ def test_prefixes_are_asked_by_whole_codes(n_bits):
 
 def test_what_a_bundle_shall_know_is_kept():
     bundle = fit_bundle(CODES, method="packed", remember={"tuned_on": "mine"})
-    assert bundle.info == {"method": "packed", "tuned_on": "mine"}
+    assert bundle.metadata == Metadata(method="packed", extra={"tuned_on": "mine"})

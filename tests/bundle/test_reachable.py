@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, Metadata
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.index import FlatIndex
@@ -17,7 +17,9 @@ from tests.encoders.test_common import ENCODERS
 N = 12
 X = np.random.default_rng(0).normal(size=(N, 64)).astype(np.float32)
 TEXTS = [f"t{row}" for row in range(N)]
-INFO = {"parameters": {"lengths": [8, [16]], "deep": [{"a": [1]}]}, "names": ["a"]}
+METADATA = Metadata(
+    parameters={"lengths": [8, [16]], "deep": [{"a": [1]}]}, extra={"names": ["a"]}
+)
 COLUMNS = {
     "number": np.arange(N),
     "label": TEXTS,
@@ -35,7 +37,7 @@ COPIES = {
 
 def built(encoder, form="float32", ids=None):
     book = Codebook(np.unique(encoder.encode(X), axis=0)[:2], encoder.n_bits)
-    bundle = Bundle(encoder, info=INFO, codebook=book)
+    bundle = Bundle(encoder, metadata=METADATA, codebook=book)
     return bundle.with_items(X, ids=ids, columns=COLUMNS, keep_vectors=form)
 
 
@@ -163,7 +165,7 @@ def test_what_was_given_may_change(tmp_path):
     encoder = LinearEncoder(weights, bias)
     book = Codebook(codes, 64, names=names)
     given = {"numbers": numbers, "lists": lists}
-    bundle = Bundle(encoder, info=info, codebook=book).with_items(
+    bundle = Bundle(encoder, metadata=Metadata(extra=info), codebook=book).with_items(
         vectors, ids=ids, columns=given, keep_vectors="float32"
     )
     before = content(bundle, tmp_path / "b")
@@ -177,5 +179,6 @@ def test_what_was_given_may_change(tmp_path):
 
 def test_a_part_that_is_replaced_is_another_bundle():
     bundle = built(ENCODERS[0])
-    other = replace(bundle, info={**bundle.info, "names": ["b"]})
-    assert (bundle.info["names"], other.info["names"]) == (("a",), ("b",))
+    other = replace(bundle, metadata=Metadata(extra={"names": ["b"]}))
+    assert bundle.metadata.extra["names"] == ("a",)
+    assert other.metadata.extra["names"] == ("b",)

@@ -4,6 +4,7 @@ import errno
 import json
 import re
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
@@ -16,13 +17,13 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import fewbits
-from fewbits import datasets
+from fewbits import datasets, engine
 from fewbits.bundle import Bundle
 from fewbits.cli import _options, app
 from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "like", "evaluate", "inspect"]
-COMMANDS += ["export", "tune", "methods"]
+COMMANDS += ["duplicates", "export", "tune", "methods"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
 
 
@@ -96,7 +97,7 @@ def test_fit_goes_on_from_its_checkpoint(folder):
     assert not (folder / "fit.npz").exists()
     whole, resumed = (Bundle.load(folder / name) for name in ("whole", "resumed"))
     assert whole.encoder.fingerprint == resumed.encoder.fingerprint
-    assert whole.info == resumed.info
+    assert whole.metadata == resumed.metadata
 
 
 def test_only_codes_are_replaced_by_codes(vectors, folder):
@@ -278,7 +279,8 @@ def test_novel_says_when_nothing_fits(folder):
     run("fit", "x.npy", "-o", "b", "-m", "lsh", "-b", 64)
     run("build", "b", "x.npy")
     said = "note: every score is negative"
-    with patch("fewbits.bundle.N_RANDOM", 5):
+    few = partial(engine.LikeRequest, n_random=5)
+    with patch("fewbits.engine.LikeRequest", few):
         assert said in run("like", "b", "--id", 80, "--not-id", 0, "--not-id", 40)
         assert said not in run("like", "b", "--id", 0, "--id", 1)
     assert said not in run("like", "b", "--id", 80, "--not-id", 0, "--not-id", 40)

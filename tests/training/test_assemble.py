@@ -48,8 +48,8 @@ def test_the_same_bundle(method, more):
 def test_behind_a_kernel_map():
     learner = KernelMapped(ITQ(n_bits=8, random_state=0), kernel="chi2").fit(X)
     bundle = bundle_of(learner, X)
-    assert bundle.info["method"] == "itq"
-    assert bundle.info["kernel_map"] == "chi2"
+    assert bundle.metadata.method == "itq"
+    assert bundle.metadata.kernel_map == "chi2"
     np.testing.assert_array_equal(bundle.encode(X), learner.encode(X))
 
 
@@ -92,7 +92,7 @@ def test_mistakes(n, labels, backbone, message):
 
 def test_numbers_of_numpy_are_told():
     learner = ITQ(np.int64(4), random_state=np.int64(0)).fit(X)
-    parameters = bundle_of(learner, X).info["parameters"]
+    parameters = bundle_of(learner, X).metadata.parameters
     assert (parameters["n_bits"], parameters["random_state"]) == (4, 0)
     assert type(parameters["n_bits"]) is int
 
@@ -160,7 +160,7 @@ def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
     for take in (bundle.encode, bundle.with_items, bundle.search):
         with pytest.raises(FeatureError, match="in another order"):
             take(turned)
-    learnt = turned[list(bundle.info["feature_names"])]
+    learnt = turned[list(bundle.metadata.feature_names)]
     np.testing.assert_array_equal(bundle.encode(learnt), codes)
     with pytest.raises(FeatureError, match="other columns than the encoder"):
         bundle.encode(frame.rename(columns={"pixel 0": "ink"}))

@@ -75,10 +75,10 @@ def test_nothing_kept_aside_and_several_labels():
     bundle = fitted(labels=several)
     assert len(bundle.classes) == 6
     assert bundle.calibration is None
-    assert bundle.info["several_labels"]
-    assert 0 < bundle.info["label_threshold"] < 1
+    assert bundle.metadata.several_labels
+    assert 0 < bundle.metadata.label_threshold < 1
     bundle = fitted(labels=several, parameters={"training.validation": 0.0})
-    assert "label_threshold" not in bundle.info
+    assert bundle.metadata.label_threshold is None
     assert "labels" not in label_answers(bundle, items(1, 3)[0])[0]
     with pytest.raises(ArgumentError, match="several labels here, not one class"):
         class_answers(bundle, items(1, 3)[0])
@@ -105,7 +105,7 @@ def test_codes_of_majorities_of_several_labels():
     several[7, 6] = 1  # the only item of a label, held out or not
     bundle = fitted(method="hashnet", n_bits=16, labels=several)
     assert len(bundle.classes) == 7
-    assert bundle.info["several_labels"]
+    assert bundle.metadata.several_labels
 
 
 def test_codes_of_centres():

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from fewbits.bundle import SHORTLIST, Bundle
+from fewbits.bundle import Bundle, Metadata
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._comparison import _float_row
@@ -104,8 +104,8 @@ def test_equally_near_items_share_votes(shortlist):
     """The class of most, not that of the rows that come first."""
     items = np.repeat([[1.0, 1.0], [-1.0, 1.0]], 20, axis=0).astype(np.float32)
     y = np.repeat(["first", "most", "first", "most"], [6, 14, 7, 13])
-    info = {} if shortlist is None else {SHORTLIST: shortlist}
-    bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2)), info=info)
+    metadata = Metadata(shortlist=shortlist)
+    bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2)), metadata=metadata)
     queries = Input("vectors", items[::20] * 2, np.array(["most", "most"]), "q")
     report = evaluate_bundle(bundle, queries, Input("vectors", items, y, "d"), k=3)
     assert report.knn_accuracy == 1

@@ -3,17 +3,9 @@
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
-from fewbits.bundle._bundle import (
-    FEATURE_NAMES,
-    KEEP_VECTORS,
-    SHORTLIST,
-    Bundle,
-)
+from fewbits.bundle._bundle import Bundle
 from fewbits.bundle._classes import (
     DECODERS,
-    LABEL_THRESHOLD,
-    REPAIRED,
-    SEVERAL_LABELS,
     bound_of,
     by_code_space,
     class_answers,
@@ -22,9 +14,11 @@ from fewbits.bundle._classes import (
     linear_answers,
     vote_answers,
 )
-from fewbits.bundle._examples import N_RANDOM, ClassMembers
-from fewbits.bundle._hits import hits_of
+from fewbits.bundle._duplicates import MAX_PAIRS, Duplicates
+from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
+from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
+from fewbits.bundle._metadata import Metadata
 
 if TYPE_CHECKING:
     from fewbits.bundle._attributes import read_names, report_of, write_attributes
@@ -44,16 +38,15 @@ else:  # what pages and reports need, no search does
 
 __all__ = [
     "DECODERS",
-    "FEATURE_NAMES",
-    "KEEP_VECTORS",
-    "LABEL_THRESHOLD",
+    "MAX_PAIRS",
     "N_RANDOM",
-    "REPAIRED",
-    "SEVERAL_LABELS",
-    "SHORTLIST",
     "Bundle",
     "ClassMembers",
+    "ClassRows",
+    "Duplicates",
+    "FoundRows",
     "Items",
+    "Metadata",
     "bound_of",
     "by_code_space",
     "check_taxonomy",

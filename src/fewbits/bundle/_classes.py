@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
+from fewbits.bundle._parts import BundleParts
 from fewbits.classify import (
     Calibration,
     Codebook,
@@ -31,15 +32,12 @@ from fewbits.ood._leave_one_class_out import check_rate
 
 if TYPE_CHECKING:
     from fewbits.analysis.bounds import CodeBound
-    from fewbits.bundle._bundle import Bundle
+    from fewbits.bundle._search import SearchMixin as Bundle
 
+AnyBundle = TypeVar("AnyBundle", bound=BundleParts)
 _TOP = 3  # classes shown where it is known how probable they are
 _LABELS = 5  # shown where items have several
 _HALF = 0.5  # of the voters
-#: Names in `info` of whether items have several labels, and of the least score of one.
-SEVERAL_LABELS, LABEL_THRESHOLD = "several_labels", "label_threshold"
-#: Name in `info` of the number of classes whose code was another's and was changed.
-REPAIRED = "repaired_classes"
 DECODERS = ("exact", "bounded", "nearest", "soft", "orbgrand")
 
 
@@ -96,7 +94,7 @@ def known_by(
     return conservative_region(book.codes, book.n_bits, rate, hidden)
 
 
-def by_code_space(bundle: "Bundle") -> "Bundle":
+def by_code_space(bundle: AnyBundle) -> AnyBundle:
     """Return the bundle without what known classes tell of unknown items.
 
     A `max_false_accept_rate` then is a share of all possible codes.
@@ -169,7 +167,7 @@ def class_answers(
     ArgumentError
         When the bundle has no codebook, or its items have several labels.
     """
-    if bundle.info.get(SEVERAL_LABELS):
+    if bundle.metadata.several_labels:
         raise ArgumentError(
             "items have several labels here, not one class: see label_answers"
         )
@@ -221,7 +219,7 @@ def label_answers(
     ArgumentError
         When the bundle has no codebook, or `top` is no whole number from 1 on.
     """
-    book, least = bundle.classes, bundle.info.get(LABEL_THRESHOLD)
+    book, least = bundle.classes, bundle.metadata.label_threshold
     top = check_count(top, "top")
     scores = label_scores(book, bundle.encoder.project(bundle.features(items)))
     answers = []

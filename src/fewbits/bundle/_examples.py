@@ -28,6 +28,16 @@ class ClassMembers(NamedTuple):
         return one_line(self)
 
 
+class ClassRows(NamedTuple):
+    """The rows of the items that fit a class best: scores, highest first, and rows."""
+
+    scores: NDArray[np.float32]
+    rows: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
 class Examples(NamedTuple):
     """Codes of items from outside, and rows of items of the collection."""
 
@@ -78,7 +88,7 @@ def rank_by_class(
     C: float,
     random_state: int,
     allowed: NDArray[np.bool_] | None = None,
-) -> ClassMembers:
+) -> ClassRows:
     """Learn a class from examples, and rank the items that are none of them.
 
     Random items of the collection stand for everything else. A few of them may belong
@@ -105,4 +115,4 @@ def rank_by_class(
     model = learn_class(positives, negatives, n_bits, C=C, random_state=random_state)
     scores = model.scores(items.codes)
     rows = best_scores(scores, k, unknown if allowed is None else unknown & allowed)
-    return ClassMembers(scores[rows], items.ids[rows])
+    return ClassRows(scores[rows], rows)

@@ -20,7 +20,7 @@ from fewbits._files import atomic_write
 from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
-FORMAT = 2
+FORMAT = 3
 # What a crash during a first save leaves behind: files begun, and files of a bundle.
 _BEGUN = re.compile(r"[a-z]+-new\.[a-z]+|\..*\.tmp")
 _WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}\.[a-z]+")
@@ -132,7 +132,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ArtefactError(f"{path} is damaged: {error}") from error
     if stated != _digest(manifest):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    if manifest.get("format") == 1:
+    if manifest.get("format") in range(1, FORMAT):
         raise ArtefactError(
             f"{folder} was written by an early version of fewbits: fit and build it "
             "again ('fewbits fit --overwrite')"

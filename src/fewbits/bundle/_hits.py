@@ -1,12 +1,40 @@
 """Items that were found, with everything that was kept about them."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.bundle._items import Items
+
+
+class FoundRows(NamedTuple):
+    """The rows of the nearest items of each query.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_queries, k)
+        Nearest first.
+    rows : ndarray of shape (n_queries, k), dtype int64
+        Places in the collection, -1 where nothing was found.
+    metric : {"hamming", "euclidean", "asymmetric"}
+        What the distances are: bits that differ; those of kept vectors; or the sum of
+        the query's ``|score|`` over the bits that differ.
+    """
+
+    distances: NDArray[Any]
+    rows: IdArray
+    metric: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def records(self, items: Items) -> list[list[dict[str, Any]]]:
+        """Return a list of hits for each query, see `hits_of`."""
+        metric = None if self.metric == "hamming" else self.metric
+        return hits_of(items, self.rows, metric=metric, distance=self.distances)
 
 
 def hits_of(

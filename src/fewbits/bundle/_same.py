@@ -2,19 +2,19 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
+from fewbits.bundle._collection import CollectionMixin
 from fewbits.index import Int8Vectors
 
-if TYPE_CHECKING:
-    from fewbits.bundle._bundle import Bundle
 
-
-def same_rows(bundle: "Bundle", given: Sequence[Any], codes: CodeArray) -> IdArray:
+def same_rows(
+    bundle: CollectionMixin, given: Sequence[Any], codes: CodeArray
+) -> IdArray:
     """Return the rows of a collection whose items are the same as raw ones.
 
     Parameters
@@ -42,7 +42,9 @@ def same_rows(bundle: "Bundle", given: Sequence[Any], codes: CodeArray) -> IdArr
     return rows[np.array(same, np.bool_)]
 
 
-def _same_vectors(bundle: "Bundle", given: Sequence[Any], rows: IdArray) -> list[bool]:
+def _same_vectors(
+    bundle: CollectionMixin, given: Sequence[Any], rows: IdArray
+) -> list[bool]:
     """Tell for each row whether one of the vectors is kept as it is."""
     kept = bundle.collection.vectors
     if isinstance(kept, Int8Vectors):

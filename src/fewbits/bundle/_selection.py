@@ -1,28 +1,25 @@
 """Which items of a collection may be found."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.bundle._items import ID
+from fewbits.bundle._parts import BundleParts
 from fewbits.codes._allowed import as_allowed
 from fewbits.errors import ArgumentError
 from fewbits.filters import matching_rows
 
-#: Name in `info` of what ids are called in the user's table.
-ID_COLUMN = "id_column"
 
-if TYPE_CHECKING:
-    from fewbits.bundle._bundle import Bundle
-
-
-def selected(bundle: "Bundle", filter: Any, allowed: Any) -> NDArray[np.bool_] | None:
+def selected(
+    bundle: BundleParts, filter: Any, allowed: Any
+) -> NDArray[np.bool_] | None:
     """Return a mask over the rows of a collection; None where all may be found.
 
     Parameters
     ----------
-    bundle : Bundle
+    bundle : BundleParts
     filter : str or pyarrow.compute.Expression or None
         A condition about the user's columns and the bits, see
         `fewbits.filters.matching_rows`.
@@ -37,7 +34,7 @@ def selected(bundle: "Bundle", filter: Any, allowed: Any) -> NDArray[np.bool_] |
     items = bundle.collection
     mask = None
     if filter is not None:
-        table = _with_ids(items, bundle.info.get(ID_COLUMN))
+        table = _with_ids(items, bundle.metadata.id_column)
         mask = matching_rows(filter, table, items.codes, bundle.encoder.n_bits)
     if allowed is not None:
         other = _allowed(items, allowed)

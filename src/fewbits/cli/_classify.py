@@ -11,7 +11,6 @@ from fewbits.cli._options import (
     Column,
     SkipBlank,
     check_unused,
-    item_label,
     print_json,
     print_table,
     read_for,
@@ -27,7 +26,6 @@ _MODELS = {
 }
 #: How much of all codes may be near some class before it is told.
 _LARGE_SHARE = 0.05
-_N_VOTES = 10
 #: The decoder that an option is of.
 _NEEDED = {"--radius": "bounded", "--max-queries": "orbgrand", "--order": "orbgrand"}
 _HEADINGS = {
@@ -144,15 +142,8 @@ def classify(
 
     Example: fewbits classify my-bundle --input queries.npy --labels label --linear
     """
-    from fewbits.bundle import (
-        SEVERAL_LABELS,
-        Bundle,
-        by_code_space,
-        class_answers,
-        label_answers,
-        linear_answers,
-        vote_answers,
-    )
+    from fewbits import engine
+    from fewbits.bundle import Bundle
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
@@ -178,39 +169,33 @@ def classify(
     if max_false_accept_rate is None:
         check_unused({"--code-space": code_space or None}, "--max-false-accept-rate")
     loaded = Bundle.load(bundle, items=labels is not None)
-    if code_space:
-        loaded = by_code_space(loaded)
-    several = labels is None and loaded.info.get(SEVERAL_LABELS)
+    several = labels is None and loaded.metadata.several_labels
     if several:
         check_unused(
             {**options, "--max-false-accept-rate": max_false_accept_rate},
             "items of one class each, those of this bundle have several labels",
         )
-    region = _region_of(loaded, max_false_accept_rate)
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
         asked = read_for(loaded, source, column, skip_blank=skip_blank).values
-    if labels is not None:
-        if linear:
-            answers = linear_answers(loaded, asked, labels)
-        else:
-            answers = vote_answers(loaded, asked, labels, _N_VOTES if k is None else k)
-    elif several:
-        ranked = {} if top is None else {"top": top}
-        answers = label_answers(loaded, asked, **ranked)
-    else:
-        given = {
-            name.lstrip("-"): value
-            for name, value in options.items()
-            if value is not None
-        }
-        answers = class_answers(
-            loaded, asked, **given, max_false_accept_rate=max_false_accept_rate, top=top
-        )
-    rows = [{"item": item_label(asked, i), **each} for i, each in enumerate(answers)]
+    request = engine.ClassifyRequest(
+        asked,
+        decoder=decoder,
+        radius=radius,
+        max_queries=max_queries,
+        order=order,
+        top=None if labels else top,
+        max_false_accept_rate=max_false_accept_rate,
+        code_space=code_space,
+        labels=labels,
+        k=k,
+        linear=linear,
+    )
+    found = engine.classify(loaded, request)
+    rows, region = found.results, found.accepted
     if as_json:
-        for row in rows:
-            print_json({**row, "accepted": region} if region else row)
+        for row in found.to_dict()["results"]:
+            print_json(row)
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
@@ -252,18 +237,6 @@ def _radius_of(options: dict[str, Any]) -> int | None:
     if options["--decoder"] == "bounded":
         return 1 if options["--radius"] is None else int(options["--radius"])
     return None
-
-
-def _region_of(bundle: Any, rate: float | None) -> dict[str, Any] | None:
-    """Return what is accepted as known, None where everything is."""
-    from fewbits.bundle import known_by
-
-    if rate is None:
-        return None
-    found = known_by(bundle.classes, rate, bundle.calibration)
-    names = ("radius", "predicted_rate", "model")
-    told = {name: getattr(found, name) for name in names}
-    return {**told, "requested_rate": rate, "met": found.predicted_rate <= rate}
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -22,6 +22,7 @@ NAMES = (
     "build",
     "search",
     "like",
+    "duplicates",
     "classify",
     "evaluate",
     "inspect",

@@ -140,7 +140,7 @@ def fit(
     my-bundle -o another
     """
     from fewbits import inputs, learners, training
-    from fewbits.bundle import REPAIRED, Bundle
+    from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
     parameters = parse_settings(settings or [])
@@ -184,7 +184,7 @@ def fit(
         print_json({"bundle": str(output), **bundle.summary()})
     else:
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
-        _tell_of_repaired(bundle.info.get(REPAIRED))
+        _tell_of_repaired(bundle.metadata.repaired_classes)
         options = {"--column": column, "--labels": labels}
         flags = ["--skip-blank"] if skip_blank else []
         typer.echo(f"next: {command_line('build', output, items, *flags, **options)}")

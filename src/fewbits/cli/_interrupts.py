@@ -67,7 +67,8 @@ def stop_early(
     if diverged is not None:
         text += f": {told}"
     if not (output / "bundle.json").exists() and (checkpoint is None or diverged):
-        known = {**bundle.info, "interrupted": f"after {told.n_done} iterations"}
-        replace(bundle, info=known).save(output)
+        when = f"after {told.n_done} iterations"
+        known = replace(bundle.metadata, interrupted=when)
+        replace(bundle, metadata=known).save(output)
         text += f"; {output} holds what was learnt so far"
     raise KeyboardInterrupt(text) from diverged

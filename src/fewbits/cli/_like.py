@@ -64,7 +64,8 @@ def like(
 
     Example: fewbits like my-bundle "dog bite" "cat bite" --filter "bit(12) = 1"
     """
-    from fewbits.bundle import N_RANDOM, Bundle, hits_of
+    from fewbits import engine
+    from fewbits.bundle import Bundle
     from fewbits.errors import ArgumentError
 
     if not (examples or source or ids):
@@ -74,27 +75,25 @@ def like(
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
     if source:
-        found = read_for(loaded, source, column, skip_blank=skip_blank)
-        given += list(found.values)
+        given += list(read_for(loaded, source, column, skip_blank=skip_blank).values)
     others = typed_items(loaded, bundle, unlike or [])
-    found = loaded.search_by_example(
-        given,
-        others,
-        ids=typed_ids(loaded, ids or []),
-        not_ids=typed_ids(loaded, not_ids or []),
-        n_random=N_RANDOM,
-        k=k,
-        filter=filter,
-        random_state=seed,
+    found = engine.like(
+        loaded,
+        engine.LikeRequest(
+            given,
+            others,
+            ids=typed_ids(loaded, ids or []),
+            not_ids=typed_ids(loaded, not_ids or []),
+            k=k,
+            filter=filter,
+            random_state=seed,
+        ),
     )
-    rows = loaded.collection.rows(found.ids)
-    (hits,) = hits_of(loaded.collection, rows[None], score=found.scores[None])
     if as_json:
-        print_json({"hits": hits})
+        print_json(found.to_dict())
         return
-    print_hits("items that fit the examples best", hits)
-    # In a small collection every member stands for everything else, too.
-    if len(loaded.collection) > N_RANDOM and hits and hits[0]["score"] < 0:
+    print_hits("items that fit the examples best", found.hits)
+    if found.none_fits:
         typer.echo(
             "note: every score is negative: by these examples, nothing in the "
             "collection looks like a member"

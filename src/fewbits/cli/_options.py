@@ -93,9 +93,8 @@ def read_for(
     `options` see `fewbits.inputs.read`.
     """
     from fewbits import inputs
-    from fewbits.bundle import FEATURE_NAMES
 
-    names = bundle.info.get(FEATURE_NAMES, ())
+    names = bundle.metadata.feature_names or ()
     source = inputs.read(
         path, column=column, label_column=labels, names=names, **options
     )
@@ -144,12 +143,6 @@ def _check_unicode(typed: Sequence[str]) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
-
-
-def item_label(items: Any, i: int, kind: str = "item") -> str:
-    """Return what was typed, or the number of a row."""
-    value = items[i]
-    return str(value) if isinstance(value, str | Path) else f"{kind} {i}"
 
 
 def check_output(

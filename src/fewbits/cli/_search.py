@@ -11,7 +11,6 @@ from fewbits.cli._options import (
     Column,
     Filter,
     SkipBlank,
-    item_label,
     print_hits,
     print_json,
     read_for,
@@ -71,6 +70,7 @@ def search(
 
     Example: fewbits search my-images "a red flower" --by my-texts
     """
+    from fewbits import engine
     from fewbits.bundle import Bundle
     from fewbits.errors import ArgumentError
 
@@ -82,36 +82,19 @@ def search(
     asked: Any = typed_items(loaded, by or bundle, queries or [])
     if source:
         asked = read_for(loaded, source, column, skip_blank=skip_blank).values
-    if rerank is None:
-        rerank = loaded.shortlist is not None
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN
     if n_more > 0:
         asked = asked[:_MOST_SHOWN]
-    answers = loaded.search_records(asked, k, rerank=rerank, filter=filter)
-    for i, hits in enumerate(answers):
-        # Re-ranked distances are of another kind, and conditions hide what is near.
-        comparable = not (rerank or filter)
-        unknown = _out_of_distribution(
-            hits, loaded.novelty_radius if comparable else None
-        )
+    request = engine.SearchRequest(asked, k, rerank=rerank, filter=filter)
+    for found in engine.search(loaded, request).results:
         if as_json:
-            found = {"query": item_label(asked, i, "query"), "hits": hits}
-            print_json(
-                found if unknown is None else {**found, "out_of_distribution": unknown}
-            )
+            print_json(found.to_dict())
             continue
-        print_hits(item_label(asked, i, "query"), hits)
-        if unknown:
+        print_hits(found.query, found.hits)
+        if found.out_of_distribution:
             say(
                 f"note: nothing like it is known: the nearest is more than "
                 f"{loaded.novelty_radius} bits away"
             )
     if n_more > 0:
         say(f"note: {n_more:,} more queries; --json prints the answers to all")
-
-
-def _out_of_distribution(hits: list[Any], radius: int | None) -> bool | None:
-    """Tell whether even the nearest item is far away; None where nobody knows."""
-    if radius is None or not hits:
-        return None
-    return bool(hits[0]["distance"] > radius)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
 from fewbits._repr import one_line
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, Metadata
 from fewbits.classify import nearest_vote
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
@@ -76,7 +76,7 @@ def build(
         encoder,
         backbone=BACKBONE,
         backbone_fingerprint=backbones.load(BACKBONE).fingerprint,
-        info={"method": "itq", "data": data.name},
+        metadata=Metadata(method="itq", extra={"data": data.name}),
     )
     columns = {
         "icd10": data.keys,
@@ -134,7 +134,7 @@ def _keep_neighbours(features: NDArray[np.float32], n_bits: int) -> Encoder:
 def made(folder: Path) -> bool:
     """Tell whether `folder` holds the bundle of an earlier demo, to be replaced."""
     try:
-        return "data" in Bundle.load(folder, items=False).info
+        return "data" in Bundle.load(folder, items=False).metadata.extra
     except (ArtefactError, OSError):
         return False
 

@@ -1,6 +1,7 @@
 """From a fitted learner to a bundle, with what it has learnt of classes."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewbits import backbones
 from fewbits._labels import as_label_rows
 from fewbits.backbones import Backbone
-from fewbits.bundle import FEATURE_NAMES, Bundle
+from fewbits.bundle import Bundle, Metadata
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.learners import KernelMapped, Learner
@@ -88,12 +89,12 @@ def bundle_of(
         _check_same_features(extractor, X, features)
     method = method_of(inner)
     given = decomposed(method, inner)
-    info = {"method": method, "parameters": plain(given)}
+    facts = {"method": method, "parameters": plain(given)}
     if hasattr(learner, "feature_names_in_"):
-        info[FEATURE_NAMES] = learner.feature_names_in_.tolist()
+        facts["feature_names"] = learner.feature_names_in_.tolist()
     if inner is not learner:
-        info["kernel_map"] = learner.get_params()["kernel"]
-    return assembled(learner, features, y, extractor, info)
+        facts["kernel_map"] = learner.get_params()["kernel"]
+    return assembled(learner, features, y, extractor, facts)
 
 
 def assembled(
@@ -101,7 +102,7 @@ def assembled(
     features: Any,
     labels: Any,
     extractor: Backbone | None,
-    info: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> Bundle:
     """Return the bundle of a fitted learner, and of the features it was fitted to."""
     found = classes_of(learner, features, labels)
@@ -109,10 +110,18 @@ def assembled(
         learner.encoder_,
         backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
-        info={**info, "trained_on": len(features), **found.info},
+        metadata=metadata_of({**facts, "trained_on": len(features), **found.facts}),
         codebook=found.codebook,
         calibration=found.calibration,
     )
+
+
+def metadata_of(facts: Mapping[str, Any]) -> Metadata:
+    """Return facts as metadata: those that are none of its fields are extra."""
+    names = {each.name for each in fields(Metadata)}
+    known = {name: value for name, value in facts.items() if name in names}
+    extra = {name: value for name, value in facts.items() if name not in names}
+    return Metadata(**known, extra=extra)
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

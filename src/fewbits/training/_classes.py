@@ -8,7 +8,6 @@ import numpy as np
 from fewbits._warnings import warn_user
 from fewbits.analysis._members import Members
 from fewbits.analysis.bounds._centres import majority_codes
-from fewbits.bundle import LABEL_THRESHOLD, REPAIRED, SEVERAL_LABELS
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.learners import KernelMapped
 from fewbits.learners._core._labels import indicator
@@ -22,13 +21,13 @@ class Classes(NamedTuple):
     ----------
     codebook : Codebook or None
     calibration : Calibration or None
-    info : dict
-        What else is known, for `Bundle.info`.
+    facts : dict
+        What else is known: fields of `fewbits.bundle.Metadata`.
     """
 
     codebook: Codebook | None
     calibration: Calibration | None
-    info: dict[str, Any]
+    facts: dict[str, Any]
 
 
 def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
@@ -58,16 +57,16 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     book = None if make is None else make()
     if book is None:
         book = _majorities(learner, features, labels, rows)
-    info: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if hasattr(inner, "n_repaired_"):
-        info[REPAIRED] = int(inner.n_repaired_)
+        facts["repaired_classes"] = int(inner.n_repaired_)
     if np.ndim(labels) > 1:
-        info |= _of_several(book, learner, features, labels, rows)
-        return Classes(book, None, info)
+        facts |= _of_several(book, learner, features, labels, rows)
+        return Classes(book, None, facts)
     if not len(rows):
-        return Classes(book, None, info)
+        return Classes(book, None, facts)
     held_out, classes = features[rows], np.asarray(labels)[rows]
-    return Classes(book, _calibration(book, learner, held_out, classes), info)
+    return Classes(book, _calibration(book, learner, held_out, classes), facts)
 
 
 def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Codebook:
@@ -97,12 +96,12 @@ def _of_several(
     book: Codebook, learner: Any, features: Any, labels: Any, rows: Any
 ) -> dict[str, Any]:
     """Return what a bundle is told about items of several labels."""
-    info: dict[str, Any] = {SEVERAL_LABELS: True}
+    facts: dict[str, Any] = {"several_labels": True}
     if len(rows):
         Y = indicator(labels, features, type(learner).__name__)[1][rows].toarray()
         scores = learner.encoder_.project(features[rows])
-        info[LABEL_THRESHOLD] = label_threshold(book, scores, Y)
-    return info
+        facts["label_threshold"] = label_threshold(book, scores, Y)
+    return facts
 
 
 def _calibration(

@@ -8,7 +8,7 @@ import numpy as np
 from fewbits import backbones, learners
 from fewbits._warnings import warn_user
 from fewbits.backbones import Backbone
-from fewbits.bundle import FEATURE_NAMES, Bundle
+from fewbits.bundle import Bundle
 from fewbits.encoders._homogeneous import KERNELS
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input, read
@@ -119,12 +119,12 @@ def fit_bundle(
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     told = plain(decomposed(method, learner))
-    info: dict[str, Any] = {"method": method, "parameters": told}
+    facts: dict[str, Any] = {"method": method, "parameters": told}
     if source.names:
-        info[FEATURE_NAMES] = list(source.names)
+        facts["feature_names"] = list(source.names)
     if kernel_map is not None:
         learner = _behind_kernel_map(learner, kernel_map)
-        info["kernel_map"] = kernel_map
+        facts["kernel_map"] = kernel_map
     used = source.labels if method in SUPERVISED else None
     if method in SUPERVISED:
         check_labelled(source, method)
@@ -136,7 +136,7 @@ def fit_bundle(
     counted = hasattr(learner, "n_dead_bits_")
     warn_of_codes(learner.encoder_, features, used, constant_bits=not counted)
     return assembled(
-        learner, features, source.labels, extractor, {**info, **(remember or {})}
+        learner, features, source.labels, extractor, {**facts, **(remember or {})}
     )
 
 

@@ -9,6 +9,7 @@ from fewbits.bundle import Bundle
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
+from fewbits.training._assemble import metadata_of
 from fewbits.training._methods import PACKED
 
 
@@ -44,6 +45,7 @@ def of_packed(
             f"codes of {source.values.shape[1]} bytes have {width - 7} to {width} "
             f"bits, got {wanted}"
         )
-    bundle = Bundle(PackedEncoder(wanted), info={"method": PACKED, **(remember or {})})
+    metadata = metadata_of({"method": PACKED, **(remember or {})})
+    bundle = Bundle(PackedEncoder(wanted), metadata=metadata)
     bundle.features(source.values)  # refuses bits beyond the last
     return bundle

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from fewbits._files import atomic_write
-from fewbits.bundle import KEEP_VECTORS, SHORTLIST
 from fewbits.errors import ArtefactError
 from fewbits.training._methods import decides_length
 from fewbits.training.tuning._variants import in_words
@@ -111,7 +110,7 @@ class Configuration:
 
     def search_info(self) -> dict[str, Any]:
         """Return what a bundle remembers of how it is searched."""
-        wanted = {SHORTLIST: self.shortlist, KEEP_VECTORS: self.keep_vectors}
+        wanted = {"shortlist": self.shortlist, "keep_vectors": self.keep_vectors}
         return {name: value for name, value in wanted.items() if value is not None}
 
     def changed(

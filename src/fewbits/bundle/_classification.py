@@ -1,0 +1,74 @@
+"""Classification of raw items by the codebook."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from fewbits.bundle._classes import decode
+from fewbits.bundle._search import SearchMixin
+from fewbits.classify import Decoded
+
+
+class ClassificationMixin(SearchMixin):
+    """Decodes the codes of raw items to classes."""
+
+    def classify(
+        self,
+        items: ArrayLike | Sequence[Any],
+        *,
+        decoder: str = "soft",
+        radius: int = 1,
+        max_queries: int = 1000,
+        order: str = "ranks",
+        max_false_accept_rate: float | None = None,
+    ) -> Decoded:
+        """Return the class of each raw item, or that it is none of them.
+
+        Of several labels it is the nearest; `fewbits.bundle.label_answers` tells all.
+
+        Parameters
+        ----------
+        items : array-like of shape (n, n_features), or sequence
+            Vectors, or whatever the backbone takes.
+        decoder : str, default="soft"
+            "soft", the nearest class code by reliability, which is the most probable
+            class; "nearest" by Hamming distance; the same within "bounded" `radius` or
+            not at all; "exact"ly a class code or none; or "orbgrand", which guesses up
+            to `max_queries` codes.
+        radius : int, default=1
+        max_queries : int, default=1000
+        order : {"ranks", "costs"}, default="ranks"
+            What "orbgrand" guesses go by, see `fewbits.classify.decode_orbgrand`.
+        max_false_accept_rate : float, default=None
+            Whatever the decoder, an item is of no class unless its code is near that of
+            a class: so near that no more than this share of unknown items is expected
+            to be. It is a share of all possible codes, see
+            `fewbits.ood.predicted_region`, and of items of known classes that play
+            unknown ones, where `calibration` has them, see
+            `fewbits.ood.leave_one_class_out_rates`: the smaller radius counts. A rate
+            finer than one of these items is that of one. Real unknown items are often
+            accepted several times as often. None accepts all.
+
+        Returns
+        -------
+        Decoded
+            ``rows`` of the codebook, -1 for none of its classes;
+            ``bundle.codebook.labels(rows, none="none")`` gives the names.
+
+        Raises
+        ------
+        ArgumentError
+            When the bundle has no codebook, there is no such decoder, or codes are too
+            short for the rate.
+        """
+        features = self.features(items)
+        return decode(
+            self,
+            features,
+            decoder=decoder,
+            radius=radius,
+            max_queries=max_queries,
+            order=order,
+            max_false_accept_rate=max_false_accept_rate,
+        )

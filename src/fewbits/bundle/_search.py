@@ -1,0 +1,213 @@
+"""Search of a collection by raw items."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits.bundle._collection import CollectionMixin
+from fewbits.bundle._hits import FoundRows
+from fewbits.bundle._ids import join_ids
+from fewbits.bundle._selection import selected
+from fewbits.codes._arguments import check_k
+from fewbits.errors import ArgumentError
+from fewbits.index import Neighbours, Ranked
+
+
+class SearchMixin(CollectionMixin):
+    """Finds the nearest items of a collection."""
+
+    def search(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> Neighbours:
+        """Return the `k` items nearest to each raw query by Hamming distance.
+
+        Never ranked again, also where that was tuned: see `search_reranked` for better
+        distances, and `search_records` for what was found with its columns.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+            Where fewer items can be found, the rest is -1; of text ids None.
+        filter : str or pyarrow.compute.Expression, default=None
+            Which items may be found: a condition about the user's columns, such as
+            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``;
+            see `fewbits.filters.matching_rows`. All `k` are found where there are as
+            many such items.
+        allowed : array-like, default=None
+            Which items may be found: a boolean mask over the rows, or ids.
+
+        Returns
+        -------
+        Neighbours
+            ``distances`` int32 and ``ids``, each (n, k), nearest first, ties in the
+            order of the rows.
+
+        Raises
+        ------
+        ArgumentError
+            When a condition cannot be read, or names no column; when an id is unknown.
+        """
+        mask = selected(self, filter, allowed)
+        found = self.index.search(self.encode(queries), k, allowed=mask)
+        return Neighbours(found.distances, join_ids(self.collection.ids, found.ids))
+
+    def search_reranked(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        shortlist: int | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> Ranked:
+        """Return the `k` nearest of a Hamming shortlist, ranked again.
+
+        By the kept vectors where there are some, by the scores of queries where not.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+            Where fewer items can be found, the rest is inf and -1; of text ids None.
+        shortlist : int, default=None
+            How many codes are ranked again; None takes the tuned number, or that of
+            `fewbits.index.FlatIndex.search_reranked`.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
+
+        Returns
+        -------
+        Ranked
+            ``distances`` float32 and ``ids``, each (n, k), nearest first. Distances to
+            vectors are Euclidean (faiss gives their squares), else asymmetric: the sum
+            of ``|score|`` over the bits that differ. Neither is a number of bits.
+
+        Raises
+        ------
+        ArgumentError
+            As in `search`.
+        """
+        found = self._reranked(queries, k, shortlist, selected(self, filter, allowed))
+        return Ranked(found.distances, join_ids(self.collection.ids, found.ids))
+
+    def search_records(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        rerank: bool | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> list[list[dict[str, Any]]]:
+        """Return the nearest items of each query with everything kept about them.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+        rerank : bool, default=None
+            Rank a shortlist again, see `search_reranked`; None does so where it was
+            tuned.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
+
+        Returns
+        -------
+        list of list of dict
+            Nearest first: ``id``, ``distance`` and ``columns``, a dict of the other
+            columns of the item. A distance is the number of bits that differ, as in
+            `search`; hits that were ranked again have a ``metric``, too, "euclidean" or
+            "asymmetric", and their distance is that of `search_reranked`.
+
+        Raises
+        ------
+        ArgumentError
+            When `k` is no whole number from 1 on.
+        """
+        found = self.search_rows(
+            queries, k, rerank=rerank, filter=filter, allowed=allowed
+        )
+        return found.records(self.collection)
+
+    def search_rows(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        k: int = 10,
+        *,
+        rerank: bool | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> FoundRows:
+        """Return the rows of the nearest items of each query, and what ranked them.
+
+        What `search_records` and `fewbits.engine.search` are made of.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        k : int, default=10
+        rerank : bool, default=None
+            Re-rank a shortlist, see `search_reranked`; None does so where the bundle
+            was tuned to, that is, has a `shortlist`.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
+
+        Returns
+        -------
+        FoundRows
+            ``distances`` and ``rows``, each (n, min(k, items in the collection)), rows
+            -1 where nothing was found, and the ``metric`` of the distances.
+
+        Raises
+        ------
+        ArgumentError
+            When `k` is no whole number from 1 on, `rerank` is neither a truth value
+            nor None, or as in `search`.
+        """
+        if rerank is None:
+            rerank = self.shortlist is not None
+        if not isinstance(rerank, bool):
+            raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
+        # Nothing is padded here, so asking for more than there is costs nothing.
+        k = min(check_k(k), max(1, len(self.collection)))
+        mask = selected(self, filter, allowed)
+        if not rerank:
+            found = self.index.search(self.encode(queries), k, allowed=mask)
+            return FoundRows(found.distances, found.ids, "hamming")
+        ranked = self._reranked(queries, k, mask=mask)
+        metric = "asymmetric" if self.collection.vectors is None else "euclidean"
+        return FoundRows(ranked.distances, ranked.ids, metric)
+
+    def _reranked(
+        self,
+        queries: Any,
+        k: int,
+        shortlist: int | None = None,
+        mask: NDArray[np.bool_] | None = None,
+    ) -> Ranked:
+        """Return rows of the collection in the place of ids."""
+        if shortlist is None and self.shortlist is not None:
+            shortlist = max(check_k(k), self.shortlist)
+        features = self.features(queries)
+        vectors = self.collection.vectors
+        return self.index.search_reranked(
+            self.encoder.encode(features),
+            k,
+            scores=self.encoder.project(features),
+            shortlist=shortlist,
+            allowed=mask,
+            vectors=vectors,
+            query_vectors=None if vectors is None else features,
+        )

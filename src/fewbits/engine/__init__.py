@@ -1,0 +1,42 @@
+"""Requests and responses: what the command line and a service both call.
+
+A request is a frozen dataclass of plain values; a function answers it from a bundle
+with a response, whose ``to_dict`` is what programs are given.
+
+>>> import numpy as np
+>>> from fewbits.bundle import Bundle
+>>> from fewbits.encoders import LinearEncoder
+>>> bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2))).with_items([[1, 1], [1, -1]])
+>>> search(bundle, SearchRequest([[2, -2]], k=1)).to_dict()["results"][0]
+{'query': 'query 0', 'hits': [{'id': 1, 'distance': 0, 'columns': {}}]}
+"""
+
+from fewbits.engine._classify import ClassifyRequest, ClassifyResponse, classify
+from fewbits.engine._duplicates import (
+    DuplicatesRequest,
+    DuplicatesResponse,
+    duplicates,
+)
+from fewbits.engine._like import LikeRequest, LikeResponse, like
+from fewbits.engine._search import (
+    QueryHits,
+    SearchRequest,
+    SearchResponse,
+    search,
+)
+
+__all__ = [
+    "ClassifyRequest",
+    "ClassifyResponse",
+    "DuplicatesRequest",
+    "DuplicatesResponse",
+    "LikeRequest",
+    "LikeResponse",
+    "QueryHits",
+    "SearchRequest",
+    "SearchResponse",
+    "classify",
+    "duplicates",
+    "like",
+    "search",
+]

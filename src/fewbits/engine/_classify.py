@@ -1,0 +1,157 @@
+"""Classes of raw items."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fewbits.bundle import (
+    Bundle,
+    by_code_space,
+    class_answers,
+    known_by,
+    label_answers,
+    linear_answers,
+    vote_answers,
+)
+from fewbits.engine._labels import item_label
+from fewbits.errors import ArgumentError
+
+_DECODING = ("decoder", "radius", "max_queries", "order", "max_false_accept_rate")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifyRequest:
+    """Ask which class each item is of.
+
+    By the codes of the classes; or, where `labels` names a column, from the items of
+    the collection. None leaves a value to what it is for.
+
+    Parameters
+    ----------
+    items : array-like of shape (n, n_features), or sequence
+        Raw items: vectors, or whatever the backbone of the bundle takes.
+    decoder, radius, max_queries, order : default=None
+        How codes are decoded, see `fewbits.bundle.Bundle.classify`.
+    max_false_accept_rate : float, default=None
+        Reject out-of-distribution items, see `fewbits.bundle.Bundle.classify`.
+    code_space : bool, default=False
+        Estimate that rate from the space of codes alone.
+    top : int, default=None
+        Number of classes to show with their probabilities, or of labels to rank.
+    labels : str, default=None
+        Column of the collection with classes, by which its items vote.
+    k : int, default=None
+        Number of items that vote.
+    linear : bool, default=False
+        With `labels`, learn linear models on bits in place of votes.
+
+    Raises
+    ------
+    ArgumentError
+        When values are given that do not go together.
+    """
+
+    items: Any
+    decoder: str | None = None
+    radius: int | None = None
+    max_queries: int | None = None
+    order: str | None = None
+    max_false_accept_rate: float | None = None
+    code_space: bool = False
+    top: int | None = None
+    labels: str | None = None
+    k: int | None = None
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        if self.labels is None:
+            unused, of = ["k", *(["linear"] if self.linear else [])], "votes by labels"
+        else:
+            unused, of = [*_DECODING, "top"], "codes of classes, not votes by labels"
+            unused += ["k"] if self.linear else []
+        for name in unused:
+            if getattr(self, name) is not None:
+                raise ArgumentError(f"{name} is of {of}: leave it out")
+
+    def decoding(self) -> dict[str, Any]:
+        """Return what was chosen of the decoder and of rejection."""
+        given = {name: getattr(self, name) for name in _DECODING}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class ClassifyResponse:
+    """The class of each item, and what is accepted as known.
+
+    Attributes
+    ----------
+    results : tuple of dict
+        ``item``, the text or path, or ``"item 0"`` for the first vector, and what
+        `fewbits.bundle.class_answers`, `label_answers`, `vote_answers` or
+        `linear_answers` tell.
+    accepted : dict or None
+        Where out-of-distribution items are rejected: ``radius`` in bits around the
+        codes of classes, ``predicted_rate`` of unknown items within, ``model``, the
+        ``requested_rate``, and whether it is ``met``.
+    """
+
+    results: tuple[dict[str, Any], ...]
+    accepted: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        told = {} if self.accepted is None else {"accepted": self.accepted}
+        return {"results": [{**each, **told} for each in self.results]}
+
+
+def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
+    """Say which class each item is of, or that it is of none.
+
+    Parameters
+    ----------
+    bundle : Bundle
+        With a codebook, or with a collection that has `request.labels`.
+    request : ClassifyRequest
+
+    Returns
+    -------
+    ClassifyResponse
+
+    Raises
+    ------
+    ArgumentError
+        When the bundle has neither, or an option does not go with its classes.
+    """
+    if request.code_space:
+        bundle = by_code_space(bundle)
+    accepted = _accepted(bundle, request.max_false_accept_rate)
+    answers = _answers(bundle, request)
+    results = (
+        {"item": item_label(request.items, i), **each} for i, each in enumerate(answers)
+    )
+    return ClassifyResponse(tuple(results), accepted)
+
+
+def _answers(bundle: Bundle, request: ClassifyRequest) -> list[dict[str, Any]]:
+    items, labels = request.items, request.labels
+    top = {} if request.top is None else {"top": request.top}
+    if labels is not None and request.linear:
+        return linear_answers(bundle, items, labels)
+    if labels is not None:
+        votes = {} if request.k is None else {"k": request.k}
+        return vote_answers(bundle, items, labels, **votes)
+    if not bundle.metadata.several_labels:
+        return class_answers(bundle, items, **request.decoding(), **top)
+    if given := next(iter(request.decoding()), None):
+        raise ArgumentError(
+            f"{given} is for items of one class each: those of this bundle have "
+            "several labels"
+        )
+    return label_answers(bundle, items, **top)
+
+
+def _accepted(bundle: Bundle, rate: float | None) -> dict[str, Any] | None:
+    if rate is None:
+        return None
+    found = known_by(bundle.classes, rate, bundle.calibration)
+    told = {x: getattr(found, x) for x in ("radius", "predicted_rate", "model")}
+    return {**told, "requested_rate": rate, "met": found.predicted_rate <= rate}

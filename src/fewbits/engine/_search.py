@@ -1,0 +1,131 @@
+"""Nearest items of each query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fewbits.bundle import Bundle
+from fewbits.engine._labels import item_label
+
+Hit = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchRequest:
+    """Ask which items are nearest to each query.
+
+    Parameters
+    ----------
+    queries : array-like of shape (n, n_features), or sequence
+        Raw items: vectors, or whatever the backbone of the bundle takes.
+    k : int, default=10
+        Hits per query; fewer where fewer items can be found.
+    rerank : bool, default=None
+        Re-rank a shortlist; None does so where the bundle was tuned to.
+    filter : str or pyarrow.compute.Expression, default=None
+        A condition that hits meet, see `fewbits.bundle.Bundle.search`.
+    allowed : array-like, default=None
+        Ids of items that may be found, or a boolean mask over the rows.
+    """
+
+    queries: Any
+    k: int = 10
+    rerank: bool | None = None
+    filter: Any = None
+    allowed: Any = None
+
+
+@dataclass(frozen=True)
+class QueryHits:
+    """The hits of one query.
+
+    Attributes
+    ----------
+    query : str
+        The text or path, or ``"query 0"`` for the first vector.
+    hits : list of dict
+        Nearest first, see `fewbits.bundle.Bundle.search_records`.
+    out_of_distribution : bool or None
+        Whether even the nearest item is beyond the novelty radius of the collection.
+        None where that is not known, nothing was found, or hits are filtered or
+        re-ranked and so not comparable.
+    """
+
+    query: str
+    hits: list[Hit]
+    out_of_distribution: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; what is not known is left out."""
+        found = {"query": self.query, "hits": self.hits}
+        if self.out_of_distribution is None:
+            return found
+        return {**found, "out_of_distribution": self.out_of_distribution}
+
+
+@dataclass(frozen=True)
+class SearchResponse:
+    """The hits of each query, and what their distances are.
+
+    Attributes
+    ----------
+    results : tuple of QueryHits
+        In the order of the queries.
+    metric : {"hamming", "euclidean", "asymmetric"}
+        Bits that differ; or, re-ranked, see `fewbits.bundle.Bundle.search_reranked`.
+    """
+
+    results: tuple[QueryHits, ...]
+    metric: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "metric": self.metric,
+            "results": [each.to_dict() for each in self.results],
+        }
+
+
+def search(bundle: Bundle, request: SearchRequest) -> SearchResponse:
+    """Find the items that are nearest to each query.
+
+    Parameters
+    ----------
+    bundle : Bundle
+        With a collection.
+    request : SearchRequest
+
+    Returns
+    -------
+    SearchResponse
+
+    Raises
+    ------
+    ArgumentError
+        When `k`, `rerank`, a condition or an id is wrong.
+    FeatureError
+        When queries are not what the bundle takes.
+    """
+    found = bundle.search_rows(
+        request.queries,
+        request.k,
+        rerank=request.rerank,
+        filter=request.filter,
+        allowed=request.allowed,
+    )
+    radius = bundle.novelty_radius
+    # Re-ranked distances are of another kind, and conditions hide what is near.
+    whole = request.filter is None and request.allowed is None
+    if found.metric != "hamming" or not whole:
+        radius = None
+    results = [
+        QueryHits(item_label(request.queries, i, "query"), hits, _is_far(hits, radius))
+        for i, hits in enumerate(found.records(bundle.collection))
+    ]
+    return SearchResponse(tuple(results), found.metric)
+
+
+def _is_far(hits: Sequence[Hit], radius: int | None) -> bool | None:
+    if radius is None or not hits:
+        return None
+    return bool(hits[0]["distance"] > radius)

@@ -1,0 +1,97 @@
+"""``fewbits duplicates`` as people and programs use it."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fewbits.bundle import Bundle
+from fewbits.cli import app
+from fewbits.encoders import LinearEncoder
+
+N = 60
+X = np.random.default_rng(0).normal(size=(N, 16)).astype(np.float32)
+X[30:] = X[:30]
+KINDS = ["red", "green", "blue"] * 20
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("duplicates")
+    bundle = Bundle(LinearEncoder(np.eye(16), np.zeros(16)))
+    columns = {"kind": KINDS}
+    bundle.with_items(X, columns=columns, keep_vectors="float32").save(folder / "b")
+    bundle.with_items(X).save(folder / "plain")
+    return folder
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["duplicates", *map(str, arguments)])
+
+
+def run(*arguments):
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_programs_get_all_groups_and_pairs(folder):
+    found = json.loads(run(folder / "b", "--radius", "0", "--json"))
+    expected = [[i, i + 30] for i in range(30)]
+    assert found["pairs"] == [{"ids": ids, "distance": 0} for ids in expected]
+    assert [[hit["id"] for hit in group] for group in found["groups"]] == expected
+    assert found["groups"][4][1] == {
+        "id": 34,
+        "distance": 0,
+        "columns": {"kind": "green"},
+    }
+
+
+def test_people_see_the_first_groups(folder):
+    shown = run(folder / "b", "-r", "0")
+    assert shown.count("# group") == 20
+    assert "30 groups, 30 pairs; 30 items to remove" in shown
+    assert "the first 20 groups are shown" in shown
+    few = run(folder / "b", "-r", "0", "--filter", "kind = 'red' and bit(0) = 1")
+    assert "are shown" not in few
+
+
+def test_vectors_confirm(folder):
+    options = ["-r", "16", "--max-vector-distance", "0", "--json"]
+    found = json.loads(run(folder / "b", *options))
+    assert [pair["ids"] for pair in found["pairs"]] == [[i, i + 30] for i in range(30)]
+    assert {pair["vector_distance"] for pair in found["pairs"]} == {0.0}
+
+
+def test_nothing_found(folder):
+    shown = run(folder / "b", "-r", "0", "--filter", "kind = 'none'")
+    assert shown.startswith("0 groups, 0 pairs; 0 items to remove")
+
+
+@pytest.mark.parametrize(
+    ("bundle", "options", "message"),
+    [
+        ("b", ["-r", "-1"], "radius must be at least 0, got -1"),
+        ("b", ["-r", "1", "--filter", "colour = 1"], "colour"),
+        ("plain", ["-r", "1", "--max-vector-distance", "1"], "keeps no vectors"),
+        ("none", ["-r", "1"], "is no bundle"),
+    ],
+)
+def test_mistakes(folder, bundle, options, message, monkeypatch, capsys):
+    from fewbits.cli import main
+
+    monkeypatch.setattr(
+        "sys.argv", ["fewbits", "duplicates", str(folder / bundle), *options]
+    )
+    with pytest.raises(SystemExit) as ended:
+        raise SystemExit(main())
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_the_radius_has_to_be_given(folder):
+    assert invoke(folder / "b").exit_code == 2
