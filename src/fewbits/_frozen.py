@@ -61,7 +61,7 @@ def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
 
 
 def is_frozen(array: NDArray[Any]) -> bool:
-    """Tell whether nobody can change the values of an array.
+    """Return whether the values of an array cannot change any more.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from fewbits.errors import FeatureError
 
 
 class NoNumberError(FeatureError, TypeError):
-    """What should be a number is none; scikit-learn's own error is a TypeError."""
+    """A value that should be a number is none; a TypeError as in scikit-learn."""
 
 
 def as_numbers(array: NDArray[np.object_], name: str) -> NDArray[Any]:

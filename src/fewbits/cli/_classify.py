@@ -129,7 +129,7 @@ def classify(
     skip_blank: SkipBlank = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say which class each item is of, or that it is of none.
+    """Predict the class of each item, or reject it as of no known class.
 
     By the codes of the classes, which 'fewbits fit' keeps for llc and all other deep
     methods; or, by --labels, from the items of the collection. Where items have

@@ -31,7 +31,7 @@ NAMES = (
 
 
 class Commands(Mapping[str, Any]):
-    """What Typer takes for a dictionary of commands."""
+    """A dictionary of commands for Typer."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in NAMES:

@@ -1,4 +1,4 @@
-"""What an interrupted fit leaves behind."""
+"""Interrupted fits: their warnings, and the files they leave."""
 
 import glob
 import warnings
@@ -48,7 +48,7 @@ def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None
 
 
 def _begun(checkpoint: Path) -> bool:
-    """Whether there is such a file, or one of a phase, named after it."""
+    """Return whether a checkpoint exists, or one of a phase, named after it."""
     phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
     return checkpoint.exists() or any(phases)
 

@@ -86,7 +86,7 @@ def _other(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell pandas' NA and NaT, and decimals that are NaN."""
+    """Return whether a value is NA or NaT of pandas, or a decimal NaN."""
     try:
         return bool(value != value)
     except (TypeError, ValueError, ArithmeticError):

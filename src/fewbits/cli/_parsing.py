@@ -1,4 +1,4 @@
-"""What the parser of every command refuses."""
+"""Checks that the parsers of all commands share."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def refuse_twice(parser: Any) -> Any:
 
 
 def _is_single(parameter: Any) -> bool:
-    """Tell options of one value, and flags."""
+    """Return whether an option takes one value, or is a flag."""
     if parameter.param_type_name != "option":
         return False
     return not (parameter.multiple or getattr(parameter, "count", False))

@@ -1,4 +1,4 @@
-"""How commands print: tables and sentences for people, lines for programs.
+"""Output of commands: tables and sentences for people, lines for programs.
 
 On a terminal records stand in tables as wide as it is. Into a file or another command
 they are tab-separated values below a line of names, so that `cut`, `sort` and `awk` can

@@ -111,7 +111,7 @@ def search(
 
 
 def _out_of_distribution(hits: list[Any], radius: int | None) -> bool | None:
-    """Tell whether even the nearest item is far away; None where nobody knows."""
+    """Return whether the nearest item is too far; None without a radius."""
     if radius is None or not hits:
         return None
     return bool(hits[0]["distance"] > radius)

@@ -1,4 +1,4 @@
-"""What every data set looks like."""
+"""The interface of all data sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

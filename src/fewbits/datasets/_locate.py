@@ -1,4 +1,4 @@
-"""Where data sets lie on this machine."""
+"""Locations of data sets on this machine."""
 
 import os
 from collections.abc import Sequence

@@ -19,7 +19,7 @@ _GET = "fewbits data get"
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a data set before it is loaded.
+    """Metadata of a data set that is not loaded yet.
 
     Attributes
     ----------

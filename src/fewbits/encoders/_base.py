@@ -1,4 +1,4 @@
-"""What every encoder can do."""
+"""The interface of all encoders."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

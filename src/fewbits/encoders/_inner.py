@@ -1,4 +1,4 @@
-"""What encoders share that hold another one behind them."""
+"""Helpers of encoders that wrap another encoder."""
 
 from abc import abstractmethod
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How well categories are found by a linear SVM of their own, on bits of their own."""
+"""Recognition and retrieval of categories by linear SVMs on selected bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Costs = tuple[float, float | None]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CategoryScores:
-    """How well each category was recognised and found.
+    """Recognition and retrieval scores of each category.
 
     Attributes
     ----------

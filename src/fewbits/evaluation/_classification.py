@@ -1,4 +1,4 @@
-"""How well classes can be told apart by codes: nearest neighbours and linear SVM."""
+"""Classification of codes by nearest neighbours and linear SVMs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from fewbits.evaluation._svm import learn_svm
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Accuracy:
-    """How many test items were given the right class.
+    """Share of test items that were given the right class.
 
     Attributes
     ----------

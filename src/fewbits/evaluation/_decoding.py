@@ -1,4 +1,4 @@
-"""How often decoders find the right class, by the definitions in use."""
+"""Error rates of decoders, by the definitions in use."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

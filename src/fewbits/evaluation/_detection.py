@@ -1,4 +1,4 @@
-"""How good a decision between known and unknown is, for any mixture of the two."""
+"""Quality of a known/unknown decision for any mixture of the two."""
 
 from dataclasses import dataclass
 from typing import TypeVar

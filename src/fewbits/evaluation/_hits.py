@@ -1,4 +1,4 @@
-"""How many relevant items the first ranks hold."""
+"""Counts of relevant items among the first ranks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How well scores tell known things from unknown ones, over all thresholds."""
+"""Out-of-distribution detection metrics over all thresholds."""
 
 from dataclasses import dataclass
 

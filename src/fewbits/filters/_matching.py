@@ -1,4 +1,4 @@
-"""Which rows meet a condition."""
+"""Evaluation of a condition: the rows that meet it."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""What texts in a table stand for: words, or numbers and vectors that are written out.
+"""Texts of table cells that stand for numbers or vectors.
 
 Digits that are taken for words would be embedded without a word, so they are told apart
 here, for files and for data frames alike.
@@ -43,12 +43,12 @@ def matches(column: Any, pattern: str) -> Any:
 
 
 def is_vector(text: str) -> bool:
-    """Tell whether a text is a vector in brackets."""
+    """Return whether a text is a vector in brackets."""
     return _VECTOR_HERE.match(text) is not None
 
 
 def are_vectors(column: Any) -> bool:
-    """Tell whether every text of a column is a vector in brackets."""
+    """Return whether every text of a column is a vector in brackets."""
     return _all(matches(_head(column), _VECTOR)) and _all(matches(column, _VECTOR))
 
 
@@ -64,7 +64,7 @@ def broken_vector(column: Any) -> str | None:
 
 
 def are_digits(column: Any) -> bool:
-    """Tell whether no text of a column has a word, but all have digits.
+    """Return whether every text of a column has digits, and none has a word.
 
     So do numbers with separators, currencies or percentages, dates, and vectors
     without brackets.
@@ -75,7 +75,7 @@ def are_digits(column: Any) -> bool:
 
 
 def are_numbers(column: Any) -> bool:
-    """Tell whether every text of a column is a plain number."""
+    """Return whether every text of a column is a plain number."""
     return _all(matches(_head(column), PLAIN_NUMBER)) and _all(
         matches(column, PLAIN_NUMBER)
     )

@@ -1,4 +1,4 @@
-"""What vectors and texts must be, said with the file's name."""
+"""Validation of vectors and texts; messages name the file."""
 
 import reprlib
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Which columns of a table are the items: those named, or the only ones that fit.
+"""Choice of a table's columns: those named, or the only ones that fit.
 
 Ambiguous tables are refused, and columns that are ignored are reported.
 """
@@ -31,7 +31,7 @@ _NAME_ONE = "name one (on the command line by --column)"
 
 @dataclass(frozen=True)
 class Choice:
-    """What is taken: the places of columns, and how they are read."""
+    """The chosen columns, and how they are read."""
 
     how: Literal["texts", "vectors", "written", "numbers"]
     places: list[int]

@@ -111,7 +111,7 @@ def _missing() -> Any:
 
 
 def _is_gap(column: Any) -> Any:
-    """Tell for each cell of a column whether it stands for a missing number."""
+    """Return for each cell of a column whether it stands for a missing number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -120,7 +120,7 @@ def _is_gap(column: Any) -> Any:
 
 
 def _begins_with_words(column: Any, dates: bool) -> bool:
-    """Tell a column of texts by the first of them, which spares reading all."""
+    """Return whether the first text is a word, to spare reading all."""
     import pyarrow.compute as pc
 
     head = column[:_FIRST]
@@ -130,7 +130,7 @@ def _begins_with_words(column: Any, dates: bool) -> bool:
 
 
 def _changed(texts: Any, kind: Any) -> bool:
-    """Tell whether numbers would lose what is written: leading zeros, or digits."""
+    """Return whether numbers would lose leading zeros or digits."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

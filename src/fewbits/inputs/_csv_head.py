@@ -1,4 +1,4 @@
-"""What the first rows of CSV tell: what separates columns, and their names."""
+"""The delimiter and the column names of CSV, from its first rows."""
 
 import csv
 import io
@@ -91,7 +91,7 @@ def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
 
 
 def has_names(head: bytes, names: Iterable[str]) -> bool:
-    """Tell whether the first line of CSV names one of these columns."""
+    """Return whether the first line of CSV names one of these columns."""
     return any(not {*names}.isdisjoint(rows[0]) for rows in _fitting(head).values())
 
 
@@ -136,7 +136,7 @@ def _first_row(text: str, delimiter: str) -> list[str]:
 
 
 def _cuts_quotes(rows: list[list[str]]) -> bool:
-    """Tell whether cells hold one quote of a pair: what is quoted was cut."""
+    """Return whether cells hold one quote of a pair: quoted text was cut."""
     return any(cell.count('"') % 2 for cell in chain.from_iterable(rows))
 
 

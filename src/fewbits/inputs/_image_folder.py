@@ -86,7 +86,7 @@ def _labels(path: Path, files: list[str]) -> NDArray[np.str_] | None:
 
 
 def _left_out(found: Found) -> list[str]:
-    """Say what is not among the images, a clause for each kind."""
+    """Describe the files that are left out, a clause for each kind."""
     told = []
     if found.unread:
         told.append(f"formats that are not read: {_formats(found.unread)}")

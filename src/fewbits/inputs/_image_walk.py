@@ -1,4 +1,4 @@
-"""What lies below a folder of images."""
+"""The files below a folder of images."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What every reader returns."""
+"""The result of every reader."""
 
 import os
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ class Input:
         return f"Input({len(self):,} {self.kind} of {self.source})"
 
     def labels_hint(self) -> str:
-        """Say how labels are given, for messages."""
+        """Describe how labels are given, for messages."""
         if self.kind == "images":
             return "put the images of each class into a subfolder of its own"
         return "name their column, or their file (on the command line by --labels)"

@@ -110,7 +110,7 @@ def _array(values: list[Any]) -> Any:
 
 
 def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
-    """Tell whether truth values would become real numbers."""
+    """Return whether booleans would become real numbers."""
     import pyarrow.types as types
 
     if types.is_floating(kind):

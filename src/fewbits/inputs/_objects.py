@@ -1,4 +1,4 @@
-"""What is given in Python: data frames, their columns, arrays and lists."""
+"""Input from Python: data frames, their columns, arrays and lists."""
 
 from collections import deque
 from collections.abc import Sequence

@@ -204,12 +204,12 @@ def _read_folder(path: Path, wanted: Wanted) -> Input:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Tell what systems leave beside data: ``_SUCCESS``, ``.part-0.parquet.crc``."""
+    """Return whether a file is a by-product: ``_SUCCESS``, ``.x.parquet.crc``."""
     return path.name.startswith((".", "_"))
 
 
 def _check_no_tables(path: Path) -> None:
-    """Say what to do with tables that are no shards; images beside them are told."""
+    """Refuse tables that are no shards; warn of images beside them."""
     kinds = set()
     for each in path.rglob("*"):
         if is_image(each):

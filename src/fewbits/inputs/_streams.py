@@ -31,7 +31,7 @@ def kind_of(path: Path) -> str:
 
 
 def is_compressed(path: Path) -> bool:
-    """Tell a compressed file by its ending."""
+    """Return whether a file is compressed, by its ending."""
     return path.suffix.lower() in COMPRESSED
 
 

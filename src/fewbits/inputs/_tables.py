@@ -96,7 +96,7 @@ def _check_apart(table: Table, beside: list[int], source: str) -> None:
 
 
 def _warn_of_strays(table: Table, beside: list[int], source: str) -> None:
-    """Tell of columns that are kept as texts, because a few values are no numbers."""
+    """Warn of columns kept as texts because a few values are no numbers."""
     for i in beside:
         if not is_text(table.fields[i].type):
             continue
@@ -239,7 +239,7 @@ def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None
 
 
 def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:
-    """Tell what a reader of a table of numbers could not know."""
+    """Warn of doubtful columns in a table of numbers."""
     if wanted.names:
         warn_user(
             f"{source} has none of the {len(wanted.names)} columns that are known by "
@@ -266,7 +266,7 @@ def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) 
 
 
 def _counts(table: Table, place: int) -> bool:
-    """Tell whether a column numbers the rows under another name."""
+    """Return whether a column numbers the rows under another name."""
     n = len(table)
     if n < _COUNTED or not is_integer(table.fields[place].type):
         return False

@@ -1,4 +1,4 @@
-"""What is accepted as known: everything near enough to a class code."""
+"""Acceptance regions: all codes within a radius of some class code."""
 
 from dataclasses import dataclass, field
 

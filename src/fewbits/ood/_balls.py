@@ -48,7 +48,7 @@ class Balls:
 
     @property
     def can_be_sampled(self) -> bool:
-        """Whether tables fit into memory and probabilities into numbers."""
+        """Return whether the tables fit into memory and probabilities into floats."""
         return self._at_once > 0 and bool(self._total > _SMALLEST)
 
     def union(self, n_samples: int, rng: np.random.Generator) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""How much of all codes lies near the class codes, before any item is seen."""
+"""The share of all codes that lies near class codes, before seeing items."""
 
 from functools import cached_property
 from typing import Any, NamedTuple

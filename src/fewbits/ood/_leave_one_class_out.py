@@ -20,7 +20,7 @@ _PAIRS = 1 << 22  # distances held at once
 
 
 class FalseAcceptRates(NamedTuple):
-    """How often items are accepted when the code of their own class is hidden.
+    """False-accept rates of items whose own class is left out.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ _PALETTE = np.array([[234, 229, 219], [31, 95, 168]], np.uint8)
 
 
 class BitClasses(NamedTuple):
-    """What a bit says about classes.
+    """The classes on either side of a bit.
 
     Attributes
     ----------

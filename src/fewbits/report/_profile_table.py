@@ -1,4 +1,4 @@
-"""What sets each class apart, as a table of the page on bits."""
+"""Table of the attributes that set each class apart."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What is wrong with labels before, and with codes after learning."""
+"""Warnings about labels before learning, and about codes after it."""
 
 from dataclasses import replace
 from typing import Any
@@ -99,7 +99,7 @@ def warn_of_codes(
     *,
     constant_bits: bool = True,
 ) -> None:
-    """Tell what is badly wrong with the codes of a sample of the training items.
+    """Warn of defects of the codes of a sample of the training items.
 
     Parameters
     ----------

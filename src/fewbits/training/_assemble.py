@@ -129,7 +129,7 @@ def _builtin(item: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is short to tell: a scalar, or numbers such as lengths."""
+    """Return whether a value is short: a scalar, or a few numbers."""
     if isinstance(value, list | tuple):
         return all(isinstance(each, int | float) for each in value)
     return isinstance(value, bool | int | float | str | None)

@@ -16,7 +16,7 @@ from fewbits.ood import leave_one_class_out_rates
 
 
 class Classes(NamedTuple):
-    """What a bundle is told about classes.
+    """The classes of a bundle.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What methods are and what can be set, from the docstrings of their learners."""
+"""Descriptions of methods and settings, from the docstrings of learners."""
 
 import inspect
 import re
@@ -60,7 +60,7 @@ class Description:
 
 
 def describe(method: str) -> Description:
-    """Say what a method is and what can be set.
+    """Describe a method and its settings.
 
     Parameters
     ----------

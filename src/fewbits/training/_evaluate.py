@@ -1,4 +1,4 @@
-"""How well the codes of a bundle stand for the features of its items."""
+"""Evaluation of a bundle's codes against the features of its items."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -148,7 +148,7 @@ def _check_labels(queries: Input, database: Input) -> None:
 
 
 def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
-    """Tell of queries that are items: whatever finds themselves looks good."""
+    """Warn of queries that are in the database: they find themselves."""
     equal = 0
     for span in spans(len(asked), max(1, _COMPARED // asked.shape[1])):
         mine, theirs = (

@@ -56,7 +56,7 @@ PACKED = "packed"
 
 
 def has_torch() -> bool:
-    """Tell whether deep methods can be learnt."""
+    """Return whether deep methods can be learnt."""
     return find_spec("torch") is not None
 
 
@@ -195,7 +195,7 @@ def method_of(learner: Learner) -> str:
 
 
 def decides_length(method: str) -> bool:
-    """Tell whether a method has no length to choose."""
+    """Return whether a method determines the length of its codes."""
     return "n_bits" not in parameters_of(method)
 
 

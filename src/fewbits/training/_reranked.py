@@ -15,7 +15,7 @@ from fewbits.evaluation import Comparison, search_recall
 
 
 class Reranked(NamedTuple):
-    """How re-ranking compares, and the bundle of the items it was tried with."""
+    """Comparison of re-ranking, and the bundle of the items it was tried with."""
 
     row: Comparison
     bundle: Bundle

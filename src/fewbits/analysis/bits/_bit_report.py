@@ -1,4 +1,4 @@
-"""What is wrong, or right, with the bits of a collection of codes."""
+"""A report on the quality of the bits of a collection of codes."""
 
 from dataclasses import replace
 from typing import Any

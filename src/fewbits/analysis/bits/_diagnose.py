@@ -1,4 +1,4 @@
-"""What nobody wants of codes that were just learnt."""
+"""Common defects of codes that were just learnt."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def diagnose_codes(
     *,
     constant_bits: bool = True,
 ) -> tuple[str, ...]:
-    """Say what is badly wrong with codes that were just learnt.
+    """List the defects of codes that were just learnt.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _PAIRS = 1 << 14  # compared at once
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DistanceHistogram:
-    """How often each Hamming distance occurs among pairs of items.
+    """Counts of the Hamming distances between pairs of items.
 
     Attributes
     ----------

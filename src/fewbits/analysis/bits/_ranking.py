@@ -1,4 +1,4 @@
-"""How predictable, balanced and informative each bit is."""
+"""Rankings of bits by predictability, balance and information."""
 
 from dataclasses import dataclass
 

@@ -95,7 +95,7 @@ def _correlated(report: BitReport) -> Iterator[str]:
 
 
 def can_judge(n_codes: int, n_varying: int) -> bool:
-    """Whether correlations of bits that vary tell more than the chance of few codes."""
+    """Return whether there are enough codes to test correlations of bits."""
     return n_varying >= 2 and n_codes > 2 * n_varying
 
 

@@ -1,4 +1,4 @@
-"""What the distances between and within classes say about average precision."""
+"""Bounds on average precision from distances between and within classes."""
 
 from typing import NamedTuple
 

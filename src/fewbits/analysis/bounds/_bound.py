@@ -1,4 +1,4 @@
-"""How far apart classes are in a code, against how wide they are."""
+"""Distances between classes in a code relative to distances within them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,7 +76,7 @@ class CodeBound:
 
     @property
     def is_perfect(self) -> bool:
-        """Whether every query as near to its centre as the items has an AP of 1.
+        """True if any query as near to its centre as the items has an AP of 1.
 
         This is so when ``min D_inter > 4 max D_intra``, and cannot be told from the two
         otherwise.

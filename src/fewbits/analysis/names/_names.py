@@ -61,7 +61,7 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """What `propose_names` found.
+    """Result of `propose_names`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a figure would be by chance: the same with the classes shuffled."""
+"""Permutation tests: a statistic with the classes shuffled."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -11,7 +11,7 @@ from fewbits.analysis.taxonomy._tree_agreement import TaxonomyAgreement, TreeAgr
 
 
 class TaxonomyMetrics(NamedTuple):
-    """What `write_taxonomy_page` measured.
+    """Measurements of `write_taxonomy_page`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where the heavy linear algebra of learners is done: by NumPy, or by torch.
+"""The device for heavy linear algebra of learners: NumPy or torch.
 
 The algorithms are written once: with operators that arrays and tensors share, with
 functions that NumPy and torch have under the same name (`namespace`), and with what
@@ -75,7 +75,7 @@ class _Torch:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Tell in one line that the memory of the device does not suffice."""
+        """Turn a lack of device memory into an error of one line."""
         from fewbits.learners._core._torch import lacks_memory
 
         try:

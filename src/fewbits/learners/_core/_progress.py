@@ -90,7 +90,7 @@ def report(
     verbose: bool,
     note: str = "",
 ) -> None:
-    """Tell the listener, if there is one, and standard error, if `verbose`."""
+    """Report to the listener, if any, and to standard error if `verbose`."""
     told = f"objective {objective:.6g}{note}"
     heard = _HEARD.get()
     if heard is not None:

@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 class SharedSteps:
-    """What was found before, and the seconds that this has saved.
+    """A cache of steps, and the seconds that it has saved.
 
     Attributes
     ----------

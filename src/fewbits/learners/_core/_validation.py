@@ -1,4 +1,4 @@
-"""What every estimator of the package asks of features, in one line."""
+"""Validation of features by all estimators, with one-line errors."""
 
 from itertools import takewhile
 from typing import Any

@@ -1,4 +1,4 @@
-"""What learners of codes that keep neighbours have in common: how they train."""
+"""Base class of learners of neighbour-preserving codes."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence

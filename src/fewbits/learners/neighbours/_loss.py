@@ -1,4 +1,4 @@
-"""How far the neighbours by codes are from the neighbours by vectors."""
+"""Loss between neighbours by codes and neighbours by vectors."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

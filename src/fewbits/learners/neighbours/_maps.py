@@ -1,4 +1,4 @@
-"""What codes that keep neighbours are made by: maps with gradients of their own."""
+"""Maps with hand-written gradients that make neighbour-preserving codes."""
 
 from abc import ABC, abstractmethod
 
@@ -40,7 +40,7 @@ class Map(ABC):
 
     @property
     def ready(self) -> bool:
-        """Whether this may be the result of training."""
+        """Return whether this may be the result of training."""
         return True
 
     @property

@@ -1,4 +1,4 @@
-"""What is tried, from cheap to dear."""
+"""Candidate configurations, from cheap to expensive."""
 
 import math
 from collections.abc import Sequence

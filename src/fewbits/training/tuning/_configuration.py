@@ -1,4 +1,4 @@
-"""What a bundle is made with, and the file that keeps it."""
+"""Configurations of bundles, and the file that stores them."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _NAMES = {str: "text", int: "a whole number", dict: "an object", type(None): "nu
 
 @dataclass(frozen=True)
 class Configuration:
-    """How codes are learnt, and how they are searched.
+    """Settings for learning codes and for searching them.
 
     Parameters
     ----------

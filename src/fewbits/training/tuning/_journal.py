@@ -72,7 +72,7 @@ class Journal:
                 file.write(_line(line))
 
     def _read(self, lines: list[bytes], header: dict[str, Any]) -> bool:
-        """Tell whether to go on; not with what is of other data, and measured nothing.
+        """Read the journal, or start anew if it is of other data without results.
 
         Of something that failed, or was stopped at once, there is nothing to lose.
         """

@@ -9,7 +9,7 @@ from fewbits.training.tuning._configuration import Configuration
 
 @dataclass(frozen=True)
 class Measured:
-    """What a configuration gives and costs.
+    """Quality and costs of a configuration.
 
     Attributes
     ----------

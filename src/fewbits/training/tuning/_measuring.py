@@ -18,7 +18,7 @@ _REFUSALS = (FewbitsError, MemoryError, np.linalg.LinAlgError)
 
 
 class Measuring:
-    """What measures learners once, and remembers their metrics and a few encoders.
+    """Measures learners once; caches their metrics and a few encoders.
 
     Parameters
     ----------

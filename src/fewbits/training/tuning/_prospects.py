@@ -1,4 +1,4 @@
-"""What may still be the choice, where bytes are made as few as they get."""
+"""Candidates that may still win where bytes are minimised."""
 
 import math
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def take_next(
 
 
 def hopeless(learner: Configuration, found: Sequence[Measured], target: Target) -> bool:
-    """Tell whether a code will not be the shortest that keeps all bounds.
+    """Return whether a code cannot be the shortest that meets all bounds.
 
     That is one no shorter than what keeps them, and one shorter than a code of its own
     kind that does not, whatever is ranked again.

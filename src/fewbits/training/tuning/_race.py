@@ -181,7 +181,7 @@ class Race:
         group: Sequence[Configuration],
         found: Sequence[Measured],
     ) -> None:
-        """Say what is measured now, and what is the best so far."""
+        """Report the current measurement, and the best so far."""
         if self.notes is not None:
             best = min(found, key=self.target.rank, default=None)
             self.notes(f"{self.stage}: {_note(group, best)}")
@@ -189,7 +189,7 @@ class Race:
             self.progress(done, total)
 
     def _takes_long(self, n_items: int, learner: Configuration) -> bool:
-        """Whether so many rows take more than a small share of the time."""
+        """Return whether so many rows take more than a small share of the time."""
         return n_items * self.pace.get(learner.key, 0.0) > _QUICK * self.seconds
 
     def _quick(
@@ -301,7 +301,7 @@ class Race:
         group: Sequence[Configuration] = (),
         n_items: int = 0,
     ) -> bool:
-        """Whether there is time to begin, and to learn a group before it is all up."""
+        """Return whether there is time left to learn a group."""
         now = time.monotonic()
         expected = n_items * max((self.pace.get(e.key, 0.0) for e in group), default=0)
         return now < until and now + expected < self.start + self.seconds

@@ -1,4 +1,4 @@
-"""What is asked of a configuration, and which of them answers it best."""
+"""Targets of a configuration, and the choice of the best one."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -80,7 +80,7 @@ class Target:
 
     @property
     def objective(self) -> str:
-        """What is made as good as it gets within the bounds."""
+        """The quantity that is optimised within the bounds."""
         if self.at_least is None:
             return "quality"
         if self.max_bytes is None:
@@ -101,7 +101,7 @@ class Target:
 
     @property
     def goes_by_time(self) -> bool:
-        """Whether the time to encode decides on the choice."""
+        """True if the choice depends on the time to encode."""
         return self.max_encode_us is not None or self.objective == "encode time"
 
     @property
@@ -112,7 +112,7 @@ class Target:
         return replace(self, max_encode_us=(1 + _TIME_DOUBT) * self.max_encode_us)
 
     def affords(self, found: Measured) -> bool:
-        """Tell whether the costs lie within their bounds, the time by a margin.
+        """Return whether the costs meet their bounds, the time by a margin.
 
         What just keeps it in a measurement would exceed it in half of all others.
         """
@@ -122,15 +122,15 @@ class Target:
         return cheap and found.encode_us <= (1 - _TIME_MARGIN) * self.max_encode_us
 
     def affords_bytes(self, n_bytes: int) -> bool:
-        """Tell whether an item may take so many bytes."""
+        """Return whether an item may take so many bytes."""
         return self.max_bytes is None or n_bytes <= self.max_bytes
 
     def affords_vectors(self, n_features: int) -> bool:
-        """Tell whether a vector in half precision may be kept beside a code."""
+        """Return whether a half-precision vector may be kept beside a code."""
         return self.max_bytes is None or self.max_bytes > 2 * n_features
 
     def meets(self, found: Measured) -> bool:
-        """Tell whether all bounds are kept.
+        """Return whether all bounds are met.
 
         A quality must exceed its bound by a standard error: of many configurations, the
         one that just passes on these queries would fail on half of all others.

@@ -45,7 +45,7 @@ _QUERY_SHARE, _MANY_QUERIES, _SHARE_OF_MANY, _MOST_QUERIES = 8, 1000, 100, 5000
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was found.
+    """Result of tuning.
 
     Attributes
     ----------
@@ -102,24 +102,24 @@ class Tuning:
 
     @property
     def measure(self) -> str:
-        """What the quality is, such as ``recall@10``."""
+        """Name of the quality, such as ``recall@10``."""
         name = self.target.quality
         return name if name == "map" else f"{name}@{self.k}"
 
     @property
     def confirmed(self) -> bool:
-        """Whether metrics that had no part in the choice keep the bounds, too."""
+        """True if metrics on fresh queries meet the bounds, too."""
         return self.quality_confirmed and self.time_confirmed
 
     @property
     def quality_confirmed(self) -> bool:
-        """Whether queries that had no part in the choice reach the quality."""
+        """True if queries that had no part in the choice reach the quality."""
         least = self.target.at_least
         return least is None or self.reported.quality >= least
 
     @property
     def time_confirmed(self) -> bool:
-        """Whether encoding is as fast as asked for when it is timed once more."""
+        """True if encoding is fast enough when it is timed once more."""
         most = self.target.max_encode_us
         return most is None or self.reported.encode_us <= most
 
