@@ -13,7 +13,7 @@ from fewbits.errors import InterruptedWarning
 
 @contextmanager
 def interruptions() -> Iterator[list[InterruptedWarning]]:
-    """Collect what learners that were interrupted say, instead of showing it."""
+    """Collect the warnings of interrupted learners instead of showing them."""
     told: list[InterruptedWarning] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", InterruptedWarning)
@@ -31,19 +31,19 @@ def interruptions() -> Iterator[list[InterruptedWarning]]:
 
 @contextmanager
 def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None]:
-    """Add to an interrupt, within the block, what became of the files."""
+    """Add the state of the files to the message of an interrupt in the block."""
     there = (output / "bundle.json").exists()
     try:
         yield
     except KeyboardInterrupt as error:
         parts = [str(error) or "interrupted"]
         if there:
-            parts.append(f"{output} is left as it was")
+            parts.append(f"{output} is unchanged")
         again = error.__cause__ is None  # else the same numbers would end it again
         if again and checkpoint is not None and _begun(checkpoint):
-            parts.append(f"the same command goes on from {checkpoint}")
+            parts.append(f"the same command resumes from {checkpoint}")
         if parts == ["interrupted"]:
-            parts = ["interrupted before anything was kept"]
+            parts = ["interrupted before anything was saved"]
         raise KeyboardInterrupt("; ".join(parts)) from None
 
 
@@ -56,11 +56,10 @@ def _begun(checkpoint: Path) -> bool:
 def stop_early(
     bundle: Any, output: Path, told: InterruptedWarning, checkpoint: Path | None
 ) -> NoReturn:
-    """Save a bundle that is half learnt where that loses nothing, and end.
+    """Save a partly learnt bundle unless it replaces a finished one, and exit.
 
-    A finished bundle is worth more. Beside a checkpoint, which holds the same, it would
-    only be in the way of the same command; unless that would end in the same way, for
-    want of finite numbers.
+    With a checkpoint, which holds the same, the bundle is not saved: it would block the
+    same command. If training diverged, resuming would fail again, so it is saved.
     """
     text = f"interrupted after {told.n_done} of {told.n_planned} iterations"
     diverged = told.__cause__
@@ -69,5 +68,5 @@ def stop_early(
     if not (output / "bundle.json").exists() and (checkpoint is None or diverged):
         known = {**bundle.info, "interrupted": f"after {told.n_done} iterations"}
         replace(bundle, info=known).save(output)
-        text += f"; {output} holds what was learnt so far"
+        text += f"; {output} holds the encoder learnt so far"
     raise KeyboardInterrupt(text) from diverged

@@ -9,7 +9,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 def refuse_twice(parser: Any) -> Any:
-    """Let a parser refuse options of one value that are given again."""
+    """Make a parser refuse options of one value that are given twice."""
     parse = parser.parse_args
 
     def parse_args(args: list[str]) -> Any:

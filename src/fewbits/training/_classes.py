@@ -1,4 +1,4 @@
-"""The codes of classes that a learner has made, and what its scores are worth."""
+"""The class codes of a learner, and their calibration."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ class Classes(NamedTuple):
     codebook : Codebook or None
     calibration : Calibration or None
     info : dict
-        What else is known, for `Bundle.info`.
+        Further entries for `Bundle.info`.
     """
 
     codebook: Codebook | None
@@ -32,10 +32,10 @@ class Classes(NamedTuple):
 
 
 def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
-    """Return what a deep learner has made of classes, and nothing for others.
+    """Return the class codes and calibration of a deep learner, if it is one.
 
-    The codes are those that it has learnt for classes, or the centres that it pulls
-    their items to; or else, bit by bit, those of the majority of the items that it was
+    The codes are those learnt for the classes, or the centres that the loss pulls
+    their items to, or else the bitwise majority of the codes of the items that it was
     trained on.
 
     Parameters
@@ -43,8 +43,9 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     learner : Learner
         After `fit`.
     features, labels
-        What it was fitted to. The rows that it held out calibrate, and play unknown
-        items; those with several labels tell which scores of labels are high enough.
+        Training data of the learner. The rows that it held out calibrate
+        probabilities and estimate the leave-one-class-out false-accept rate; with
+        several labels an item they set the score thresholds.
 
     Warns
     -----

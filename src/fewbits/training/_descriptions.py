@@ -19,14 +19,14 @@ from fewbits.training._methods import (
     what_makes,
 )
 
-#: What `fewbits fit` has an option of its own for.
+#: Parameters for which `fewbits fit` has its own option.
 _OWN_OPTIONS = {"n_bits", "random_state", "checkpoint", "device"}
 _SECTION = re.compile(r"\n([A-Z]\w+)\n-{4,}\n")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter that can be set: what it may be, and what it does."""
+    """A parameter that can be set: its name, values and description."""
 
     name: str
     values: str
@@ -117,7 +117,7 @@ def _settings(method: str) -> Iterator[Setting]:
 
 
 def _of_deep(method: str) -> dict[str, tuple[str, str]]:
-    """Return what goes without saying of deep methods."""
+    """Return settings that are implied by the name of a deep method."""
     if method not in DEEP_METHODS:
         return {}
     from fewbits.learners.deep import DeepHash
@@ -126,9 +126,9 @@ def _of_deep(method: str) -> dict[str, tuple[str, str]]:
 
 
 def _documented(made: Any) -> dict[str, tuple[str, str]]:
-    """Return what docstrings say of the parameters of a class: its own and its bases'.
+    """Return the documentation of a class's parameters, inherited ones included.
 
-    Of each what it may be, and a text.
+    For each, its type and its text.
     """
     known: dict[str, tuple[str, str]] = {}
     for kind in inspect.getmro(made):

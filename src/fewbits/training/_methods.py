@@ -1,4 +1,4 @@
-"""Learners by the names that people type."""
+"""Learners by the names of their methods."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -41,17 +41,17 @@ DEEP_METHODS = (
     "hashnet",
     "orthohash",
 )
-#: What cannot be typed: modules and functions, and what goes with them.
+#: Parameters that cannot be typed: modules and functions, and their companions.
 PYTHON_ONLY = ("backbone", "trainable", "backbone_rate", "callbacks")
 SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
 }
-#: What `fewbits.learners.on_device` speeds up; deep ones have a parameter for it.
+#: Methods that `fewbits.learners.on_device` speeds up; deep ones have a parameter.
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
 
 
-#: Takes codes as they are, and learns nothing.
+#: The method that takes codes as they are, and learns nothing.
 PACKED = "packed"
 
 
@@ -66,7 +66,7 @@ def make_learner(
     random_state: int | None,
     parameters: Mapping[str, Any],
 ) -> Learner:
-    """Return an untrained learner from names that a person typed.
+    """Return an untrained learner from names of a method and its parameters.
 
     Deep methods with a loss also take its parameters, as ``loss.gamma``, and those of a
     control that is named, as ``control.mode``.
@@ -76,10 +76,12 @@ def make_learner(
     if n_bits is not None:
         if "n_bits" not in known:
             raise ArgumentError(
-                f"{method} decides the length itself: leave {n_bits} bits out"
+                f"{method} chooses the number of bits itself: leave {n_bits} bits out"
             )
         if "n_bits" in wanted:
-            raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
+            raise ArgumentError(
+                f"give one length, got {n_bits} bits and {wanted['n_bits']}"
+            )
         wanted["n_bits"] = n_bits
     _check_known(method, wanted, known)
     if "random_state" in known:
@@ -92,7 +94,7 @@ def make_learner(
 def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
         if unknown[0] == "checkpoint":
-            raise ArgumentError(f"{what} has no iterations to go on from a checkpoint")
+            raise ArgumentError(f"{what} has no iterations to resume from a checkpoint")
         typed = [name for name in known if name not in PYTHON_ONLY]
         raise ArgumentError(
             f"{what} has no parameter {unknown[0]!r}{nearest(unknown[0], typed)}; it "
@@ -101,7 +103,7 @@ def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
 
 
 def _constructor(method: str) -> Callable[..., Learner]:
-    """Return what makes a learner of this name."""
+    """Return the class or function that makes a learner of this name."""
     if method in METHODS:
         return METHODS[method]
     if method not in DEEP_METHODS:
@@ -116,7 +118,7 @@ def _constructor(method: str) -> Callable[..., Learner]:
 
 
 def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with a loss and a control made from those of their own."""
+    """Return the parameters with a loss and a control built from their parameters."""
     for part, kinds in parts_of(method).items():
         prefix = f"{part}."
         names = [name for name in wanted if name.startswith(prefix)]
@@ -133,9 +135,9 @@ def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def decomposed(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters with a loss and a control told as they are typed.
+    """Return the parameters with a loss and a control spelled as they are typed.
 
-    The loss a method is named after goes without saying, and so do defaults.
+    Leaves out defaults, and the loss that a method is named after.
     """
     told = dict(parameters)
     for part, kinds in parts_of(method).items():
@@ -156,7 +158,7 @@ def _spelled(part: str, made: Any) -> dict[str, Any]:
 
 
 def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
-    """Return what a method is composed of: by names, what may be chosen."""
+    """Return the parts of a method: for each part, its choices by name."""
     if method == "llc" or method not in DEEP_METHODS:
         return {}
     from fewbits.learners.deep._hash import CONTROLS
@@ -176,7 +178,7 @@ def what_makes(method: str) -> type[Learner]:
 
 
 def method_of(learner: Learner) -> str:
-    """Return the name that people type for a learner, or else that of its type.
+    """Return the name of a learner's method, or else that of its type.
 
     Examples
     --------
@@ -202,7 +204,7 @@ def decides_length(method: str) -> bool:
 def parameters_of(method: str) -> list[str]:
     """Return the names of a method's parameters, those of its parts included.
 
-    Not the loss of a method that is named after it.
+    Leaves out the loss of a method that is named after it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rounds with more and more rows, in which ever fewer candidates take part."""
+"""Successive halving: rounds with more rows and fewer candidates."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _GRACE = 0.1  # of the time, for what is under way when it is up
 
 
 class _TimeUp(Exception):
-    """Ends a fit that there is no time for."""
+    """Stops a fit that takes too long."""
 
 
 class Race:
@@ -91,7 +91,7 @@ class Race:
         """Return the longest code to be learnt with others where many are compared.
 
         Where quality is what counts the longest codes are the best, and shorter ones
-        must not take their time. Where bytes are, one tells which others to learn.
+        must not take their time. Where bytes are, one shows which others to learn.
         """
         if self.target.objective == "bytes":
             return 0
@@ -318,7 +318,7 @@ class Race:
 
 
 def _note(group: Sequence[Configuration], best: Measured | None) -> str:
-    """Return in words what is learnt together, behind the best that is known."""
+    """Return a description of the group being learnt, after the best so far."""
     words = group[0].described()
     if len(group) > 1:
         words = f"{replace(group[0], n_bits=None).described()}, {len(group)} lengths"

@@ -1,4 +1,4 @@
-"""From items and a target to a configuration, and what it is worth."""
+"""Search for the best configuration for a target, and its test."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ from fewbits.training.tuning._target import Target, frontier
 from fewbits.training.tuning._trial import split
 
 _FEWEST_ROWS = 200
-#: Queries that choose, and as many that report: an eighth of the rows, but no more than
+#: Validation queries, and as many test queries: an eighth of the rows, at most
 #: a thousand or, of many rows, a hundredth.
 _QUERY_SHARE, _MANY_QUERIES, _SHARE_OF_MANY, _MOST_QUERIES = 8, 1000, 100, 5000
 
@@ -53,29 +53,29 @@ class Tuning:
     k : int
         Neighbours that count.
     best : Measured
-        The choice, by the queries that chose it.
+        The choice, measured on the validation queries.
     reported : Measured
-        The same on queries that had no part in the choice: what it is worth.
+        The same configuration, measured on the test queries.
     frontier : list of Measured
-        What nothing else beats, of the round with the most rows.
+        Pareto frontier of the round with the most rows.
     measured : list of Measured
-        All of that round.
+        All configurations of that round.
     reached : bool
-        Whether the choice keeps the bounds of the target.
+        Whether the choice meets the bounds of the target.
     too_long : tuple of int
-        Lengths that were asked for, or are those of a method that was, and not tried:
+        Lengths that were given, or belong to a given method, and not tried:
         they take more bytes than allowed.
     beyond_axes : tuple of int
-        Lengths that were asked for and not tried with ``pcah``: it has no more axes
+        Lengths that were given and not tried with ``pcah``: it has no more axes
         than there are features.
     n_untried : int
-        Configurations that were left out since the time was up.
+        Number of configurations that were left out because the time was up.
     without_torch : tuple of str
-        Methods that were left out since torch is not installed.
+        Methods that were left out because torch is not installed.
     refused : dict of str
-        By method, why some of it could not be learnt.
+        Reason, by method, why some of it could not be learnt.
     vector_bytes : int
-        What the vector of an item takes as float16, without a code.
+        Bytes of an item's vector as float16, without a code.
     """
 
     target: Target
@@ -124,7 +124,7 @@ class Tuning:
         return most is None or self.reported.encode_us <= most
 
     def save(self, path: str | Path) -> None:
-        """Write the choice, and beside it what it is worth.
+        """Write the choice, with its test results for information.
 
         Parameters
         ----------
@@ -172,23 +172,23 @@ def tune(
     progress: Progress | None = None,
     notes: Notes | None = None,
 ) -> Tuning:
-    """Find how to learn and search codes, by measuring on held-out queries.
+    """Choose how to learn and search codes, by measuring on held-out queries.
 
     Every candidate is learnt from a sixteenth of the rows or so and searched among
     them; the better third by the target, and what is on the frontier of bytes and
     quality, go on with four times as many, until all rows take part. An eighth of the
-    rows, 1000 at most, are the queries that choose, or a hundredth of more than 100,000
-    rows, 5000 at most. As many others tell what the choice is worth.
+    rows, 1000 at most, are validation queries, or a hundredth of more than 100,000
+    rows, 5000 at most. As many others are test queries for the choice.
 
     Parameters
     ----------
     source : Input
-        What the codes will be made for; labels are what ``quality="map"`` and
-        ``"accuracy"`` go by.
+        Items to make codes for; their labels define ``quality="map"`` and
+        ``"accuracy"``.
     target : Target
     methods : str or sequence of str, default=None
         Keys of `fewbits.training.METHODS` or names of ``DEEP_METHODS``; by default
-        those that are worth it, and have the lengths that are asked for. Where labels
+        the promising ones that have the given lengths. Where labels
         count, some of them learn from labels, and of these some need torch.
     n_bits : int or sequence of int, default=None
         Lengths to try, but for those that take more bytes than allowed; by default
@@ -201,7 +201,7 @@ def tune(
     backbone : str, default=None
         As for `fewbits.training.fit_bundle`.
     random_state : int, default=0
-        Seeds the parts and the learners.
+        Seed of the split and of the learners.
     minutes : float, default=None
         After so long nothing new is begun, but for what looks best, nor is what would
         take longer by the pace of fewer rows; each round has its share, and what is
@@ -210,10 +210,10 @@ def tune(
         methods without iterations end by themselves. What looks best is learnt to its
         end, however long that takes.
     max_rows : int, default=200_000
-        Rows that take part at most, beside the queries.
+        Maximum number of rows to use, besides the queries.
     journal : str or Path, default=None
-        A file that keeps every measurement; a later call, after an interrupt or with
-        another target, goes on from there.
+        A file for all measurements; a later call, after an interrupt or with
+        another target, resumes from it.
     progress : callable, default=None
         Called with (candidates done, candidates of this round), and while items become
         features with (items done, all items).
