@@ -50,7 +50,7 @@ def generator(random_state: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"random_state is no seed: {error}") from None
+        raise ArgumentError(f"random_state is not a seed: {error}") from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
-    """Return an array with these values that nobody can change.
+    """Return a read-only array with these values.
 
     Parameters
     ----------

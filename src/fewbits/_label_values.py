@@ -153,7 +153,7 @@ def _check_whole(array: Array, name: str) -> None:
     if large.any():
         raise ArgumentError(
             f"{name} are numbers such as {array[large.argmax()]}, too large for "
-            f"{array.dtype} to tell apart; give integers or strings"
+            f"{array.dtype} to distinguish; give integers or strings"
         )
 
 

@@ -1,9 +1,9 @@
-"""Errors and warnings that callers may want to tell apart.
+"""Errors and warnings that callers may want to distinguish.
 
 Each error is also the built-in error that fits, so ``except ValueError`` keeps working.
 """
 
-_REASON = 200  # letters of a message that are told
+_REASON = 200  # characters of a message that are shown
 
 
 class FewbitsError(Exception):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-_MANY = 30  # names that are told
+_MANY = 30  # names in a message
 
 
 def is_text(kind: Any) -> bool:

@@ -48,7 +48,7 @@ def fetch(
 ) -> Path:
     """Return the local copy of a file, downloaded unless it is there already.
 
-    What has arrived is kept in a file named ``.part``; a later call goes on from
+    What has arrived is kept in a file named ``.part``; a later call resumes from
     there. The file gets its name only when it is complete and its checksum is right.
 
     Parameters

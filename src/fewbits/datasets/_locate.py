@@ -15,7 +15,7 @@ DEBIAN = (Path("/usr/share/datasets"), Path("/usr/share"))
 
 
 def user_folder() -> Path:
-    """Return the folder where downloads go unless told otherwise."""
+    """Return the default folder of downloads."""
     return Path(user_data_dir("fewbits", appauthor=False))
 
 

@@ -68,7 +68,7 @@ def knn_accuracy(
     *,
     k: int = 1,
 ) -> Accuracy:
-    """Accuracy of a vote among the `k` nearest codes.
+    """k-NN accuracy: the vote of the `k` nearest codes.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def knn_accuracy(
 def knn_predict(
     train_codes: CodeArray, train_labels: ArrayLike, codes: CodeArray, *, k: int = 1
 ) -> Array:
-    """Return the class that most of the `k` nearest codes belong to.
+    """Predict the class by a vote of the `k` nearest codes.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def decoding_accuracy(
     codes: CodeArray | None = None,
     credit: str = "strict",
 ) -> Score:
-    """Accuracy of what a decoder answered.
+    """Accuracy of the answers of a decoder.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def matching_rows(
     condition: Any, table: "pa.Table", codes: CodeArray, n_bits: int
 ) -> NDArray[np.bool_]:
-    """Return for which rows a condition is true.
+    """Return the rows for which a condition is true.
 
     The answer is what the searches of an index take as `allowed`.
 

@@ -1,7 +1,7 @@
 """Texts of table cells that stand for numbers or vectors.
 
-Digits that are taken for words would be embedded without a word, so they are told apart
-here, for files and for data frames alike.
+Numbers taken for words would be embedded silently, so they are recognised here, for
+files and for data frames alike.
 """
 
 import re
@@ -30,7 +30,7 @@ _LIKE_VECTOR = (
     r"^\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*)?[\[({]+\s*"
     r"(?:(?:np\.)?float\d*\s*\(\s*)?(?:[+-]?\.?\d|nan\b|null\b|None\b|\])"
 )
-_SHOWN = 40  # letters of a text that is told
+_SHOWN = 40  # characters of a text in a message
 _VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
@@ -82,9 +82,9 @@ def are_numbers(column: Any) -> bool:
 
 
 def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
-    """Return what texts hold that are numbers in writing; None of words.
+    """Describe texts that are written numbers; return None for words.
 
-    They would be embedded as words. Plain numbers are texts where somebody said so
+    They would be embedded as words. Plain numbers are texts only if the caller says so
     (`are_meant`); vectors, dates and numbers with units are none.
     """
     broken = broken_vector(column)
@@ -116,7 +116,7 @@ def _told_of_broken(text: str) -> str:
 
 
 def stray(column: Any) -> tuple[int, str, int] | None:
-    """Return what is no number, if most texts of a column are one: row, text, how many.
+    """Return the exceptions if most texts are numbers: first row, its text, count.
 
     Blank texts do not count.
     """

@@ -69,7 +69,7 @@ def blank_rows(texts: Iterable[str | None]) -> list[int]:
 def check_texts(
     texts: Sequence[str], source: str, hint: str = "leave it out or fill it in"
 ) -> None:
-    """Refuse a text that says nothing: its features would be zeros.
+    """Refuse blank texts: their features would be zeros.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from fewbits.inputs._streams import is_compressed
 from fewbits.inputs._wanted import Wanted
 
 _BLOCK = 1 << 24  # bytes
-_HEAD = 1 << 18  # bytes that tell columns of numbers
+_HEAD = 1 << 18  # bytes examined to recognise columns of numbers
 #: What only Python's `csv` reads, or reads as it is meant.
 _FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
 #: Floats below it are written by fewer digits than may be lost.

@@ -5,7 +5,7 @@ from typing import Any
 from fewbits._arrow import is_text
 from fewbits.inputs._cells import PLAIN_NUMBER, matches
 
-_FIRST = 50  # rows that tell words
+_FIRST = 50  # rows examined to recognise words
 #: ISO 8601 as Arrow reads it, to microseconds.
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
@@ -86,7 +86,7 @@ def _as_moments(column: Any) -> Any:
 def without_empty(column: Any) -> Any:
     """Return a column of texts whose empty cells are missing, quoted or not.
 
-    As pandas and DuckDB read them: a file of CSV cannot tell the two apart.
+    As pandas and DuckDB read them: CSV cannot distinguish the two.
     """
     import pyarrow.compute as pc
 

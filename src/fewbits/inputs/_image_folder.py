@@ -1,4 +1,4 @@
-"""The images of a folder, and the classes that its subfolders are."""
+"""The images of a folder, and their classes from its subfolders."""
 
 from collections import Counter
 from pathlib import Path

@@ -27,8 +27,8 @@ from fewbits.inputs._tables import check_full, read_table
 from fewbits.inputs._texts import Texts
 from fewbits.inputs._wanted import Wanted
 
-_SHOWN = 40  # letters of a text that is told
-_HEAD = 100  # texts that tell words
+_SHOWN = 40  # characters of a text in a message
+_HEAD = 100  # texts examined to recognise words
 
 
 class _Given(Loaded):
@@ -149,7 +149,7 @@ def _of_column(column: Any, kind: str) -> Sequence[Any]:
 
 def _check_words(texts: Sequence[str], are_meant: bool) -> None:
     """Refuse texts that are numbers in writing, by the rule for columns."""
-    # Of words, the first of them tell.
+    # Words are recognised by the first texts.
     if _numbers_in(texts[:_HEAD], are_meant) and (
         told := _numbers_in(texts, are_meant)
     ):

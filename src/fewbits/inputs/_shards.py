@@ -172,7 +172,7 @@ def check_same(schemas: Sequence[Sequence[Any]], paths: Sequence[Path]) -> None:
 
 @contextmanager
 def damage_told(source: Path | str, what: str) -> Iterator[None]:
-    """Turn what Arrow says of a damaged file into one line."""
+    """Turn Arrow's error about a damaged file into one line."""
     import pyarrow as pa
 
     try:

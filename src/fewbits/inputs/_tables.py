@@ -1,4 +1,4 @@
-"""A table -> items: the chosen columns, labels, ids, and what is kept beside them."""
+"""Tables as items: the chosen columns, labels, ids and stored columns."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ from fewbits.inputs._shards import Table
 from fewbits.inputs._texts import Texts
 from fewbits.inputs._wanted import Wanted
 
-_LOOKED_AT = 1000  # rows that tell a column of numbers
+_LOOKED_AT = 1000  # rows examined to recognise a column of numbers
 _COUNTED = 10  # rows from which a count is no chance
-_SHOWN = 40  # letters of an id that is told
+_SHOWN = 40  # characters of an id in a message
 _SKIP_HINT = (
     "fill it in, or leave such rows out by skip_blank=True (on the command line "
     "--skip-blank)"
@@ -187,7 +187,7 @@ def _beside(
 
 
 def _row_numbers(table: Table, choice: Choice) -> list[int]:
-    """Return what has been told already: numbers of rows beside other numbers."""
+    """Return columns already warned of: row numbers beside other numbers."""
     if choice.how != "numbers":
         return []
     return [i for i in choice.left_out if ROW_NUMBERS.fullmatch(table.names[i])]
@@ -220,7 +220,7 @@ def _check_unique(column: Any, what: str) -> None:
     if (found := repeated(column)) is not None:
         value, count = found
         raise ArgumentError(
-            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id tells one "
+            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id names one "
             "item from all others"
         )
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fewbits.errors import ArtefactError
 
 KINDS = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}
-_LARGEST = 1 << 20  # numbers in a row that nobody exceeds
-_LOOKED_AT = 1000  # rows that tell integers from floats
+_LARGEST = 1 << 20  # largest plausible number of components
+_LOOKED_AT = 1000  # rows examined to distinguish integers from floats
 _SMALL = 1 << 27  # integers below it are floats below 1e-33
 _USUAL = 1e-6, 1e6  # sizes of floats
 

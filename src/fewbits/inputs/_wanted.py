@@ -17,7 +17,7 @@ class Wanted:
     skip_blank: bool = False
 
     def named(self) -> set[str]:
-        """Return the columns that somebody asked for, which only a table has."""
+        """Return the requested columns, which only a table has."""
         beside = self.keep if isinstance(self.keep, tuple) else ()
         wanted = (*self.column, self.label_column, self.id_column, *beside)
         return {name for name in wanted if name is not None}

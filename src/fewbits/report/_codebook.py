@@ -1,4 +1,4 @@
-"""A codebook bit by bit: which classes have it on, and a picture of it all."""
+"""The classes of each bit of a codebook, and a picture of the codebook."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

@@ -14,7 +14,7 @@ def profile_table(
     names: Mapping[int, tuple[str, str]],
     shown: Sequence[int],
 ) -> Html:
-    """Return a table with a row per class: the bits that tell most, and how often.
+    """Return a table with a row per class: its most informative bits and their shares.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Bits that say something of their own, and those that repeat them."""
+"""Selection of bits that do not correlate with better ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def distinct_bits(
     n_codes: int = 10_000,
     random_state: Any = 0,
 ) -> dict[int, list[int]]:
-    """Choose bits none of which goes with a better one.
+    """Choose bits that do not correlate with a better one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The metrics of a page about class codes, as plain values."""
+"""Metrics of class codes for a page or JSON, as plain values."""
 
 from typing import Any, NamedTuple
 

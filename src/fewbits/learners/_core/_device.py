@@ -149,10 +149,9 @@ def on_device(name: str) -> Iterator[None]:
     of neighbour codes: nearly all work of `PCAH`, `ITQ`, `CCAITQ`, `SparseProjections`,
     `NeighbourCodes` and `FastNeighbourCodes`, and what others with ``uses_device``
     begin with. Results agree with those of NumPy within rounding. That may flip bits of
-    scores near zero, and every step behind a bit that flipped is another: codes that
-    keep neighbours end as different as with another seed, and as good. It is no
-    parameter of these learners. Deep learners, too, train there, unless their
-    ``device`` says otherwise.
+    scores near zero and change every later step: neighbour-preserving codes then differ
+    as with another seed, and are as good. It is no parameter of these learners. Deep
+    learners also train there, unless their ``device`` says otherwise.
 
     Parameters
     ----------
@@ -183,7 +182,7 @@ def on_device(name: str) -> Iterator[None]:
 
 
 def current_backend() -> Backend:
-    """Return where to do linear algebra."""
+    """Return the backend for linear algebra."""
     return _HERE.get() or _NUMPY
 
 

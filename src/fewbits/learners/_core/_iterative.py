@@ -88,9 +88,9 @@ class IterativeLearner(Learner):
 
     def _warn_of_interrupt(self, n_done: int, path: Any, when: str = "") -> None:
         when = when or f"after {n_done} of {self.n_iter} iterations"
-        later = "" if path is None else f"; the same fit goes on from {path}"
+        later = "" if path is None else f"; the same fit resumes from {path}"
         message = (
-            f"interrupted {when}; the {type(self).__name__} learned so far is "
+            f"interrupted {when}; the {type(self).__name__} learnt so far is "
             f"kept{later}"
         )
         warn_user(InterruptedWarning(message, n_done, self.n_iter))

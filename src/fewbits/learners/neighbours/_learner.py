@@ -58,7 +58,7 @@ class NeighbourLearner(ResumableLearner):
 
     @abstractmethod
     def _frame(self, X: Readable) -> Frame:
-        """Return how features become rows."""
+        """Return the frame that turns features into rows."""
 
     @abstractmethod
     def _start(self, split: ValidationSplit, rng: RandomState) -> Map:
@@ -99,7 +99,7 @@ class NeighbourLearner(ResumableLearner):
         return encoder
 
     def _split(self, V: Float32Array) -> ValidationSplit:
-        """Hold rows out to choose by; of few, some that are learned from choose."""
+        """Hold out rows for validation; of few rows, validate on training rows."""
         n = min(_MOST_HELD_OUT, int(self.validation * len(V)))
         if self.validation and n < _FEWEST_HELD_OUT:
             return ValidationSplit(V, V[:_MOST_HELD_OUT])
@@ -121,7 +121,7 @@ class NeighbourLearner(ResumableLearner):
         seeds: NDArray[np.int64],
         start: Arrays,
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield what the iterations after `start` reach.
+        """Yield the states after the iterations that follow `start`.
 
         Each draws from its own seed, so that any can be the first.
         """
@@ -130,7 +130,7 @@ class NeighbourLearner(ResumableLearner):
         chosen = anchors, self.n_neighbours, self.perplexity
         graph = neighbour_graph(rows, *chosen, there=there)
         for seed in seeds[len(training.recalls) - 1 :]:
-            # Numbers that overflow are told as an error, not as NumPy's warnings.
+            # Overflow is raised as an error, not as NumPy's warnings.
             with np.errstate(over="ignore", invalid="ignore"):
                 loss = training.iterate(graph, RandomState(seed))
             if not np.isfinite(loss):

@@ -16,7 +16,7 @@ LEAST_SPREAD = 1e-6  # of what rows are scaled by that have a mean square of 1
 
 
 class Map(ABC):
-    """A map of rows to scores that training changes, where `here` says.
+    """A map of rows to scores that training changes, on the current backend.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Codes that are trained to keep the neighbours of vectors."""
+"""Codes that are trained to preserve the nearest neighbours of vectors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,14 +32,14 @@ _START_ROWS = 100_000
 
 
 class NeighbourCodes(NeighbourLearner):
-    """Learn a map whose codes have the neighbours that the vectors have.
+    """Learn a map whose codes preserve the nearest neighbours of the vectors.
 
     Parameters
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536; it may exceed the number of features.
     nested_bits : sequence of int, default=()
-        Shorter lengths at which a prefix of the code shall keep neighbours, too.
+        Shorter lengths at which a prefix of the code must preserve neighbours, too.
     density : float, default=1.0
         Share of the weights that is not 0, for a sparse map. They are dropped in the
         first half of the iterations, the smallest ones first.
@@ -53,9 +53,9 @@ class NeighbourCodes(NeighbourLearner):
         which helps codes that are long beside the number of rows or features. Sparse
         maps and hidden layers are not pulled.
     perplexity : float, default=10.0
-        Effective number of neighbours that are to be kept. More, such as 150 of 500
-        `n_neighbours`, keep wider neighbourhoods, and classes with them, for some of
-        the ten nearest.
+        Effective number of neighbours to preserve. More, such as 150 of 500
+        `n_neighbours`, preserve wider neighbourhoods, and classes with them, at the
+        cost of some recall@10.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
     n_anchors : int, default=20_000
@@ -63,7 +63,7 @@ class NeighbourCodes(NeighbourLearner):
         products of vectors.
     n_rows : int, default=200_000
         Rows that take part, drawn if there are more; they are held in memory, and
-        on the device where they are learned from, in float32: 20 GiB of the default
+        on the device where they are learnt from, in float32: 20 GiB of the default
         number with 25,600 features.
     n_iter : int, default=60
         Iterations, each of 50 batches.
@@ -73,14 +73,14 @@ class NeighbourCodes(NeighbourLearner):
         Share of the rows, 2,000 at most, that is held out: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learned from, and 2,000 of them choose, each the
+        fewer than 20 rows, all are learnt from, and 2,000 of them choose, each the
         nearest to itself. 0 keeps the last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -89,7 +89,7 @@ class NeighbourCodes(NeighbourLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder, SparseEncoder or MLPEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
@@ -100,7 +100,7 @@ class NeighbourCodes(NeighbourLearner):
         Bits that are the same for all rows, as those without weights in a sparse map
         are; more than 0 gives a warning.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_features_in_ : int
 
     Notes
