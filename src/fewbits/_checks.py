@@ -11,7 +11,7 @@ from fewbits.errors import ArgumentError
 
 
 def whole_number(value: int, name: str) -> int:
-    """Return `value` as an int, or say that it is none."""
+    """Return `value` as an int, or refuse it."""
     try:
         return operator.index(value)
     except TypeError:

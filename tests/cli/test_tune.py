@@ -321,7 +321,7 @@ MISTAKES = {
     "tune x.npy --recall 0.9 --quality map -o t.json": "contradict each other",
     "tune x.npy --map 0.5 -o t.json": "goes by labels",
     "tune x.npy --recall 2 -o t.json": "at most 1",
-    "tune one.npz --labels y --map 0.5 -o t.json": "tells nothing about a single",
+    "tune one.npz --labels y --map 0.5 -o t.json": "needs at least two classes",
     "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 byte",
     "tune x.npy --bytes 4 -m threshold -o t.json": "threshold makes 64 bits, more",
     "tune x.npy --bytes 4 --rows 1 -o t.json": "1 item is too few for k=10",

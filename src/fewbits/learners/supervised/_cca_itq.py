@@ -34,7 +34,7 @@ _RANK_TOLERANCE = 1e-7
 
 
 class CCAITQ(ResumableLearner):
-    """Rotate what correlates with the labels towards the corners of a cube.
+    """Rotate label-correlated directions towards the corners of a cube.
 
     Canonical correlation analysis finds the directions of the features that correlate
     most with the labels; each is scaled by its correlation, and ITQ rotates them.

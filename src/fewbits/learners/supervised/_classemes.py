@@ -28,7 +28,7 @@ _DEAD = " on the training rows; raise C, or set class_weight='balanced'"
 
 
 class Classemes(Learner):
-    """Ask every training class whether an item looks like it: one bit each.
+    """Classify items by all training classes: one bit per class.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Classemes(Learner):
     drop : float, default=0.1
         Share of the remaining bits that is dropped at a time, above 0 and below 1.
     class_weight : {'balanced', None}, default='balanced'
-        Make the class weigh as much as all others. With None a bit says no to nearly
+        Make the class weigh as much as all others. With None a bit is 0 for nearly
         everything that is not of its class: it carries little on new classes.
     random_state : int, RandomState instance or None, default=None
         Seeds LIBLINEAR.
@@ -54,9 +54,9 @@ class Classemes(Learner):
         The learnt encoder; save this, not the learner.
     classes_ : ndarray of shape (n_classes,)
     objective_ : ndarray of shape (1,)
-        Sum over the classes of what the support vector machines minimise.
+        Sum over the classes of the objectives of the support vector machines.
     bit_classes_ : ndarray of shape (n_bits,)
-        The class that each bit asks about.
+        The class that each bit stands for.
     n_dead_bits_ : int
         Bits that are constant on the training rows; a warning is given if any.
     n_features_in_ : int

@@ -203,12 +203,12 @@ def tune(
     random_state : int, default=0
         Seed of the split and of the learners.
     minutes : float, default=None
-        After so long nothing new is begun, but for what looks best, nor is what would
-        take longer by the pace of fewer rows; each round has its share, and what is
-        left in the end goes to what these had no time for. A fit that is under way when
-        the time is up has a tenth of the minutes more, and ends at its next iteration;
-        methods without iterations end by themselves. What looks best is learnt to its
-        end, however long that takes.
+        After so long nothing new is begun, except the best, nor anything that would
+        take longer, extrapolating from fewer rows; each round has its share, and the
+        remaining time goes to candidates that these had no time for. A fit that is
+        running when the time is up gets a tenth of the minutes more, and ends at its
+        next iteration; methods without iterations end by themselves. The best candidate
+        is always learnt to the end.
     max_rows : int, default=200_000
         Maximum number of rows to use, besides the queries.
     journal : str or Path, default=None
@@ -218,8 +218,8 @@ def tune(
         Called with (candidates done, candidates of this round), and while items become
         features with (items done, all items).
     notes : callable, default=None
-        Called before that with a text for people: the best so far, and what is measured
-        now.
+        Called before that with a text to show: the best so far, and the current
+        measurement.
 
     Returns
     -------
@@ -262,7 +262,7 @@ def tune(
         "k": int(k),
         "random_state": random_state,
         "max_rows": max_rows,
-        # What times depend on.
+        # Encode times depend on these.
         "threads": _kernels.num_threads(),
         "instructions": _kernels.active_isa(),
     }
@@ -291,7 +291,7 @@ def tune(
 
 
 def _n_queries(n: int) -> int:
-    """Return how many of n rows choose, and how many others report."""
+    """Return the numbers of validation and of test queries among n rows."""
     many = min(_MOST_QUERIES, max(_MANY_QUERIES, n // _SHARE_OF_MANY))
     return min(many, n // _QUERY_SHARE)
 
@@ -320,8 +320,8 @@ def _check(source: Input, target: Target, minutes: float | None) -> None:
     check_classes(source)
     if source.labels.ndim == 1 and len(set(source.labels.tolist())) == 1:
         raise ArgumentError(
-            f"all labels of {source.source} are the same: {target.quality} tells "
-            "nothing about a single class"
+            f"all labels of {source.source} are the same: {target.quality} "
+            "needs at least two classes"
         )
 
 
@@ -340,7 +340,7 @@ def _candidates(
             raise ArgumentError(f"{method} learns from labels, and there are none")
         if decides_length(method):
             if n_bits:
-                raise ArgumentError(f"{method} decides the length itself")
+                raise ArgumentError(f"{method} chooses the number of bits itself")
         else:
             for length in n_bits or ():
                 make_learner(method, length, seed, {})._check_parameters()

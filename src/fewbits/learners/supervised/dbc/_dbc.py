@@ -62,7 +62,7 @@ class _State(NamedTuple):
 
 
 class DBC(ResumableLearner):
-    """Discriminative codes that hyperplanes can predict.
+    """Learn discriminative codes that hyperplanes can predict.
 
     Labels for every row and bit are chosen so that rows of one class agree and rows of
     different classes do not, unless a linear support vector machine has evidence
@@ -276,7 +276,7 @@ class DBC(ResumableLearner):
     def _states(
         self, Z: Float64Array, objective: Objective, start: Arrays
     ) -> Iterator[tuple[_State, float]]:
-        """Yield what the iterations of algorithm 1 reach, with eq. (1)."""
+        """Yield the states after the iterations of algorithm 1, with eq. (1)."""
         state = _State(*start)
         while True:
             labels = self._update(state, objective)  # line 4, L = 2B - 1 in line 5

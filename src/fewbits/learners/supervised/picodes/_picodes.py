@@ -1,4 +1,4 @@
-"""PiCoDes: bits on which linear classifiers work well, also for classes never seen."""
+"""PiCoDes: bits on which linear classifiers work well, also for novel classes."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -42,12 +42,12 @@ class PiCoDes(PiCoDesLearner):
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
     line_search : bool, default=True
-        Go from the old projector towards the new one as far as is best, exactly; False
-        takes the new one whole or not at all.
+        Take the exact best step from the old projector towards the new one; False takes
+        the new one entirely or not at all.
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
         First projectors: those of ITQ; principal components, randomly rotated where
         there are fewer than bits; random directions; or linear SVMs between random
-        halves of the classes apart.
+        halves of the classes.
     n_components : int, default=None
         Reduce the features to as many principal components first (the paper: 6,415 of
         52,080). They are folded into the encoder, so encoding costs the same.
@@ -87,8 +87,8 @@ class PiCoDes(PiCoDesLearner):
     asks for a zero. As printed in the paper, it asks for a one, and the objective does
     not fall. The bound on eq. (5) is loose, so a new projector or classifier is only
     taken if the objective itself is lower with it. Few whole projectors are: the
-    classifiers are used to the old ones. A part of the way often is better: the line
-    search, which the paper does not have, goes on where whole steps are stuck.
+    classifiers fit the old ones. A partial step often is better: the line search, which
+    the paper does not have, makes progress where whole steps are stuck.
 
     The paper states neither the first projectors nor `lam`, `C` and the number of
     iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early, so rows in

@@ -1,4 +1,4 @@
-"""PiCoDes by gradient descent on a smooth objective, to compare with."""
+"""PiCoDes by gradient descent on a smooth objective, as a baseline."""
 
 from functools import partial
 from typing import Any
@@ -80,7 +80,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Bits of which none is another one, or its opposite, on the training rows; a
         warning is given if they are half of the bits, or fewer.
     n_iter_ : int
-        Epochs that were done.
+        Number of epochs done.
     n_features_in_ : int
 
     Raises
