@@ -26,7 +26,7 @@ def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
     array : ndarray
         Of any dtype but Python objects.
     arrow : bool, default=True
-        Whether to believe Arrow that nobody writes to its memory. That of a polars
+        Whether to trust Arrow that its memory is not written to. That of a polars
         column may be a NumPy array of somebody's.
 
     Returns

@@ -91,5 +91,5 @@ def known_names(names: Iterable[str]) -> str:
     """
     known = list(names)
     more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
-    told = ", ".join(known[:_MANY]) + more
-    return "".join(letter if letter.isprintable() else "?" for letter in told)
+    listed_names = ", ".join(known[:_MANY]) + more
+    return "".join(letter if letter.isprintable() else "?" for letter in listed_names)

@@ -50,7 +50,9 @@ def classify(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option("--input", "-i", help="Read the items from here instead."),
+        typer.Option(
+            "--input", "-i", help="File or folder of items, in place of ITEM."
+        ),
     ] = None,
     decoder: Annotated[
         str | None,
@@ -86,9 +88,9 @@ def classify(
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject out-of-distribution items: the accepted share of them is at "
-            "most this. It is estimated from the code space and by leaving out one "
-            "class at a time on held-out items; the stricter estimate counts. Start "
+            help="Reject out-of-distribution items: accept an estimated share of them "
+            "of at most this, by the stricter of two estimates: from the code space, "
+            "and by leaving out one class at a time on held-out items. Start "
             "with 0.05. Real out-of-distribution items are often accepted several "
             "times as often, so test with some of yours. The radius is printed below "
             "the table, and as 'accepted' with --json."

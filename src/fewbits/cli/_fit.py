@@ -171,7 +171,7 @@ def fit(
         if codebook is not None:
             options["remember"]["codebook"] = str(codebook)
         with (
-            interruptions() as told,
+            interruptions() as caught,
             progress_bar("learning") as progress,
             learning_reports_to(progress),
             place,
@@ -179,8 +179,8 @@ def fit(
             bundle = training.fit_bundle(
                 source, **options, kernel_map=kernel_map, progress=progress
             )
-        if told:
-            stop_early(bundle, output, told[-1], checkpoint)
+        if caught:
+            stop_early(bundle, output, caught[-1], checkpoint)
         bundle.save(output)
     if as_json:
         print_json({"bundle": str(output), **bundle.summary()})

@@ -14,19 +14,19 @@ from fewbits.errors import InterruptedWarning
 @contextmanager
 def interruptions() -> Iterator[list[InterruptedWarning]]:
     """Collect the warnings of interrupted learners instead of showing them."""
-    told: list[InterruptedWarning] = []
+    caught: list[InterruptedWarning] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", InterruptedWarning)
         show_others = warnings.showwarning
 
         def show(message: Any, *where: Any, **more: Any) -> None:
             if isinstance(message, InterruptedWarning):
-                told.append(message)
+                caught.append(message)
             else:
                 show_others(message, *where, **more)
 
         warnings.showwarning = show
-        yield told
+        yield caught
 
 
 @contextmanager
@@ -54,19 +54,19 @@ def _begun(checkpoint: Path) -> bool:
 
 
 def stop_early(
-    bundle: Any, output: Path, told: InterruptedWarning, checkpoint: Path | None
+    bundle: Any, output: Path, caught: InterruptedWarning, checkpoint: Path | None
 ) -> NoReturn:
     """Save a partly learnt bundle unless it replaces a finished one, and exit.
 
     With a checkpoint, which holds the same, the bundle is not saved: it would block the
     same command. If training diverged, resuming would fail again, so it is saved.
     """
-    text = f"interrupted after {told.n_done} of {told.n_planned} iterations"
-    diverged = told.__cause__
+    text = f"interrupted after {caught.n_done} of {caught.n_planned} iterations"
+    diverged = caught.__cause__
     if diverged is not None:
-        text += f": {told}"
+        text += f": {caught}"
     if not (output / "bundle.json").exists() and (checkpoint is None or diverged):
-        known = {**bundle.info, "interrupted": f"after {told.n_done} iterations"}
+        known = {**bundle.info, "interrupted": f"after {caught.n_done} iterations"}
         replace(bundle, info=known).save(output)
         text += f"; {output} holds the encoder learnt so far"
     raise KeyboardInterrupt(text) from diverged

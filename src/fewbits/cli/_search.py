@@ -35,7 +35,9 @@ def search(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option("--input", "-i", help="Read the queries from here instead."),
+        typer.Option(
+            "--input", "-i", help="File or folder of queries, in place of QUERY."
+        ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Results per query.")] = 10,
     rerank: Annotated[

@@ -98,8 +98,8 @@ def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
 
 def check_words(column: Any, what: str, advice: str) -> None:
     """Refuse texts that `told_of_numbers` knows, where texts were asked for."""
-    if told := told_of_numbers(column, are_meant=True):
-        raise ArgumentError(f"{what} holds {told}; {advice}")
+    if found_numbers := told_of_numbers(column, are_meant=True):
+        raise ArgumentError(f"{what} holds {found_numbers}; {advice}")
 
 
 def check_no_vectors(column: Any, what: str) -> None:

@@ -78,6 +78,6 @@ def check_texts(
     """
     if rows := blank_rows(texts):
         first: str | None = texts[rows[0]]
-        told = "has no text" if first is None else "holds a blank text"
+        problem = "has no text" if first is None else "holds a blank text"
         more = f" and {len(rows) - 1:,} more" * (len(rows) > 1)
-        raise ArgumentError(f"{source} {told} in row {rows[0]}{more}; {hint}")
+        raise ArgumentError(f"{source} {problem} in row {rows[0]}{more}; {hint}")

@@ -226,9 +226,9 @@ def _check_numbers(table: Table, places: Sequence[int], source: str) -> None:
     for i in places:
         kind = table.fields[i].type
         if not (is_number(kind) or is_flag(kind)):
-            told = "string" if is_text(kind) else kind
+            shown_kind = "string" if is_text(kind) else kind
             raise ArgumentError(
-                f"column {table.names[i]!r} of {source} holds {told}, not numbers"
+                f"column {table.names[i]!r} of {source} holds {shown_kind}, not numbers"
             )
 
 

@@ -81,10 +81,10 @@ def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
     known = {each: rows for each, rows in able.items() if {*named} <= {*rows[0]}}
     able = known or able
     if len(able) > 1:
-        told = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in able.items())
+        choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in able.items())
         raise ArgumentError(
-            f"{source} may be cut into columns by {told}: name a column that only one "
-            "of these gives (on the command line by --column), or put values that hold "
+            f"{source} may be cut into columns by {choices}: name a column that only "
+            "one of these gives (on the command line by --column), or put values that hold "
             "the other into quotes"
         )
     return next(iter(able), ",")

@@ -60,10 +60,10 @@ def _check_kind(vectors: NDArray[np.uint8], path: Path) -> None:
         return
     if path.suffix.lower() == ".fvecs":
         is_wrong = (np.abs(there.astype(np.int64)) < _SMALL).all()
-        told, right = f"integers such as {there[0]}", ".ivecs"
+        held, right = f"integers such as {there[0]}", ".ivecs"
     else:
         size = np.abs(floats)
         is_wrong = ((size > _USUAL[0]) & (size < _USUAL[1])).all()
-        told, right = f"floats such as {floats[0]:g}", ".fvecs"
+        held, right = f"floats such as {floats[0]:g}", ".fvecs"
     if is_wrong:
-        raise ArtefactError(f"{path} holds {told}; name it {right}")
+        raise ArtefactError(f"{path} holds {held}; name it {right}")

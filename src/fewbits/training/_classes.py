@@ -97,7 +97,7 @@ def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Code
 def _of_several(
     book: Codebook, learner: Any, features: Any, labels: Any, rows: Any
 ) -> dict[str, Any]:
-    """Return what a bundle is told about items of several labels."""
+    """Return the metadata of a bundle for multi-label items."""
     info: dict[str, Any] = {SEVERAL_LABELS: True}
     if len(rows):
         Y = indicator(labels, features, type(learner).__name__)[1][rows].toarray()

@@ -100,17 +100,22 @@ def describe_all() -> list[Description]:
 
 
 def _summary(method: str) -> str:
-    told = parts_of(method).get("loss", {}).get(method) or what_makes(method)
-    return inspect.cleandoc(told.__doc__ or "").partition("\n")[0]
+    documented = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+    return inspect.cleandoc(documented.__doc__ or "").partition("\n")[0]
 
 
 def _settings(method: str) -> Iterator[Setting]:
     own = _documented(what_makes(method))
-    known = {**_of_deep(method), **{n: told for n, told in own.items() if told[0]}}
+    known = {
+        **_of_deep(method),
+        **{n: documented for n, documented in own.items() if documented[0]},
+    }
     for part, kinds in parts_of(method).items():
         for made in reversed(kinds.values()):
             of_part = _documented(made)
-            known |= {f"{part}.{name}": told for name, told in of_part.items()}
+            known |= {
+                f"{part}.{name}": documented for name, documented in of_part.items()
+            }
     for name in parameters_of(method):
         if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
             yield Setting(name, *known.get(name, ("", "")))

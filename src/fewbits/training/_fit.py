@@ -119,8 +119,8 @@ def fit_bundle(
         return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
-    told = plain(decomposed(method, learner.get_params(deep=False)))
-    info: dict[str, Any] = {"method": method, "parameters": told}
+    spelled = plain(decomposed(method, learner.get_params(deep=False)))
+    info: dict[str, Any] = {"method": method, "parameters": spelled}
     if source.names:
         info[FEATURE_NAMES] = list(source.names)
     if kernel_map is not None:

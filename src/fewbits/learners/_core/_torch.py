@@ -16,8 +16,8 @@ def signs(scores: Tensor) -> Tensor:
 
 def lacks_memory(error: RuntimeError) -> bool:
     """Return whether an error is for lack of memory, on host or device."""
-    told = str(error).lower()
-    return any(words in told for words in _NO_MEMORY)
+    message = str(error).lower()
+    return any(words in message for words in _NO_MEMORY)
 
 
 def device_named(name: str) -> torch.device:

@@ -56,5 +56,5 @@ def _one_line(message: str) -> str:
     if "Complex data not supported" in message:
         return "Complex data not supported: X must hold real numbers"
     lines = message.splitlines()
-    told = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
-    return " ".join(" ".join(told).split())
+    kept = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
+    return " ".join(" ".join(kept).split())
