@@ -84,8 +84,8 @@ def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
         choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in able.items())
         raise ArgumentError(
             f"{source} may be cut into columns by {choices}: name a column that only "
-            "one of these gives (on the command line by --column), or put values that hold "
-            "the other into quotes"
+            "one of these gives (on the command line by --column), or put values that "
+            "hold the other into quotes"
         )
     return next(iter(able), ",")
 
