@@ -7,7 +7,8 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-processors coverage native-test packages lint bench docs clean
+.PHONY: demo test test-processors coverage native-test packages lint bench docs pages \
+  clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -47,6 +48,9 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/dev.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+
+pages: $(VENV)/dev.stamp
 	$(BIN)/python -m research pages
 	$(BIN)/python -m experiments.pages
 

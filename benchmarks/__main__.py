@@ -15,6 +15,7 @@ NAMES = (
     "training",
     "fit",
     "onnx",
+    "compare_faiss",
 )
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 

@@ -39,7 +39,7 @@ from fewbits.learners import (
     SparseProjections,
     on_device,
 )
-from fewbits.learners.deep import DeepHash
+from fewbits.learners.deep import DeepHash, NetworkConfig, TrainingConfig
 
 #: Rows, features and bits.
 SIZES = (
@@ -155,8 +155,8 @@ def deep() -> dict[str, Any]:
         learner = DeepHash(
             bits,
             loss="csq",
-            backbone=backbone(),
-            n_iter=n_epochs,
+            network=NetworkConfig(backbone=backbone()),
+            training=TrainingConfig(max_epochs=n_epochs),
             device=device,
             random_state=0,
         )

@@ -4,7 +4,7 @@
 
 Both train a linear head on the same cached features with the same loss, optimiser and
 batches; they run in turn. *ratio* is ours over the peer, in seconds per epoch, without
-the look at codes after each (bound, and mAP on items kept aside; `eval_every` makes
+the look at codes after each (bound, and mAP on held-out items; `eval_every` makes
 it rarer), or with it. What the posterior costs is measured behind a small convolutional
 backbone, too, trained along from pixels, where it also stands beside the paper's
 variants (table 1): in place of the loss, or binary cross-entropy with the centres, or a
@@ -25,10 +25,12 @@ from fewbits.learners.deep import (
     CentreControl,
     Control,
     DeepHash,
+    NetworkConfig,
     PosteriorControl,
+    TrainingConfig,
 )
 from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep.losses import LOSSES, Setting
+from fewbits.learners.deep.losses import LOSSES, LossContext
 
 N, D, CLASSES, BATCH = 2900, 1280, 100, 64
 LENGTHS = (16, 32, 64)
@@ -157,21 +159,20 @@ def ours(
 ) -> float:
     """Return the median seconds of an epoch.
 
-    With items kept aside for `validation` they are fewer that are trained on, so the
+    With items held out for `validation` they are fewer that are trained on, so the
     steps' time is scaled up, and that of the look at codes is added.
     """
     learner = DeepHash(
         bits,
         loss=loss,
         control=control,
-        backbone=module,
-        n_iter=N_EPOCHS,
-        validation=validation,
+        network=NetworkConfig(backbone=module),
+        training=TrainingConfig(max_epochs=N_EPOCHS, validation=validation),
         random_state=0,
     )
     history = learner.fit(X, y).history_[1:]
     steps = np.median([record["seconds"] for record in history]) / (1 - validation)
-    looks = np.median([record["seconds_of_figures"] for record in history])
+    looks = np.median([record["metrics_seconds"] for record in history])
     return float(steps + looks if validation else steps)
 
 
@@ -181,7 +182,7 @@ def plain(X: np.ndarray, y: np.ndarray, loss: str, bits: int) -> float:
     features = (features - features.mean(dim=0)) / features.std(dim=0)
     targets = Targets(classes, None, CLASSES)
     model, criterion = nn.Linear(D, bits), LOSSES[loss]()
-    criterion.start(Setting(bits, targets, seed=0))
+    criterion.start(LossContext(bits, targets, seed=0))
     parameters = [*model.parameters(), *criterion.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=1e-3, fused=True)
     seconds = []

@@ -35,10 +35,10 @@ what lies near a class's code: within 0 bits (section 4.3 of the paper), within 
 introduction), or within a radius at which the share of unknown items is predicted, from
 the code space alone ("predicted"), from known classes, each left out in turn ("hidden
 classes"), or by the more careful of both, the rule of `fewbits classify
---max-false-accept-rate`. The items that play unknown ones are a fifth that nothing was learnt
-from or chosen by; the command has a tenth that its best epoch was chosen by. Beside
-them stands the largest logit of a logistic regression on the features, whose weight of
-errors classifies a fifth of the training items, held out, best; with a threshold of
+--max-false-accept-rate`. The items that stand for unknown ones are a fifth that nothing
+was learnt from or chosen by; the command has a tenth that its best epoch was chosen by.
+Beside them stands the largest logit of a logistic regression on features, whose weight
+of errors classifies a fifth of the training items, held out, best; with a threshold of
 best F1 on 3,000 items of a mixture. So do radii around the centres of OrthoHash, and
 around the signs of the mean scores of classes by PCA and a random rotation; a code of
 the predicted class is always one of a class, and rejects nothing. Means over seeds ±

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from experiments._cells import Cell, Cells
 from experiments._options import Data, Seeds
-from fewbits.learners.deep._surrogate import Picks, Surrogate
+from fewbits.learners.deep._surrogate import ClassTargets, Surrogate
 from fewbits.learners.deep._torch import reproducible
 
 N_BITS, N_NEW = 8, 100
@@ -147,15 +147,17 @@ def learnt(
 
 def task(
     values: NDArray[np.int64], block: int, constant: bool
-) -> tuple[torch.Tensor, Picks]:
+) -> tuple[torch.Tensor, ClassTargets]:
     """Return what a surrogate sees and shall tell, each different sample once."""
     seen, counts = np.unique(values, return_counts=True)
     shares = torch.from_numpy(counts / len(values)).float()
     wanted = torch.from_numpy(block_values(seen, block))
     if constant:
-        return torch.zeros(len(wanted), 1, block), Picks(wanted[:, None], shares[None])
+        return torch.zeros(len(wanted), 1, block), ClassTargets(
+            wanted[:, None], shares[None]
+        )
     weights = len(seen) * shares[:, None]  # the loss is a mean over what is seen
-    return scores(seen, block), Picks(wanted[..., None], weights)
+    return scores(seen, block), ClassTargets(wanted[..., None], weights)
 
 
 def scores(values: NDArray[np.int64], block: int) -> torch.Tensor:

@@ -31,6 +31,7 @@ from experiments.llc import CODEBOOK_EPOCHS, N_ITER, possible
 from fewbits import backbones
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import LLC
+from research.common.settings import configured
 
 LENGTHS = (16, 32, 64)
 #: Whose codebook both get, and how it is made.
@@ -137,24 +138,25 @@ def learners(
     """Return an untrained learner for each modality."""
     if method == PREDICTED:
         return {name: PredictedClass() for name in sides}
-    options: dict[str, Any] = {"n_iter": N_ITER, "codebook_epochs": CODEBOOK_EPOCHS}
+    options: dict[str, Any] = {"max_epochs": N_ITER, "codebook_epochs": CODEBOOK_EPOCHS}
     options |= {"validation": 0, "bias": False}
     if method == APART:
         return {
-            name: LLC(bits, random_state=seed + 1000 * i, **options)
+            name: configured(LLC, bits, random_state=seed + 1000 * i, **options)
             for i, name in enumerate(sides)
         }
     giver, kind = SHARED[method]
-    first = LLC(
+    first = configured(
+        LLC,
         bits,
         codebook=kind,
         codebook_epochs=CODEBOOK_EPOCHS,
-        n_iter=1,
+        max_epochs=1,
         bias=False,
         random_state=seed,
     ).fit(sides[giver].learn, sides[giver].learn_labels)
     shared = {"codebook": first.codebook_, "random_state": seed}
-    return {name: LLC(**shared, **options) for name in sides}
+    return {name: configured(LLC, **shared, **options) for name in sides}
 
 
 def directions(sides: dict[str, Side], items: dict[str, Any], metric: str) -> Cell:

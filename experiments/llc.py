@@ -49,6 +49,7 @@ from fewbits.learners.deep.centres import (
     separated_centres,
 )
 from fewbits.learners.deep.losses import OrthoHash
+from research.common.settings import configured
 
 #: Codebooks of table 1, and ways to get one for less.
 CODEBOOKS: dict[str, dict[str, Any]] = {
@@ -58,7 +59,10 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "CCA": {"codebook": "cca"},
     "LLC from SVD": {"codebook": "learnt", "init": "svd", "codebook_epochs": 15},
     "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
-    "LLC, published rate": {"codebook": "learnt", "codebook_rate": 1e-3},
+    "LLC, published rate": {
+        "codebook": "learnt",
+        "codebook_rate": 1e-3,
+    },
     "predictable": {"codebook": "predictable"},
     "LLC with a bias": {"codebook": "learnt", "bias": True},
 }
@@ -131,7 +135,7 @@ def figures(
     if method in BESIDE:
         encoder, book = beside(problem, method, bits, seed)
         return decoded(encoder, book, problem, bits)
-    learner = LLC(bits, **options_of(data, problem, bits, method, seed))
+    learner = configured(LLC, bits, **options_of(data, problem, bits, method, seed))
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*have the code of another class")
@@ -148,7 +152,7 @@ def figures(
         budgets = (*BUDGETS, *MORE_BUDGETS)
         found |= decoded(learner.encoder_, book, problem, bits, budgets)
         return found | classified(learner, problem)
-    lengths = [*learner.lengths, bits]
+    lengths = [*learner.codebook_training.nested_bits, bits]
     whole = learner.encoder_, learner.codebook_of_classes(), problem
     return found | {f"at {m}": decoded(*whole, m) for m in lengths}
 
@@ -157,7 +161,7 @@ def options_of(
     data: str, problem: ClassProblem, bits: int, method: str, seed: int
 ) -> dict[str, Any]:
     """Return the settings of a method."""
-    options: dict[str, Any] = {"n_iter": N_ITER, "random_state": seed, **PAPER}
+    options: dict[str, Any] = {"max_epochs": N_ITER, "random_state": seed, **PAPER}
     options["codebook_epochs"] = CODEBOOK_EPOCHS
     if method == CHEAP:
         return options | {"codebook": cheap_codebook(problem, bits, seed)}
@@ -167,7 +171,7 @@ def options_of(
         return options | {"codebook": codebook_as_it_is(problem, bits, method)}
     if method == "LLC, nested":
         usual = 2 * (problem.n_classes - 1).bit_length()
-        return options | {"lengths": [usual + more for more in MORE_BITS[:-1]]}
+        return options | {"nested_bits": [usual + more for more in MORE_BITS[:-1]]}
     return options | CODEBOOKS[method]
 
 
@@ -179,8 +183,8 @@ def cheap_codebook(problem: ClassProblem, bits: int, seed: int) -> NDArray[Any]:
     part = problem.train[np.concatenate(kept)]
     n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
     X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
-    options = {"codebook_epochs": CODEBOOK_EPOCHS, "n_iter": 1, **PAPER}
-    small = LLC(bits, random_state=seed, **options)
+    options = {"codebook_epochs": CODEBOOK_EPOCHS, "max_epochs": 1, **PAPER}
+    small = configured(LLC, bits, random_state=seed, **options)
     codebook: NDArray[Any] = small.fit(X, problem.y[part]).codebook_
     return codebook
 
@@ -217,7 +221,8 @@ def beside(
     if method == "OrthoHash":
         centres = separated_centres(problem.n_classes, bits, random_state=seed)
         loss = OrthoHash(centres)
-        hashing = DeepHash(bits, loss=loss, n_iter=N_ITER, random_state=seed)
+        options = {"loss": loss, "max_epochs": N_ITER, "random_state": seed}
+        hashing = configured(DeepHash, bits, **options)
         encoder = hashing.fit(X, y).encoder_
     else:
         encoder = ITQ(bits, n_iter=0, random_state=seed).fit(X).encoder_

@@ -51,6 +51,7 @@ from fewbits.ood import (
     leave_one_class_out_rates,
     predicted_region,
 )
+from research.common.settings import configured
 
 FOREIGN = ("background", "held-out classes")
 LENGTHS = (10, 14, 20, 32, 64)
@@ -117,10 +118,11 @@ class Problem:
 
     def figures(self, n_bits: int) -> Cell:
         """Learn codes; accept by them, and by scores."""
-        learner = LLC(
+        learner = configured(
+            LLC,
             n_bits,
             codebook_epochs=CODEBOOK_EPOCHS,
-            n_iter=N_ITER,
+            max_epochs=N_ITER,
             bias=False,
             random_state=self.seed,
         ).fit(self.X[self.learn], self.y[self.learn])

@@ -49,8 +49,9 @@ from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses import Loss, Setting
+from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
+from research.common.settings import configured, with_settings
 
 LENGTHS = (8, 10, 16, 32, 48, 64)
 BOOKS = ("LLC", "LLC with a bias", "LLC from SVD", "SVD", "random", "predictable")
@@ -73,8 +74,8 @@ REGULARISERS = (0.1, 0.3, 1.0, 3.0, 10.0)
 class RealValued(Loss):
     """Classify by the scores themselves: what GreedyHash is without the sign."""
 
-    def start(self, setting: Setting) -> None:
-        self.layer = linear_classifier(setting)
+    def start(self, context: LossContext) -> None:
+        self.layer = linear_classifier(context)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return class_loss(self.layer(scores), batch)
@@ -229,9 +230,9 @@ def unseen_figures(
     """Train for a number of epochs, and let items held out rank."""
     problem = choice_problem(data, seed, N_SEEDS[""])
     learner = make(method, bits, seed, rate, epochs)
-    learner.set_params(validation=0.1)
+    with_settings(learner, validation=0.1)
     if method == REAL:  # keeps the last epoch: the best would be that of its signs
-        learner.set_params(eval_every=0)
+        with_settings(learner, eval_every=0)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     if data in NEW_BASE:
         sides = halves_aside(learner, problem)
@@ -296,14 +297,16 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
     With `epochs` it trains on all items for so long, without them as long as any, with
     a tenth of the items held out.
     """
-    shared: dict[str, Any] = {"n_iter": epochs or N_ITER, "random_state": seed}
+    shared: dict[str, Any] = {"max_epochs": epochs or N_ITER, "random_state": seed}
     if epochs:
         shared["validation"] = 0
     if method in BOOKS:
         options = {"codebook_epochs": CODEBOOK_EPOCHS, **PAPER, **CODEBOOKS[method]}
-        return LLC(bits, learning_rate=value, **shared, **options)
+        return configured(LLC, bits, learning_rate=value, **shared, **options)
     if method == REAL:
-        return DeepHash(bits, loss=RealValued(), learning_rate=value, **shared)
+        return configured(
+            DeepHash, bits, loss=RealValued(), learning_rate=value, **shared
+        )
     if method == "CCA-ITQ":
         return CCAITQ(bits, reg=value, random_state=seed)
     if method in SHALLOW:

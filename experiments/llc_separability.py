@@ -31,6 +31,7 @@ from fewbits.evaluation import decoding_accuracy
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
+from research.common.settings import configured
 
 WIDTHS = (256, 128)
 N_ITER, CODEBOOK_EPOCHS = 50, 50
@@ -51,9 +52,6 @@ class Classifier(DeepHash):
 
 class PhaseOne(Classifier):
     """Phase 1 of LLC by itself: with the same seed its network and codebook."""
-
-    def _network(self, *sizes: Any, **options: Any) -> Any:
-        return super()._network(*sizes, **options, bias=False)
 
     def codebook_of_classes(self) -> Codebook:
         codes = unique(self.classifier_).codes
@@ -84,13 +82,14 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
     X = StandardScaler().fit(problem.X[problem.train]).transform(problem.X)
     problem = ClassProblem(X, problem.y, problem.train, problem.test)
     # What is trained of a network learns as fast as the head, whatever it knows.
-    options = {"n_iter": N_ITER, "backbone_rate": 1.0, "random_state": seed}
+    options = {"max_epochs": N_ITER, "backbone_rate": 1.0, "random_state": seed}
     code = {"bias": False, **options}  # as in the paper
     new = {"backbone": network(X, seed), "codebook_epochs": CODEBOOK_EPOCHS}
-    whole = learn(LLC(bits, **new, **code), problem)
+    whole = learn(configured(LLC, bits, **new, **code), problem)
     book = whole.codebook_of_classes()
     plain = network(X, seed)
-    classes = Classifier(
+    classes = configured(
+        Classifier,
         problem.n_classes,
         loss=ClassLoss(),
         backbone=plain,
@@ -105,7 +104,8 @@ def figures(problem: ClassProblem, bits: int, seed: int) -> Cell:
         "linear on the classifier's features": linear_on(classifier, problem),
     }
     for name, n_layers in TRAINED.items():
-        learner = LLC(
+        learner = configured(
+            LLC,
             codebook=whole.codebook_,
             backbone=deepcopy(plain),
             trainable=n_layers,
@@ -135,13 +135,19 @@ def learn(learner: Any, problem: ClassProblem) -> Any:
 def phases(problem: ClassProblem, bits: int, seed: int) -> Cell:
     """Return the accuracies after phase 1 and after phase 2, with a linear head."""
     both = {
-        "1": PhaseOne(
-            bits, loss=PhaseOneLoss(), n_iter=CODEBOOK_EPOCHS, random_state=seed
+        "1": configured(
+            PhaseOne,
+            bits,
+            loss=PhaseOneLoss(),
+            max_epochs=CODEBOOK_EPOCHS,
+            bias=False,
+            random_state=seed,
         ),
-        "2": LLC(
+        "2": configured(
+            LLC,
             bits,
             codebook_epochs=CODEBOOK_EPOCHS,
-            n_iter=N_ITER,
+            max_epochs=N_ITER,
             bias=False,
             random_state=seed,
         ),

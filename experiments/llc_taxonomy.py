@@ -33,6 +33,7 @@ from fewbits.analysis.taxonomy import (
 )
 from fewbits.classify import Codebook
 from fewbits.learners.deep import LLC
+from research.common.settings import configured
 
 CODEBOOKS: dict[str, dict[str, Any]] = {
     "learnt": {},
@@ -120,10 +121,11 @@ def codebook(problem: ClassProblem, bits: int, method: str, seed: int) -> Codebo
     """Return the codes of the classes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
-    learner = LLC(
+    learner = configured(
+        LLC,
         bits,
         codebook_epochs=CODEBOOK_EPOCHS,
-        n_iter=N_ITER,
+        max_epochs=N_ITER,
         bias=False,
         random_state=seed,
         **CODEBOOKS[method],

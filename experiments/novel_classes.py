@@ -42,6 +42,7 @@ from experiments._options import Bits, Data, Only, Seeds, wanted
 from experiments._preparation import prepared
 from fewbits.evaluation import knn_accuracy, svm_accuracy
 from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
+from research.common.settings import configured
 
 N_LEARN = 30  # items of a known class, at most
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
@@ -229,7 +230,10 @@ def ablations(both: dict[str, Any]) -> dict[str, Learner]:
         "PiCoDes, random start": PiCoDes(**both, init="random"),
         "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
         "relaxed PiCoDes": RelaxedPiCoDes(**both),
-        **{name: RelaxedPiCoDes(**both, **rest) for name, rest in RELAXED.items()},
+        **{
+            name: configured(RelaxedPiCoDes, **both, **rest)
+            for name, rest in RELAXED.items()
+        },
         "balanced PiCoDes": PiCoDes(**both, class_weight="balanced"),
     }
 

@@ -48,6 +48,7 @@ from fewbits.learners import ITQ
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
+from research.common.settings import configured
 
 Scores = NDArray[np.float32]
 
@@ -180,7 +181,9 @@ def codebook_of_classifier(
 ) -> NDArray[Any]:
     """Return the codebook that LLC makes of what a classifying network has learnt."""
     problem = load_images(data, seed)
-    learner = LLC(bits, n_iter=1, random_state=seed, **PAPER, **CODEBOOKS[method])
+    learner = configured(
+        LLC, bits, max_epochs=1, random_state=seed, **PAPER, **CODEBOOKS[method]
+    )
     features = classifying_features(data, size, seed)
     learner.fit(features, problem.labels[problem.train])
     codebook: NDArray[Any] = learner.codebook_
@@ -241,14 +244,14 @@ def every_decoder(learner: LLC, features: Scores, truth: NDArray[Any]) -> Cell:
     return decoded(learner.encoder_, book, problem, learner.encoder_.n_bits)
 
 
-def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHash | LLC:
+def make(size: Size, bits: int, method: str, control: str, seed: int) -> Any:
     """Return an untrained learner with a network that depends on the seed only."""
     with reproducible(seed):
         network = resnet(size.blocks, size.width)
     options: dict[str, Any] = {
         "backbone": network,
         "backbone_rate": 1.0,
-        "n_iter": size.n_iter,
+        "max_epochs": size.n_iter,
         "batch_size": size.batch_size,
         "learning_rate": RATE,
         "weight_decay": DECAY,
@@ -257,12 +260,12 @@ def make(size: Size, bits: int, method: str, control: str, seed: int) -> DeepHas
     }
     if method in CODEBOOKS:
         options["codebook_epochs"] = size.codebook_epochs
-        return LLC(bits, **(options | PAPER | codebook_of(method, size)))
+        return configured(LLC, bits, **(options | PAPER | codebook_of(method, size)))
     loss = RealValued() if method == REAL else method
     if method == REAL:  # what would choose an epoch ranks by signs
         options["eval_every"] = 0
     beside = CONTROLS[control](weight=WEIGHT) if control else None
-    return DeepHash(bits, loss=loss, control=beside, **options)
+    return configured(DeepHash, bits, loss=loss, control=beside, **options)
 
 
 def codebook_of(method: str, size: Size) -> dict[str, Any]:

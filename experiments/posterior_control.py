@@ -36,6 +36,7 @@ from fewbits.evaluation import knn_accuracy, mean_average_precision, same_label
 from fewbits.learners.deep import CentreControl, DeepHash, PosteriorControl
 from fewbits.learners.deep._trainer import smooth
 from fewbits.learners.deep.losses import LOSSES, Loss
+from research.common.settings import configured, with_settings
 
 #: Whose items have several labels, for one of which nobody can vote.
 SEVERAL = ("icd10-words",)
@@ -239,7 +240,7 @@ def figures(
     chosen = settings(data, head, method, control)
     epochs, aside = best_epoch(data, head, bits, method, control)
     learner = make(method, control, chosen, head, bits, seed)
-    learner.set_params(n_iter=epochs, validation=0)
+    with_settings(learner, max_epochs=epochs, validation=0)
     start = time.perf_counter()
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     seconds = time.perf_counter() - start
@@ -349,7 +350,8 @@ def unseen_figures(
     """Train for a number of epochs, and let items held out rank one another."""
     chosen = settings(data, head, method, control)
     problem = choice_problem(data, seed, max(N_SEEDS.values()))
-    learner = make(method, control, chosen, head, bits, seed).set_params(n_iter=epochs)
+    learner = make(method, control, chosen, head, bits, seed)
+    with_settings(learner, max_epochs=epochs)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     return {**chosen._asdict(), "unseen": unseen(learner, problem)}
 
@@ -421,15 +423,17 @@ def make(
     made = None if beside is None else beside(weight=chosen.weight)
     if loss in ALONE:  # the loss is not computed, but there must be one
         loss, made = "csq", ALONE[loss](mode="replace")
-    return DeepHash(
+    learner: DeepHash = configured(
+        DeepHash,
         bits,
         loss=loss_of(loss, chosen.variant),
         control=made,
         **HEADS[head],
-        n_iter=N_ITER,
+        max_epochs=N_ITER,
         learning_rate=chosen.rate,
         random_state=seed,
     )
+    return learner
 
 
 def loss_of(loss: str, variant: str) -> Loss:
@@ -517,7 +521,7 @@ def aside(data: str, head: str, loss: str, control: str, tried: Settings) -> flo
         problem = choice_problem(data, CHOSEN_SEED, max(N_SEEDS.values()))
         learner = make(loss, control, tried, head, CHOSEN_BITS, CHOSEN_SEED)
         if data in NEW_BASE:
-            learner.set_params(n_iter=USUAL_EPOCHS)
+            with_settings(learner, max_epochs=USUAL_EPOCHS)
         learner.fit(problem.X[problem.train], problem.labels[problem.train])
         if data in NEW_BASE:
             return {"map": unseen(learner, problem)}

@@ -19,6 +19,7 @@ from experiments._options import Data
 from experiments.posterior_control import Settings, best_epoch, make, settings
 from fewbits.analysis.bits import map_codes
 from fewbits.analysis.bounds import code_bound
+from research.common.settings import with_settings
 
 #: The paper's, and the control alone.
 DRAWN = [(m, c) for m in ("hashnet", "dbdh") for c in ("", "D")] + [("D alone", "")]
@@ -58,7 +59,7 @@ def figures(data: str, method: str, control: str) -> Cell:
     problem = load_problem(data, SEED)
     chosen = Settings.of(trained)
     learner = make(method, control, chosen, "linear", N_BITS, SEED)
-    learner.set_params(n_iter=trained["epochs"], validation=0)
+    with_settings(learner, max_epochs=trained["epochs"], validation=0)
     learner.fit(problem.X[problem.train], problem.labels[problem.train])
     classes = np.unique(problem.labels[problem.train])[:MOST_CLASSES]
     base = problem.base[np.isin(problem.labels[problem.base], classes)]

@@ -44,6 +44,7 @@ from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
 from fewbits.training import evaluate_bundle, fit_bundle
+from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -165,7 +166,9 @@ def names_of(y):
 
 def deep(y):
     learners = pytest.importorskip("fewbits.learners.deep")
-    return learners.DeepHash(n_bits=4, n_iter=1, validation=0, random_state=0).fit(X, y)
+    return made(
+        learners.DeepHash, n_bits=4, max_epochs=1, validation=0, random_state=0
+    ).fit(X, y)
 
 
 def fitted(learner):

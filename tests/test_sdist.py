@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 SOURCES = {"src": ("*.py", "*.pyi", "py.typed"), "native": ("*.[ch]pp",)}
 #: Tests of what is measured and written about it, which is not published as source.
 LABORATORY = ("tests/experiments/", "tests/research/")
-PROSE = {"tests/test_docs.py", "tests/test_readme.py"}
+PROSE = {"tests/_pages.py", "tests/test_pages.py"}
 
 
 @pytest.fixture(scope="module")

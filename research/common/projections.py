@@ -19,6 +19,7 @@ from fewbits.learners import (
     SparseProjections,
     SpectralHashing,
 )
+from research.common.settings import configured
 
 DENSITIES = (0.001, 0.01, 0.05, 0.1, 0.15, 0.3, 1.0)
 #: The paper does 50 iterations; codes as long as large features get fewer.
@@ -65,12 +66,14 @@ def named(density: float) -> str:
 
 def _plain(learner: Callable[..., Learner], **parameters: object) -> Make:
     """Return what makes a learner whose number of iterations is its own affair."""
-    return lambda n_bits, seed, _: learner(n_bits, random_state=seed, **parameters)
+    return lambda n_bits, seed, _: configured(
+        learner, n_bits, random_state=seed, **parameters
+    )
 
 
 def _iterated(learner: Callable[..., Learner], **parameters: object) -> Make:
-    return lambda n_bits, seed, n_iter: learner(
-        n_bits, random_state=seed, n_iter=n_iter, **parameters
+    return lambda n_bits, seed, n_iter: configured(
+        learner, n_bits, random_state=seed, n_iter=n_iter, **parameters
     )
 
 
@@ -81,7 +84,7 @@ METHODS: dict[str, Make] = {
     "ITQ": _iterated(ITQ),
     **{named(density): _sparse(density=density) for density in DENSITIES},
     **{
-        name: _sparse(solver="iterative", step=name.rpartition(" ")[2])
+        name: _sparse(solver__kind="iterative", solver__step=name.rpartition(" ")[2])
         for name in ITERATIVE
     },
     **{name: _sparse(density=0.1, beta=beta) for name, beta in BETAS.items()},

@@ -205,7 +205,7 @@ def test_a_path_below_a_file(bundle, tmp_path):
 
 @pytest.mark.parametrize(
     "ask",
-    ["encode", "search", "answers", "with_items", "classify", "search_by_example"],
+    ["encode", "search", "search_records", "with_items", "classify", "search_by_example"],
 )
 @pytest.mark.parametrize("one", ["broken leg", Path("leg.jpg")])
 def test_one_string_is_no_list_of_letters(bundle, ask, one):
@@ -223,7 +223,7 @@ def test_one_counterexample_is_no_list_of_letters(bundle):
 @pytest.mark.parametrize("form", [None, "float32", "int8"])
 def test_hits_tell_what_their_distance_is(bundle, form):
     kept = bundle.with_items(X, keep_vectors=form)
-    (plain,), (again,) = (kept.answers(X[:1], 5, rerank=on) for on in (False, True))
+    (plain,), (again,) = (kept.search_records(X[:1], 5, rerank=on) for on in (False, True))
     assert all(set(hit) == {"id", "distance", "columns"} for hit in plain)
     assert [hit["distance"] for hit in plain] == kept.search(X[:1], 5).distances[
         0

@@ -348,7 +348,7 @@ def in_three_numbers(bundle):
 
 def test_another_modality_finds_the_items_of_this_one(bundle):
     asking = in_three_numbers(bundle).with_collection_of(bundle)
-    found = asking.answers(np.array([[1, -1, -1], [-1, -1, 1]]), 4)
+    found = asking.search_records(np.array([[1, -1, -1], [-1, -1, 1]]), 4)
     assert [{hit["columns"]["label"] for hit in hits} for hits in found] == [
         {"bee"},
         {"cat"},

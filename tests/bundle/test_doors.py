@@ -76,7 +76,7 @@ DOORS = {
     "with_items": lambda items: FULL.with_items(items).collection.codes.tolist(),
     "search": lambda items: FULL.search(items).ids.tolist(),
     "search_reranked": lambda items: FULL.search_reranked(items).ids.tolist(),
-    "answers": lambda items: ids(FULL.answers(items)),
+    "search_records": lambda items: ids(FULL.search_records(items)),
     "search_by_example": lambda items: FULL.search_by_example(
         items, FAR
     ).scores.tolist(),
@@ -384,7 +384,7 @@ def text_doors():
         "with_items": lambda items: bundle.with_items(items).collection.codes.tolist(),
         "search": lambda items: bundle.search(items).ids.tolist(),
         "search_reranked": lambda items: bundle.search_reranked(items).ids.tolist(),
-        "answers": lambda items: ids(bundle.search_records(items)),
+        "search_records": lambda items: ids(bundle.search_records(items)),
         "search_by_example": lambda items: bundle.search_by_example(
             items, other
         ).scores.tolist(),

@@ -33,7 +33,7 @@ def test_a_loaded_bundle_gives_the_same_distances(built, tmp_path):
     )
     np.testing.assert_array_equal(before.ids, after.ids)
     np.testing.assert_array_equal(before.distances, after.distances)
-    assert built["int8"].answers(QUERIES, K, rerank=True) == loaded.search_records(
+    assert built["int8"].search_records(QUERIES, K, rerank=True) == loaded.search_records(
         QUERIES, K, rerank=True
     )
     stored = loaded.collection.vectors

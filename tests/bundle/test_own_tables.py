@@ -224,7 +224,7 @@ def test_a_filter_equals_filtering_by_hand(filtered, condition, allowed, as_mask
     missing = None if own.dtype == object else -1
     named = [[missing if r < 0 else own[r] for r in row] for row in expected.tolist()]
     assert filtered.search(MANY[:3], k, **options).ids.tolist() == named
-    hits = filtered.answers(MANY[:3], k, rerank=False, **options)
+    hits = filtered.search_records(MANY[:3], k, rerank=False, **options)
     assert [[hit["id"] for hit in row] for row in hits] == [
         [each for each in row if each != missing] for row in named
     ]

@@ -20,7 +20,8 @@ NAMES = np.array(["ant", "bee", "cat", "dog"])
 rng = np.random.default_rng(0)
 y = np.repeat(np.arange(4), 25)
 X = (np.eye(4, 8)[y] * 8 + rng.normal(size=(100, 8))).astype(np.float32)
-SETTINGS = ["--set", "n_iter=20", "--set", "learning_rate=0.02"]
+SETTINGS = ["--set", "training.max_epochs=20"]
+SETTINGS += ["--set", "training.learning_rate=0.02"]
 
 
 def run(*arguments, code=0):
@@ -112,7 +113,8 @@ def test_out_of_distribution_items_are_of_no_class(tmp_path):
 
 def test_without_items_kept_aside(folder, tmp_path):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
-    few = ["--set", "n_iter=1", "--set", "codebook_epochs=1", "--set", "validation=0"]
+    few = ["--set", "training.max_epochs=1", "--set", "training.validation=0"]
+    few += ["--set", "codebook_training.max_epochs=1"]
     run("fit", *table, "-m", "llc", "-o", tmp_path / "b", *few)
     question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
     assert "classes" not in json.loads(run(*question, "--json").splitlines()[0])
@@ -263,7 +265,7 @@ def test_several_labels(tmp_path):
 
 def test_changed_codes_are_told(folder, tmp_path):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
-    few = ["--set", "n_iter=1", "--set", "codebook=svd", "-b", 2]
+    few = ["--set", "training.max_epochs=1", "--set", "codebook=svd", "-b", 2]
     told = run("fit", *table, "-m", "llc", "-o", tmp_path / "b", *few)
     found = json.loads(run("inspect", tmp_path / "b", "--json"))["repaired_classes"]
     assert (f"the codes of {found} class" in told) == (found > 0)
@@ -368,7 +370,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ),
         (["fit", "t.parquet", *VECTORS, *LLC[:-1], "x"], "x is no bundle"),
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
-        ([*CSQ, "quantization=1"], "it has n_bits, control, hidden, dropout, standard"),
+        (
+            [*CSQ, "quantization=1"],
+            "it has n_bits, control, network.hidden, network",
+        ),
         (
             ["fit", "t.parquet", "--column", "vector", "--labels", "one", *CSQ[2:6]],
             "csq needs at least 2 classes, and all labels of t.parquet are the same",

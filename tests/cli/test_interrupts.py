@@ -15,7 +15,7 @@ from fewbits.cli import app
 from fewbits.cli._interrupts import telling_what_is_left
 
 FIT = ["fit", "x.npy", "-b", "16", "-o", "b"]
-CSQ = ["-m", "csq", "--labels", "y.npy", "--set", "n_iter=4"]
+CSQ = ["-m", "csq", "--labels", "y.npy", "--set", "training.max_epochs=4"]
 
 
 @pytest.fixture

@@ -127,7 +127,10 @@ def test_a_deep_choice_is_fitted_as_it_was_tuned(folder):
     few = ["--rows", 120, "--bytes", 2]
     run("tune", *given, "--quality", "accuracy", *few, "-o", "t.json")
     chosen = json.loads((folder / "t.json").read_text())
-    chosen["parameters"] = {**VARIANTS["csq"]["predictable centres"], "hidden": [8]}
+    chosen["parameters"] = {
+        **VARIANTS["csq"]["predictable centres"],
+        "network.hidden": [8],
+    }
     (folder / "t.json").write_text(json.dumps(chosen))
     run("fit", *given[:5], "--config", "t.json", "-o", "b")
     kept = json.loads(run("inspect", "b", "--json"))

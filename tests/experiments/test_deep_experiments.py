@@ -30,6 +30,7 @@ from experiments._llc_problems import ClassProblem
 from fewbits.datasets import Dataset, available
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep._trainer import smooth
+from tests.learners._made import made
 
 
 @pytest.fixture(autouse=True)
@@ -286,7 +287,8 @@ def test_all_items_are_trained_on_for_the_best_number_of_epochs(monkeypatch, res
     assert found["epochs"] == 1 + np.argmax(means)
     assert found["held_out"] == pytest.approx(max(means))
     again = posterior_control.make("csq", "", chosen, "linear", 8, 0)
-    again.set_params(n_iter=found["epochs"], validation=0).fit(X[train], y[train])
+    again.set_params(training__max_epochs=found["epochs"], training__validation=0)
+    again.fit(X[train], y[train])
     assert posterior_control.quality(again, problem)["map"] == found["map"]
 
 
@@ -531,10 +533,10 @@ def test_phase_one_is_that_of_both():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(12), 20)
     X = (rng.normal(size=(240, 10)) * 2 + 4 * np.eye(12, 10)[y]).astype(np.float32)
-    options = {"n_iter": 5, "random_state": 0}
+    options = {"max_epochs": 5, "bias": False, "random_state": 0}
     loss = llc_separability.PhaseOneLoss()
-    one = llc_separability.PhaseOne(5, loss=loss, **options).fit(X, y)
-    both = LLC(5, codebook_epochs=5, bias=False, **options).fit(X, y)
+    one = made(llc_separability.PhaseOne, 5, loss=loss, **options).fit(X, y)
+    both = made(LLC, 5, codebook_epochs=5, **options).fit(X, y)
     assert both.n_repaired_ > 0
     book = one.codebook_of_classes()
     assert (book.codes == both.codebook_of_classes().codes).all()
@@ -641,7 +643,7 @@ def test_unseen_items_rank_one_another():
     learner = posterior_control.make(
         "csq", "", posterior_control.Settings("", None, 1e-2), "linear with decay", 8, 0
     )
-    learner.set_params(n_iter=20, validation=0.5).fit(X, y)
+    learner.set_params(training__max_epochs=20, training__validation=0.5).fit(X, y)
     train = np.arange(8, 32)  # what comes before is never trained on
     nothing, other = np.full((8, 6), np.nan, np.float32), np.zeros(8, int)
     all_X, all_y = np.concatenate([nothing, X]), np.concatenate([other, y])

@@ -107,9 +107,10 @@ def test_what_is_best_aside_is_taken(short, results, write_cells, monkeypatch):
 
 def test_all_items_are_trained_on_in_the_end():
     chosen = llc_retrieval.make("LLC", 8, 0, 3e-3, 8)
-    assert (chosen.n_iter, chosen.validation) == (8, 0)
+    assert (chosen.training.max_epochs, chosen.training.validation) == (8, 0)
     tried = llc_retrieval.make("LLC", 8, 0, 3e-3)
-    assert (tried.n_iter, tried.validation) == (llc_retrieval.N_ITER, 0.1)
+    assert tried.training.max_epochs == llc_retrieval.N_ITER
+    assert tried.training.validation == 0.1
 
 
 def test_losses_are_not_trained_twice(short, results, write_cells, monkeypatch):

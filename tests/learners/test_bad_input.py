@@ -22,6 +22,7 @@ from fewbits.learners import (
     Thresholding,
 )
 from tests.learners._learners import LEARNERS, every_learner
+from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*ignores the code",
@@ -262,11 +263,11 @@ def test_rows_times_bits_do_not_overflow():
         (SparseProjections(n_nonzero=0), "n_nonzero must be an integer, 1 or more"),
         (SparseProjections(2, n_nonzero=13), "exceeds the 12 weights"),
         (
-            SparseProjections(solver="x"),
-            "solver must be one of 'one-step', 'iterative'",
+            made(SparseProjections, kind="x"),
+            "solver.kind must be one of 'one-step', 'iterative'",
         ),
-        (SparseProjections(step=1), "step must be one of"),
-        (SparseProjections(inner_start="x"), "inner_start must be one of"),
+        (made(SparseProjections, step=1), "solver.step must be one of"),
+        (made(SparseProjections, start="x"), "solver.start must be one of"),
         (SparseProjections(beta=0), "beta must be a number above 0, got 0"),
         (SparseProjections(beta=np.inf), "beta must be finite"),
         (SparseProjections(n_iter=0), "n_iter must be an integer, 1 to 1000000"),
@@ -275,7 +276,7 @@ def test_rows_times_bits_do_not_overflow():
         (NeighbourCodes(nested_bits=np.array(3)), "nested_bits must be a sequence"),
         (ITQ(checkpoint=""), "checkpoint must be a path or None, got an empty one"),
         (ITQ(random_state=True), "random_state must be an integer"),
-        (SparseProjections(n_inner=0), "n_inner must be an integer, 1 or more"),
+        (SparseProjections(solver=ITQ()), "solver must be a SparseSolver or None"),
         (BilinearProjections(learn="no"), "learn must be True or False, got 'no'"),
         (BilinearProjections(n_iter=0), "n_iter must be an integer, 1 to"),
         (ITQ(verbose="no"), "verbose must be True, False or a level, got 'no'"),
@@ -312,8 +313,8 @@ def test_random_state(learner, seed):
     "learner",
     [
         BRE(n_train=20, random_state=0),
-        NeighbourCodes(n_rows=20, random_state=0),
-        FastNeighbourCodes(n_rows=20, random_state=0),
+        made(NeighbourCodes, n_rows=20, random_state=0),
+        made(FastNeighbourCodes, n_rows=20, random_state=0),
     ],
 )
 def test_rows_that_vary_where_none_is_drawn(learner):

@@ -27,6 +27,7 @@ from fewbits.learners import (
 from fewbits.learners._core import _checkpoint, _resumable
 from fewbits.learners.neighbours import _training
 from fewbits.learners.unsupervised import _itq
+from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
@@ -40,11 +41,12 @@ resumable = pytest.mark.parametrize(
         ITQ(12, n_iter=N_ITER, random_state=0),
         CCAITQ(6, n_iter=N_ITER, random_state=0),
         SparseProjections(6, density=0.5, n_iter=N_ITER, random_state=0),
-        SparseProjections(
+        made(
+            SparseProjections,
             12,
             density=0.5,
-            solver="iterative",
-            inner_start="previous",
+            kind="iterative",
+            start="previous",
             n_iter=N_ITER,
             random_state=0,
         ),
@@ -54,7 +56,7 @@ resumable = pytest.mark.parametrize(
         BilinearProjections(6, n_iter=N_ITER, random_state=0),
         NeighbourCodes(6, nested_bits=(3,), n_iter=N_ITER, random_state=0),
         NeighbourCodes(4, density=0.5, n_iter=N_ITER, random_state=0),
-        FastNeighbourCodes(12, validation=0, n_iter=N_ITER, random_state=0),
+        made(FastNeighbourCodes, 12, validation=0, n_iter=N_ITER, random_state=0),
         PiCoDes(6, class_weight="balanced", n_iter=N_ITER, random_state=0, tol=0),
         RelaxedPiCoDes(6, n_iter=N_ITER, random_state=0),
         DBC(6, n_iter=N_ITER, random_state=0),

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from fewbits.learners import CCAITQ, ITQ, LSH, SparseProjections
+from tests.learners._made import made
 
 SEEDS = range(3)
 
@@ -60,7 +61,7 @@ def one_step(b, seed):
 
 
 def iterative(b, seed):
-    return SparseProjections(b, density=0.1, solver="iterative", random_state=seed)
+    return made(SparseProjections, b, density=0.1, kind="iterative", random_state=seed)
 
 
 def every_weight(b, seed):

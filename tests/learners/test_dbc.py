@@ -26,6 +26,7 @@ from fewbits.learners.supervised.dbc._objective import (
 )
 from fewbits.learners.supervised.dbc._rows import sort_by_class
 from fewbits.learners.supervised.dbc._svm import train
+from tests.learners._made import made
 
 every_rule = pytest.mark.parametrize("codes", ["image", "category"])
 
@@ -52,7 +53,7 @@ def blobs(sizes=(30, 30, 30, 30), d=10, spread=0.7):
 
 def fingerprint(X, y, **parameters):
     return (
-        DBC(**{"n_bits": 12, "random_state": 0, **parameters})
+        made(DBC, **{"n_bits": 12, "random_state": 0, **parameters})
         .fit(X, y)
         .encoder_.fingerprint
     )
@@ -110,7 +111,7 @@ class TestObjective:
 
     def test_never_negative(self):
         X, y = blobs((1, 2, 40))
-        dbc = DBC(8, gamma=1e-3, lambda2=9, random_state=0).fit(X, y)
+        dbc = made(DBC, 8, gamma=1e-3, lambda2=9, random_state=0).fit(X, y)
         assert dbc.objective_.min() >= 0
 
 
@@ -248,9 +249,9 @@ class TestMachines:
 @pytest.mark.parametrize("balanced", [True, False])
 def test_objective_never_rises(codes, balanced):
     X, y = blobs((40, 3, 1, 25, 25))
-    dbc = DBC(24, codes=codes, balance_bits=balanced, gamma=0.1, random_state=0).fit(
-        X, y
-    )
+    dbc = made(
+        DBC, 24, codes=codes, balance_bits=balanced, gamma=0.1, random_state=0
+    ).fit(X, y)
     assert (np.diff(dbc.objective_) <= 1e-12).all()
     assert dbc.n_iter_ == len(dbc.objective_) == 10
 
@@ -270,7 +271,9 @@ def test_d5_terms_fall_on_digits():
 
 def test_terms_add_up_to_the_objective():
     X, y = blobs()
-    dbc = DBC(8, gamma=0.5, lambda1=2, lambda2=3, n_iter=4, random_state=0).fit(X, y)
+    dbc = made(DBC, 8, gamma=0.5, lambda1=2, lambda2=3, n_iter=4, random_state=0).fit(
+        X, y
+    )
     terms = dbc.objective_terms_
     total = terms["intra"] + 3 * (1 - terms["inter"])
     total += 0.5 * terms["regulariser"] + 2 * terms["slack"]
@@ -371,7 +374,9 @@ def test_entropy_is_that_of_whole_codes_given_the_class():
 def test_evidence_against_the_class_makes_codes_of_images():
     X, y = blobs(spread=1.5)
     entropies = [
-        DBC(16, lambda1=x, gamma=x, random_state=0).fit(X, y).objective_terms_["intra"]
+        made(DBC, 16, lambda1=x, gamma=x, random_state=0)
+        .fit(X, y)
+        .objective_terms_["intra"]
         for x in (0.01, 1.0, 20.0)
     ]
     last = [intra[-1] for intra in entropies]
@@ -390,7 +395,7 @@ def test_constant_bits_are_counted_and_warned_about():
 
 def test_no_iterations_predict_the_principal_components():
     X, y = blobs()
-    dbc = DBC(4, n_iter=0, gamma=1e-3).fit(X, y)
+    dbc = made(DBC, 4, n_iter=0, gamma=1e-3).fit(X, y)
     assert dbc.n_iter_ == len(dbc.objective_) == len(dbc.objective_terms_["slack"]) == 0
     assert np.mean(dbc.transform(X) == PCAH(4).fit_transform(X)) > 0.95
 
@@ -444,7 +449,7 @@ def test_interrupt_before_the_first_iteration_is_passed_on(monkeypatch):
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ArgumentError, match=message) as caught:
-        DBC(**parameters).fit(*blobs())
+        made(DBC, **parameters).fit(*blobs())
     assert "\n" not in str(caught.value)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from fewbits.learners import FastNeighbourCodes
 from fewbits.learners._core import _rows
+from tests.learners._made import made
 
 FIT = """
 import resource, sys
@@ -18,6 +19,7 @@ from fewbits.learners import (
     BRE, CBE, CCAITQ, ITQ, LSH, PCAH, BilinearProjections, FastNeighbourCodes,
     Hadamard, NeighbourCodes, SparseProjections, SpectralHashing, Thresholding,
 )
+from fewbits.learners.neighbours import FastNeighbourTraining, NeighbourTraining
 
 def used():
     with open("/proc/self/statm") as file:
@@ -44,8 +46,12 @@ for learner in [
     BilinearProjections(16, n_iter=1),
     SpectralHashing(16),
     BRE(16, n_iter=1),
-    NeighbourCodes(16, n_iter=1, n_rows=5000, n_anchors=500),
-    FastNeighbourCodes(16, n_iter=1, n_rows=5000, n_anchors=500),
+    NeighbourCodes(
+        16, training=NeighbourTraining(n_rows=5000, n_anchors=500), n_iter=1
+    ),
+    FastNeighbourCodes(
+        16, training=FastNeighbourTraining(n_rows=5000, n_anchors=500), n_iter=1
+    ),
 ]:
     # A median passes over the rows many times: half of them do not fit, either.
     n = 300_000 if isinstance(learner, Thresholding) else len(X)
@@ -100,7 +106,7 @@ def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
 
 def test_rows_that_are_drawn_are_not_copied():
     X = np.random.default_rng(0).normal(size=(20_000, 400))
-    learner = FastNeighbourCodes(16, n_rows=19_999)
+    learner = made(FastNeighbourCodes, 16, n_rows=19_999)
     tracemalloc.start()
     learner._rows(X, np.random.RandomState(0))
     _, peak = tracemalloc.get_traced_memory()

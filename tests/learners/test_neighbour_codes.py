@@ -46,6 +46,7 @@ from fewbits.learners.neighbours._training import (
     Training,
     ValidationSplit,
 )
+from tests.learners._made import made
 
 # Whether a short training ends with such a bit is a matter of rounding.
 pytestmark = pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
@@ -163,7 +164,7 @@ class TestLoss:
             terms.append(-sum(share[j] * np.log(q[j]) for j in range(6) if j != row))
         assert value.value == pytest.approx(np.mean(terms), rel=1e-5)
 
-    @pytest.mark.parametrize("nested_bits", [[8], [2, 5, 8]])
+    @pytest.mark.parametrize("lengths", [[8], [2, 5, 8]])
     def test_gradients_are_those_of_the_value(self, lengths):
         anchors = np.array([0, 3, 5])
         H = rows(7, 8)  # any numbers: the loss does not know that they are signs
@@ -370,15 +371,15 @@ class TestLearner:
     @pytest.mark.parametrize("n_bits", [16, 32])
     def test_keeps_more_neighbours_than_itq(self, waves, n_bits):
         itq = recall(ITQ(n_bits, random_state=0), waves)
-        assert recall(NeighbourCodes(n_bits, **SOON), waves) > itq + GAIN
+        assert recall(made(NeighbourCodes, n_bits, **SOON), waves) > itq + GAIN
 
     @pytest.mark.parametrize(
         "learner",
         [
-            NeighbourCodes(32, **SOON, nested_bits=[8, 16]),
-            NeighbourCodes(32, **SOON, nested_bits=[8, 16], density=0.3),
-            NeighbourCodes(32, **SOON, nested_bits=[8, 16], n_hidden=64),
-            FastNeighbourCodes(32, **SOON, nested_bits=[8, 16]),
+            made(NeighbourCodes, 32, **SOON, nested_bits=[8, 16]),
+            made(NeighbourCodes, 32, **SOON, nested_bits=[8, 16], density=0.3),
+            made(NeighbourCodes, 32, **SOON, nested_bits=[8, 16], n_hidden=64),
+            made(FastNeighbourCodes, 32, **SOON, nested_bits=[8, 16]),
         ],
         ids=["dense", "sparse", "hidden", "fast"],
     )
@@ -390,18 +391,18 @@ class TestLearner:
         np.testing.assert_array_equal(prefix, codes[:, :1])
 
     def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, waves):
-        ours = recall(NeighbourCodes(32, **SOON, nested_bits=[8, 16]), waves, 16)
+        ours = recall(made(NeighbourCodes, 32, **SOON, nested_bits=[8, 16]), waves, 16)
         assert ours > recall(ITQ(16, random_state=0), waves) + GAIN
 
     def test_starts_at_itq(self):
         V, rng = rows(200), np.random.RandomState(0)
-        start = NeighbourCodes(8)._start(ValidationSplit(V, V), rng)
+        start = made(NeighbourCodes, 8)._start(ValidationSplit(V, V), rng)
         drawn = np.random.RandomState(0).randint(2**31 - 1)
         bits = ITQ(8, random_state=drawn).fit_transform(V)
         assert ((start.scores(V) >= 0) == bits).mean() > 0.99
 
     def test_sparse_maps_keep_more_neighbours_than_sparse_projections(self, waves):
-        ours = NeighbourCodes(32, **SOON, density=0.2)
+        ours = made(NeighbourCodes, 32, **SOON, density=0.2)
         theirs = SparseProjections(32, density=0.2, random_state=0)
         assert recall(ours, waves) > recall(theirs, waves) + GAIN
         assert ours.encoder_.density == pytest.approx(0.2, abs=1e-3)
@@ -410,9 +411,9 @@ class TestLearner:
     @pytest.mark.parametrize("validation", [0, 0.05])
     def test_a_sparse_map_is_sparse_whenever_training_ends(self, waves, validation):
         options = {"density": 0.1, "validation": validation, "random_state": 0}
-        stopped = NeighbourCodes(16, **options, n_iter=24, tol=0.9).fit(waves[0])
+        stopped = made(NeighbourCodes, 16, **options, n_iter=24, tol=0.9).fit(waves[0])
         assert stopped.n_iter_ == 22  # it is sparse after half of the way
-        ended = NeighbourCodes(16, **options, n_iter=8)
+        ended = made(NeighbourCodes, 16, **options, n_iter=8)
         with interrupted_after(1), pytest.warns(InterruptedWarning):
             ended.fit(waves[0])
         for learner in (stopped, ended):
@@ -432,20 +433,20 @@ class TestLearner:
         with monkeypatch.context() as start:
             start.setattr(ITQ, "_report", interrupt)
             with pytest.raises(KeyboardInterrupt):
-                NeighbourCodes(16, **options, checkpoint=path).fit(waves[0])
-        resumed = NeighbourCodes(16, **options, checkpoint=path).fit(waves[0])
-        whole = NeighbourCodes(16, **options).fit(waves[0])
+                made(NeighbourCodes, 16, **options, checkpoint=path).fit(waves[0])
+        resumed = made(NeighbourCodes, 16, **options, checkpoint=path).fit(waves[0])
+        whole = made(NeighbourCodes, 16, **options).fit(waves[0])
         assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
 
     def test_bits_without_weights_are_told(self, digits):
         options = {"density": 0.005, "n_iter": 2, "learning_rate": 0.001}
-        learner = NeighbourCodes(64, **options, random_state=0).fit(digits[0])
+        learner = made(NeighbourCodes, 64, **options, random_state=0).fit(digits[0])
         empty = 64 - len(np.unique(learner.encoder_.indptr)) + 1
         assert empty >= 64 - 0.005 * 64 * 64  # one weight for each of the others
         assert learner.n_dead_bits_ == n_constant(learner, digits[0]) >= empty
 
     def test_a_hidden_layer(self, waves):
-        learner = NeighbourCodes(16, **SOON, n_hidden=64)
+        learner = made(NeighbourCodes, 16, **SOON, n_hidden=64)
         assert recall(learner, waves) > recall(ITQ(16, random_state=0), waves) + GAIN
         shapes = [layer.shape for layer in learner.encoder_.weights]
         assert shapes == [(32, 64), (64, 16)]
@@ -453,26 +454,26 @@ class TestLearner:
     @pytest.mark.parametrize("n_hidden", [32, 512])
     def test_a_wide_hidden_layer_starts_at_itq(self, waves, n_hidden):
         options = {"n_iter": 1, "validation": 0.3, "random_state": 0}
-        learner = NeighbourCodes(16, n_hidden=n_hidden, **options).fit(waves[0])
+        learner = made(NeighbourCodes, 16, n_hidden=n_hidden, **options).fit(waves[0])
         start, first = learner.recalls_
-        plane = NeighbourCodes(16, **options).fit(waves[0]).recalls_[0]
+        plane = made(NeighbourCodes, 16, **options).fit(waves[0]).recalls_[0]
         assert start == pytest.approx(plane, abs=0.1)
         assert first > start + GAIN
 
     def test_a_narrow_hidden_layer_starts_at_few_axes(self, waves):
-        learner = NeighbourCodes(32, **SOON, n_hidden=8)
+        learner = made(NeighbourCodes, 32, **SOON, n_hidden=8)
         assert recall(learner, waves) > recall(LSH(8, random_state=0), waves) + GAIN
 
     @pytest.mark.parametrize("n_hidden", [1, 65_537])
     def test_refuses_hidden_layers_out_of_range(self, digits, n_hidden):
         with pytest.raises(ArgumentError, match="n_hidden must be"):
-            NeighbourCodes(16, n_hidden=n_hidden).fit(digits[0])
+            made(NeighbourCodes, 16, n_hidden=n_hidden).fit(digits[0])
 
     def test_a_tight_plane_has_singular_values_that_are_alike(self, waves):
         def spread(tightness, n_bits):
             # The last iteration: an earlier one, or the start, is hardly pulled.
             options = {**SOON, "validation": 0}
-            learner = NeighbourCodes(n_bits, tightness=tightness, **options)
+            learner = made(NeighbourCodes, n_bits, tightness=tightness, **options)
             encoder = learner.fit(waves[0]).encoder_
             values = np.linalg.svd(encoder.weights, compute_uv=False)
             values = values[values > 1e-3 * values[0]]
@@ -496,14 +497,14 @@ class TestLearner:
     def test_only_a_dense_plane_is_pulled(self, waves, options):
         def learnt(tightness):
             options_of_both = {"n_iter": 2, "random_state": 0, "tightness": tightness}
-            learner = NeighbourCodes(16, **options_of_both, **options)
+            learner = made(NeighbourCodes, 16, **options_of_both, **options)
             return learner.fit(waves[0]).encoder_.fingerprint
 
         assert learnt(0.5) == learnt(0)
 
     def test_a_hidden_layer_is_not_sparse(self, digits):
         with pytest.raises(ArgumentError, match="n_hidden"):
-            NeighbourCodes(16, n_hidden=8, density=0.5).fit(digits[0])
+            made(NeighbourCodes, 16, n_hidden=8, density=0.5).fit(digits[0])
 
     @every_map
     @pytest.mark.usefixtures("few_steps")
@@ -527,7 +528,7 @@ class TestLearner:
         X = np.full((60, 7), level, np.float32)
         X[59] = np.arange(7)  # scores of all other rows are almost 0
         options = {"block_size": 1, "n_rounds": 3, "n_iter": 1}
-        fast = FastNeighbourCodes(16, **options, random_state=seed).fit(X)
+        fast = made(FastNeighbourCodes, 16, **options, random_state=seed).fit(X)
         assert fast.n_dead_bits_ == n_constant(fast, X)
 
     @every_map
@@ -553,9 +554,11 @@ class TestLearner:
         with monkeypatch.context() as amid:
             amid.setattr(Adam, "step", interrupted_step(7))
             with pytest.warns(InterruptedWarning):
-                ended = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
-        resumed = NeighbourCodes(16, **options, checkpoint=path).fit(digits[0])
-        whole = NeighbourCodes(16, **options).fit(digits[0])
+                ended = made(NeighbourCodes, 16, **options, checkpoint=path).fit(
+                    digits[0]
+                )
+        resumed = made(NeighbourCodes, 16, **options, checkpoint=path).fit(digits[0])
+        whole = made(NeighbourCodes, 16, **options).fit(digits[0])
         assert ended.n_iter_ == 1
         assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
 
@@ -568,13 +571,13 @@ class TestLearner:
         with monkeypatch.context() as amid:
             amid.setattr(Adam, "step", interrupted_step(7))
             with pytest.warns(InterruptedWarning):
-                ended = NeighbourCodes(16, **options).fit(digits[0])
+                ended = made(NeighbourCodes, 16, **options).fit(digits[0])
         assert ended.n_iter_ == 1
         if density < 1:
             assert ended.encoder_.density == pytest.approx(0.1, abs=0.01)
         else:
             with interrupted_after(1), pytest.warns(InterruptedWarning):
-                earlier = NeighbourCodes(16, **options).fit(digits[0])
+                earlier = made(NeighbourCodes, 16, **options).fit(digits[0])
             assert ended.encoder_.fingerprint == earlier.encoder_.fingerprint
 
     def test_drawn_rows_are_not_held_beside_those_of_the_frame(
@@ -588,11 +591,11 @@ class TestLearner:
 
         monkeypatch.setattr(NeighbourCodes, "_frame", frame)
         with on_progress(lambda *_: seen.append(seen[0]())):
-            NeighbourCodes(16, n_rows=500, n_iter=2).fit(digits[0])
+            made(NeighbourCodes, 16, n_rows=500, n_iter=2).fit(digits[0])
         assert seen[1:] == [None, None]
 
     def test_empty_bits_are_told_among_others_that_are_constant(self):
-        learner = NeighbourCodes(100, density=0.1, n_iter=2, random_state=0)
+        learner = made(NeighbourCodes, 100, density=0.1, n_iter=2, random_state=0)
         told = r"of 100 bits are constant .*; (\d+) of them without a weight: raise"
         with saturated_bits(4), pytest.warns(UserWarning, match=told) as caught:
             learner.fit(rows(100, 7))
@@ -609,31 +612,31 @@ class TestLearner:
             make(n_bits=4, n_iter=1, random_state=0).fit(X)
 
     def test_few_rows_choose_among_iterations_too(self):
-        learner = NeighbourCodes(8, n_iter=2, random_state=0)
+        learner = made(NeighbourCodes, 8, n_iter=2, random_state=0)
         split = learner._split(rows(90))
         assert split.rows is split.held_out or (split.rows == split.held_out).all()
         assert learner.fit(rows(90)).recalls_.shape == (3,)
 
     def test_nothing_kept_aside(self, waves):
-        learner = NeighbourCodes(16, **SOON, validation=0)
+        learner = made(NeighbourCodes, 16, **SOON, validation=0)
         assert recall(learner, waves) > recall(LSH(16, random_state=0), waves) + GAIN
         assert learner.recalls_.shape == (0,)
 
     def test_many_rows_are_drawn_from(self, waves):
-        learner = NeighbourCodes(16, **SOON, n_rows=300)
+        learner = made(NeighbourCodes, 16, **SOON, n_rows=300)
         assert recall(learner, waves) > recall(LSH(16, random_state=0), waves) + GAIN
 
     def test_scale_of_the_features_has_no_effect(self, waves):
         X = waves[0].astype(np.float32)
         codes = [
-            NeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)
+            made(NeighbourCodes, 16, n_iter=2, random_state=0).fit(Z).encode(Z)
             for Z in (X, 1024 * X)
         ]
         np.testing.assert_array_equal(*codes)
 
     def test_doubled_rows(self, digits):
         X = np.repeat(digits[0][:50], 20, axis=0)
-        codes = NeighbourCodes(16, n_iter=2, random_state=0).fit(X).encode(X)
+        codes = made(NeighbourCodes, 16, n_iter=2, random_state=0).fit(X).encode(X)
         assert len(np.unique(codes, axis=0)) > 10
 
     @pytest.mark.parametrize(
@@ -657,22 +660,22 @@ class TestLearner:
         with pytest.raises(
             ArgumentError, match=name if name != "nested_bits" else "length"
         ):
-            NeighbourCodes(64, **{name: value}).fit(digits[0])
+            made(NeighbourCodes, 64, **{name: value}).fit(digits[0])
 
 
 class TestFastLearner:
     @pytest.mark.parametrize("block_size", [16, 1])
     def test_learns_from_random_rotations(self, waves, block_size):
-        ours = FastNeighbourCodes(32, **SOON, block_size=block_size)
+        ours = made(FastNeighbourCodes, 32, **SOON, block_size=block_size)
         theirs = Hadamard(32, random_state=0)
         assert recall(ours, waves) > recall(theirs, waves) + GAIN
 
     def test_reaches_itq(self, waves):
-        ours = recall(FastNeighbourCodes(16, **SOON), waves)
+        ours = recall(made(FastNeighbourCodes, 16, **SOON), waves)
         assert ours > recall(ITQ(16, random_state=0), waves) + GAIN
 
     def test_codes_longer_than_the_features(self, waves):
-        learner = FastNeighbourCodes(100, **SOON)
+        learner = made(FastNeighbourCodes, 100, **SOON)
         assert recall(learner, waves) > learner.recalls_[0] + GAIN
         assert learner.encoder_.weights.shape == (4, 2, 32, 16)
         assert recall(learner, waves, 100) > recall(learner, waves, 32) + GAIN
@@ -680,7 +683,7 @@ class TestFastLearner:
     def test_scale_of_the_features_has_no_effect(self, waves):
         X = waves[0].astype(np.float32)
         codes = [
-            FastNeighbourCodes(16, n_iter=2, random_state=0).fit(Z).encode(Z)
+            made(FastNeighbourCodes, 16, n_iter=2, random_state=0).fit(Z).encode(Z)
             for Z in (X, 1024 * X)
         ]
         np.testing.assert_array_equal(*codes)
@@ -688,7 +691,7 @@ class TestFastLearner:
     @pytest.mark.parametrize(("name", "value"), [("block_size", 8), ("n_rounds", 0)])
     def test_refuses_parameters_out_of_range(self, digits, name, value):
         with pytest.raises(ArgumentError, match=name):
-            FastNeighbourCodes(16, **{name: value}).fit(digits[0])
+            made(FastNeighbourCodes, 16, **{name: value}).fit(digits[0])
 
 
 class TestTraining:
@@ -777,7 +780,7 @@ def test_a_loss_that_is_not_finite_is_one_line(make, monkeypatch):
 def test_a_rate_that_explodes_is_refused(make):
     for rate in (1e38, 101, 0):
         with pytest.raises(ArgumentError, match="learning_rate must be a number above"):
-            make(8, learning_rate=rate).fit(rows())
+            make(8).set_params(training__learning_rate=rate).fit(rows())
 
 
 @pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])

@@ -11,6 +11,7 @@ from fewbits.learners import RelaxedPiCoDes, on_progress
 from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.supervised.picodes import _relaxation as relaxation
 from fewbits.learners.supervised.picodes import _steps as steps
+from tests.learners._made import made
 
 
 def problem(seed, *, n=40, d=5, n_classes=4, lam=50.0, balanced=False):
@@ -113,7 +114,7 @@ def test_the_epoch_with_the_least_objective_is_kept():
     """Steps far too long make later epochs worse."""
     X, y = digits()
     options = {"learning_rate": 3.0, "random_state": 0}
-    relaxed = RelaxedPiCoDes(16, n_iter=8, **options).fit(X, y)
+    relaxed = made(RelaxedPiCoDes, 16, n_iter=8, **options).fit(X, y)
     best = int(relaxed.objective_.argmin())
     assert best < 7
     assert relaxed.objective_[-1] > relaxed.objective_[best]
@@ -128,9 +129,9 @@ def test_the_objective_falls_by_far():
 
 
 def test_temperatures_fall_by_the_same_factor():
-    relaxed = RelaxedPiCoDes(temperature=2.0, final_temperature=0.25, n_iter=4)
+    relaxed = made(RelaxedPiCoDes, temperature=2.0, final_temperature=0.25, n_iter=4)
     np.testing.assert_allclose(relaxed._temperatures(), [2, 1, 0.5, 0.25])
-    assert RelaxedPiCoDes(temperature=2.0, n_iter=1)._temperatures() == [2.0]
+    assert made(RelaxedPiCoDes, temperature=2.0, n_iter=1)._temperatures() == [2.0]
 
 
 @pytest.mark.parametrize("init", ["itq", "pca", "random", "classes"])
@@ -158,7 +159,7 @@ def test_an_interrupt_keeps_the_best_epoch():
 def test_tolerance_stops_at_the_first_epoch_that_gains_nothing():
     X, y = digits(100)
     options = {"learning_rate": 3.0, "n_iter": 8, "random_state": 0}
-    hasty = RelaxedPiCoDes(8, tol=1e-3, **options).fit(X, y)
+    hasty = made(RelaxedPiCoDes, 8, tol=1e-3, **options).fit(X, y)
     assert hasty.n_iter_ < 8
 
 
@@ -180,7 +181,7 @@ def test_tolerance_stops_at_the_first_epoch_that_gains_nothing():
 )
 def test_mistakes(change, message):
     with pytest.raises(ArgumentError, match=message):
-        RelaxedPiCoDes(**change).fit(*digits(20))
+        made(RelaxedPiCoDes, **change).fit(*digits(20))
 
 
 def test_an_objective_beyond_numbers_is_refused():

@@ -10,6 +10,7 @@ from fewbits.learners.unsupervised.sparse_projections._hard_threshold import (
     OneStep,
     keep_largest,
 )
+from tests.learners._made import made
 
 
 def data(n=300, d=12, seed=1):
@@ -19,7 +20,7 @@ def data(n=300, d=12, seed=1):
 
 
 def fit(X, n_bits, **parameters):
-    return SparseProjections(n_bits, random_state=0, **parameters).fit(X)
+    return made(SparseProjections, n_bits, random_state=0, **parameters).fit(X)
 
 
 def dense_weights(encoder):
@@ -73,8 +74,8 @@ def test_equals_the_algorithm_of_the_paper(n_bits, solver, n_inner, beta):
         beta=beta,
         normalize=False,
         n_iter=8,
-        solver=solver,
-        n_inner=n_inner,
+        kind=solver,
+        solver__n_iter=n_inner,
     )
     R, values = sp_by_the_book(
         X, n_bits, m=6 * n_bits, beta=beta, n_iter=8, seed=0, n_inner=n_inner
@@ -109,8 +110,8 @@ def test_objective_never_rises_when_the_sparse_step_starts_from_the_previous(
         data(),
         n_bits,
         density=0.3,
-        solver="iterative",
-        inner_start="previous",
+        kind="iterative",
+        start="previous",
         step=step,
     ).objective_
     assert np.all(np.diff(objective) <= 1e-10 * objective[:-1])
@@ -125,13 +126,13 @@ def test_objective_never_rises_without_sparsity(n_bits):
 @pytest.mark.parametrize("n_bits", [3, 12, 20])
 @pytest.mark.parametrize("solver", ["one-step", "iterative"])
 def test_objective_falls_over_all(n_bits, solver):
-    objective = fit(data(), n_bits, density=0.3, solver=solver).objective_
+    objective = fit(data(), n_bits, density=0.3, kind=solver).objective_
     assert objective[-1] < objective[0]
 
 
 @pytest.mark.parametrize("solver", ["one-step", "iterative"])
 def test_objective_of_the_paper_s_solvers_can_rise(solver):
-    objective = fit(data(), 8, density=0.2, solver=solver).objective_
+    objective = fit(data(), 8, density=0.2, kind=solver).objective_
     assert np.any(np.diff(objective) > 0.01 * objective[:-1])
 
 

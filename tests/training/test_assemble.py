@@ -12,6 +12,7 @@ from fewbits.inputs import Input
 from fewbits.learners import DBC, ITQ, KernelMapped
 from fewbits.training import DEEP_METHODS, METHODS, bundle_of, fit_bundle
 from fewbits.training._methods import make_learner, method_of
+from tests.learners._made import made
 
 X, y = load_digits(return_X_y=True)
 X, names = X[:400].astype(np.float32), y[:400].astype(str)
@@ -31,7 +32,8 @@ X, names = X[:400].astype(np.float32), y[:400].astype(str)
 def test_the_same_bundle(method, more):
     if method in DEEP_METHODS:
         pytest.importorskip("torch")
-    settings = {"n_iter": 3, **more}
+    epochs = "training.max_epochs" if method in DEEP_METHODS else "n_iter"
+    settings = {epochs: 3, **more}
     learner = make_learner(method, 16, 0, settings).fit(X, names)
     options = {"method": method, "n_bits": 16, "parameters": settings}
     expected = fit_bundle(Input("vectors", X, names, "digits"), **options)
@@ -54,7 +56,7 @@ def test_behind_a_kernel_map():
 def test_several_labels():
     deep = pytest.importorskip("fewbits.learners.deep")
     Y = np.stack([y[:400] % 2, y[:400] < 5], axis=1).astype(np.int64)
-    learner = deep.DeepHash(n_bits=16, n_iter=3, random_state=0).fit(X, Y)
+    learner = made(deep.DeepHash, n_bits=16, max_epochs=3, random_state=0).fit(X, Y)
     assert len(bundle_of(learner, X, Y).codebook) == 2
     assert len(bundle_of(learner, X, sp.csr_matrix(Y)).codebook) == 2
 
@@ -108,7 +110,7 @@ def test_not_fitted():
 
 def test_other_items():
     deep = pytest.importorskip("fewbits.learners.deep")
-    learner = deep.DeepHash(n_bits=8, n_iter=1, random_state=0).fit(X, names)
+    learner = made(deep.DeepHash, n_bits=8, max_epochs=1, random_state=0).fit(X, names)
     with pytest.raises(ArgumentError, match="fitted to more than 50 items"):
         bundle_of(learner, X[:50], names[:50])
 
@@ -121,30 +123,30 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
 
     def fitted(images):
         network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten())
-        learner = DeepHash(16, backbone=network, n_iter=1, random_state=0)
+        learner = made(DeepHash, 16, backbone=network, max_epochs=1, random_state=0)
         return learner.fit(images, names)
 
     images = np.repeat(15 * X.reshape(-1, 1, 8, 8), 3, axis=1).astype(np.uint8)
     dark = images.copy()
     dark[:8] = 0  # what the first images are does not tell the scale
     learner, other = fitted(dark), fitted(images[:, ::-1])
-    name = export_backbone(learner.backbone, size=8)
+    name = export_backbone(learner.network_.backbone, size=8)
     assert bundle_of(learner, dark, names, backbone=name).backbone == name
-    wrong = export_backbone(other.backbone, size=8)
+    wrong = export_backbone(other.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="makes other features of these images"):
         bundle_of(learner, dark, names, backbone=wrong)
     unscaled = images.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
     learner = fitted(unscaled)
-    name = export_backbone(learner.backbone, size=8)
+    name = export_backbone(learner.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="or the scale, that they have"):
         bundle_of(learner, unscaled, names, backbone=name)
     unscaled = dark.astype(np.float32)
     learner = fitted(unscaled)
-    name = export_backbone(learner.backbone, std=[1 / 255] * 3, size=8)
+    name = export_backbone(learner.network_.backbone, std=[1 / 255] * 3, size=8)
     assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
     scaled = images.astype(np.float32) / 255
     learner = fitted(scaled)
-    name = export_backbone(learner.backbone, size=8)
+    name = export_backbone(learner.network_.backbone, size=8)
     assert bundle_of(learner, scaled, names, backbone=name).backbone == name
 
 

@@ -12,8 +12,13 @@ from fewbits.inputs import Input
 from fewbits.ood import leave_one_class_out_rates
 from fewbits.training import fit_bundle
 from fewbits.training._codebooks import _named_alike
+from fewbits.training._methods import make_learner
 
-QUICK = {"codebook_epochs": 5, "n_iter": 10, "learning_rate": 0.01}
+QUICK = {
+    "codebook_training.max_epochs": 5,
+    "training.max_epochs": 10,
+    "training.learning_rate": 0.01,
+}
 
 
 def items(seed, n=600):
@@ -30,14 +35,14 @@ def fitted(labels=None, **options):
     parameters = QUICK | options.pop("parameters", {})
     method = options.pop("method", "llc")
     if method != "llc":
-        del parameters["codebook_epochs"]
+        del parameters["codebook_training.max_epochs"]
     return fit_bundle(source, method=method, parameters=parameters, **options)
 
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_confidence_is_near_accuracy_on_new_items(bias):
     """Whatever the seed: how far off scores alone are depends on it."""
-    bundle = fitted(kernel_map="chi2", parameters={"bias": bias})
+    bundle = fitted(kernel_map="chi2", parameters={"network.bias": bias})
     X, y = items(1, 2000)
     scores = bundle.encoder.project(X)
     p = class_probabilities(bundle.classes, scores, bundle.calibration)
@@ -46,10 +51,8 @@ def test_confidence_is_near_accuracy_on_new_items(bias):
 
 
 def test_is_of_the_items_kept_aside():
-    from fewbits.learners.deep import LLC
-
     X, y = items(0)
-    learner = LLC(**QUICK, random_state=0).fit(X, y)
+    learner = make_learner("llc", None, 0, QUICK).fit(X, y)
     rows = learner.held_out_
     assert len(rows) == pytest.approx(60, abs=6)
     scores = learner.encoder_.project(X[rows])
@@ -65,7 +68,7 @@ def test_is_of_the_items_kept_aside():
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items, bit 1 of 6")
 def test_nothing_kept_aside_and_several_labels():
-    assert fitted(parameters={"validation": 0.0}).calibration is None
+    assert fitted(parameters={"training.validation": 0.0}).calibration is None
     _, y = items(0)
     several = (np.array(list("abcdef")) == y[:, None]).astype(np.uint8)
     several[:, 0] = 1
@@ -74,7 +77,7 @@ def test_nothing_kept_aside_and_several_labels():
     assert bundle.calibration is None
     assert bundle.info["several_labels"]
     assert 0 < bundle.info["label_threshold"] < 1
-    bundle = fitted(labels=several, parameters={"validation": 0.0})
+    bundle = fitted(labels=several, parameters={"training.validation": 0.0})
     assert "label_threshold" not in bundle.info
     assert "labels" not in label_answers(bundle, items(1, 3)[0])[0]
     with pytest.raises(ArgumentError, match="several labels here, not one class"):
@@ -115,7 +118,7 @@ def test_codes_of_centres():
 
 def test_majorities_that_are_the_same_are_told():
     with pytest.warns(UserWarning, match="6 classes have . different codes"):
-        fitted(method="hashnet", n_bits=3, parameters={"n_iter": 1})
+        fitted(method="hashnet", n_bits=3, parameters={"training.max_epochs": 1})
 
 
 @pytest.mark.parametrize(

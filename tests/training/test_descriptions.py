@@ -37,6 +37,13 @@ def test_what_is_needed_is_told():
     assert not found["dbc"].needs_torch
 
 
+def test_settings_in_groups_are_reached():
+    learner = make_learner("neighbours", 8, 0, {"training.perplexity": 5, "n_iter": 3})
+    assert (learner.training.perplexity, learner.training.n_rows) == (5, 200_000)
+    learner = make_learner("sp", 8, 0, {"solver.kind": "iterative"})
+    assert learner.solver.kind == "iterative"
+
+
 def test_without_torch(monkeypatch):
     monkeypatch.setattr("fewbits.training._descriptions.has_torch", lambda: False)
     found = describe("csq")
@@ -50,5 +57,8 @@ def test_the_method_that_was_meant():
     said = r"no parameter 'desity' \(did you mean 'density'\?\); it has"
     with pytest.raises(ArgumentError, match=said):
         make_learner("sp", 8, 0, {"desity": 0.1})
+    said = r"no parameter 'perplexity' \(did you mean 'training.perplexity'\?\); it has"
+    with pytest.raises(ArgumentError, match=said):
+        make_learner("neighbours", 8, 0, {"perplexity": 5})
     with pytest.raises(ArgumentError, match="no method 'xyz'; known are"):
         describe("xyz")

@@ -179,7 +179,7 @@ def test_settings_of_a_loss_and_a_control():
     learner = make_learner("dch", 16, 0, settings)
     assert (learner.loss.gamma, learner.loss.quantization) == (30, 0)
     assert (learner.control.mode, learner.control.n_flips) == ("replace", 1)
-    quick = {**settings, "n_iter": 1, "checkpoint": None}
+    quick = {**settings, "training.max_epochs": 1, "checkpoint": None}
     bundle = fit_bundle(vectors(), method="dch", n_bits=16, parameters=quick)
     assert settings.items() <= bundle.info["parameters"].items()
     with pytest.raises(ArgumentError, match="gamma must be a number above 0, got 0"):
@@ -195,4 +195,4 @@ def test_lists_of_numbers_are_told():
 
 def test_a_module_makes_no_bundle():
     with pytest.raises(ArgumentError, match="a bundle names its backbone"):
-        fit_bundle(vectors(), method="csq", parameters={"backbone": object()})
+        fit_bundle(vectors(), method="csq", parameters={"network.backbone": object()})

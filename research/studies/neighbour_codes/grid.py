@@ -28,6 +28,7 @@ from research.common.projections import (
     USUAL_ITER,
 )
 from research.common.ranking import Fit, encoder_metrics, ranking_metrics
+from research.common.settings import configured
 from research.core import plot
 from research.core.claims import Claim, findings
 from research.core.compare import VERDICTS
@@ -153,7 +154,7 @@ def lineup(data: str, n_bits: int, seed: int) -> dict[str, Learner | None]:
         if method != "PCAH" or n_bits <= SHAPES[data][1]
     }
     for method, options in {**FORMS, **TRAININGS}.items() if n_bits in FORMS_AT else ():
-        found[method] = NeighbourCodes(n_bits, random_state=seed, **options)
+        found[method] = configured(NeighbourCodes, n_bits, random_state=seed, **options)
     return found
 
 
@@ -181,12 +182,12 @@ def options(n_bits: int, seed: int) -> dict[str, Any]:
     usual: dict[str, Any] = {"validation": VALIDATION, "random_state": seed, **USUAL}
     loose = usual | {"tightness": 0.0}
     found: dict[str, Any] = {
-        method: NeighbourCodes(n_bits, **loose | each)
+        method: configured(NeighbourCodes, n_bits, **loose | each)
         for method, each in CHOICES.items()
     }
-    found[ROTATED] = NeighbourCodes(n_bits, **usual, density=0.1)
+    found[ROTATED] = configured(NeighbourCodes, n_bits, **usual, density=0.1)
     for method, each in FAST_CHOICES.items():
-        found[method] = FastNeighbourCodes(n_bits, **usual | each)
+        found[method] = configured(FastNeighbourCodes, n_bits, **usual | each)
     return found
 
 

@@ -41,6 +41,7 @@ from research.common.ranking import (
     float_metrics,
     ranking_metrics,
 )
+from research.common.settings import configured
 from research.common.svm import svm_metrics
 from research.common.times import encode_times, encoder_of
 from research.core import plot
@@ -244,7 +245,7 @@ def timed(data: str, n_bits: int, d: int) -> dict[str, Learner]:
     if n_bits == d:
         found["threshold"] = Thresholding()
     for method, options in FORMS.items() if n_bits in FORMS_AT else ():
-        found[method] = NeighbourCodes(n_bits, random_state=0, **options)
+        found[method] = configured(NeighbourCodes, n_bits, random_state=0, **options)
     if data in TINY:
         return {name: found[name] for name in TINY_METHODS if name in found}
     return found

@@ -77,8 +77,9 @@ def fit(
         list[str] | None,
         typer.Option(
             "--set",
-            help="Parameter of the method, such as density=0.05; may be repeated. "
-            "'fewbits methods METHOD' lists them.",
+            help="Setting of the method, such as density=0.05 or, in a group, "
+            "training.learning_rate=0.001; may be repeated. 'fewbits methods METHOD' "
+            "lists them.",
         ),
     ] = None,
     kernel_map: Annotated[

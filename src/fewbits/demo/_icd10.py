@@ -15,6 +15,7 @@ from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
 from fewbits.learners import ITQ, LSH, NeighbourCodes
+from fewbits.learners.neighbours import NeighbourTraining
 
 Progress = Callable[[int, int], None]
 
@@ -125,7 +126,8 @@ def _learn(features: NDArray[np.float32], n_bits: int) -> Encoder:
 
 
 def _keep_neighbours(features: NDArray[np.float32], n_bits: int) -> Encoder:
-    learner = NeighbourCodes(n_bits, n_anchors=5000, n_iter=20, random_state=0)
+    training = NeighbourTraining(n_anchors=5000)
+    learner = NeighbourCodes(n_bits, training=training, n_iter=20, random_state=0)
     return learner.fit(features[:N_TRAINING]).encoder_
 
 

@@ -45,7 +45,7 @@ class CalibrationError:
 def calibration_error(
     confidences: ArrayLike, right: ArrayLike, *, n_bins: int = 15
 ) -> CalibrationError:
-    """Return the expected calibration error: the mean of |accuracy - confidence|.
+    """Return the expected calibration error: how far confidence is from accuracy.
 
     Parameters
     ----------

@@ -62,10 +62,11 @@ def bundle_of(
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.learners.deep import DeepHash
+    >>> from fewbits.learners.deep import DeepHash, TrainingConfig
     >>> y = np.repeat(["one", "two"], 40)
     >>> X = np.random.default_rng(0).normal(size=(80, 8)) + (y == "two")[:, None]
-    >>> learner = DeepHash(n_bits=8, n_iter=5, random_state=0).fit(X, y)
+    >>> training = TrainingConfig(max_epochs=5)
+    >>> learner = DeepHash(8, training=training, random_state=0).fit(X, y)
     >>> bundle = bundle_of(learner, X, y)
     >>> len(bundle.codebook)
     2
@@ -75,7 +76,7 @@ def bundle_of(
     if y is not None:
         y = as_label_rows(y, "y")
     _check_labels(inner, X, y)
-    own = getattr(inner, "backbone", None) is not None
+    own = inner.get_params().get("network__backbone") is not None
     if own and backbone is None:
         raise ArgumentError(
             "this learner has a backbone of its own: give the id that "
@@ -86,7 +87,7 @@ def bundle_of(
     if own and extractor is not None:
         _check_same_features(extractor, X, features)
     method = method_of(inner)
-    given = decomposed(method, inner.get_params(deep=False))
+    given = decomposed(method, inner)
     info = {"method": method, "parameters": plain(given)}
     if hasattr(learner, "feature_names_in_"):
         info[FEATURE_NAMES] = learner.feature_names_in_.tolist()

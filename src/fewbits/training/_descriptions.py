@@ -106,10 +106,10 @@ def _summary(method: str) -> str:
 
 def _settings(method: str) -> Iterator[Setting]:
     own = _documented(what_makes(method))
-    known = {
-        **_of_deep(method),
-        **{n: documented for n, documented in own.items() if documented[0]},
-    }
+    known = {**_of_deep(method), **{n: text for n, text in own.items() if text[0]}}
+    for group, kind in what_makes(method).configs.items():
+        in_group = _documented(kind)
+        known |= {f"{group}.{name}": text for name, text in in_group.items()}
     for part, kinds in parts_of(method).items():
         for made in reversed(kinds.values()):
             of_part = _documented(made)

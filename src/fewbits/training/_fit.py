@@ -107,7 +107,7 @@ def fit_bundle(
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
-    if (parameters or {}).get("backbone") is not None:
+    if (parameters or {}).get("network.backbone") is not None:
         raise ArgumentError(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
             "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
@@ -119,7 +119,7 @@ def fit_bundle(
         return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
-    spelled = plain(decomposed(method, learner.get_params(deep=False)))
+    spelled = plain(decomposed(method, learner))
     info: dict[str, Any] = {"method": method, "parameters": spelled}
     if source.names:
         info[FEATURE_NAMES] = list(source.names)
@@ -148,7 +148,7 @@ def _fit(learner: Learner, features: Any, labels: Any) -> None:
     except ArithmeticError as error:
         if not hasattr(learner, "encoder_"):
             raise
-        n_done, n_planned = len(learner.objective_), learner.get_params()["n_iter"]
+        n_done, n_planned = len(learner.objective_), getattr(learner, "n_planned", 0)
         warning = InterruptedWarning(str(error), n_done, n_planned)
         warning.__cause__ = error
         warn_user(warning)

@@ -41,8 +41,13 @@ DEEP_METHODS = (
     "hashnet",
     "orthohash",
 )
-#: Parameters that cannot be typed: modules and functions, and their companions.
-PYTHON_ONLY = ("backbone", "trainable", "backbone_rate", "callbacks")
+#: Parameters for Python only: modules and functions, and their companions.
+PYTHON_ONLY = (
+    "network.backbone",
+    "network.trainable",
+    "training.backbone_rate",
+    "callbacks",
+)
 SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
@@ -68,8 +73,9 @@ def make_learner(
 ) -> Learner:
     """Return an untrained learner from names of a method and its parameters.
 
-    Deep methods with a loss also take its parameters, as ``loss.gamma``, and those of a
-    control that is named, as ``control.mode``.
+    Settings in groups are named ``training.batch_size``. Deep methods with a loss also
+    take its parameters, as ``loss.gamma``, and those of a control that is named, as
+    ``control.mode``.
     """
     make, known = _constructor(method), parameters_of(method)
     wanted = dict(parameters)
@@ -88,17 +94,26 @@ def make_learner(
         wanted.setdefault("random_state", random_state)
         if wanted["random_state"] is not None:
             wanted["random_state"] = check_seed(wanted["random_state"])
-    return make(**_composed(method, wanted))
+    composed = _composed(method, wanted)
+    grouped = {name.replace(".", "__"): composed.pop(name) for name in _dots(composed)}
+    learner: Learner = make(**composed).set_params(**grouped)
+    return learner
+
+
+def _dots(names: Iterable[str]) -> list[str]:
+    return [name for name in names if "." in name]
 
 
 def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
-        if unknown[0] == "checkpoint":
+        name = unknown[0]
+        if name == "checkpoint":
             raise ArgumentError(f"{what} has no iterations to resume from a checkpoint")
-        typed = [name for name in known if name not in PYTHON_ONLY]
+        typed = [each for each in known if each not in PYTHON_ONLY]
+        grouped = [each for each in typed if each.endswith(f".{name}")]
+        meant = f" (did you mean {grouped[0]!r}?)" if grouped else nearest(name, typed)
         raise ArgumentError(
-            f"{what} has no parameter {unknown[0]!r}{nearest(unknown[0], typed)}; it "
-            f"has {', '.join(typed)}"
+            f"{what} has no parameter {name!r}{meant}; it has {', '.join(typed)}"
         )
 
 
@@ -134,12 +149,18 @@ def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def decomposed(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters with a loss and a control spelled as they are typed.
+def decomposed(method: str, learner: Learner) -> dict[str, Any]:
+    """Return the parameters of a learner as they are typed.
 
-    Leaves out defaults, and the loss that a method is named after.
+    Leaves out the loss that a method is named after, and defaults of a loss and a
+    control.
     """
-    told = dict(parameters)
+    groups = learner.configs
+    told = {
+        name.replace("__", "."): value
+        for name, value in learner.get_params().items()
+        if name not in groups
+    }
     for part, kinds in parts_of(method).items():
         made = told.get(part)
         name = next((name for name, make in kinds.items() if type(made) is make), None)
@@ -213,7 +234,13 @@ def parameters_of(method: str) -> list[str]:
     """
     if method == PACKED:
         return ["n_bits"]
-    names = list(inspect.signature(_constructor(method)).parameters)
+    groups = what_makes(method).configs
+    signature = inspect.signature(_constructor(method)).parameters
+    names = [
+        each
+        for name in signature
+        for each in (_dotted(name, groups[name]) if name in groups else [name])
+    ]
     parts = parts_of(method)
     of_parts = [
         name

@@ -16,6 +16,7 @@ from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
 from fewbits.learners.deep import DeepHash, _export, export_backbone
+from tests.learners._made import made
 
 SIZE = 32
 y = np.repeat(np.arange(4), 20)
@@ -48,12 +49,13 @@ def convolutions():
 
 
 def fitted_to(items):
-    learner = DeepHash(
+    learner = made(
+        DeepHash,
         16,
         backbone=convolutions(),
         backbone_rate=1.0,
         learning_rate=0.01,
-        n_iter=15,
+        max_epochs=15,
         device="cpu",  # a GPU rounds what its convolutions multiply
         random_state=0,
     )
@@ -67,7 +69,7 @@ def fitted():
 
 @pytest.fixture(scope="module")
 def bundle(fitted):
-    name = export_backbone(fitted.backbone, size=SIZE)
+    name = export_backbone(fitted.network_.backbone, size=SIZE)
     return bundle_of(fitted, name)
 
 
@@ -94,7 +96,7 @@ def test_normalised_outside(bundle):
     mean, std = (np.array(x, np.float32).reshape(3, 1, 1) for x in (MEAN, STD))
     items = (images / np.float32(255) - mean) / std
     fitted = fitted_to(items)
-    name = export_backbone(fitted.backbone, size=SIZE, mean=MEAN, std=STD)
+    name = export_backbone(fitted.network_.backbone, size=SIZE, mean=MEAN, std=STD)
     assert name != bundle.backbone
     assert_same_codes(fitted, bundle_of(fitted, name), items)
 

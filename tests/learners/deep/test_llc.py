@@ -11,6 +11,7 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.centres import separated_centres
 from fewbits.learners.deep.losses._llc import CodebookLoss
+from tests.learners._made import made
 
 L = 20
 y = np.repeat([f"class {i:02}" for i in range(L)], 20)
@@ -20,9 +21,9 @@ X = (np.repeat(centres, 20, axis=0) + rng.normal(size=(400, 24))).astype(np.floa
 
 
 def learner(**options):
-    usual = {"codebook_epochs": 10, "n_iter": 20, "random_state": 0}
+    usual = {"codebook_epochs": 10, "max_epochs": 20, "random_state": 0}
     usual |= {"learning_rate": 0.01, "batch_size": 32}
-    return LLC(**(usual | options))
+    return made(LLC, **(usual | options))
 
 
 def accuracy(fitted):
@@ -63,7 +64,7 @@ def test_phase_one_turns_bits_and_lowers_its_loss():
 @pytest.mark.parametrize(("codebook", "before"), [("learnt", 10), ("svd", 20)])
 def test_every_phase_has_its_own_number_of_epochs(codebook, before):
     seen = []
-    fitted = learner(codebook=codebook, n_iter=3, callbacks=[seen.append]).fit(X, y)
+    fitted = learner(codebook=codebook, max_epochs=3, callbacks=[seen.append]).fit(X, y)
     assert (len(seen), len(fitted.history_)) == (before + 3, 3)
 
 
@@ -75,15 +76,15 @@ def test_classifier_of_a_warm_start_leaves_the_backbone_alone():
     def callback(record):
         seen.append(torch.equal(backbone.weight.cpu(), before))
 
-    options = {"init": "svd", "codebook_epochs": 1, "n_iter": 1}
+    options = {"init": "svd", "codebook_epochs": 1, "max_epochs": 1}
     learner(backbone=backbone, callbacks=[callback], **options).fit(X, y)
     assert seen == [True] * 20 + [False, False]
 
 
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_warm_start(start):
-    cold = learner(codebook_epochs=2).fit(X, y)
-    warm = learner(codebook_epochs=2, init=start).fit(X, y)
+    cold = learner(codebook_epochs=2, max_epochs=1).fit(X, y)
+    warm = learner(codebook_epochs=2, max_epochs=1, init=start).fit(X, y)
     assert warm.codebook_history_[-1]["loss"] < cold.codebook_history_[-1]["loss"]
 
 
@@ -100,7 +101,11 @@ def test_prefixes_of_a_nested_codebook_classify():
 
 def test_every_class_has_its_own_code_at_every_length():
     items, classes = np.tile(rng.normal(size=(60, 8)), (3, 1)), np.tile(range(60), 3)
-    options = {"nested_bits": (10, 6, 8), "codebook_epochs": 1, "n_iter": 1}
+    options = {
+        "nested_bits": (10, 6, 8),
+        "codebook_epochs": 1,
+        "max_epochs": 1,
+    }
     fitted = learner(n_bits=16, **options).fit(items, classes)
     for length in (6, 8, 10, 16):
         assert len(np.unique(fitted.codebook_[:, :length], axis=0)) == 60
@@ -110,7 +115,7 @@ def test_every_class_has_its_own_code_at_every_length():
 @pytest.mark.parametrize("option", ["codebook", "init"])
 def test_units_of_features_do_not_count(option):
     units = 2.0 ** rng.integers(-6, 6, size=24)
-    options = {option: "svd", "codebook_epochs": 2, "n_iter": 1}
+    options = {option: "svd", "codebook_epochs": 2, "max_epochs": 1}
     one, two = (learner(**options).fit(X * each, y) for each in (1, units))
     assert np.array_equal(one.codebook_, two.codebook_)
 
@@ -119,11 +124,11 @@ def test_epochs_are_chosen_by_what_the_phases_are_for():
     class Watched(LLC):
         def _keep(self, trainer):
             super()._keep(trainer)
-            rows = trainer.monitor.queries
+            rows = trainer.evaluator.queries
             scores, loss = trainer.score(rows).numpy(), trainer.objective.loss
-            if trainer.plan.phase == "items":
+            if trainer.phase.name == "items":
                 scores = np.where(scores >= 0, 1, -1)
-            codes = loss.codes if trainer.plan.phase == "items" else loss.C.detach()
+            codes = loss.codes if trainer.phase.name == "items" else loss.C.detach()
             classes = scores @ np.where(codes.numpy() >= 0, 1, -1).T
             best = classes == classes.max(axis=1, keepdims=True)
             right = best[np.arange(len(rows)), np.searchsorted(self.classes_, y[rows])]
@@ -131,7 +136,7 @@ def test_epochs_are_chosen_by_what_the_phases_are_for():
 
     kept = []
     options = {"validation": 0.3, "learning_rate": 0.02, "random_state": 1}
-    Watched(codebook_epochs=12, n_iter=12, device="cpu", **options).fit(X, y)
+    made(Watched, codebook_epochs=12, max_epochs=12, device="cpu", **options).fit(X, y)
     for accuracy_of_kept, history in kept:
         found = [record["accuracy"] for record in history]
         assert accuracy_of_kept == pytest.approx(max(found))
@@ -146,15 +151,15 @@ def test_epochs_are_chosen_by_what_the_phases_are_for():
 
 def test_nested_loss_is_the_mean_over_lengths():
     from fewbits.learners.deep._targets import Targets
-    from fewbits.learners.deep.losses import Setting
+    from fewbits.learners.deep.losses import LossContext
 
     targets = Targets(torch.arange(4), None, 4)
-    setting = Setting(8, targets, seed=0)
+    context = LossContext(8, targets, seed=0)
     scores = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
     batch = targets[torch.arange(4)]
     whole, nested = CodebookLoss(), CodebookLoss(nested=(3, 5))
-    whole.start(setting)
-    nested.start(setting)
+    whole.start(context)
+    nested.start(context)
     C = np.where(whole.C.detach().numpy() >= 0, 1, -1)
     losses = []
     for m in (3, 5, 8):
@@ -191,7 +196,7 @@ def test_codebook_with_names_is_matched_by_them():
     names = np.array([*np.unique(y), "class 77", "other"])
     order = rng.permutation(L + 2)
     book = Codebook(pack(own[order] > 0), 15, names[order])
-    fitted = learner(codebook=book, n_iter=1).fit(X, y)
+    fitted = learner(codebook=book, max_epochs=1).fit(X, y)
     assert np.array_equal(fitted.codebook_, own[:L])
     assert np.array_equal(clone(fitted).fit(X, y).codebook_, own[:L])
     with pytest.raises(ArgumentError, match=r"beyond the codebook.*: fox is the first"):
@@ -201,7 +206,7 @@ def test_codebook_with_names_is_matched_by_them():
 
 
 def test_checkpoint_knows_a_codebook(tmp_path):
-    options = {"checkpoint": tmp_path / "c.pt", "n_iter": 1}
+    options = {"checkpoint": tmp_path / "c.pt", "max_epochs": 1}
     own = separated_centres(L, 15)
     books = [Codebook(pack(C > 0), 15, np.unique(y)) for C in (own, own[::-1])]
     learner(codebook=books[0], **options).fit(X, y)
@@ -211,7 +216,12 @@ def test_checkpoint_knows_a_codebook(tmp_path):
 
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_start_with_fewer_directions_than_bits(start):
-    options = {"init": start, "n_bits": 24, "codebook_epochs": 1, "n_iter": 1}
+    options = {
+        "init": start,
+        "n_bits": 24,
+        "codebook_epochs": 1,
+        "max_epochs": 1,
+    }
     fitted = learner(**options).fit(X, y)
     assert fitted.codebook_.shape == (L, 24)
 
@@ -227,7 +237,7 @@ def test_codes_that_classes_share_are_told():
     own = separated_centres(L, 15)
     own[3] = own[4]
     with pytest.warns(UserWarning, match="1 of 20 classes have the code of another"):
-        learner(codebook=own, n_iter=1).fit(X, y)
+        learner(codebook=own, max_epochs=1).fit(X, y)
 
 
 @pytest.mark.parametrize("options", [{}, {"init": "cca"}, {"codebook": "random"}])
@@ -253,7 +263,7 @@ def test_items_with_several_labels(options):
         ({"init": "pca"}, "init must be one of 'svd', 'cca'"),
         (
             {"n_bits": 8, "nested_bits": (9,)},
-            "each of lengths must be an integer, 1 to 8, got 9",
+            "each of nested_bits must be an integer, 1 to 8, got 9",
         ),
         ({"n_bits": 8, "nested_bits": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),
@@ -277,12 +287,14 @@ def test_bad_parameters(options, message):
 def test_cca_of_a_single_feature():
     labels = np.repeat([0, 1], 20)
     column = (labels + 0.01 * np.arange(40))[:, None].astype(np.float32)
-    fitted = LLC(1, codebook="cca", n_iter=2, random_state=0).fit(column, labels)
+    fitted = made(LLC, 1, codebook="cca", max_epochs=2, random_state=0).fit(
+        column, labels
+    )
     assert fitted.codebook_.shape == (2, 1)
 
 
 def test_names_that_no_codebook_has_are_refused_before_training():
     labels = np.repeat([b"a", b"b"], 20)
-    model = LLC(4, callbacks=[lambda _: pytest.fail("trained")])
+    model = made(LLC, 4, callbacks=[lambda _: pytest.fail("trained")])
     with pytest.raises(ArgumentError, match="labels must be strings"):
         model.fit(np.eye(40, dtype=np.float32), labels)

@@ -7,7 +7,7 @@ from math import cosh, exp, log, tanh
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
@@ -23,8 +23,8 @@ from fewbits.learners.deep.losses import (
     LOSSES,
     GreedyHash,
     HashNet,
+    LossContext,
     OrthoHash,
-    Setting,
 )
 from fewbits.learners.deep.losses._dsdh import discrete_descent, ridge
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
@@ -66,7 +66,7 @@ def problem(name, kind, dtype=torch.float64):
     Y = labels(kind)
     made = targets(Y, kind)
     loss = ALL[name]()
-    loss.start(Setting(C if name == "class" else K, made, 0))
+    loss.start(LossContext(C if name == "class" else K, made, 0))
     loss.to(dtype)
     scores = torch.randn(N, C if name == "class" else K, dtype=dtype)
     for epoch in range(2):
@@ -291,7 +291,7 @@ def test_safe(name, extreme, batch):
         Y[::2] = 0
     made = targets(Y, kind)
     loss = ALL[name]() if name != "code" else CodeLoss(np.ones((n_classes, K)))
-    loss.start(Setting(n_classes if name == "class" else K, made, 0))
+    loss.start(LossContext(n_classes if name == "class" else K, made, 0))
     torch.manual_seed(0)
     start = torch.randn(B, n_classes if name == "class" else K)
     loss.start_epoch(0, lambda: torch.cat([start, start]))
@@ -325,7 +325,7 @@ class TestState:
         for _ in range(250):
             loss(u, batch)
         again = ALL[name]()
-        again.start(Setting(u.shape[1], targets(Y, kind), 0))
+        again.start(LossContext(u.shape[1], targets(Y, kind), 0))
         again.load_state_dict(loss.state_dict())
         copied = deepcopy(loss)
         other = torch.randn_like(u)
@@ -341,7 +341,7 @@ class TestState:
             loss(u, batch)
         new = ALL[name]()
         for each in (loss, new):
-            each.start(Setting(u.shape[1], targets(Y, kind), 5))
+            each.start(LossContext(u.shape[1], targets(Y, kind), 5))
             each.start_epoch(0, lambda: torch.ones(N, u.shape[1]))
         assert torch.equal(loss(u, batch), new(u, batch))
 
@@ -434,6 +434,7 @@ class TestDSDH:
         ]
         assert self.objective(found, W, Y, U, 0.3) == pytest.approx(min(everything))
 
+    @settings(max_examples=25)
     @given(st.integers(0, 10_000))
     def test_no_column_could_be_better(self, seed):
         bits, W, Y, U = self.make(seed)
@@ -481,7 +482,7 @@ class TestDSDH:
         n = 5200
         made = Targets(torch.arange(n) % 3, None, 3)
         loss = DSDH()
-        loss.start(Setting(4, made, 0))
+        loss.start(LossContext(4, made, 0))
         loss.start_epoch(0, lambda: torch.ones(n, 4))
         assert torch.isfinite(loss(torch.ones(3, 4), made[torch.arange(3)]))
 
@@ -492,7 +493,7 @@ class TestCSQ:
         Y = torch.tensor([[1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]).float()
         made = Targets(None, Y, 3)
         loss = CSQ(centres)
-        loss.start(Setting(4, made, 0))
+        loss.start(LossContext(4, made, 0))
         found, tie = loss.centres_of(made[torch.arange(4)]), loss.tie.tolist()
         assert found.tolist() == [
             [1, 1, -1, -1],
@@ -515,7 +516,7 @@ class TestCSQ:
     def test_bad_centres(self, kind, centres, message):
         with pytest.raises(ArgumentError, match=message):
             kind(centres).start(
-                Setting(K, targets(labels("one label"), "one label"), 0)
+                LossContext(K, targets(labels("one label"), "one label"), 0)
             )
 
 
@@ -523,7 +524,7 @@ def test_more_classes_than_centres():
     made = Targets(torch.arange(9), None, 9)
     for kind in (CSQ, OrthoHash):
         with pytest.raises(ArgumentError, match="9 classes need at least 4 bits"):
-            kind().start(Setting(3, made, 0))
+            kind().start(LossContext(3, made, 0))
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.2])
@@ -531,7 +532,7 @@ def test_margin_of_orthohash(margin):
     """A cosine that leads by the margin only counts as a draw."""
     made = Targets(torch.tensor([0]), None, 2)
     loss = OrthoHash([[1, 1], [1, -1]], margin=margin)
-    loss.start(Setting(2, made, 0))
+    loss.start(LossContext(2, made, 0))
     y = margin / 2**0.5  # the cosines are (x + y) / sqrt(2) and (x - y) / sqrt(2)
     u = 3 * torch.tensor([[(1 - y**2) ** 0.5, y]])
     assert float(loss(u, made[torch.tensor([0])])) == pytest.approx(log(2), rel=1e-5)
@@ -627,7 +628,7 @@ class TestMemory:
         )
         values = []
         for loss in pair_loss(name, **options):
-            loss.start(Setting(K, made, 0))
+            loss.start(LossContext(K, made, 0))
             loss.double()
             loss.start_epoch(0, lambda: u)
             scores = u.clone().requires_grad_()
@@ -643,7 +644,7 @@ class TestMemory:
         _, _, _, Y = problem(name, kind)
         made = targets(Y, kind)
         _, loss = pair_loss(name, **options)
-        loss.start(Setting(K, made, 0))
+        loss.start(LossContext(K, made, 0))
         loss.double()
         loss.start_epoch(0, lambda: torch.zeros(N, K))
         rows = torch.tensor([3, 1])

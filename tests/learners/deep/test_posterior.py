@@ -11,10 +11,10 @@ from torch.nn.functional import log_softmax, silu
 
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep import CentreControl, PosteriorControl
-from fewbits.learners.deep._surrogate import Picks, Surrogate
+from fewbits.learners.deep._surrogate import ClassTargets, Surrogate
 from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._trainer import Objective
-from fewbits.learners.deep.losses import CSQ, Setting
+from fewbits.learners.deep.losses import CSQ, LossContext
 
 B, C = 7, 5
 LENGTHS = (1, 7, 8, 9, 20, 64)
@@ -38,7 +38,7 @@ def started(n_bits, several=False, **options):
     codes = 2 * torch.randint(2, (C, n_bits)).numpy() - 1
     control = PosteriorControl(codes, **{"n_hidden": 16, **options})
     targets = Targets(batch.classes, None if not several else batch.labels, C)
-    control.start(Setting(n_bits, targets, 3))
+    control.start(LossContext(n_bits, targets, 3))
     control.double()
     return control, torch.randn(B, n_bits, dtype=torch.float64), batch
 
@@ -165,7 +165,8 @@ class TestTerms:
             given = dict(zip(names, values, strict=True))
             return torch.func.functional_call(control, given, (scores, batch)).own
 
-        assert gradcheck(own, [p.requires_grad_() for p in parameters])
+        values = [p.requires_grad_() for p in parameters]
+        assert gradcheck(own, values, fast_mode=True)
 
     @every_kind
     def test_only_a_term_of_its_own_reaches_a_part(self, several):
@@ -254,7 +255,7 @@ class TestTerms:
         assert terms.codes == 0
         assert terms.own > 0
         alone = PosteriorControl()
-        alone.start(Setting(8, Targets(torch.zeros(B).long(), None, 1), 0))
+        alone.start(LossContext(8, Targets(torch.zeros(B).long(), None, 1), 0))
         batch = Targets(torch.zeros(B).long(), None, 1)[torch.arange(B)]
         assert torch.isfinite(alone(scores.float(), batch).codes)
 
@@ -305,12 +306,12 @@ class TestBeside:
     @pytest.mark.parametrize("kind", [PosteriorControl, CentreControl])
     def test_add_and_replace(self, kind):
         targets = Targets(torch.arange(B) % C, None, C)
-        setting, batch = Setting(16, targets, 0), targets[torch.arange(B)]
+        context, batch = LossContext(16, targets, 0), targets[torch.arange(B)]
         scores = torch.randn(B, 16)
         for mode in ("add", "replace"):
             loss, control = CSQ(), kind(weight=0.3, mode=mode)
-            loss.start(setting)
-            control.start(setting)
+            loss.start(context)
+            control.start(context)
             objective = Objective(loss, control)
             torch.manual_seed(0)
             found = objective(scores, batch)
@@ -328,7 +329,7 @@ class TestBeside:
         batch = batch_of(several)
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
         control = CentreControl(codes, reduction=reduction)
-        control.start(Setting(6, Targets(torch.arange(C), None, C), 0))
+        control.start(LossContext(6, Targets(torch.arange(C), None, C), 0))
         u = torch.randn(B, 6)
         expected = 0.0
         for i in range(B):
@@ -348,7 +349,7 @@ class TestBeside:
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
         options = {"likelihood": "cauchy", "gamma": 3.0, "reduction": reduction}
         control = CentreControl(codes, **options)
-        control.start(Setting(6, Targets(torch.arange(C), None, C), 0))
+        control.start(LossContext(6, Targets(torch.arange(C), None, C), 0))
         u, expected = torch.randn(B, 6), 0.0
         for i in range(B):
             h = np.tanh(u[i].numpy())
@@ -374,7 +375,7 @@ class TestBeside:
         assert torch.equal(again(scores, batch).codes, expected)
         assert torch.equal(copied(scores, batch).codes, expected)
         control.train()
-        control.start(Setting(20, Targets(batch.classes, batch._labels, C), 3))
+        control.start(LossContext(20, Targets(batch.classes, batch._labels, C), 3))
         new, *_ = started(20, several, permute_every=1)
         state = new.state_dict()
         assert control.state_dict().keys() == state.keys()
@@ -423,22 +424,21 @@ class TestBeside:
         assert repr(control) == shown
 
     def test_more_flips_than_bits(self):
-        setting = Setting(8, Targets(torch.arange(3), None, 3), 0)
+        context = LossContext(8, Targets(torch.arange(3), None, 3), 0)
         with pytest.raises(ArgumentError, match="n_flips must be an integer, 0 to 8"):
-            PosteriorControl(n_flips=99).start(setting)
+            PosteriorControl(n_flips=99).start(context)
 
     def test_bad_centres(self):
-        setting = Setting(8, Targets(torch.arange(3), None, 3), 0)
+        context = LossContext(8, Targets(torch.arange(3), None, 3), 0)
         with pytest.raises(ArgumentError, match="codes must be -1 and 1"):
-            PosteriorControl(np.zeros((3, 8))).start(setting)
+            PosteriorControl(np.zeros((3, 8))).start(context)
         with pytest.raises(ArgumentError, match="300 classes need at least 9 bits"):
             PosteriorControl().start(
-                Setting(8, Targets(torch.arange(300), None, 300), 0)
+                LossContext(8, Targets(torch.arange(300), None, 300), 0)
             )
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("shown", ["the sample", "nothing"])
+@pytest.mark.parametrize(("seed", "shown"), [(0, "the sample"), (1, "nothing")])
 def test_toy_of_the_paper(seed, shown):
     """It estimates an 8-bit multivariate Bernoulli distribution; a product does not.
 
@@ -462,7 +462,7 @@ def test_toy_of_the_paper(seed, shown):
     order = torch.Generator().manual_seed(seed)
     for _ in range(300):
         rows = torch.randint(len(x), (500,), generator=order)
-        own = Picks.one_each(torch.from_numpy(values)[None, rows])
+        own = ClassTargets.one_each(torch.from_numpy(values)[None, rows])
         _, loss = surrogate.losses(x[None, rows], None, own, True)
         optimizer.zero_grad()
         loss.backward()

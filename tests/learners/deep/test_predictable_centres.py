@@ -11,6 +11,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.centres import _predictable, predictable_centres
 from fewbits.learners.deep.losses import CSQ
+from tests.learners._made import made
 
 
 def problem(n=60, d=12, n_classes=5, seed=0):
@@ -86,8 +87,13 @@ def test_few_items_are_classified_better():
     X, learn, test = X.astype(np.float32), slice(150), slice(150, None)
 
     def accuracy(centres, seed):
-        csq = DeepHash(
-            6, loss=CSQ(centres), n_iter=30, learning_rate=0.01, random_state=seed
+        csq = made(
+            DeepHash,
+            6,
+            loss=CSQ(centres),
+            max_epochs=30,
+            learning_rate=0.01,
+            random_state=seed,
         )
         book = csq.fit(X[learn], y[learn]).codebook_of_classes()
         found = decode_nearest(book, csq.encode(X[test])).rows
@@ -104,8 +110,8 @@ def test_few_items_are_classified_better():
 def test_as_a_codebook_of_llc():
     X, Y = problem(n=200)
     options = {"codebook": "predictable", "learning_rate": 0.01, "random_state": 0}
-    llc = LLC(4, n_iter=20, **options).fit(X, Y.argmax(axis=1))
-    again = LLC(4, n_iter=1, **options).fit(X, Y.argmax(axis=1))
+    llc = made(LLC, 4, max_epochs=20, **options).fit(X, Y.argmax(axis=1))
+    again = made(LLC, 4, max_epochs=1, **options).fit(X, Y.argmax(axis=1))
     assert len(np.unique(llc.codebook_, axis=0)) == 5
     np.testing.assert_array_equal(llc.codebook_, again.codebook_)
     assert llc.history_[-1]["accuracy"] > 0.9

@@ -8,18 +8,19 @@ import torch
 from torch import nn
 
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners.deep import DeepHash, _trainer
+from fewbits.learners.deep import DeepHash, _base, _trainer
 from fewbits.learners.deep.losses import CSQ
+from tests.learners._made import made
 
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
 X = (np.eye(5, 12)[y] * 1.5 + rng.normal(size=(150, 12))).astype(np.float32)
-OPTIONS = {"n_iter": 20, "learning_rate": 0.05, "validation": 0.3}
+OPTIONS = {"max_epochs": 20, "learning_rate": 0.05, "validation": 0.3}
 
 
 def learner(**options):
     fixed = {"n_bits": 16, "random_state": 0, "device": "cpu"}
-    return DeepHash(**{**fixed, **OPTIONS, **options})
+    return made(DeepHash, **{**fixed, **OPTIONS, **options})
 
 
 def best_epoch(fitted):
@@ -44,20 +45,20 @@ def interrupt():
 def test_all_items_are_trained_on_for_the_best_number_of_epochs():
     first, fitted = learner().fit(X, y), learner(refit=True).fit(X, y)
     n_epochs = best_epoch(first)
-    assert 1 < n_epochs < OPTIONS["n_iter"]
-    whole = learner(n_iter=n_epochs, validation=0).fit(X, y)
+    assert 1 < n_epochs < OPTIONS["max_epochs"]
+    whole = learner(max_epochs=n_epochs, validation=0).fit(X, y)
     assert fitted.encoder_.fingerprint == whole.encoder_.fingerprint
     assert fitted.encoder_.fingerprint != first.encoder_.fingerprint
     assert len(first.held_out_) == 45
     assert len(fitted.held_out_) == 0
     assert [r["map"] for r in fitted.history_] == [r["map"] for r in first.history_]
-    assert fitted.n_iter_ == len(fitted.objective_) == OPTIONS["n_iter"]
+    assert fitted.n_epochs_ == len(fitted.objective_) == OPTIONS["max_epochs"]
 
 
 def test_the_classifier_is_that_of_all_items():
-    options = {"loss": "greedyhash", "n_iter": 8}
+    options = {"loss": "greedyhash", "max_epochs": 8}
     fitted = learner(refit=True, **options).fit(X, y)
-    options["n_iter"] = best_epoch(fitted)
+    options["max_epochs"] = best_epoch(fitted)
     whole = learner(**options, validation=0).fit(X, y)
     assert np.array_equal(fitted.classifier_, whole.classifier_)
 
@@ -69,7 +70,7 @@ def test_a_backbone_starts_as_it_was_given():
     fitted = learner(refit=True, backbone=backbones[0], backbone_rate=1.0).fit(X, y)
     n_epochs = best_epoch(fitted)
     options = {"backbone": backbones[1], "backbone_rate": 1.0, "validation": 0}
-    whole = learner(n_iter=n_epochs, **options).fit(X, y)
+    whole = learner(max_epochs=n_epochs, **options).fit(X, y)
     assert np.array_equal(fitted.extract(X), whole.extract(X))
     assert not torch.equal(backbones[0][0].weight, given[0].weight)
 
@@ -111,22 +112,23 @@ def test_divergence_leaves_what_was_chosen():
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
-def test_learnt_centres_are_learnt_from_all_items(tmp_path, checkpoint):
+def test_learnt_centres_are_learnt_from_all_items(tmp_path, checkpoint, monkeypatch):
+    monkeypatch.setattr(_base, "_CENTRE_EPOCHS", 8)
     seen = []
-    options = {"loss": CSQ(centres="learnt"), "n_iter": 9, "random_state": 3}
+    options = {"loss": CSQ(centres="learnt"), "max_epochs": 9, "random_state": 3}
     fitted = learner(
         refit=True,
         callbacks=[seen.append],
         checkpoint=tmp_path / "c.pt" if checkpoint else None,
         **options,
     ).fit(X, y)
-    options["n_iter"] = best_epoch(fitted)
+    options["max_epochs"] = best_epoch(fitted)
     whole = learner(**options, validation=0).fit(X, y)
     assert np.array_equal(fitted.centres_, whole.centres_)
     assert fitted.encoder_.fingerprint == whole.encoder_.fingerprint
     phases = [record.get("phase", "") for record in seen]
     assert list(dict.fromkeys(phases)) == ["centres", "", "refit.centres", "refit"]
-    assert phases.count("centres") == phases.count("refit.centres") == 50
+    assert phases.count("centres") == phases.count("refit.centres") == 8
 
 
 def test_a_lucky_epoch_does_not_decide(monkeypatch):
@@ -138,9 +140,9 @@ def test_a_lucky_epoch_does_not_decide(monkeypatch):
 
 def test_tol_does_not_cut_training_on_all_items_short():
     seen = []
-    options = {"n_iter": 100, "learning_rate": 0.01, "tol": 0.01}
+    options = {"max_epochs": 100, "learning_rate": 0.01, "tol": 0.01}
     fitted = learner(refit=True, callbacks=[seen.append], **options).fit(X, y)
-    assert fitted.n_iter_ < 100
+    assert fitted.n_epochs_ < 100
     assert sum("phase" in record for record in seen) == best_epoch(fitted)
 
 
@@ -167,7 +169,7 @@ def test_a_killed_fit_goes_on_to_the_same_end(tmp_path, phase):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"refit": True, "validation": 0}, "refit=True needs items held out"),
+        ({"refit": True, "validation": 0}, "refit=True needs held-out items"),
         ({"refit": "yes"}, "refit must be"),
     ],
 )

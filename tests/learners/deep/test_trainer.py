@@ -22,11 +22,13 @@ from fewbits.learners.deep import (
     LLC,
     DeepHash,
     MLflow,
+    NetworkConfig,
     PosteriorControl,
-    _base,
 )
+from fewbits.learners.deep._identity import described as described_value
 from fewbits.learners.deep._torch import deterministic
 from fewbits.learners.deep.losses import CSQ, LOSSES, HashNet
+from tests.learners._made import made
 
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
@@ -34,8 +36,13 @@ X = (np.eye(5, 12)[y] * 3 + rng.normal(size=(150, 12))).astype(np.float32)
 
 
 def learner(**options):
-    options = {"n_bits": 16, "n_iter": 6, "random_state": 0, "device": "cpu"} | options
-    return Watched(**options)
+    options = {
+        "n_bits": 16,
+        "max_epochs": 6,
+        "random_state": 0,
+        "device": "cpu",
+    } | options
+    return made(Watched, **options)
 
 
 class Watched(DeepHash):
@@ -105,8 +112,13 @@ def test_a_checkpoint_in_no_folder_is_told_at_once(tmp_path):
 
 
 def test_both_phases_of_llc_resume(tmp_path):
-    options = {"random_state": 0, "codebook_epochs": 4, "n_iter": 4, "device": "cpu"}
-    whole = LLC(**options).fit(X, y)
+    options = {
+        "random_state": 0,
+        "codebook_epochs": 4,
+        "max_epochs": 4,
+        "device": "cpu",
+    }
+    whole = made(LLC, **options).fit(X, y)
     for n_seen in (2, 6):
         path = tmp_path / f"{n_seen}.pt"
         seen = []
@@ -117,8 +129,8 @@ def test_both_phases_of_llc_resume(tmp_path):
                 raise Killed
 
         with pytest.raises(Killed):
-            LLC(**options, checkpoint=path, callbacks=[callback]).fit(X, y)
-        resumed = LLC(**options, checkpoint=path).fit(X, y)
+            made(LLC, **options, checkpoint=path, callbacks=[callback]).fit(X, y)
+        resumed = made(LLC, **options, checkpoint=path).fit(X, y)
         assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
         assert np.array_equal(resumed.codebook_, whole.codebook_)
         assert len(resumed.codebook_history_) == 4
@@ -133,9 +145,11 @@ def test_a_resumed_codebook_is_the_one_trained_for(tmp_path, codebook):
             raise Killed
 
     def llc(backbone, **more):
-        options = {"n_iter": 8, "random_state": 0, "device": "cpu", "n_bits": 4}
+        options = {"max_epochs": 8, "random_state": 0, "device": "cpu", "n_bits": 4}
         rates = {"backbone_rate": 1.0, "learning_rate": 0.05}
-        return LLC(codebook=codebook, backbone=backbone, **options, **rates, **more)
+        return made(
+            LLC, codebook=codebook, backbone=backbone, **options, **rates, **more
+        )
 
     torch.manual_seed(0)
     given = nn.Sequential(nn.Linear(X.shape[1], 12), nn.ReLU(), nn.Linear(12, 12))
@@ -149,7 +163,7 @@ def test_a_resumed_codebook_is_the_one_trained_for(tmp_path, codebook):
 
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])
 def test_a_checkpoint_needs_a_seed(tmp_path, random_state):
-    model = DeepHash(8, checkpoint=tmp_path / "c.pt", random_state=random_state)
+    model = made(DeepHash, 8, checkpoint=tmp_path / "c.pt", random_state=random_state)
     with pytest.raises(ArgumentError, match="random_state must be an integer"):
         model.fit(X, y)
 
@@ -167,11 +181,23 @@ def test_parameters_of_any_kind_tell_checkpoints_apart(options):
 
 
 def described(options):
-    return [_base.described(value) for value in options.values()]
+    return [described_value(value) for value in options.values()]
+
+
+def test_defaults_of_a_checkpoint_may_be_spelled_out(tmp_path):
+    options = {"checkpoint": tmp_path / "c.pt", "random_state": 0}
+    short = {"training__max_epochs": 1}
+    DeepHash(8, **options).set_params(**short).fit(X, y)
+    again = DeepHash(8, network=NetworkConfig(), **options).set_params(**short)
+    assert again.fit(X, y).n_epochs_ == 1
+    with pytest.raises(ArtefactError, match="network"):
+        again.set_params(network__hidden=(4,), network__dropout=0.1).fit(X, y)
 
 
 def test_a_checkpoint_belongs_to_all_items(tmp_path):
-    model = DeepHash(8, n_iter=1, random_state=0, checkpoint=tmp_path / "c.pt")
+    model = made(
+        DeepHash, 8, max_epochs=1, random_state=0, checkpoint=tmp_path / "c.pt"
+    )
     model.fit(X, y)
     other = X.copy()
     other[1] += 1
@@ -180,9 +206,9 @@ def test_a_checkpoint_belongs_to_all_items(tmp_path):
 
 
 def test_training_that_has_stopped_is_not_gone_on_with(tmp_path):
-    options = {"tol": 0.2, "n_iter": 30, "checkpoint": tmp_path / "training.pt"}
+    options = {"tol": 0.2, "max_epochs": 30, "checkpoint": tmp_path / "training.pt"}
     stopped, again = learner(**options).fit(X, y), learner(**options).fit(X, y)
-    assert 2 <= stopped.n_iter_ == again.n_iter_ < 30
+    assert 2 <= stopped.n_epochs_ == again.n_epochs_ < 30
     assert again.encoder_.fingerprint == stopped.encoder_.fingerprint
     assert again.objective_.tolist() == stopped.objective_.tolist()
 
@@ -214,7 +240,7 @@ def test_a_file_in_the_way_of_the_checkpoints_of_both_phases(tmp_path):
     path = tmp_path / "labels.npy"
     path.write_text("mine")
     with pytest.raises(ArgumentError, match=r"is a file: .* \(labels.npy.items\)"):
-        LLC(8, random_state=0, checkpoint=path).fit(X, y)
+        made(LLC, 8, random_state=0, checkpoint=path).fit(X, y)
     assert [each.name for each in tmp_path.iterdir()] == ["labels.npy"]
 
 
@@ -222,7 +248,7 @@ def test_a_training_goes_on_without_what_a_kill_left(tmp_path):
     left = tmp_path / ".c.pt.abc.tmp"
     for _ in range(2):  # killed in its first epoch, and after it
         left.touch()
-        learner(checkpoint=tmp_path / "c.pt", n_iter=1).fit(X, y)
+        learner(checkpoint=tmp_path / "c.pt", max_epochs=1).fit(X, y)
         assert not left.exists()
 
 
@@ -232,7 +258,7 @@ def test_another_random_state_and_other_networks_are_told_in_a_line(tmp_path):
         return learner(
             backbone=nn.Sequential(*layers),
             checkpoint=tmp_path / "c.pt",
-            n_iter=1,
+            max_epochs=1,
         )
 
     deep(30).fit(X, y)
@@ -251,7 +277,8 @@ def test_callbacks_may_draw_random_numbers():
 
 
 def test_codebook_before_numbers_ceased_to_be_finite_is_kept():
-    model = LLC(
+    model = made(
+        LLC,
         backbone=nn.Sequential(nn.Linear(12, 12), Poison(after=7)),
         device="cpu",
         random_state=0,
@@ -312,16 +339,16 @@ def test_checkpoint_that_cannot_be_written(tmp_path):
 
 
 def test_best_epoch_is_kept_and_patience_ends_training():
-    options = {"n_iter": 60, "learning_rate": 0.05, "validation": 0.3}
+    options = {"max_epochs": 60, "learning_rate": 0.05, "validation": 0.3}
     fitted = learner(**options, patience=3).fit(X, y)
     maps = [record["map"] for record in fitted.history_]
     assert len(maps) == int(np.argmax(maps)) + 4 < 60
 
 
 def test_patience_counts_from_the_best_of_epochs_that_are_equally_accurate():
-    options = {"codebook": "random", "n_iter": 40, "learning_rate": 0.3}
+    options = {"codebook": "random", "max_epochs": 40, "learning_rate": 0.3}
     options |= {"validation": 0.3, "patience": 2, "random_state": 0, "device": "cpu"}
-    history = LLC(8, **options).fit(np.eye(5, 12)[y] * 20 + X, y).history_
+    history = made(LLC, 8, **options).fit(np.eye(5, 12)[y] * 20 + X, y).history_
     accuracies = [record["accuracy"] for record in history]
     ranks = [(record["accuracy"], -record["loss"]) for record in history]
     best = max(range(len(ranks)), key=ranks.__getitem__)
@@ -336,7 +363,9 @@ def test_network_is_that_of_the_best_epoch():
         head = model.trainer.network.head
         seen.append((record["map"], head.layers[0].weight.detach().clone()))
 
-    model = learner(n_iter=30, learning_rate=0.05, validation=0.3, callbacks=[callback])
+    model = learner(
+        max_epochs=30, learning_rate=0.05, validation=0.3, callbacks=[callback]
+    )
     model.fit(X, y)
     best = max(range(30), key=lambda i: seen[i][0])
     assert best < 29  # or there would be nothing to go back from
@@ -350,7 +379,7 @@ def test_classifier_is_that_of_the_best_epoch():
         rows = model.trainer.objective.loss.classifier
         seen.append((record["map"], rows.detach().numpy().copy()))
 
-    options = {"n_iter": 30, "learning_rate": 0.05, "validation": 0.3}
+    options = {"max_epochs": 30, "learning_rate": 0.05, "validation": 0.3}
     model = learner(loss="greedyhash", **options, callbacks=[callback])
     model.fit(X, y)
     best = max(range(30), key=lambda i: seen[i][0])
@@ -358,7 +387,7 @@ def test_classifier_is_that_of_the_best_epoch():
     assert np.array_equal(model.classifier_, seen[best][1])
 
 
-def test_nothing_is_kept_aside_when_nothing_shall_be():
+def test_nothing_is_held_out_when_nothing_shall_be():
     history = learner(validation=0).fit(X, y).history_
     assert "map" not in history[0]
     assert history[0]["bound"] >= 0
@@ -371,7 +400,7 @@ def test_interrupt_keeps_what_was_learnt():
 
     with pytest.warns(UserWarning, match="interrupted after 2 of 6"):
         fitted = learner(callbacks=[interrupt]).fit(X, y)
-    assert fitted.n_iter_ == 2
+    assert fitted.n_epochs_ == 2
     assert fitted.encode(X).shape == (150, 2)
 
 
@@ -390,7 +419,12 @@ class Interrupted(nn.Module):
 
 
 def test_interrupt_within_an_epoch_undoes_it():
-    options = {"validation": 0, "n_iter": 3, "learning_rate": 0.05, "batch_size": 30}
+    options = {
+        "validation": 0,
+        "max_epochs": 3,
+        "learning_rate": 0.05,
+        "batch_size": 30,
+    }
     found = []
     for at in (6, 8):  # the first batch of the second epoch, and its third
         torch.manual_seed(0)
@@ -406,11 +440,16 @@ def test_interrupt_before_the_last_phase_is_passed_on(tmp_path):
         if record["epoch"] == 2:
             raise KeyboardInterrupt
 
-    options = {"random_state": 0, "codebook_epochs": 4, "n_iter": 3, "device": "cpu"}
+    options = {
+        "random_state": 0,
+        "codebook_epochs": 4,
+        "max_epochs": 3,
+        "device": "cpu",
+    }
     options["checkpoint"] = tmp_path / "c.pt"
     with pytest.raises(KeyboardInterrupt):
-        LLC(**options, callbacks=[interrupt]).fit(X, y)
-    fitted = LLC(**options).fit(X, y)
+        made(LLC, **options, callbacks=[interrupt]).fit(X, y)
+    fitted = made(LLC, **options).fit(X, y)
     assert (len(fitted.codebook_history_), len(fitted.history_)) == (4, 3)
 
 
@@ -429,7 +468,7 @@ class Poison(nn.Module):
 
 def test_nan_stops_training_and_names_the_layer():
     backbone = nn.Sequential(nn.Linear(12, 12), Poison(after=7))
-    model = learner(backbone=backbone, n_iter=20)
+    model = learner(backbone=backbone, max_epochs=20)
     with pytest.raises(DivergedError, match=r"not finite in epoch 3.*backbone\.1"):
         model.fit(X, y)
     assert all(torch.isfinite(p).all() for p in backbone.parameters())
@@ -465,8 +504,8 @@ class SpoiltStep(nn.Module):
 
 
 def test_last_step_of_an_epoch_may_not_spoil_the_network():
-    n_batches = len(learner(n_iter=1).fit(X, y).trainer._batches(0))
-    model = learner(backbone=SpoiltStep(at=2 * n_batches), n_iter=3)
+    n_batches = len(learner(max_epochs=1).fit(X, y).trainer._batches(0))
+    model = learner(backbone=SpoiltStep(at=2 * n_batches), max_epochs=3)
     with pytest.raises(DivergedError, match="in epoch 2, first in the weights of"):
         model.fit(X, y)
     assert len(model.history_) == 1
@@ -474,12 +513,12 @@ def test_last_step_of_an_epoch_may_not_spoil_the_network():
 
 
 def test_what_was_reached_before_is_kept():
-    n_batches = len(learner(n_iter=1).fit(X, y).trainer._batches(0))
-    options = {"loss": "greedyhash", "n_iter": 4}
+    n_batches = len(learner(max_epochs=1).fit(X, y).trainer._batches(0))
+    options = {"loss": "greedyhash", "max_epochs": 4}
     model = learner(backbone=SpoiltStep(at=3 * n_batches), **options)
     with pytest.raises(DivergedError, match=r"in epoch 3.*; what was good before is"):
         model.fit(X, y)
-    assert model.n_iter_ == len(model.history_) == len(model.objective_) == 2
+    assert model.n_epochs_ == len(model.history_) == len(model.objective_) == 2
     assert np.isfinite(model.classifier_).all()
     at_once = learner(backbone=SpoiltStep(at=1), **options)
     with pytest.raises(DivergedError, match=r"in epoch 1.*; nothing was good before"):
@@ -501,12 +540,21 @@ class Masked(nn.Module):
 
 
 def test_buffers_of_a_backbone_need_not_be_finite():
-    assert learner(backbone=Masked(), n_iter=2).fit(X, y).n_iter_ == 2
+    assert learner(backbone=Masked(), max_epochs=2).fit(X, y).n_epochs_ == 2
 
 
 def test_rate_of_a_codebook_that_explodes():
-    llc = LLC(8, codebook_rate=1e38, codebook_epochs=3, validation=0, random_state=0)
-    with pytest.raises(DivergedError, match=r"or lower codebook_rate \(1e\+38\)"):
+    llc = made(
+        LLC,
+        8,
+        codebook_rate=1e38,
+        codebook_epochs=3,
+        validation=0,
+        random_state=0,
+    )
+    with pytest.raises(
+        DivergedError, match=r"or lower codebook_training.learning_rate \(1e\+38\)"
+    ):
         llc.fit(X, y)
 
 
@@ -556,9 +604,14 @@ def test_sums_in_one_order_on_a_gpu_only():
 
 def test_phases_are_told_to_callbacks_and_people():
     records, notes = [], []
-    options = {"init": "svd", "codebook_epochs": 2, "n_iter": 3, "n_bits": 4}
+    options = {
+        "init": "svd",
+        "codebook_epochs": 2,
+        "max_epochs": 3,
+        "n_bits": 4,
+    }
     with on_progress(lambda *_: None, notes.append):
-        LLC(**options, callbacks=[records.append], random_state=0).fit(X, y)
+        made(LLC, **options, callbacks=[records.append], random_state=0).fit(X, y)
     phases = ["classifier"] * 20 + ["codebook"] * 2 + ["items"] * 3
     assert [record["phase"] for record in records] == phases
     assert [note.split("phase ")[1] for note in notes] == phases
@@ -567,7 +620,7 @@ def test_phases_are_told_to_callbacks_and_people():
 def test_progress_is_shown(capsys):
     told, notes = [], []
     with on_progress(lambda done, total, _: told.append((done, total)), notes.append):
-        learner(n_iter=2, verbose=True).fit(X, y)
+        learner(max_epochs=2, verbose=True).fit(X, y)
     assert told == [(1, 2), (2, 2)]
     note = r"objective [\d.]+, mAP [01]\.\d{3}, bound \d\.\d{3}"
     assert re.fullmatch(note, notes[1])
@@ -575,20 +628,20 @@ def test_progress_is_shown(capsys):
     assert re.fullmatch(f"Watched: 2/2, {note}\n", shown)
 
 
-def test_figures_go_to_callbacks():
+def test_metrics_go_to_callbacks():
     class Spy:
         def __init__(self):
             self.logged = []
 
-        def log_metrics(self, figures, step):
-            self.logged.append((step, sorted(figures)))
+        def log_metrics(self, metrics, step):
+            self.logged.append((step, sorted(metrics)))
 
     spy = Spy()
-    learner(n_iter=2, callbacks=[MLflow(spy)]).fit(X, y)
-    names = ["bound", "loss", "map", "seconds", "seconds_of_figures"]
+    learner(max_epochs=2, callbacks=[MLflow(spy)]).fit(X, y)
+    names = ["bound", "loss", "map", "metrics_seconds", "seconds"]
     assert spy.logged == [(1, names), (2, names)]
 
 
 def test_mixed_precision_learns_the_same_thing():
-    half = learner(mixed_precision=True, n_iter=20, learning_rate=0.02).fit(X, y)
+    half = learner(mixed_precision=True, max_epochs=20, learning_rate=0.02).fit(X, y)
     assert half.history_[-1]["map"] > 0.8

@@ -97,12 +97,12 @@ def test_a_bundle_remembers_how_it_is_searched(tmp_path):
         kept.search_reranked(X[:9], 5, shortlist=40).ids,
     )
     assert kept.search_reranked(X[:9], 60).ids.shape == (9, 60)
-    assert kept.answers(X[:9], 5) == kept.answers(X[:9], 5, rerank=True)
-    plain = kept.answers(X[:9], 5, rerank=False)
+    assert kept.search_records(X[:9], 5) == kept.search_records(X[:9], 5, rerank=True)
+    plain = kept.search_records(X[:9], 5, rerank=False)
     assert [hit["distance"] for hit in plain[0]] == sorted(
         kept.search(X[:1], 5).distances[0].tolist()
     )
-    assert plain != kept.answers(X[:9], 5)
+    assert plain != kept.search_records(X[:9], 5)
 
 
 @pytest.mark.parametrize("keep", [None, "float16", "float32"])

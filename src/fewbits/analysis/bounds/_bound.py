@@ -34,10 +34,10 @@ class CodeBound:
         D_inter: of all pairs of centres.
     intra : DistanceHistogram
         D_intra: of every item to the centre of each of its classes.
-    min_inter, max_intra : int
     low_inter, high_intra : int
-        The same without outliers: the largest distance that the share `coverage` of
-        D_inter reaches, and the smallest that the share of D_intra does not exceed.
+        `min_inter` and `max_intra` without outliers: the largest distance that the
+        share `coverage` of D_inter reaches, and the smallest that the share of D_intra
+        does not exceed.
     coverage : float
     nearest : ndarray of shape (n_classes,), dtype int64
         Number of the class whose centre is nearest, the first of several.
@@ -52,8 +52,6 @@ class CodeBound:
     centres: CodeArray = field(repr=False)
     inter: DistanceHistogram = field(repr=False)
     intra: DistanceHistogram = field(repr=False)
-    min_inter: int
-    max_intra: int
     low_inter: int
     high_intra: int
     coverage: float
@@ -63,6 +61,16 @@ class CodeBound:
 
     def __repr__(self) -> str:
         return one_line(self)
+
+    @property
+    def min_inter(self) -> int:
+        """The smallest distance of two centres."""
+        return int(self.gaps.min())
+
+    @property
+    def max_intra(self) -> int:
+        """The largest distance of an item to the centre of its class."""
+        return int(self.widths.max())
 
     @property
     def strict_ratio(self) -> float:
@@ -175,8 +183,6 @@ def code_bound(
         centres=centres,
         inter=DistanceHistogram(counts, int(counts.sum()), exact=True),
         intra=DistanceHistogram(within, len(distances), exact=True),
-        min_inter=int(gaps.min()),
-        max_intra=int(distances.max()),
         low_inter=n_bits - _reached(counts[::-1], coverage),
         high_intra=_reached(within, coverage),
         coverage=coverage,

@@ -5,17 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
 from fewbits.learners._core._device import current_backend
+from fewbits.learners._core._nested import Configured
 from fewbits.learners._core._parameters import check_seed, plain_integers
 from fewbits.learners._core._rows import (
     check_finite,
@@ -26,7 +23,7 @@ from fewbits.learners._core._rows import (
 from fewbits.learners._core._validation import validated
 
 
-class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC):  # type: ignore[misc]
     """Scikit-learn estimator whose result is an `Encoder`.
 
     A method implements `_check_parameters` and `_learn` and nothing else. After `fit`

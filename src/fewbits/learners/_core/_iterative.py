@@ -38,6 +38,11 @@ class IterativeLearner(Learner):
     verbose: bool
     n_iter_: int
 
+    @property
+    def n_planned(self) -> int:
+        """Maximum number of iterations."""
+        return self.n_iter
+
     def _check_iterations(self, least: int = 1) -> None:
         check_integer("n_iter", self.n_iter, least, MAX_ITERATIONS)
         check_number("tol", self.tol, 0)
@@ -76,7 +81,7 @@ class IterativeLearner(Learner):
                 raise
             if file is not None:
                 file.write(reached[0], objective)
-            self._warn_of_interrupt(len(objective), file and file.path)
+            warn_of_interrupt(self, len(objective), self.n_iter, file and file.path)
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
         last: State = reached[0]
@@ -86,24 +91,31 @@ class IterativeLearner(Learner):
     def _n_left(self, objective: list[float]) -> int:
         return 0 if self._may_stop(objective) else self.n_iter - len(objective)
 
-    def _warn_of_interrupt(self, n_done: int, path: Any, when: str = "") -> None:
-        when = when or f"after {n_done} of {self.n_iter} iterations"
-        later = "" if path is None else f"; the same fit resumes from {path}"
-        message = (
-            f"interrupted {when}; the {type(self).__name__} learnt so far is "
-            f"kept{later}"
-        )
-        warn_user(InterruptedWarning(message, n_done, self.n_iter))
-
     def _may_stop(self, objective: list[float]) -> bool:
-        if self.tol == 0 or len(objective) < 2:
-            return False
-        before, after = objective[-2:]
-        return before - after <= self.tol * abs(before)
+        return may_stop(objective, self.tol)
 
     def _report(self, objective: list[float]) -> None:
         name = type(self).__name__
         report(name, len(objective), self.n_iter, objective[-1], verbose=self.verbose)
+
+
+def may_stop(objective: list[float], tol: float) -> bool:
+    """Return whether the last iteration lowered the objective too little."""
+    if tol == 0 or len(objective) < 2:
+        return False
+    before, after = objective[-2:]
+    return before - after <= tol * abs(before)
+
+
+def warn_of_interrupt(
+    learner: Learner, n_done: int, n_planned: int, path: Any, when: str = ""
+) -> None:
+    """Warn of an interrupt: the result is kept, and how to resume."""
+    when = when or f"after {n_done} of {n_planned} iterations"
+    later = "" if path is None else f"; the same fit resumes from {path}"
+    name = type(learner).__name__
+    message = f"interrupted {when}; the {name} learnt so far is kept{later}"
+    warn_user(InterruptedWarning(message, n_done, n_planned))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ def plain_integers(estimator: BaseEstimator) -> Iterator[None]:
     """Let parameters that are integers of NumPy, which overflow, be Python's."""
     given = {
         name: value
-        for name, value in estimator.get_params(deep=False).items()
+        for name, value in estimator.get_params().items()
         if isinstance(value, np.integer)
     }
     estimator.set_params(**{name: int(value) for name, value in given.items()})

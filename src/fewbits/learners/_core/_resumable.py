@@ -67,9 +67,9 @@ class ResumableLearner(IterativeLearner):
         """Return what the fit depends on besides data, as JSON knows it."""
         parameters = self.get_params().items()
         chosen = {
-            name: np.asarray(value).tolist()
+            name.replace("__", "."): np.asarray(value).tolist()
             for name, value in parameters
-            if name not in _NO_IDENTITY
+            if name not in _NO_IDENTITY and name not in self.configs
         }
         if self.uses_device:  # whose axes may be others, or turned
             chosen["device"] = current_backend().name

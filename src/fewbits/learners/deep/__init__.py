@@ -8,6 +8,11 @@ except ImportError:
     raise missing_extra("deep codes need torch", "deep") from None
 
 from fewbits.learners.deep._callbacks import MLflow, TensorBoard
+from fewbits.learners.deep._config import (
+    CodebookConfig,
+    NetworkConfig,
+    TrainingConfig,
+)
 from fewbits.learners.deep._export import export_backbone
 from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._llc import LLC
@@ -16,10 +21,13 @@ from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorCo
 __all__ = [
     "LLC",
     "CentreControl",
+    "CodebookConfig",
     "Control",
     "DeepHash",
     "MLflow",
+    "NetworkConfig",
     "PosteriorControl",
     "TensorBoard",
+    "TrainingConfig",
     "export_backbone",
 ]

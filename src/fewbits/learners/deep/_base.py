@@ -1,36 +1,30 @@
 """What learners of deep codes have in common."""
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from torch import nn
 
 from fewbits._arrow import as_array
 from fewbits._typing import Array, CodeArray
-from fewbits.classify import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
-from fewbits.learners._core._checkpoint import check_repeatable, data_checksum
-from fewbits.learners._core._iterative import IterativeLearner
+from fewbits.learners._core._base import Learner
+from fewbits.learners._core._checkpoint import check_repeatable
+from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._parameters import (
-    check_flag,
-    check_integer,
-    check_integers,
-    check_number,
-    check_path,
-)
+from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
 from fewbits.learners._core._progress import report
+from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._data import (
     MOST_BYTES,
     ArrayItems,
@@ -38,16 +32,11 @@ from fewbits.learners.deep._data import (
     TensorItems,
     parts_of,
 )
-from fewbits.learners.deep._first_look import first_look
-from fewbits.learners.deep._monitor import Monitor, split_off
-from fewbits.learners.deep._network import (
-    HashNetwork,
-    Head,
-    frozen_layers,
-    learn_standardize,
-    still_modules,
-)
+from fewbits.learners.deep._evaluator import Evaluator, split_off
+from fewbits.learners.deep._identity import checksum, identity_of
+from fewbits.learners.deep._network import HashNetwork, Head, learn_standardize
 from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep._probe_backbone import probe_backbone
 from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import (
     as_device,
@@ -62,69 +51,74 @@ from fewbits.learners.deep._trainer import (
     Callback,
     Classify,
     Objective,
-    Plan,
+    Phase,
     Record,
     Trainer,
 )
 from fewbits.learners.deep.codebooks import unique
-from fewbits.learners.deep.losses import Loss, Setting
+from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._llc import CodebookLoss
 
 #: The phase in which all items are trained on.
 REFIT = "refit"
 _CENTRE_EPOCHS = 50  # as many as LLC's
 _TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
-#: What of a loss or control tells it from others.
-_DESCRIBED = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tensor)
-_NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
 
 
 class Problem(NamedTuple):
-    """What is trained on, split into the rows for it and those held out."""
+    """What is trained on, split into the rows for it and held-out ones."""
 
     items: ArrayItems
     n_features: int
     labels: NDArray[Any]
     train: NDArray[np.int64]
     targets: Targets
-    monitor: Monitor
+    evaluator: Evaluator
     seed: int
     checksum: str
 
 
-class DeepLearner(IterativeLearner):
-    """A learner that trains a network by gradients; `n_iter` counts epochs.
+class DeepLearner(Learner):
+    """A learner that trains a network by gradients.
 
     See `DeepHash` for the parameters that all share.
     """
 
-    hidden: Sequence[int]
-    dropout: float
-    backbone: nn.Module | None
+    configs: ClassVar[dict[str, type[Config]]] = {
+        "network": NetworkConfig,
+        "training": TrainingConfig,
+    }
+    network: NetworkConfig | None
+    training: TrainingConfig | None
+    refit: bool = False  #: Whether all items are trained on in the end.
+    device: str
+    checkpoint: Any
+    callbacks: Sequence[Callback]
+    verbose: bool
+    random_state: Any
+
     _item_shape: tuple[int, ...]
     _integers: bool
     _pixels: bool
-    trainable: int | None
-    backbone_rate: float
-    standardize: bool
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
-    validation: float
-    validation_base: str = "trained"  #: What those held out rank.
-    patience: int | None
-    eval_every: int
-    device: str
-    mixed_precision: bool
-    checkpoint: Any
-    callbacks: Sequence[Callback]
-    random_state: Any
-
     classes_: NDArray[Any]
     history_: list[Record]
     held_out_: NDArray[np.int64]
     network_: HashNetwork
+    n_epochs_: int
     needs_labels = True
+
+    @property
+    def n_planned(self) -> int:
+        """How many epochs there are at most."""
+        return self._training.max_epochs
+
+    @property
+    def _network_config(self) -> NetworkConfig:
+        return self._config("network", NetworkConfig)
+
+    @property
+    def _training(self) -> TrainingConfig:
+        return self._config("training", TrainingConfig)
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
         """Return what the encoder is given: the features of the trained backbone.
@@ -140,7 +134,7 @@ class DeepLearner(IterativeLearner):
         """
         check_is_fitted(self, "encoder_")
         items = self._features(X, reset=False)
-        if self.backbone is None:
+        if self._network_config.backbone is None:
             return np.asarray(items, np.float32)
         items = items.reshape(len(items), *self._item_shape)
         device = as_device(self.device)
@@ -151,7 +145,7 @@ class DeepLearner(IterativeLearner):
             network,
             ArrayItems(items, pixels=True, integers=self._integers),
             numbers,
-            self.batch_size,
+            self._training.batch_size,
         ).numpy()
         return features
 
@@ -167,63 +161,30 @@ class DeepLearner(IterativeLearner):
         -------
         ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
         """
-        if self.backbone is None:
+        if self._network_config.backbone is None:
             return super().encode(X)
         features = self.extract(X)
         return self.encoder_.encode(features)
 
-    def _check_training(self) -> None:
-        self._check_iterations()
+    def _check_shared(self) -> None:
+        """Check the parameters that all deep learners share."""
+        self._check_configs()
         check_path("checkpoint", self.checkpoint)
         check_repeatable(self.checkpoint, self.random_state)
-        check_integers("hidden", self.hidden)
-        check_number("dropout", self.dropout, 0, 0.99)
-        check_integer("batch_size", self.batch_size, 2)
-        check_number("learning_rate", self.learning_rate, 0, above=True)
-        check_number("backbone_rate", self.backbone_rate, 0)
-        check_number("weight_decay", self.weight_decay, 0)
-        check_number("validation", self.validation, 0, 0.9)
-        if self.patience is not None:
-            check_integer("patience", self.patience, 1)
-        check_integer("eval_every", self.eval_every, 0)
-        if self.trainable is not None:
-            check_integer("trainable", self.trainable, 0)
-        check_flag("standardize", self.standardize)
-        check_flag("mixed_precision", self.mixed_precision)
-        self._check_used()
+        check_verbose(self.verbose)
+        check_flag("refit", self.refit)
         as_device(self.device)
         if not isinstance(self.callbacks, Sequence) or not all(
             callable(each) for each in self.callbacks
         ):
             raise ArgumentError(
-                "callbacks must be a sequence of functions that take the figures of an "
+                "callbacks must be a sequence of functions that take the metrics of an "
                 f"epoch, got {self.callbacks!r}"
             )
-        if self.backbone is not None and not isinstance(self.backbone, nn.Module):
-            raise ArgumentError(
-                f"backbone must be a torch module or None, got {self.backbone!r}"
-            )
-
-    def _check_used(self) -> None:
-        """Refuse what was chosen and would have no effect."""
-        if self.patience is not None and self.validation == 0:
-            raise ArgumentError(
-                f"patience={self.patience} needs items held out, but validation=0"
-            )
-        if self.patience is not None and not 0 < self.eval_every <= self.patience:
-            raise ArgumentError(
-                f"patience={self.patience} epochs need figures, but "
-                f"eval_every={self.eval_every}"
-            )
-        if self.trainable is not None and self.backbone is None:
-            raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
-        if self.dropout > 0 and not len(self.hidden):
-            raise ArgumentError(
-                f"dropout={self.dropout} needs layers in hidden, but it has none"
-            )
+        self._training.check_held_out(self._needing_held_out())
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
-        if self.backbone is None:
+        if self._network_config.backbone is None:
             return super()._features(X, **options)
         items = as_array(X, "items")
         if items.ndim < 2:
@@ -250,20 +211,20 @@ class DeepLearner(IterativeLearner):
         return items.reshape(len(items), -1)
 
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
-        """Check the labels, and set a share of the items aside; None: `validation`."""
+        """Check the labels, and hold a share of the items out; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
         single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
         all_targets = Targets.from_indicator(Y, single)
         labels = all_targets.numpy()
         self._check_present(Y)
         rng = check_random_state(self.random_state)
-        held_out_share = self.validation if share is None else share
-        train, aside = split_off(labels, held_out_share, rng)
-        if held_out_share and not len(aside):
+        share = self._training.validation if share is None else share
+        train, held_out = split_off(labels, share, rng)
+        if share and not len(held_out):
             self._check_none_held_out(labels)
-        self.held_out_ = aside
-        base = self.validation_base if held_out_share else "trained"
-        monitor = Monitor(labels, train, aside, rng, base)
+        self.held_out_ = held_out
+        base = self._training.validation_base if share else "trained"
+        evaluator = Evaluator(labels, train, held_out, rng, base)
         seed = int(rng.randint(2**31 - 1))
         items, n_features = self._items(X, train, seed)
         return Problem(
@@ -272,41 +233,43 @@ class DeepLearner(IterativeLearner):
             labels,
             train,
             all_targets.subset(train),
-            monitor,
+            evaluator,
             seed,
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
 
     def _needing_held_out(self) -> list[str]:
-        """Return what was chosen and has no effect without items held out."""
-        return [] if self.patience is None else [f"patience={self.patience}"]
+        """Return what was chosen and has no effect without held-out items."""
+        asked = self._training.needing_held_out()
+        return [*asked, "refit=True"] if self.refit else asked
 
     def _check_none_held_out(self, labels: NDArray[Any]) -> None:
-        """Refuse what needs items held out where a share of each class is none."""
+        """Refuse what needs held-out items where a share of each class is none."""
         asked = self._needing_held_out()
         if not asked:
             return
         largest = int(np.bincount(labels).max()) if labels.ndim == 1 else None
+        share = f"validation={self._training.validation}"
         if largest is None:
-            way = f"validation={self.validation} spares none of {len(labels)}: raise it"
+            way = f"{share} spares none of {len(labels)}: raise it"
         elif largest == 1:
             way = "no class has two"
         else:
             least = f"{1 / largest:.2g}"
-            way = f"validation={self.validation} is none of {largest}: {least} would do"
-        raise ArgumentError(f"{asked[0]} needs items held out, but {way}")
+            way = f"{share} is none of {largest}: {least} would do"
+        raise ArgumentError(f"{asked[0]} needs held-out items, but {way}")
 
     def _items(
         self, X: Array, rows: NDArray[np.int64], seed: int
     ) -> tuple[ArrayItems, int]:
         """Return the items, and how many features the head is given of each."""
-        self._integers = False
-        if self.backbone is None:
-            standardize = learn_standardize(X[rows]) if self.standardize else None
+        self._integers, config = False, self._network_config
+        if config.backbone is None:
+            standardize = learn_standardize(X[rows]) if config.standardize else None
             return ArrayItems(X, standardize=standardize), X.shape[1]
         X = X.reshape(len(X), *self._item_shape)
         with reproducible(seed):
-            n_features, self._integers = first_look(self.backbone, X[rows[:2]])
+            n_features, self._integers = probe_backbone(config.backbone, X[rows[:2]])
         return ArrayItems(X, pixels=True, integers=self._integers), n_features
 
     def _check_present(self, Y: Any) -> None:
@@ -317,29 +280,37 @@ class DeepLearner(IterativeLearner):
                 f"class {self.classes_[column]} has no item; leave it out"
             )
 
-    def _network(
-        self, problem: Problem, n_outputs: int, *, linear: bool = False, **options: Any
+    def _make_network(
+        self,
+        problem: Problem,
+        n_outputs: int,
+        *,
+        bias: bool = True,
+        linear: bool = False,
+        batch_norm: bool = False,
     ) -> HashNetwork:
         """Return a network whose weights depend on the seed only.
 
         A `linear` one is a single layer on a copy of the backbone that stays as it is.
         """
-        hidden, backbone, trainable = self.hidden, self.backbone, self.trainable
+        config = self._network_config
+        hidden, backbone, trainable = config.hidden, config.backbone, config.trainable
         if linear:
             hidden, backbone, trainable = (), deepcopy(backbone), 0
         sizes = [problem.n_features, *hidden, n_outputs]
         shown = " x ".join(map(str, sizes))
         advice = f"for a network of {shown} units: choose fewer in hidden"
         with reproducible(problem.seed), memory_advice(advice):
-            head = Head(sizes, dropout=self.dropout, **options)
+            head = Head(sizes, dropout=config.dropout, bias=bias, batch_norm=batch_norm)
             return HashNetwork(head, backbone, trainable)
 
     def _class_features(self, problem: Problem) -> NDArray[np.float64]:
         """Return standardised features of the training items."""
         with reproducible(problem.seed):
-            network = self._network(problem, 1).cpu()
+            network = self._make_network(problem, 1).cpu()
             rows = torch.from_numpy(problem.train)
-            features = features_of(network, problem.items, rows, self.batch_size)
+            size = self._training.batch_size
+            features = features_of(network, problem.items, rows, size)
         found: NDArray[np.float64] = features.double().numpy()
         return found
 
@@ -354,14 +325,14 @@ class DeepLearner(IterativeLearner):
         n_epochs: int | None = None,
         phase: str = "",
     ) -> Trainer:
-        """Train; keep the epoch that is best on the items held out.
+        """Train; keep the epoch that is best on the held-out items.
 
         That is by accuracy where there is a way to `classify`, and otherwise by mAP.
         Without `n_epochs` it is the last phase, whose network is deployed, even when
         its training ends for want of finite numbers.
         """
         n_outputs = network.head.n_outputs
-        setting = Setting(
+        context = LossContext(
             n_outputs,
             problem.targets,
             problem.seed,
@@ -372,10 +343,10 @@ class DeepLearner(IterativeLearner):
         advice = f"for what loss and control keep of {n_outputs} bits: choose fewer"
         with memory_advice(advice):
             if objective.has_loss:
-                loss.start(setting)
+                loss.start(context)
             if control is not None:
                 own = "centres" if objective.has_loss else "kind"
-                control.start(replace(setting, centres=getattr(loss, own, None)))
+                control.start(replace(context, centres=getattr(loss, own, None)))
         trained, items = self._at_work(problem, network)
         trainer = Trainer(
             trained,
@@ -383,14 +354,14 @@ class DeepLearner(IterativeLearner):
             items,
             problem.targets,
             problem.train,
-            problem.monitor,
-            self._plan(problem, n_epochs or self.n_iter, phase),
-            self._identity(problem, phase),
+            problem.evaluator,
+            self._training,
+            self._phase(problem, n_epochs or self._training.max_epochs, phase),
             classify,
         )
         last = n_epochs is None
         try:
-            with deterministic(trainer.plan.device):
+            with deterministic(trainer.phase.device):
                 self._epochs(trainer, last)
         except DivergedError:
             if last and trainer.history:
@@ -407,7 +378,7 @@ class DeepLearner(IterativeLearner):
 
         Phase 1 of LLC, inside another; on features as they are before training.
         """
-        network = self._network(problem, n_bits, linear=True, bias=False)
+        network = self._make_network(problem, n_bits, linear=True, bias=False)
         loss = CodebookLoss()
         self._train(
             problem,
@@ -430,8 +401,8 @@ class DeepLearner(IterativeLearner):
         with memory_advice(room_on(device)):
             network.to(device)
         with deterministic(device):
-            rows = torch.arange(n)
-            features = features_of(network, problem.items, rows, self.batch_size)
+            rows, size = torch.arange(n), self._training.batch_size
+            features = features_of(network, problem.items, rows, size)
         if not features.isfinite().all():
             raise FeatureError("the backbone gives features that are not finite")
         return HashNetwork(network.head), TensorItems(features)
@@ -441,72 +412,58 @@ class DeepLearner(IterativeLearner):
 
         How many epochs are done with all items was decided before, whatever their loss.
         """
-        history, decided = trainer.history, trainer.plan.phase == REFIT
+        history, decided = trainer.history, trainer.phase.name == REFIT
         try:
             with closing(trainer.epochs()) as epochs:
-                if not decided and self._may_stop(losses_of(history)):
+                if not decided and may_stop(losses_of(history), self._training.tol):
                     return
                 for record in epochs:
                     with undisturbed():
                         for callback in self.callbacks:
                             callback(dict(record))
                     self._tell(trainer)
-                    if not decided and self._may_stop(losses_of(history)):
+                    if not decided and may_stop(losses_of(history), self._training.tol):
                         return
         except KeyboardInterrupt:
             if not (history and last):
                 raise
             trainer.interrupted = True
-            self._warn_of_interrupt(len(history), trainer.plan.checkpoint)
+            path = trainer.phase.checkpoint
+            warn_of_interrupt(self, len(history), self.n_planned, path)
 
     def _keep(self, trainer: Trainer) -> None:
         """Go back to the best epoch, and keep what is known of all."""
         trainer.restore_best()
         self.history_ = trainer.history
         self.objective_ = np.array(losses_of(trainer.history))
-        self.n_iter_ = len(self.history_)
+        self.n_epochs_ = len(self.history_)
 
     def _tell(self, trainer: Trainer) -> None:
-        record, total = trainer.history[-1], trainer.plan.n_epochs
+        record, total = trainer.history[-1], trainer.phase.n_epochs
         note = "".join(
             f", {title} {record[key]:.3f}"
             for key, title in _TOLD.items()
             if key in record
         )
-        if trainer.plan.phase:
-            note += f", phase {trainer.plan.phase}"
+        if trainer.phase.name:
+            note += f", phase {trainer.phase.name}"
         name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
         report(name, done, total, loss, verbose=self.verbose, note=note)
 
-    def _plan(self, problem: Problem, n_epochs: int, phase: str) -> Plan:
-        path = self.checkpoint
-        return Plan(
-            n_epochs=n_epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            backbone_rate=self.backbone_rate,
-            weight_decay=self.weight_decay,
-            patience=self.patience,
-            eval_every=self.eval_every,
-            device=as_device(self.device),
-            mixed_precision=self.mixed_precision,
-            seed=problem.seed,
-            checkpoint=f"{path}{_suffix(phase)}" if path is not None else None,
-            phase=phase,
-        )
-
-    def _identity(self, problem: Problem, phase: str) -> dict[str, Any]:
-        """Return what the training depends on."""
-        parameters = self.get_params(deep=False).items()
-        chosen = {k: described(v) for k, v in parameters if k not in _NOT_IDENTITY}
-        if self.backbone is not None:
-            chosen["backbone"] = described_backbone(self.backbone, self.trainable)
-        return {
-            "learner": type(self).__name__ + _suffix(phase),
-            **chosen,
+    def _phase(self, problem: Problem, n_epochs: int, name: str) -> Phase:
+        parameters = self.get_params()
+        for group in self.configs:  # whether it was given or not
+            del parameters[group]
+        suffix = f".{name}" if name else ""
+        path = None if self.checkpoint is None else f"{self.checkpoint}{suffix}"
+        identity = {
+            "learner": type(self).__name__ + suffix,
+            **identity_of(parameters),
             "seed": problem.seed,
             "data": problem.checksum,
         }
+        device = as_device(self.device)
+        return Phase(n_epochs, problem.seed, device, name, path, identity)
 
     def _deploy(self, problem: Problem, network: HashNetwork) -> Encoder:
         """Return the encoder; from now on the network is given features as they are."""
@@ -534,46 +491,3 @@ def features_of(
 def losses_of(history: list[Record]) -> list[float]:
     """Return the mean loss of each epoch."""
     return [record["loss"] for record in history]
-
-
-def described(value: Any) -> Any:
-    """Return what tells two parameters apart, for JSON."""
-    if isinstance(value, nn.Module):
-        numbers = {
-            k: described(v) for k, v in vars(value).items() if isinstance(v, _DESCRIBED)
-        }
-        return [type(value).__name__, numbers]
-    if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().numpy()
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, np.ndarray):
-        return hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
-    if isinstance(value, Codebook):
-        return value.fingerprint
-    if isinstance(value, list | tuple):
-        return [described(each) for each in value]
-    return value if isinstance(value, bool | int | float | str) else repr(value)
-
-
-def described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
-    """Return what tells two backbones apart, whether they have been trained or not.
-
-    That is the shapes of all parameters, and the values of those that stay as they are.
-    """
-    shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
-    kept = [
-        *(p for m in frozen_layers(backbone, trainable) for p in m.parameters(False)),
-        *(b for m in still_modules(backbone, trainable) for b in m.buffers(False)),
-    ]
-    values = [described(tensor.detach().cpu().numpy()) for tensor in kept]
-    return [*described(backbone), shapes, values]
-
-
-def checksum(X: Array, labels: NDArray[Any]) -> str:
-    """Return a checksum of the labels and the items; pixels are no other numbers."""
-    return f"{X.dtype} {X.shape[1:]} {data_checksum(X.reshape(len(X), -1), labels)}"
-
-
-def _suffix(phase: str) -> str:
-    return f".{phase}" if phase else ""

@@ -1,4 +1,4 @@
-"""Figures of each epoch, sent to the tools that people watch training with."""
+"""Metrics of each epoch, sent to the tools that people watch training with."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from fewbits._extras import missing_extra
 
 
 class TensorBoard:
-    """Write the figures of each epoch for TensorBoard, those of a phase under its name.
+    """Write the metrics of each epoch for TensorBoard, those of a phase under its name.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class TensorBoard:
 
     def __call__(self, record: dict[str, Any]) -> None:
         """Write one epoch; the file is up to date afterwards."""
-        for name, value in _figures(record).items():
+        for name, value in _metrics(record).items():
             self._writer.add_scalar(name, value, int(record["epoch"]))
         self._writer.flush()
 
 
 class MLflow:
-    """Log the figures of each epoch to the active run of MLflow, or to a new one.
+    """Log the metrics of each epoch to the active run of MLflow, or to a new one.
 
     Those of a phase are logged under its name: ``codebook/loss``.
 
@@ -56,11 +56,11 @@ class MLflow:
 
     def __call__(self, record: dict[str, Any]) -> None:
         """Log one epoch."""
-        self._mlflow.log_metrics(_figures(record), step=int(record["epoch"]))
+        self._mlflow.log_metrics(_metrics(record), step=int(record["epoch"]))
 
 
-def _figures(record: dict[str, Any]) -> dict[str, float]:
-    """Return figures by their names, the phase in front where there are several."""
+def _metrics(record: dict[str, Any]) -> dict[str, float]:
+    """Return metrics by their names, the phase in front where there are several."""
     phase = f"{record['phase']}/" if "phase" in record else ""
     return {
         f"{phase}{name}": value

@@ -13,8 +13,10 @@ from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import check_choice, check_flag, check_n_bits
+from fewbits.learners._core._iterative import warn_of_interrupt
+from fewbits.learners._core._parameters import check_n_bits
 from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
+from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._posterior import (
     CentreControl,
     Control,
@@ -32,7 +34,7 @@ CONTROLS: dict[str, Callable[..., Control]] = {
 
 
 #: What a fit leaves besides the encoder; the first of it tells how epochs were chosen.
-_OF_SELECTION = ("history_", "objective_", "n_iter_")
+_OF_SELECTION = ("history_", "objective_", "n_epochs_")
 _FITTED = (*_OF_SELECTION, "network_", "classifier_", "centres_", "held_out_")
 
 
@@ -50,70 +52,24 @@ class DeepHash(DeepLearner):
         `PosteriorControl` or `CentreControl`, beside the loss or in its place;
         "posterior" and "centres" are those with their defaults, and a weight may
         follow: "posterior 0.1".
-    hidden : sequence of int, default=()
-        Widths of hidden layers between features and bits; none makes a linear map.
-    dropout : float, default=0.0
-        In front of each layer but the first, of which `hidden` must make some.
-    backbone : torch.nn.Module or None, default=None
-        Makes features of items; None takes X as features. It is trained in place: a
-        second `fit` starts from what the first made of it, so give ``deepcopy(module)``
-        where each shall start alike. It sees items as float32, and integers that it
-        refuses so, such as tokens to embed, as int64. Of images as uint8 (n, 3, h, w),
-        such as `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1. Normalise
-        them inside of it, or give normalised float32 X and the same ``mean`` and
-        ``std`` to `export_backbone` afterwards, which keeps it as a backbone that needs
-        no torch.
-    trainable : int or None, default=None
-        How many of the backbone's last layers with parameters are trained; None trains
-        all. What is in front of them runs as in inference, without dropout, random
-        crops or new statistics. 0 keeps the whole backbone; its features are then made
-        once, not in every epoch.
-    backbone_rate : float, default=0.1
-        Learning rate of the backbone as a share of the head's.
-    standardize : bool, default=True
-        Scale features to mean 0 and variance 1 first; folded into the encoder. A
-        backbone's features are taken as they are.
-    n_iter : int, default=100
-        Number of epochs.
-    batch_size : int, default=64
-        Items of a step.
-    learning_rate : float, default=1e-3
-        Of AdamW, falling to 0 along half a cosine.
-    weight_decay : float, default=0.0
-        Of AdamW: the share of the learning rate by which weights shrink in each step.
-    validation : float, default=0.1
-        Share of every class that is held out; of all items where some have several
-        labels, but one of each label is always trained on. Their mAP, as queries to the
-        items trained on, decides which epoch is kept; 0 keeps the last.
-    validation_base : {"trained", "held_out"}, default="trained"
-        What those items rank: the ones that are trained on, or one another, each half
-        the other half. The latter where most of what is searched will be new, and
-        enough is held out: what ranks trained items best is often trained too long to
-        rank others (``docs/results/posterior_control.md``, CIFAR-10).
-    patience : int or None, default=None
-        Epochs without a better mAP before training stops; needs items held out.
-    eval_every : int, default=1
-        Epochs from one look at the codes (the bound, and mAP of items held out) to
-        the next, which may take as long as an epoch of a small network; the last of
-        `n_iter` is looked at, too, and only those that are may be kept. 0 never looks.
+    network : NetworkConfig or None, default=None
+        Hidden layers, and the backbone to be trained along; None makes a linear map.
+    training : TrainingConfig or None, default=None
+        Epochs, batches, rates, and what is held out; None takes the defaults.
     refit : bool, default=False
         Train anew on all items in the end, for as many epochs as were best with some
-        held out, in the mean over nine epochs beside each other, whatever `tol` says.
+        held out, in the mean over nine epochs beside each other, whatever ``tol`` says.
         Where items are few, each counts; none is left to calibrate probabilities with.
     device : str, default="auto"
         "cpu", "cuda", or "auto": that of `fewbits.learners.on_device`, or a GPU if
         there is one.
-    mixed_precision : bool, default=False
-        Compute in 16 bits where torch holds that safe: faster on a GPU.
     checkpoint : path or None, default=None
         File that is renewed after every epoch. When it is there, `fit` goes on from it
         and ends with the same result as without the interruption, which needs an
         integer as `random_state`.
     callbacks : sequence of callable, default=()
-        Called with a dict of the figures of every epoch; see
+        Called with a dict of the metrics of every epoch; see
         `fewbits.learners.deep.TensorBoard` and `MLflow`.
-    tol : float, default=0.0
-        Stop when an epoch lowers the loss by no more than this share of it.
     verbose : bool, default=False
         Show progress with loss, mAP and the bound ratio; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -130,9 +86,9 @@ class DeepHash(DeepLearner):
     network_ : torch.nn.Module
         The trained network.
     history_ : list of dict
-        For each epoch: ``loss``, ``seconds`` of its steps, and where codes were looked
-        at ``bound`` (min D_inter / max D_intra), ``map`` on the items held out, and
-        ``seconds_of_figures`` of these.
+        For each epoch: ``loss``, ``seconds`` of its steps, and where codes were
+        evaluated ``bound`` (min D_inter / max D_intra), ``map`` on the held-out items,
+        and ``metrics_seconds`` of these.
         Of `refit` it tells nothing: it is how the number of epochs was chosen.
     classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
@@ -141,9 +97,9 @@ class DeepHash(DeepLearner):
     centres_ : ndarray of shape (n_classes, n_bits), dtype int8, or None
         The codes, as -1 and 1, that CSQ and OrthoHash pull the items of classes to, or
         the control in place of a loss; None where classes have no centres.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_epochs_,)
         The mean loss of each epoch.
-    n_iter_ : int
+    n_epochs_ : int
         Epochs that were done; the best of them is kept.
     held_out_ : ndarray of int64
         Rows of X that were not trained on; none after `refit`.
@@ -152,11 +108,11 @@ class DeepHash(DeepLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.learners.deep import DeepHash
+    >>> from fewbits.learners.deep import DeepHash, TrainingConfig
     >>> y = np.repeat([0, 1, 2], 40)
     >>> X = np.eye(3, 16)[y] * 4 + np.random.default_rng(0).normal(size=(120, 16))
-    >>> learner = DeepHash(n_bits=8, n_iter=5, random_state=0).fit(X, y)
-    >>> learner.encoder_
+    >>> learner = DeepHash(8, training=TrainingConfig(max_epochs=5), random_state=0)
+    >>> learner.fit(X, y).encoder_
     LinearEncoder(16 -> 8 bits)
     """
 
@@ -166,52 +122,24 @@ class DeepHash(DeepLearner):
         *,
         loss: str | Loss = "csq",
         control: str | Control | None = None,
-        hidden: Sequence[int] = (),
-        dropout: float = 0.0,
-        backbone: Any = None,
-        trainable: int | None = None,
-        backbone_rate: float = 0.1,
-        standardize: bool = True,
-        n_iter: int = 100,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        validation: float = 0.1,
-        validation_base: str = "trained",
-        patience: int | None = None,
-        eval_every: int = 1,
+        network: NetworkConfig | None = None,
+        training: TrainingConfig | None = None,
         refit: bool = False,
         device: str = "auto",
-        mixed_precision: bool = False,
         checkpoint: Any = None,
         callbacks: Sequence[Any] = (),
-        tol: float = 0.0,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
         self.loss = loss
         self.control = control
-        self.hidden = hidden
-        self.dropout = dropout
-        self.backbone = backbone
-        self.trainable = trainable
-        self.backbone_rate = backbone_rate
-        self.standardize = standardize
-        self.n_iter = n_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.validation_base = validation_base
-        self.patience = patience
-        self.eval_every = eval_every
+        self.network = network
+        self.training = training
         self.refit = refit
         self.device = device
-        self.mixed_precision = mixed_precision
         self.checkpoint = checkpoint
         self.callbacks = callbacks
-        self.tol = tol
         self.verbose = verbose
         self.random_state = random_state
 
@@ -230,24 +158,9 @@ class DeepHash(DeepLearner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        self._check_training()
-        check_flag("refit", self.refit)
-        check_choice("validation_base", self.validation_base, ("trained", "held_out"))
-        for asked in self._needing_held_out():
-            if self.validation == 0:
-                raise ArgumentError(f"{asked} needs items held out, but validation=0")
-            if self.eval_every == 0:
-                raise ArgumentError(f"{asked} needs figures, but eval_every=0")
+        self._check_shared()
         as_loss(self.loss)
         as_control(self.control)
-
-    def _needing_held_out(self) -> list[str]:
-        asked = super()._needing_held_out()
-        if self.refit:
-            asked.append("refit=True")
-        if self.validation_base == "held_out":
-            asked.append("validation_base='aside'")
-        return asked
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         before = self._backbone_state() if self.refit else None
@@ -267,7 +180,8 @@ class DeepHash(DeepLearner):
             if not isinstance(error, KeyboardInterrupt):
                 raise
             when = "while it was trained anew on all items"
-            self._warn_of_interrupt(self.n_iter_, self.checkpoint, when)
+            path = self.checkpoint
+            warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
             return encoder
         self._restore({name: kept[name] for name in _OF_SELECTION})
         return found
@@ -282,7 +196,12 @@ class DeepHash(DeepLearner):
             shape = problem.targets.n_classes, self.n_bits
             _tell_of_shared_centres(shape, *((loss,) if counts else ()), control)
         batch_norm = counts and loss.batch_norm
-        network = self._network(problem, self.n_bits, batch_norm=batch_norm)
+        network = self._make_network(
+            problem,
+            self.n_bits,
+            bias=self._network_config.bias,
+            batch_norm=batch_norm,
+        )
         trainer = self._train(
             problem, network, loss, control, n_epochs=n_epochs, phase=phase
         )
@@ -294,11 +213,12 @@ class DeepHash(DeepLearner):
 
     def _backbone_state(self) -> Any:
         """Return what `refit` and an interrupt go back to: it is trained in place."""
-        return None if self.backbone is None else copy_of(self.backbone)
+        backbone = self._network_config.backbone
+        return None if backbone is None else copy_of(backbone)
 
     def _set_backbone_state(self, state: Any) -> None:
-        if self.backbone is not None:
-            self.backbone.load_state_dict(state)
+        if self._network_config.backbone is not None:
+            self._network_config.backbone.load_state_dict(state)
 
     def _keep(self, trainer: Trainer) -> None:
         super()._keep(trainer)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
-    check_choice,
-    check_flag,
-    check_integer,
     check_integers,
     check_n_bits,
     check_number,
@@ -26,10 +24,15 @@ from fewbits.learners._core._parameters import (
 from fewbits.learners._core._torch import signs
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
+from fewbits.learners.deep._config import (
+    CodebookConfig,
+    NetworkConfig,
+    TrainingConfig,
+)
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep._targets import class_means
 from fewbits.learners.deep.centres._checks import check_sizes
-from fewbits.learners.deep.losses import Setting
+from fewbits.learners.deep.losses import LossContext
 from fewbits.learners.deep.losses._centres import (
     PREDICTABLE,
     given_codes,
@@ -38,7 +41,6 @@ from fewbits.learners.deep.losses._centres import (
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
 
 CODEBOOKS = ("learnt", "predictable", "random", "svd", "cca")
-STARTS = ("svd", "cca")
 _CLASSIFIER_EPOCHS = 20
 
 
@@ -64,67 +66,48 @@ class LLC(DeepLearner):
         elsewhere, on part of the data, by a small network or for another modality, or
         one from attributes or a known hierarchy
         (`fewbits.learners.deep.centres.semantic_centres`).
-    init : {"svd", "cca"} or None, default=None
-        Where phase 1 starts a learnt codebook; None draws it, as it does bits for which
-        there are no directions.
-    nested_bits : sequence of int, default=()
-        Lengths at which the first bits of a learnt codebook are one, too; each has room
-        for a code of its own for every class.
-    codebook_epochs : int, default=50
-        Epochs of phase 1.
-    codebook_rate : float, default=1e-2
-        Learning rate of the codebook itself.
-    label_smoothing : float, default=0.1
-        In phase 1, of items of one label each.
+    codebook_training : CodebookConfig or None, default=None
+        How phase 1 learns the codebook; None takes the defaults.
     reg : float, default=1.0
         Of CCA, in units of the mean variance.
-    bias : bool, default=True
-        Whether the projection has one. False is the paper's form.
-    n_iter : int, default=100
-        Epochs of phase 2.
-    validation : float, default=0.1
-        Share of every class that is held out, with several labels as in `DeepHash`.
-        How often they are classified rightly decides which epoch of a phase is kept,
-        by scores in phase 1 and by the nearest code in phase 2; of equals the one with
-        the smaller loss. 0 keeps the last.
-    patience : int or None, default=None
-        Epochs without a better one before a phase ends; needs items held out.
-    hidden, dropout, backbone, trainable, backbone_rate, standardize, batch_size,
-    learning_rate, weight_decay, eval_every, device, mixed_precision, checkpoint,
-    callbacks, tol, verbose, random_state
-        As in `DeepHash`; of a checkpoint there is a file for each phase, its name with
-        ``.codebook`` (or ``.classifier``) and with ``.items``.
+    network, training, device, checkpoint, callbacks, verbose, random_state
+        As in `DeepHash`; `training` is of both phases, but for the epochs of phase 1.
+        How often held-out items are classified rightly decides which epoch of a phase
+        is kept, by scores in phase 1 and by the nearest code in phase 2; of equals the
+        one with the smaller loss. Of a checkpoint there is a file for each phase, its
+        name with ``.codebook`` (or ``.classifier``) and with ``.items``.
 
     Attributes
     ----------
     encoder_ : LinearEncoder or MLPEncoder
     codebook_ : ndarray of shape (n_classes, n_bits), dtype int8
         The codes of the classes, -1 and 1, in the order of `classes_`; all different,
-        at each of `lengths`, too, unless the codebook was given. If phase 1 meets
+        at each of ``nested_bits``, too, unless the codebook was given. If phase 1 meets
         numbers that are not finite, the last good one is kept, without an encoder.
     n_repaired_ : int
         Classes whose code had to be changed because it was another's, at the shortest
-        of `lengths` already.
+        of ``nested_bits`` already.
     n_turned_ : int
         Bits of the codebook that phase 1 turned.
     codebook_history_ : list of dict
-        The figures of the epochs of phase 1. In these and in `history_` there are also
-        ``accuracy``, on the items held out, and ``phase``: "classifier" (for "svd"),
+        The metrics of the epochs of phase 1. In these and in `history_` there are also
+        ``accuracy``, on the held-out items, and ``phase``: "classifier" (for "svd"),
         "codebook" or "items".
-    classes_, history_, held_out_, network_, objective_, n_iter_, n_features_in_
+    classes_, history_, held_out_, network_, objective_, n_epochs_, n_features_in_
         As in `DeepHash`; of phase 2.
 
     Notes
     -----
-    The projection of the paper has no bias. Its features, outputs of a ReLU, have a
-    direction in common that serves as one; features that are centred (`standardize`)
-    have not, and without a bias a bit that most classes share is a matter of chance.
+    The projection of the paper has no bias (``NetworkConfig(bias=False)``). Its
+    features, outputs of a ReLU, have a direction in common that serves as one; features
+    that are centred (``standardize``) have not, and without a bias a bit that most
+    classes share is a matter of chance.
     Few classes share many: of ten, a bias raises mAP at 64 bits by more than a tenth;
     of a hundred it gives little (``docs/results/llc_retrieval.md``, ``llc.md``).
-    "svd", "cca" and `init` know what the features of the backbone tell of classes when
+    "svd" and "cca" know what the features of the backbone tell of classes when
     `fit` begins: train an untrained one to classify before.
     Phase 1 as published turns hardly any bit on small data, as its learning rate is
-    made for long training; `codebook_rate` is the codebook's own.
+    made for long training; that of `codebook_training` is the codebook's own.
 
     References
     ----------
@@ -134,79 +117,56 @@ class LLC(DeepLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from fewbits.learners.deep import LLC
+    >>> from fewbits.learners.deep import LLC, CodebookConfig, TrainingConfig
     >>> y = np.repeat(["ant", "bee", "cat"], 40)
     >>> centres = np.repeat(np.eye(3, 16), 40, axis=0) * 4
     >>> X = centres + np.random.default_rng(0).normal(size=(120, 16))
-    >>> llc = LLC(codebook_epochs=5, n_iter=5, random_state=0).fit(X, y)
+    >>> llc = LLC(
+    ...     codebook_training=CodebookConfig(max_epochs=5),
+    ...     training=TrainingConfig(max_epochs=5),
+    ...     random_state=0,
+    ... ).fit(X, y)
     >>> llc.codebook_.shape, len(np.unique(llc.codebook_, axis=0))
     ((3, 4), 3)
     >>> llc.codebook_of_classes()
     Codebook(3 classes, 4 bits)
     """
 
+    configs: ClassVar[dict[str, type[Config]]] = {
+        **DeepLearner.configs,
+        "codebook_training": CodebookConfig,
+    }
+
     def __init__(
         self,
         n_bits: int | None = None,
         *,
         codebook: Any = "learnt",
-        init: str | None = None,
-        nested_bits: Sequence[int] = (),
-        codebook_epochs: int = 50,
-        codebook_rate: float = 1e-2,
-        label_smoothing: float = 0.1,
+        codebook_training: CodebookConfig | None = None,
         reg: float = 1.0,
-        bias: bool = True,
-        hidden: Sequence[int] = (),
-        dropout: float = 0.0,
-        backbone: Any = None,
-        trainable: int | None = None,
-        backbone_rate: float = 0.1,
-        standardize: bool = True,
-        n_iter: int = 100,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        validation: float = 0.1,
-        patience: int | None = None,
-        eval_every: int = 1,
+        network: NetworkConfig | None = None,
+        training: TrainingConfig | None = None,
         device: str = "auto",
-        mixed_precision: bool = False,
         checkpoint: Any = None,
         callbacks: Sequence[Any] = (),
-        tol: float = 0.0,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
         self.codebook = codebook
-        self.init = init
-        self.nested_bits = nested_bits
-        self.codebook_epochs = codebook_epochs
-        self.codebook_rate = codebook_rate
-        self.label_smoothing = label_smoothing
+        self.codebook_training = codebook_training
         self.reg = reg
-        self.bias = bias
-        self.hidden = hidden
-        self.dropout = dropout
-        self.backbone = backbone
-        self.trainable = trainable
-        self.backbone_rate = backbone_rate
-        self.standardize = standardize
-        self.n_iter = n_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.patience = patience
-        self.eval_every = eval_every
+        self.network = network
+        self.training = training
         self.device = device
-        self.mixed_precision = mixed_precision
         self.checkpoint = checkpoint
         self.callbacks = callbacks
-        self.tol = tol
         self.verbose = verbose
         self.random_state = random_state
+
+    @property
+    def _phase_1(self) -> CodebookConfig:
+        return self._config("codebook_training", CodebookConfig)
 
     def codebook_of_classes(self) -> Codebook:
         """Return the codes of the classes with their names, as decoders take them.
@@ -222,34 +182,29 @@ class LLC(DeepLearner):
     def _check_parameters(self) -> None:
         if self.n_bits is not None:
             check_n_bits(self.n_bits)
-        self._check_training()
+        self._check_shared()
         if self.checkpoint is not None and Path(self.checkpoint).is_file():
             raise ArgumentError(
                 f"{self.checkpoint} is a file: LLC keeps its checkpoints beside that "
                 f"name, one for each phase ({Path(self.checkpoint).name}.items); give "
                 "a name that is free"
             )
-        check_integer("codebook_epochs", self.codebook_epochs, 1)
-        check_number("codebook_rate", self.codebook_rate, 0, above=True)
-        check_integers("nested_bits", self.nested_bits, self.n_bits or MAX_BITS)
-        check_number("label_smoothing", self.label_smoothing, 0, 0.99)
         check_number("reg", self.reg, 0)
-        check_flag("bias", self.bias)
-        if isinstance(self.codebook, str) and self.codebook not in CODEBOOKS:
+        self._check_codebook()
+
+    def _check_codebook(self) -> None:
+        if not isinstance(self.codebook, str):
+            self._check_shape(self.codebook)
+        elif self.codebook not in CODEBOOKS:
             raise ArgumentError(
                 f"codebook must be an array or one of {', '.join(CODEBOOKS)}, got "
                 f"{self.codebook!r}"
             )
-        if not isinstance(self.codebook, str):
-            self._check_shape(self.codebook)
-        if self.init is not None:
-            check_choice("init", self.init, STARTS)
-        if not isinstance(self.codebook, str) or self.codebook != "learnt":
-            self._check_not_learnt()
-
-    def _check_not_learnt(self) -> None:
-        for name in ("init", "nested_bits"):
-            value = getattr(self, name)
+        config = self._phase_1
+        check_integers("nested_bits", config.nested_bits, self.n_bits or MAX_BITS)
+        if isinstance(self.codebook, str) and self.codebook == "learnt":
+            return
+        for name, value in (("init", config.init), ("nested_bits", config.nested_bits)):
             if value is not None and len(value):
                 raise ArgumentError(
                     f"{name}={value!r} is of a learnt codebook, but codebook is another"
@@ -272,10 +227,12 @@ class LLC(DeepLearner):
         n_classes = problem.targets.n_classes
         self._n_bits = self._length(n_classes)
         if isinstance(self.codebook, str):
-            nested = self.nested_bits if self.codebook == "learnt" else ()
+            nested = self._phase_1.nested_bits if self.codebook == "learnt" else ()
             for length in (self._n_bits, *nested):
                 check_sizes(n_classes, length)
-        network = self._network(problem, self._n_bits, bias=self.bias)
+        network = self._make_network(
+            problem, self._n_bits, bias=self._network_config.bias
+        )
         if isinstance(self.codebook, str) and self.codebook == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
             codebooks.check_directions(self._n_bits, most, "classifier")
@@ -310,8 +267,8 @@ class LLC(DeepLearner):
             C = self._learnt(problem, network)
         elif self.codebook == PREDICTABLE:
             features = partial(self._class_features, problem)
-            setting = Setting(self._n_bits, problem.targets, problem.seed, features)
-            C = make_centres(PREDICTABLE, setting).numpy()
+            context = LossContext(self._n_bits, problem.targets, problem.seed, features)
+            C = make_centres(PREDICTABLE, context).numpy()
         elif self.codebook == "random":
             C = codebooks.random_codebook(
                 problem.targets.n_classes, self._n_bits, random_state=problem.seed
@@ -323,7 +280,7 @@ class LLC(DeepLearner):
         return found.codes
 
     def _unique(self, C: NDArray[Any]) -> codebooks.UniqueCodes:
-        return codebooks.unique(C, min([*self.nested_bits, self._n_bits]))
+        return codebooks.unique(C, min([*self._phase_1.nested_bits, self._n_bits]))
 
     def _given(self, problem: Problem) -> NDArray[np.int8]:
         """Return the codebook that was given; tell of codes that classes share."""
@@ -351,9 +308,10 @@ class LLC(DeepLearner):
 
     def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""
-        start = None if self.init is None else self._start(problem, self.init)
+        config = self._phase_1
+        start = None if config.init is None else self._start(problem, config.init)
         loss = CodebookLoss(
-            start, self.codebook_rate, self.label_smoothing, self.nested_bits
+            start, config.learning_rate, config.label_smoothing, config.nested_bits
         )
         try:
             self._train(
@@ -361,14 +319,13 @@ class LLC(DeepLearner):
                 network,
                 loss,
                 classify=loss.classify,
-                n_epochs=self.codebook_epochs,
+                n_epochs=config.max_epochs,
                 phase="codebook",
             )
         except DivergedError as error:
             self.codebook_ = self._unique(loss.values).codes
-            raise DivergedError(
-                f"{error}; or lower codebook_rate ({self.codebook_rate:g})"
-            ) from error
+            rate = f"codebook_training.learning_rate ({config.learning_rate:g})"
+            raise DivergedError(f"{error}; or lower {rate}") from error
         self.codebook_history_ = self.history_
         C = loss.values
         self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
@@ -399,7 +356,7 @@ class LLC(DeepLearner):
 
     def _classifier(self, problem: Problem) -> NDArray[np.float64]:
         """Train a linear classifier, and return its rows, for standardised features."""
-        network = self._network(problem, problem.targets.n_classes, linear=True)
+        network = self._make_network(problem, problem.targets.n_classes, linear=True)
         self._train(
             problem,
             network,

@@ -21,9 +21,9 @@ from fewbits.learners._core._parameters import (
     check_integer,
     check_number,
 )
-from fewbits.learners.deep._surrogate import Picks, Surrogate
+from fewbits.learners.deep._surrogate import ClassTargets, Surrogate
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Setting, shown_options
+from fewbits.learners.deep.losses._base import LossContext, shown_options
 from fewbits.learners.deep.losses._centres import (
     cauchy_centre_loss,
     centre_loss,
@@ -34,7 +34,7 @@ from fewbits.learners.deep.losses._centres import (
 REDUCTIONS = ("sum", "mean")
 
 
-class Terms(NamedTuple):
+class ControlLoss(NamedTuple):
     """What a control adds: a term for the codes, and one for its own networks."""
 
     codes: Tensor
@@ -63,14 +63,14 @@ class Control(nn.Module, ABC):
         check_number("weight", weight, 0)
         self.kind, self.weight, self.mode = centres, weight, mode
 
-    def start(self, setting: Setting) -> None:
+    def start(self, context: LossContext) -> None:
         """Make centres and networks for this problem."""
-        self.register_buffer("centres", self._centres(setting))
+        self.register_buffer("centres", self._centres(context))
 
-    def _centres(self, setting: Setting) -> Tensor:
-        kind = setting.centres if self.kind is None else self.kind
-        found = make_centres("hadamard" if kind is None else kind, setting)
-        made = setting.centres
+    def _centres(self, context: LossContext) -> Tensor:
+        kind = context.centres if self.kind is None else self.kind
+        found = make_centres("hadamard" if kind is None else kind, context)
+        made = context.centres
         if isinstance(made, Tensor) and not torch.equal(found, made):
             warn_user(
                 "the loss and its control draw items to different centres of their "
@@ -86,7 +86,7 @@ class Control(nn.Module, ABC):
         return shown_options(self)
 
     @abstractmethod
-    def forward(self, scores: Tensor, batch: Batch) -> Terms:
+    def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         """Return the terms of a batch; `own` reaches no score."""
 
 
@@ -132,7 +132,7 @@ class CentreControl(Control):
         self.likelihood, self.gamma = likelihood, gamma
         self.reduction = reduction
 
-    def forward(self, scores: Tensor, batch: Batch) -> Terms:
+    def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         if self.likelihood == "cauchy":
             codes = cauchy_centre_loss(
                 scores, self.centres, batch, self.gamma, self.reduction
@@ -141,7 +141,7 @@ class CentreControl(Control):
             codes = scores.shape[1] * centre_loss(
                 2 * scores, self.centres, batch, self.reduction
             )
-        return Terms(codes, torch.zeros_like(codes))
+        return ControlLoss(codes, torch.zeros_like(codes))
 
 
 class PosteriorControl(Control):
@@ -228,17 +228,17 @@ class PosteriorControl(Control):
         self.train_surrogate, self.detach_surrogate = train_surrogate, detach_surrogate
         self.reduction = reduction
 
-    def start(self, setting: Setting) -> None:
-        check_integer("n_flips", self.n_flips, 0, setting.n_bits)
-        super().start(setting)
-        self.n_bits, self._seed = setting.n_bits, setting.seed
+    def start(self, context: LossContext) -> None:
+        check_integer("n_flips", self.n_flips, 0, context.n_bits)
+        super().start(context)
+        self.n_bits, self._seed = context.n_bits, context.seed
         self.register_buffer("places", self._deal(torch.arange(self.n_bits)))
         used = self.places < self.n_bits
         powers = used << torch.arange(used.shape[1])
         self.register_buffer("powers", powers[:, None], persistent=False)
         self.register_buffer("values", self._values(self._blocks(self.centres)))
         self.surrogate = Surrogate(used.sum(dim=1), self.n_hidden, self.dropout)
-        self.surrogate.reset(setting.generator())
+        self.surrogate.reset(context.generator())
         self.surrogate.requires_grad_(self.train_surrogate)
 
     def start_epoch(self, epoch: int) -> None:
@@ -248,23 +248,23 @@ class PosteriorControl(Control):
             self.places.copy_(self._deal(order))
             self.values.copy_(self._values(self._blocks(self.centres)))
 
-    def forward(self, scores: Tensor, batch: Batch) -> Terms:
+    def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         blocks, centres = self._blocks(scores), self._centres_of(batch)
         own, learns = None, self.train_surrogate and self.training
         if learns and not self.n_flips:
-            own = Picks.one_each(self._values(blocks))
+            own = ClassTargets.one_each(self._values(blocks))
         codes, taught = self.surrogate.losses(
             blocks, centres, own, self.detach_surrogate
         )
         if learns and self.n_flips:
             taught = self._taught_by_flips(scores.detach())
-        return Terms(codes, taught)
+        return ControlLoss(codes, taught)
 
     def _taught_by_flips(self, scores: Tensor) -> Tensor:
         """Return how badly the networks tell codes of which some bits are flipped."""
         flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
         seen = self._blocks(torch.where(flipped, -scores, scores))
-        own = Picks.one_each(self._values(seen))
+        own = ClassTargets.one_each(self._values(seen))
         return self.surrogate.losses(seen, None, own, self.detach_surrogate)[1]
 
     def log_posterior(self, scores: Tensor) -> Tensor:
@@ -282,16 +282,16 @@ class PosteriorControl(Control):
         log_p: Tensor = self.surrogate(self._blocks(scores))
         return log_p.transpose(0, 1)
 
-    def _centres_of(self, batch: Batch) -> Picks:
+    def _centres_of(self, batch: Batch) -> ClassTargets:
         """Return the values of the blocks of each item's centres."""
         if batch.classes is not None:
-            return Picks.one_each(self.values[:, batch.classes])
+            return ClassTargets.one_each(self.values[:, batch.classes])
         labels = batch.labels
         most = max(1, int(labels.sum(dim=1).max()))
         weights, classes = labels.topk(most, dim=1)
         if self.reduction == "mean":
             weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
-        return Picks(self.values[:, classes], weights)
+        return ClassTargets(self.values[:, classes], weights)
 
     def _blocks(self, scores: Tensor) -> Tensor:
         """Return scores by blocks, (n_blocks, b, block), 0 where one is shorter."""

@@ -9,7 +9,7 @@ from torch.nn.functional import log_softmax, silu, softmax
 _NEVER = -1e30  # log-odds of values that a shorter block cannot have
 
 
-class Picks(NamedTuple):
+class ClassTargets(NamedTuple):
     """Values of blocks that are to be likely, k for each item.
 
     Attributes
@@ -23,18 +23,18 @@ class Picks(NamedTuple):
     weights: Tensor
 
     @classmethod
-    def one_each(cls, values: Tensor) -> "Picks":
+    def one_each(cls, values: Tensor) -> "ClassTargets":
         """Return those of items that have one value for each block, (n_blocks, b)."""
         return cls(values[..., None], torch.ones_like(values[0, :, None]))
 
-    def times(self, factor: Tensor) -> "Picks":
+    def times(self, factor: Tensor) -> "ClassTargets":
         """Return the same with weights that are larger by a factor."""
-        return Picks(self.values, self.weights * factor)
+        return ClassTargets(self.values, self.weights * factor)
 
-    def and_also(self, other: "Picks") -> "Picks":
+    def and_also(self, other: "ClassTargets") -> "ClassTargets":
         """Return these values and those of another."""
         pairs = zip(self, other, strict=True)
-        return Picks(*(torch.cat(pair, dim=-1) for pair in pairs))
+        return ClassTargets(*(torch.cat(pair, dim=-1) for pair in pairs))
 
 
 class Units(NamedTuple):
@@ -102,7 +102,11 @@ class Surrogate(nn.Module):
         return log_softmax(logits, dim=2)
 
     def losses(
-        self, scores: Tensor, codes: Picks | None, own: Picks | None, frozen: bool
+        self,
+        scores: Tensor,
+        codes: ClassTargets | None,
+        own: ClassTargets | None,
+        frozen: bool,
     ) -> tuple[Tensor, Tensor]:
         """Return how unlikely two sets of values are, from one pass.
 
@@ -147,8 +151,8 @@ class _Losses(torch.autograd.Function):
         W2: Tensor,
         scale: float,
         b2: Tensor,
-        codes: Picks | None,
-        own: Picks | None,
+        codes: ClassTargets | None,
+        own: ClassTargets | None,
         frozen: bool,
     ) -> tuple[Tensor, ...]:
         z = torch.baddbmm(b1[:, None], x, W1.mT)
@@ -160,7 +164,9 @@ class _Losses(torch.autograd.Function):
         ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
         # The logarithm of the sum that softmax divides by, from the likeliest value.
         log_sum = logits.amax(dim=2, keepdim=True) - p.amax(dim=2, keepdim=True).log()
-        return tuple(_unlikeliness(logits, log_sum, picks) for picks in (codes, own))
+        return tuple(
+            _unlikeliness(logits, log_sum, targets) for targets in (codes, own)
+        )
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
@@ -168,8 +174,8 @@ class _Losses(torch.autograd.Function):
         slope = (1 - gate).mul_(z).add_(1).mul_(gate).mul_(ctx.scale)
         expected = p @ W2.mT
         codes, own = (
-            None if picks is None else picks.times(gradient / x.shape[1])
-            for picks, gradient in zip((ctx.codes, ctx.own), gradients, strict=True)
+            None if targets is None else targets.times(gradient / x.shape[1])
+            for targets, gradient in zip((ctx.codes, ctx.own), gradients, strict=True)
         )
         dx = None
         if codes is not None and ctx.needs_input_grad[0]:
@@ -185,28 +191,30 @@ class _Losses(torch.autograd.Function):
         return dx, dW1, db1, dW2, None, db2, *[None] * 3
 
 
-def _unlikeliness(logits: Tensor, log_sum: Tensor, picks: Picks | None) -> Tensor:
+def _unlikeliness(
+    logits: Tensor, log_sum: Tensor, targets: ClassTargets | None
+) -> Tensor:
     """Return minus the mean over items of the log-probabilities of their values."""
-    if picks is None:
+    if targets is None:
         return logits.new_zeros(())
-    log_p = logits.gather(2, picks.values) - log_sum
-    return -(log_p * picks.weights).sum() / logits.shape[1]
+    log_p = logits.gather(2, targets.values) - log_sum
+    return -(log_p * targets.weights).sum() / logits.shape[1]
 
 
-def _residuals(p: Tensor, picks: Picks) -> Tensor:
+def _residuals(p: Tensor, targets: ClassTargets) -> Tensor:
     """Return ``weight (p - 1[value])``, summed over the values of each item."""
-    weights = picks.weights.to(p.dtype)
-    less = (-weights).expand(picks.values.shape)
-    return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, picks.values, less)
+    weights = targets.weights.to(p.dtype)
+    less = (-weights).expand(targets.values.shape)
+    return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, targets.values, less)
 
 
-def _towards_units(expected: Tensor, W2: Tensor, picks: Picks) -> Tensor:
+def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:
     """Return ``residuals @ W2.mT``, given what the first term of these makes of it.
 
     The second picks weights, which takes a tenth of the time of a product.
     """
     n_blocks, n_units, _ = W2.shape
-    weights = picks.weights.to(expected.dtype)
-    values = picks.values.view(n_blocks, 1, -1).expand(-1, n_units, -1)
+    weights = targets.weights.to(expected.dtype)
+    values = targets.values.view(n_blocks, 1, -1).expand(-1, n_units, -1)
     picked = W2.gather(2, values).view(n_blocks, n_units, *weights.shape) * weights
     return expected * weights.sum(dim=1, keepdim=True) - picked.sum(dim=3).mT

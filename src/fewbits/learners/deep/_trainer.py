@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from torch import Tensor, nn
 
 from fewbits.errors import DivergedError
 from fewbits.learners.deep import _checkpoint
+from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._data import Items, parts_of
 from fewbits.learners.deep._diagnosis import where_not_finite
-from fewbits.learners.deep._monitor import Monitor
+from fewbits.learners.deep._evaluator import Evaluator
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._targets import Batch, Targets
@@ -31,49 +31,35 @@ Record = dict[str, Any]
 State = dict[str, Any]
 #: Makes scores of classes (b, n_classes) from those of the network (b, n_bits).
 Classify = Callable[[Tensor], Tensor]
-#: Called after each epoch with its figures: epoch, loss, seconds (of the steps), bound,
-#: map and accuracy, seconds_of_figures (of the last three), and phase where there are
+#: Called after each epoch with its metrics: epoch, loss, seconds (of the steps), bound,
+#: map and accuracy, metrics_seconds (of the last three), and phase where there are
 #: several.
 Callback = Callable[[Record], None]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How training is done.
+class Phase:
+    """A part of a training, or all of it.
 
     Attributes
     ----------
-    n_epochs, batch_size : int
-    learning_rate : float
-        Of the head; it falls to 0 along half a cosine.
-    backbone_rate : float
-        Learning rate of the backbone, as a share of that.
-    weight_decay : float
-    patience : int or None
-        Epochs without a better one on the items held out before it stops.
-    eval_every : int
-        Epochs from one look at the codes to the next; 0 never looks.
-    device : torch.device
-    mixed_precision : bool
+    n_epochs : int
     seed : int
-    checkpoint : path or None
+    device : torch.device
+    name : str
+        Empty when it is all.
+    checkpoint : str or None
         File that is renewed after each epoch.
-    phase : str
-        Name of this part of the training; empty when it is all.
+    identity : dict
+        What the training depends on, for its checkpoint.
     """
 
     n_epochs: int
-    batch_size: int
-    learning_rate: float
-    backbone_rate: float
-    weight_decay: float
-    patience: int | None
-    eval_every: int
-    device: torch.device
-    mixed_precision: bool
     seed: int
-    checkpoint: str | Path | None = None
-    phase: str = ""
+    device: torch.device
+    name: str = ""
+    checkpoint: str | None = None
+    identity: dict[str, Any] = field(default_factory=dict)
 
 
 class Objective(nn.Module):
@@ -113,18 +99,17 @@ class Trainer:
         The labels of the rows in `train`.
     train : ndarray of int
         Rows to train on.
-    monitor : Monitor or None
-    plan : Plan
-    identity : dict
-        What the training depends on, for its checkpoint.
+    evaluator : Evaluator or None
+    config : TrainingConfig
+    phase : Phase
     classify : callable or None
-        How items are classified by their scores; accuracy on the items held out then
+        How items are classified by their scores; accuracy on the held-out items then
         decides which epoch is the best, and mAP otherwise.
 
     Attributes
     ----------
     history : list of dict
-        The figures of each epoch.
+        The metrics of each epoch.
     interrupted : bool
         Whether an interrupt ended it; who catches that says so.
     """
@@ -138,27 +123,27 @@ class Trainer:
         items: Items,
         targets: Targets,
         train: NDArray[np.int64],
-        monitor: Monitor | None,
-        plan: Plan,
-        identity: dict[str, Any],
+        evaluator: Evaluator | None,
+        config: TrainingConfig,
+        phase: Phase,
         classify: Classify | None = None,
     ) -> None:
-        device = plan.device
+        device = phase.device
         with memory_advice(room_on(device)):
             self.network, self.objective = network.to(device), objective.to(device)
             self.items, self.targets = items, targets.to(device)
         self.train = torch.from_numpy(train)
-        self.monitor, self.plan, self.identity = monitor, plan, identity
+        self.evaluator, self.config, self.phase = evaluator, config, phase
         self.classify = classify
         self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
-            self.optimizer = make_optimizer(network, objective, plan)
-        n_steps = plan.n_epochs * len(self._batches(0))
+            self.optimizer = make_optimizer(network, objective, config)
+        n_steps = phase.n_epochs * len(self._batches(0))
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             self.optimizer, max(n_steps, 1)
         )
         self.scaler = torch.amp.GradScaler(
-            device.type, enabled=plan.mixed_precision and device.type == "cuda"
+            device.type, enabled=config.mixed_precision and device.type == "cuda"
         )
         self.history: list[Record] = []
         self._best: tuple[int, State, State] | None = None
@@ -166,15 +151,15 @@ class Trainer:
         self._resume()
 
     def epochs(self) -> Generator[Record, None, None]:
-        """Train, and yield the figures of each epoch; go on where a checkpoint ends."""
+        """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
         with (
-            reproducible(self.plan.seed),
+            reproducible(self.phase.seed),
             memory_advice(self._advice()),
             self.network.frozen(),
         ):
             if self._random is not None:
                 set_random_state(self._random)
-            for epoch in range(len(self.history), self.plan.n_epochs):
+            for epoch in range(len(self.history), self.phase.n_epochs):
                 if self._exhausted():
                     return
                 good = copy_of(self.network), copy_of(self.objective)
@@ -190,16 +175,16 @@ class Trainer:
 
     @property
     def n_best(self) -> int:
-        """How many epochs are best on the items held out; all where none are."""
+        """How many epochs are best on the held-out items; all where none are."""
         found = [r for r in self.history if self._criterion in r]
         if not found:
             return len(self.history)
         values = [record[self._criterion] for record in found]
-        window = max(1, N_SMOOTHED // self.plan.eval_every)  # of looks, not epochs
+        window = max(1, N_SMOOTHED // self.config.eval_every)  # of looks, not epochs
         return int(found[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
-        """Go back to the epoch that was best on the items held out.
+        """Go back to the epoch that was best on the held-out items.
 
         The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
         """
@@ -212,19 +197,19 @@ class Trainer:
         self.network.eval()
         with torch.inference_mode():
             parts = [
-                self.network(self.items[part].to(self.plan.device)).float()
-                for part in parts_of(torch.from_numpy(rows), self.plan.batch_size * 4)
+                self.network(self.items[part].to(self.phase.device)).float()
+                for part in parts_of(torch.from_numpy(rows), self.config.batch_size * 4)
             ]
         self.network.train()
         return torch.cat(parts) if parts else torch.empty(0)
 
     def _advice(self) -> str:
         """Return what makes training take less memory, but for what is done already."""
-        steps = [f"with batch_size={self.plan.batch_size}: halve it"]
+        steps = [f"with batch_size={self.config.batch_size}: halve it"]
         if self.network.backbone is not None and not self.network.keeps_backbone:
             fewer = "train fewer layers of the backbone (trainable=0 keeps it as it is)"
             steps.append(fewer)
-        if not self.plan.mixed_precision:
+        if not self.config.mixed_precision:
             steps.append("set mixed_precision=True")
         return ", or ".join(steps)
 
@@ -247,36 +232,36 @@ class Trainer:
         if not self._finite():  # the last step spoilt them
             self._give_up(batches[-1], epoch, good)
         record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
-        if self.plan.phase:
-            record["phase"] = self.plan.phase
+        if self.phase.name:
+            record["phase"] = self.phase.name
         record["seconds"] = time.perf_counter() - start
-        if self.monitor is not None and self._is_looked_at(epoch):
+        if self.evaluator is not None and self._is_evaluated(epoch):
             start = time.perf_counter()
-            record |= self._figures(self.monitor)
-            record["seconds_of_figures"] = time.perf_counter() - start
+            record |= self._metrics(self.evaluator)
+            record["metrics_seconds"] = time.perf_counter() - start
         return record
 
-    def _is_looked_at(self, epoch: int) -> bool:
-        every, last = self.plan.eval_every, self.plan.n_epochs - 1
+    def _is_evaluated(self, epoch: int) -> bool:
+        every, last = self.config.eval_every, self.phase.n_epochs - 1
         return every > 0 and ((epoch + 1) % every == 0 or epoch == last)
 
-    def _figures(self, monitor: Monitor) -> Record:
-        items, queries = self.score(monitor.items), self.score(monitor.queries)
+    def _metrics(self, evaluator: Evaluator) -> Record:
+        items, queries = self.score(evaluator.items), self.score(evaluator.queries)
         classes = None
         if self.classify is not None and len(queries):
             classes = self.classify(queries).cpu().numpy()
-        return monitor.figures(items.cpu().numpy(), queries.cpu().numpy(), classes)
+        return evaluator.metrics(items.cpu().numpy(), queries.cpu().numpy(), classes)
 
     def _step(self, rows: Tensor) -> float:
         """Make a step on the training items of these numbers, and return the loss.
 
         No step is made when it is not finite.
         """
-        X = self.items[self.train[rows]].to(self.plan.device)
+        X = self.items[self.train[rows]].to(self.phase.device)
         with self._precision():
             scores = self.network(X)
         value: Tensor = self.objective(
-            scores.float(), self.targets[rows.to(self.plan.device)]
+            scores.float(), self.targets[rows.to(self.phase.device)]
         )
         loss = float(value.detach())
         if not np.isfinite(loss):
@@ -289,16 +274,16 @@ class Trainer:
         return loss
 
     def _precision(self) -> AbstractContextManager[Any]:
-        if not self.plan.mixed_precision:
+        if not self.config.mixed_precision:
             return nullcontext()
-        return torch.autocast(self.plan.device.type)
+        return torch.autocast(self.phase.device.type)
 
     def _batches(self, epoch: int) -> list[Tensor]:
         """Return the shuffled numbers of training items; a rest of one is left out."""
-        seed = self.plan.seed * 1_000_003 + epoch
+        seed = self.phase.seed * 1_000_003 + epoch
         generator = torch.Generator().manual_seed(seed % 2**63)
         order = torch.randperm(len(self.train), generator=generator)
-        batches = parts_of(order, self.plan.batch_size)
+        batches = parts_of(order, self.config.batch_size)
         if len(batches) > 1 and len(batches[-1]) == 1:
             batches.pop()
         return batches
@@ -314,18 +299,18 @@ class Trainer:
 
     def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
-        X = self.items[self.train[rows]].to(self.plan.device)
-        mixed = self.plan.mixed_precision
+        X = self.items[self.train[rows]].to(self.phase.device)
+        mixed = self.config.mixed_precision
         place = where_not_finite(self.network, self.objective, X, mixed_precision=mixed)
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
-            kept = "" if self.plan.phase else "; nothing was good before"
+            kept = "" if self.phase.name else "; nothing was good before"
         more = ", set mixed_precision=False" if mixed else ""
         raise DivergedError(
             f"the loss is not finite in epoch {epoch + 1}, first in {place}{kept}. "
-            f"Lower learning_rate ({self.plan.learning_rate:g}){more}, or standardize "
-            "the features"
+            f"Lower learning_rate ({self.config.learning_rate:g}){more}, or "
+            "standardize the features"
         )
 
     def _go_back(self, state: tuple[State, State]) -> None:
@@ -349,12 +334,12 @@ class Trainer:
 
     def _exhausted(self) -> bool:
         """Whether the best epoch is too long ago."""
-        if self.plan.patience is None or self._best is None:
+        if self.config.patience is None or self._best is None:
             return False
-        return len(self.history) - 1 - self._best[0] >= self.plan.patience
+        return len(self.history) - 1 - self._best[0] >= self.config.patience
 
     def _save(self) -> None:
-        if self.plan.checkpoint is None:
+        if self.phase.checkpoint is None:
             return
         state = {
             "network": self.network.state_dict(),
@@ -366,12 +351,12 @@ class Trainer:
             "history": self.history,
             "best": self._best and list(self._best),
         }
-        _checkpoint.save(self.plan.checkpoint, self.identity, state)
+        _checkpoint.save(self.phase.checkpoint, self.phase.identity, state)
 
     def _resume(self) -> None:
-        if self.plan.checkpoint is None:
+        if self.phase.checkpoint is None:
             return
-        state = _checkpoint.load(self.plan.checkpoint, self.identity)
+        state = _checkpoint.load(self.phase.checkpoint, self.phase.identity)
         if state is None:
             return
         for name in ("network", "objective", "optimizer", "schedule", "scaler"):
@@ -382,26 +367,26 @@ class Trainer:
 
 
 def make_optimizer(
-    network: HashNetwork, objective: Objective, plan: Plan
+    network: HashNetwork, objective: Objective, config: TrainingConfig
 ) -> torch.optim.Optimizer:
     """Return AdamW over head, backbone, loss and control, each at its own rate."""
     groups: list[dict[str, Any]] = [
-        {"params": list(network.head.parameters()), "lr": plan.learning_rate}
+        {"params": list(network.head.parameters()), "lr": config.learning_rate}
     ]
     if network.backbone is not None:
-        rate = plan.learning_rate * plan.backbone_rate
+        rate = config.learning_rate * config.backbone_rate
         groups.append({"params": list(network.backbone.parameters()), "lr": rate})
-    groups += objective.loss.parameter_groups(plan.learning_rate)
+    groups += objective.loss.parameter_groups(config.learning_rate)
     if objective.control is not None:
         own = list(objective.control.parameters())
-        groups.append({"params": own, "lr": plan.learning_rate})
+        groups.append({"params": own, "lr": config.learning_rate})
     trained: dict[float, list[nn.Parameter]] = {}
     for group in groups:  # a step takes time for each group, however small
         wanted = [p for p in group["params"] if p.requires_grad]
         trained.setdefault(group["lr"], []).extend(wanted)
     return torch.optim.AdamW(
         [{"params": params, "lr": lr} for lr, params in trained.items() if params],
-        weight_decay=plan.weight_decay,
+        weight_decay=config.weight_decay,
         fused=True,
     )
 

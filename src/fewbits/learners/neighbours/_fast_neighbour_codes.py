@@ -1,15 +1,17 @@
 """Neighbour-preserving codes, at nearly the cost of a random fast projection."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from numpy.random import RandomState
 
 from fewbits.encoders._block_hadamard import WIDTHS
 from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_integer
 from fewbits.learners._core._rows import Readable
+from fewbits.learners.neighbours._config import FastNeighbourTraining, NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
@@ -35,27 +37,11 @@ class FastNeighbourCodes(NeighbourLearner):
     block_size : {16, 1}, default=16
         Of their blocks. 1 learns diagonal matrices, which cost no more than the random
         signs of `Hadamard`; three rounds are better then.
-    perplexity : float, default=20.0
-        Effective number of neighbours to preserve, of the `n_neighbours`.
-    n_neighbours : int, default=300
-        Nearest rows of an anchor that batches are drawn from.
-    n_anchors : int, default=20_000
-        Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
-        products of vectors.
-    n_rows : int, default=200_000
-        Rows that take part, drawn if there are more; they are held in memory, and
-        on the device where they are learnt from, in float32: 20 GiB of the default
-        number with 25,600 features.
+    training : FastNeighbourTraining or None, default=None
+        Which neighbours are kept, of which rows, and how fast the map learns; None
+        takes the defaults.
     n_iter : int, default=60
         Iterations, each of 50 batches.
-    learning_rate : float, default=0.02
-        Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
-    validation : float, default=0.05
-        Share of the rows, 2,000 at most, that is held out: the iteration whose codes
-        find most of their 10 nearest neighbours among the others, 20,000 at most, is
-        kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learnt from, and 2,000 of them choose, each the
-        nearest to itself. 0 keeps the last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
@@ -65,7 +51,7 @@ class FastNeighbourCodes(NeighbourLearner):
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
-        Seeds the start, the rows held out and the batches.
+        Seeds the start, the held-out rows and the batches.
 
     Attributes
     ----------
@@ -75,7 +61,7 @@ class FastNeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of those held out that codes find, at the start
+        Share of the 10 nearest rows of held-out ones that codes find, at the start
         and after each iteration, a mean over all lengths; empty where none are.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
@@ -110,6 +96,8 @@ class FastNeighbourCodes(NeighbourLearner):
     BlockHadamardEncoder(16 -> 8 bits)
     """
 
+    configs: ClassVar[Mapping[str, type[Config]]] = {"training": FastNeighbourTraining}
+
     def __init__(
         self,
         n_bits: int = 64,
@@ -117,13 +105,8 @@ class FastNeighbourCodes(NeighbourLearner):
         nested_bits: Sequence[int] = (),
         n_rounds: int = 2,
         block_size: int = 16,
-        perplexity: float = 20.0,
-        n_neighbours: int = 300,
-        n_anchors: int = 20_000,
-        n_rows: int = 200_000,
+        training: FastNeighbourTraining | None = None,
         n_iter: int = 60,
-        learning_rate: float = 0.02,
-        validation: float = 0.05,
         tol: float = 0.0,
         checkpoint: Any = None,
         verbose: bool = False,
@@ -133,17 +116,16 @@ class FastNeighbourCodes(NeighbourLearner):
         self.nested_bits = nested_bits
         self.n_rounds = n_rounds
         self.block_size = block_size
-        self.perplexity = perplexity
-        self.n_neighbours = n_neighbours
-        self.n_anchors = n_anchors
-        self.n_rows = n_rows
+        self.training = training
         self.n_iter = n_iter
-        self.learning_rate = learning_rate
-        self.validation = validation
         self.tol = tol
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
+
+    @property
+    def _training(self) -> NeighbourTraining:
+        return self._config("training", FastNeighbourTraining)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

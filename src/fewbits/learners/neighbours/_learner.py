@@ -16,13 +16,12 @@ from fewbits.errors import DivergedError
 from fewbits.learners._core._checkpoint import Arrays
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._parameters import (
-    check_integer,
     check_integers,
     check_n_bits,
-    check_number,
 )
 from fewbits.learners._core._resumable import ResumableLearner
 from fewbits.learners._core._rows import ChosenRows, Readable
+from fewbits.learners.neighbours._config import NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._graph import neighbour_graph
 from fewbits.learners.neighbours._maps import Map
@@ -34,7 +33,6 @@ from fewbits.learners.neighbours._training import (
 Float32Array = NDArray[np.float32]
 
 _FEWEST_HELD_OUT, _MOST_HELD_OUT = 20, 2000
-_MOST_RATE = 100.0  # a step of one entry, of rows whose mean square is 1
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 
@@ -49,12 +47,11 @@ class NeighbourLearner(ResumableLearner):
 
     n_bits: int
     nested_bits: Sequence[int]
-    perplexity: float
-    n_neighbours: int
-    n_anchors: int
-    n_rows: int
-    learning_rate: float
-    validation: float
+
+    @property
+    @abstractmethod
+    def _training(self) -> NeighbourTraining:
+        """Settings of the training."""
 
     @abstractmethod
     def _frame(self, X: Readable) -> Frame:
@@ -67,12 +64,7 @@ class NeighbourLearner(ResumableLearner):
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_integers("nested_bits", self.nested_bits, self.n_bits)
-        check_number("perplexity", self.perplexity, 1, above=True)
-        check_integer("n_neighbours", self.n_neighbours, 1)
-        check_integer("n_anchors", self.n_anchors, 1)
-        check_integer("n_rows", self.n_rows, 2)
-        check_number("learning_rate", self.learning_rate, 0, _MOST_RATE, above=True)
-        check_number("validation", self.validation, 0, 0.5)
+        self._check_configs()
         self._check_iterations()
 
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -81,14 +73,14 @@ class NeighbourLearner(ResumableLearner):
         split = self._split(V)
         # Drawn before the start, which differs between lengths and maps: the same seed
         # asks for the same neighbours whatever is trained on them.
-        anchors = rng.permutation(len(split.rows))[: self.n_anchors]
+        anchors = rng.permutation(len(split.rows))[: self._training.n_anchors]
         seeds = rng.randint(2**31 - 1, size=self.n_iter)
         training = Training(
             self._start(split, rng),
             split,
             sorted({*self.nested_bits, self.n_bits}),
             self.n_iter,
-            self.learning_rate,
+            self._training.learning_rate,
         )
         states = partial(self._states, training, anchors, seeds)
         training.restore(self._resume(states, self._state(training), X))
@@ -100,16 +92,18 @@ class NeighbourLearner(ResumableLearner):
 
     def _split(self, V: Float32Array) -> ValidationSplit:
         """Hold out rows for validation; of few rows, validate on training rows."""
-        n = min(_MOST_HELD_OUT, int(self.validation * len(V)))
-        if self.validation and n < _FEWEST_HELD_OUT:
+        share = self._training.validation
+        n = min(_MOST_HELD_OUT, int(share * len(V)))
+        if share and n < _FEWEST_HELD_OUT:
             return ValidationSplit(V, V[:_MOST_HELD_OUT])
         return ValidationSplit(V[n:], V[:n])
 
     def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:
         """Return the rows that take part, shuffled, and the frame that they are in."""
         taking_part: Readable = X
-        if len(X) > self.n_rows:
-            drawn = np.sort(rng.choice(len(X), self.n_rows, replace=False))
+        n_rows = self._training.n_rows
+        if len(X) > n_rows:
+            drawn = np.sort(rng.choice(len(X), n_rows, replace=False))
             taking_part = ChosenRows(X, drawn)
         frame = self._frame(taking_part)
         return frame, frame.rows(taking_part, rng.permutation(len(taking_part)))
@@ -127,7 +121,7 @@ class NeighbourLearner(ResumableLearner):
         """
         training.restore(start)
         rows, there = training.split.rows, training.split.rows_there
-        chosen = anchors, self.n_neighbours, self.perplexity
+        chosen = anchors, self._training.n_neighbours, self._training.perplexity
         graph = neighbour_graph(rows, *chosen, there=there)
         for seed in seeds[len(training.recalls) - 1 :]:
             # Overflow is raised as an error, not as NumPy's warnings.
@@ -136,7 +130,7 @@ class NeighbourLearner(ResumableLearner):
             if not np.isfinite(loss):
                 raise DivergedError(
                     f"the loss is not finite in iteration {len(training.recalls) - 1}: "
-                    f"lower learning_rate ({self.learning_rate:g})"
+                    f"lower learning_rate ({self._training.learning_rate:g})"
                 )
             yield self._state(training), loss
 

@@ -1,7 +1,7 @@
 """Codes that are trained to preserve the nearest neighbours of vectors."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -11,9 +11,11 @@ from fewbits.codes import MAX_BITS
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import interrupts_passed_on
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._progress import no_progress
 from fewbits.learners._core._rows import Readable
+from fewbits.learners.neighbours._config import NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._maps import (
@@ -52,29 +54,11 @@ class NeighbourCodes(NeighbourLearner):
         a tight frame, as ITQ's are, up to 0.5. That keeps distances between all rows,
         which helps codes that are long beside the number of rows or features. Sparse
         maps and hidden layers are not pulled.
-    perplexity : float, default=10.0
-        Effective number of neighbours to preserve. More, such as 150 of 500
-        `n_neighbours`, preserve wider neighbourhoods, and classes with them, at the
-        cost of some recall@10.
-    n_neighbours : int, default=300
-        Nearest rows of an anchor that batches are drawn from.
-    n_anchors : int, default=20_000
-        Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
-        products of vectors.
-    n_rows : int, default=200_000
-        Rows that take part, drawn if there are more; they are held in memory, and
-        on the device where they are learnt from, in float32: 20 GiB of the default
-        number with 25,600 features.
+    training : NeighbourTraining or None, default=None
+        Which neighbours are kept, of which rows, and how fast the map learns; None
+        takes the defaults.
     n_iter : int, default=60
         Iterations, each of 50 batches.
-    learning_rate : float, default=0.04
-        Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
-    validation : float, default=0.05
-        Share of the rows, 2,000 at most, that is held out: the iteration whose codes
-        find most of their 10 nearest neighbours among the others, 20,000 at most, is
-        kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learnt from, and 2,000 of them choose, each the
-        nearest to itself. 0 keeps the last.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
@@ -84,7 +68,7 @@ class NeighbourCodes(NeighbourLearner):
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
-        Seeds the start, the rows held out and the batches.
+        Seeds the start, the held-out rows and the batches.
 
     Attributes
     ----------
@@ -94,7 +78,7 @@ class NeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of those held out that codes find, at the start
+        Share of the 10 nearest rows of held-out ones that codes find, at the start
         and after each iteration, a mean over all lengths; empty where none are.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those without weights in a sparse map
@@ -132,6 +116,8 @@ class NeighbourCodes(NeighbourLearner):
     LinearEncoder(16 -> 8 bits)
     """
 
+    configs: ClassVar[Mapping[str, type[Config]]] = {"training": NeighbourTraining}
+
     def __init__(
         self,
         n_bits: int = 64,
@@ -140,13 +126,8 @@ class NeighbourCodes(NeighbourLearner):
         density: float = 1.0,
         n_hidden: int = 0,
         tightness: float = 0.02,
-        perplexity: float = 10.0,
-        n_neighbours: int = 300,
-        n_anchors: int = 20_000,
-        n_rows: int = 200_000,
+        training: NeighbourTraining | None = None,
         n_iter: int = 60,
-        learning_rate: float = 0.04,
-        validation: float = 0.05,
         tol: float = 0.0,
         checkpoint: Any = None,
         verbose: bool = False,
@@ -157,17 +138,16 @@ class NeighbourCodes(NeighbourLearner):
         self.density = density
         self.n_hidden = n_hidden
         self.tightness = tightness
-        self.perplexity = perplexity
-        self.n_neighbours = n_neighbours
-        self.n_anchors = n_anchors
-        self.n_rows = n_rows
+        self.training = training
         self.n_iter = n_iter
-        self.learning_rate = learning_rate
-        self.validation = validation
         self.tol = tol
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
+
+    @property
+    def _training(self) -> NeighbourTraining:
+        return self._config("training", NeighbourTraining)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

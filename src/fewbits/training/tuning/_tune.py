@@ -60,8 +60,6 @@ class Tuning:
         Pareto frontier of the round with the most rows.
     measured : list of Measured
         All configurations of that round.
-    reached : bool
-        Whether the choice meets the bounds of the target.
     too_long : tuple of int
         Lengths that were given, or belong to a given method, and not tried:
         they take more bytes than allowed.
@@ -84,7 +82,6 @@ class Tuning:
     reported: Measured
     frontier: list[Measured]
     measured: list[Measured]
-    reached: bool
     too_long: tuple[int, ...] = ()
     beyond_axes: tuple[int, ...] = ()
     n_untried: int = 0
@@ -94,6 +91,11 @@ class Tuning:
 
     def __repr__(self) -> str:
         return one_line(self)
+
+    @property
+    def reached(self) -> bool:
+        """True if the choice meets the bounds of the target."""
+        return self.target.meets(self.best)
 
     @property
     def configuration(self) -> Configuration:
@@ -277,7 +279,6 @@ def tune(
         reported=race.report(best),
         frontier=frontier(measured, target),
         measured=measured,
-        reached=target.meets(best),
         too_long=too_long(
             target, [*(n_bits or ()), *own_lengths(methods or (), X.shape[1])]
         ),

@@ -16,8 +16,8 @@ VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
         "predictable centres": _PREDICTABLE,
         "predictable centres and a hidden layer of 1024": {
             **_PREDICTABLE,
-            "hidden": [1024],
-            "dropout": 0.5,
+            "network.hidden": [1024],
+            "network.dropout": 0.5,
         },
     },
     "sp": {

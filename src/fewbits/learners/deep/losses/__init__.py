@@ -1,6 +1,6 @@
 """What deep codes are trained by: each loss as its paper has it."""
 
-from fewbits.learners.deep.losses._base import Loss, Setting, changed_options
+from fewbits.learners.deep.losses._base import Loss, LossContext, changed_options
 from fewbits.learners.deep.losses._csq import CSQ
 from fewbits.learners.deep.losses._dbdh import DBDH
 from fewbits.learners.deep.losses._dch import DCH
@@ -29,7 +29,7 @@ __all__ = [
     "GreedyHash",
     "HashNet",
     "Loss",
+    "LossContext",
     "OrthoHash",
-    "Setting",
     "changed_options",
 ]

@@ -18,7 +18,7 @@ ScoreAll = Callable[[], Tensor]
 
 
 @dataclass(frozen=True)
-class Setting:
+class LossContext:
     """What a loss is told before training.
 
     Attributes
@@ -84,7 +84,7 @@ class Loss(nn.Module, ABC):
     #: Whether the network ends in a batch normalisation, which deployment folds in.
     batch_norm: ClassVar[bool] = False
 
-    def start(self, setting: Setting) -> None:
+    def start(self, context: LossContext) -> None:
         """Make parameters and buffers for this problem; a repeated call starts anew."""
 
     def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:

@@ -17,7 +17,7 @@ from fewbits.learners.deep.centres import (
     semantic_centres,
     separated_centres,
 )
-from fewbits.learners.deep.losses._base import Setting
+from fewbits.learners.deep.losses._base import LossContext
 from fewbits.learners.deep.losses._pairs import SHORTEST, hamming_of
 
 GENERATORS = {
@@ -68,11 +68,11 @@ def cauchy_centre_loss(
     return (torch.log1p(distances / gamma) * labels).sum(dim=1).mean()
 
 
-def make_centres(kind: Any, setting: Setting) -> Tensor:
+def make_centres(kind: Any, context: LossContext) -> Tensor:
     """Return centres as float32, (n_classes, n_bits), from a name or an array."""
     if isinstance(kind, str):
-        return as_tensor(_named(kind, setting))
-    return as_tensor(given_codes(kind, setting.n_classes, setting.n_bits))
+        return as_tensor(_named(kind, context))
+    return as_tensor(given_codes(kind, context.n_classes, context.n_bits))
 
 
 def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
@@ -95,22 +95,22 @@ def as_tensor(codes: NDArray[Any]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(codes, np.float32))
 
 
-def _named(kind: str, setting: Setting) -> NDArray[np.int8]:
-    seed = setting.seed % 2**32
-    if kind == SEMANTIC and setting.features is not None:
-        means, _ = class_means(setting.features(), setting.targets)
+def _named(kind: str, context: LossContext) -> NDArray[np.int8]:
+    seed = context.seed % 2**32
+    if kind == SEMANTIC and context.features is not None:
+        means, _ = class_means(context.features(), context.targets)
         means = means - means.mean(axis=0)
-        return semantic_centres(means, setting.n_bits, random_state=seed)
-    if kind == PREDICTABLE and setting.features is not None:
-        Y = setting.targets.indicator()
+        return semantic_centres(means, context.n_bits, random_state=seed)
+    if kind == PREDICTABLE and context.features is not None:
+        Y = context.targets.indicator()
         return predictable_centres(
-            setting.features(), Y, setting.n_bits, random_state=seed
+            context.features(), Y, context.n_bits, random_state=seed
         )
-    if kind == LEARNT and setting.learnt is not None:
-        return setting.learnt()
+    if kind == LEARNT and context.learnt is not None:
+        return context.learnt()
     if kind not in GENERATORS:
         raise ArgumentError(
             f"centres must be an array or one of {', '.join(GENERATORS)}, {SEMANTIC}, "
             f"{LEARNT}, {PREDICTABLE}, got {kind!r}"
         )
-    return GENERATORS[kind](setting.n_classes, setting.n_bits, random_state=seed)
+    return GENERATORS[kind](context.n_classes, context.n_bits, random_state=seed)

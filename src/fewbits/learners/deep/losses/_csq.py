@@ -9,7 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Loss, LossContext
 from fewbits.learners.deep.losses._centres import make_centres
 
 
@@ -43,9 +43,9 @@ class CSQ(Loss):
         check_number("quantization", quantization, 0)
         self.kind, self.quantization = centres, quantization
 
-    def start(self, setting: Setting) -> None:
-        self.register_buffer("centres", make_centres(self.kind, setting))
-        drawn = torch.randint(2, (setting.n_bits,), generator=setting.generator())
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
+        drawn = torch.randint(2, (context.n_bits,), generator=context.generator())
         self.register_buffer("tie", 2.0 * drawn - 1)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:

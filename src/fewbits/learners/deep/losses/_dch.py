@@ -6,7 +6,7 @@ from torch.nn.functional import normalize
 
 from fewbits.learners._core._parameters import check_flag, check_number
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Loss, LossContext
 from fewbits.learners.deep.losses._pairs import (
     SHORTEST,
     balancing_weights,
@@ -69,8 +69,8 @@ class DCH(Loss):
         self.gamma, self.quantization = gamma, quantization
         self.bounded, self.with_itself = bounded, with_itself
 
-    def start(self, setting: Setting) -> None:
-        self._share = share_of_similar(setting.targets, setting.generator())
+    def start(self, context: LossContext) -> None:
+        self._share = share_of_similar(context.targets, context.generator())
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         h = torch.tanh(scores) if self.bounded else scores

@@ -7,7 +7,7 @@ from torch.nn.functional import softplus
 from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import ScoreAll, Setting
+from fewbits.learners.deep.losses._base import LossContext, ScoreAll
 from fewbits.learners.deep.losses._memory import PairLoss, different
 from fewbits.learners.deep.losses._pairs import mean_over
 
@@ -66,12 +66,12 @@ class DSDH(PairLoss):
         check_integer("n_sweeps", n_sweeps, 1)
         self.mu, self.nu, self.eta, self.n_sweeps = mu, nu, eta, n_sweeps
 
-    def start(self, setting: Setting) -> None:
-        super().start(setting)
-        self._targets = setting.targets
+    def start(self, context: LossContext) -> None:
+        super().start(context)
+        self._targets = context.targets
         for name, shape in (
-            ("B", (len(setting.targets), setting.n_bits)),
-            ("W", (setting.n_bits, setting.n_classes)),
+            ("B", (len(context.targets), context.n_bits)),
+            ("W", (context.n_bits, context.n_classes)),
         ):
             self.register_buffer(name, torch.zeros(shape))
 

@@ -9,7 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Loss, LossContext
 
 
 class GreedyHash(Loss):
@@ -40,8 +40,8 @@ class GreedyHash(Loss):
         check_number("quantization", quantization, 0)
         self.quantization = quantization
 
-    def start(self, setting: Setting) -> None:
-        self.layer = linear_classifier(setting)
+    def start(self, context: LossContext) -> None:
+        self.layer = linear_classifier(context)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         logits = self.layer(straight_through(scores))
@@ -54,12 +54,12 @@ class GreedyHash(Loss):
         return weights
 
 
-def linear_classifier(setting: Setting, **options: Any) -> nn.Linear:
+def linear_classifier(context: LossContext, **options: Any) -> nn.Linear:
     """Return a layer from bits to classes with reproducible weights."""
-    layer = nn.Linear(setting.n_bits, setting.n_classes, bias=False, **options)
-    bound = setting.n_bits**-0.5
+    layer = nn.Linear(context.n_bits, context.n_classes, bias=False, **options)
+    bound = context.n_bits**-0.5
     with torch.no_grad():
-        layer.weight.uniform_(-bound, bound, generator=setting.generator())
+        layer.weight.uniform_(-bound, bound, generator=context.generator())
     return layer
 
 

@@ -6,7 +6,7 @@ from torch.nn.functional import softplus
 
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Setting
+from fewbits.learners.deep.losses._base import LossContext
 from fewbits.learners.deep.losses._memory import PairLoss, different
 from fewbits.learners.deep.losses._pairs import (
     balancing_weights,
@@ -52,10 +52,10 @@ class HashNet(PairLoss):
         self.alpha, self.growth = alpha, growth
         self.step = 0
 
-    def start(self, setting: Setting) -> None:
-        super().start(setting)
+    def start(self, context: LossContext) -> None:
+        super().start(context)
         self.step = 0
-        self._share = share_of_similar(setting.targets, setting.generator())
+        self._share = share_of_similar(context.targets, context.generator())
 
     @property
     def beta(self) -> float:

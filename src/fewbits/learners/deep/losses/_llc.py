@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Loss, LossContext
 from fewbits.learners.deep.losses._centres import as_tensor, centre_loss, given_codes
 from fewbits.learners.deep.losses._greedy import class_loss
 
@@ -54,16 +54,16 @@ class CodebookLoss(Loss):
         self.initial, self.learning_rate = start, learning_rate
         self.label_smoothing, self.nested = label_smoothing, tuple(nested)
 
-    def start(self, setting: Setting) -> None:
-        shape = setting.n_classes, setting.n_bits
-        if any(not 1 <= length <= setting.n_bits for length in self.nested):
+    def start(self, context: LossContext) -> None:
+        shape = context.n_classes, context.n_bits
+        if any(not 1 <= length <= context.n_bits for length in self.nested):
             raise ArgumentError(
-                f"lengths must be of 1 to {setting.n_bits} bits, which the code has, "
-                f"got {self.nested}"
+                f"nested_bits must be of 1 to {context.n_bits} bits, which the code "
+                f"has, got {self.nested}"
             )
-        deviation = (2 / setting.n_bits) ** 0.5  # Kaiming's, as for a layer with ReLU
+        deviation = (2 / context.n_bits) ** 0.5  # Kaiming's, as for a layer with ReLU
         if self.initial is None:
-            C = torch.randn(shape, generator=setting.generator())
+            C = torch.randn(shape, generator=context.generator())
         else:
             C = torch.as_tensor(self.initial, dtype=torch.float32)
             if tuple(C.shape) != shape or not torch.isfinite(C).all():
@@ -116,8 +116,8 @@ class CodeLoss(Loss):
         super().__init__()
         self.codebook = codebook
 
-    def start(self, setting: Setting) -> None:
-        codes = given_codes(self.codebook, setting.n_classes, setting.n_bits)
+    def start(self, context: LossContext) -> None:
+        codes = given_codes(self.codebook, context.n_classes, context.n_bits)
         self.register_buffer("codes", as_tensor(codes))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:

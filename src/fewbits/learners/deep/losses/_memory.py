@@ -5,7 +5,7 @@ from torch import Tensor
 
 from fewbits.learners._core._parameters import check_integer
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, ScoreAll, Setting
+from fewbits.learners.deep.losses._base import Loss, LossContext, ScoreAll
 
 
 class PairLoss(Loss):
@@ -26,13 +26,13 @@ class PairLoss(Loss):
         check_integer("memory", memory, 0)
         self.memory = memory
 
-    def start(self, setting: Setting) -> None:
+    def start(self, context: LossContext) -> None:
         if not self.memory:
             return
-        n = len(setting.targets)
-        self.register_buffer("U", torch.zeros(n, setting.n_bits))
-        drawn = torch.randperm(n, generator=setting.generator())[: self.memory]
-        self._others = setting.targets[drawn.sort().values]
+        n = len(context.targets)
+        self.register_buffer("U", torch.zeros(n, context.n_bits))
+        drawn = torch.randperm(n, generator=context.generator())[: self.memory]
+        self._others = context.targets[drawn.sort().values]
 
     def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
         if self.memory:

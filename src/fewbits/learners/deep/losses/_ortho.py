@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, Setting
+from fewbits.learners.deep.losses._base import Loss, LossContext
 from fewbits.learners.deep.losses._centres import make_centres
 from fewbits.learners.deep.losses._pairs import SHORTEST
 
@@ -47,8 +47,8 @@ class OrthoHash(Loss):
         check_number("margin", margin, 0, 2)
         self.kind, self.scale, self.margin = centres, scale, margin
 
-    def start(self, setting: Setting) -> None:
-        self.register_buffer("centres", make_centres(self.kind, setting))
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         cosines = normalize(scores, eps=SHORTEST) @ normalize(self.centres).T

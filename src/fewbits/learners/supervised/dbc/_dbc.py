@@ -1,15 +1,14 @@
 """Discriminative binary codes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArgumentError
 from fewbits.learners._core._checkpoint import Arrays
 from fewbits.learners._core._dead_bits import (
     n_constant,
@@ -17,16 +16,17 @@ from fewbits.learners._core._dead_bits import (
     tell_equal_bits,
 )
 from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     check_choice,
     check_class_weight,
     check_flag,
     check_n_bits,
-    check_number,
 )
 from fewbits.learners._core._resumable import ResumableLearner
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._axes import principal_axes
+from fewbits.learners.supervised.dbc._config import DBCWeights
 from fewbits.learners.supervised.dbc._descent import improve
 from fewbits.learners.supervised.dbc._labels import (
     by_majority,
@@ -44,7 +44,6 @@ from fewbits.learners.supervised.dbc._rows import sort_by_class
 from fewbits.learners.supervised.dbc._svm import Hyperplanes, train
 
 _DEAD = " on the training rows; lower gamma or raise lambda1"
-_LARGEST_RATIO = 1e20  # beyond it machines fit any labels, and float32 overflows
 
 
 class _State(NamedTuple):
@@ -72,16 +71,8 @@ class DBC(ResumableLearner):
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536. It may exceed the rank of the data.
-    gamma : float, default=1.0
-        Weight of the norms of the hyperplanes, in the units of the notes, above 0.
-        Below `lambda1`, machines with more features than rows learn any labels by
-        heart, and codes of the same class drift apart.
-    lambda1 : float, default=1.0
-        Weight of the slack, above 0. Larger makes labels easier to predict, smaller
-        makes the rows of a class agree: with 1 labels hardly differ within a class,
-        with 2 some do, with 10 most.
-    lambda2 : float, default=1.0
-        Weight of the pairs between classes; 0 leaves them out.
+    weights : DBCWeights or None, default=None
+        Of the terms of the objective; None takes the defaults.
     balance_bits : bool, default=True
         Give the ones of a bit together the same weight in the slack as its zeros, as
         the released code does. False gives each row the same weight.
@@ -155,7 +146,7 @@ class DBC(ResumableLearner):
     between classes in units of ``N^2 / 4``, and the slack is a mean over the rows.
     ``lambda2=1`` is thus the sum of ``(N_c / N)^2`` in the paper's units, which is the
     ``N_c / N`` of the released code where classes have the same size. The constant
-    `lambda2` is added, so that the objective is at least 0. Features are centred and
+    ``lambda2`` is added, so that the objective is at least 0. Features are centred and
     scaled to a mean variance of 1: their units do not matter.
 
     Eq. (1) has a separate term for each bit. Nothing keeps two bits from being the same
@@ -188,14 +179,13 @@ class DBC(ResumableLearner):
 
     needs_labels = True
     uses_device = True
+    configs: ClassVar[Mapping[str, type[Config]]] = {"weights": DBCWeights}
 
     def __init__(
         self,
         n_bits: int = 64,
         *,
-        gamma: float = 1.0,
-        lambda1: float = 1.0,
-        lambda2: float = 1.0,
+        weights: DBCWeights | None = None,
         balance_bits: bool = True,
         class_weight: str | None = "balanced",
         codes: str = "image",
@@ -208,9 +198,7 @@ class DBC(ResumableLearner):
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.gamma = gamma
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
+        self.weights = weights
         self.balance_bits = balance_bits
         self.class_weight = class_weight
         self.codes = codes
@@ -224,14 +212,7 @@ class DBC(ResumableLearner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        check_number("gamma", self.gamma, 0, above=True)
-        check_number("lambda1", self.lambda1, 0, above=True)
-        check_number("lambda2", self.lambda2, 0)
-        if not self.lambda1 / self.gamma <= _LARGEST_RATIO:
-            raise ArgumentError(
-                f"lambda1 may be at most {_LARGEST_RATIO:g} times gamma, got "
-                f"{self.lambda1:g} and {self.gamma:g}"
-            )
+        self._check_configs()
         check_flag("balance_bits", self.balance_bits)
         check_class_weight(self.class_weight)
         check_choice("codes", self.codes, ("image", "category"))
@@ -256,9 +237,8 @@ class DBC(ResumableLearner):
         return LinearEncoder(W, bias=state.planes.bias - axes.mean @ W)
 
     def _objective(self, categories: Categories) -> Objective:
-        return Objective(
-            categories, self.gamma, self.lambda1, self.lambda2, self.balance_bits
-        )
+        w = self._config("weights", DBCWeights)
+        return Objective(categories, w.gamma, w.lambda1, w.lambda2, self.balance_bits)
 
     def _start(self, Z: Float64Array, objective: Objective) -> _State:
         labels = initial_labels(
@@ -294,7 +274,7 @@ class DBC(ResumableLearner):
         if self.b_step == "sequential":
             return improve(state.labels, state.scores, objective, by_image=by_image)
         categories = objective.categories
-        labels = simultaneous(state.scores > 0, categories, self.lambda2)
+        labels = simultaneous(state.scores > 0, categories, objective.lambda2)
         if not by_image:
             labels = by_majority(labels, categories)
         constant = labels.all(axis=0) | ~labels.any(axis=0)

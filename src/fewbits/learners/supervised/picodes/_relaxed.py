@@ -1,14 +1,16 @@
 """PiCoDes by gradient descent on a smooth objective, as a baseline."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._parameters import check_integer, check_number
+from fewbits.learners._core._nested import Config
 from fewbits.learners.supervised.picodes._base import PiCoDesLearner
+from fewbits.learners.supervised.picodes._config import RelaxedTraining
 from fewbits.learners.supervised.picodes._relaxation import (
     epochs,
     first_epoch,
@@ -30,17 +32,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Length of the code, from 1 to 65,536.
     lam : float, default=1000
         Weight of the mean classification error in eq. (4), as in `PiCoDes`.
-    temperature : float, default=1
-        T of the sigmoid ``1 / (1 + exp(-2 a'x / T))`` in the first epoch, in units of
-        the root mean square that scores have at the start.
-    final_temperature : float, default=0.1
-        T in the last epoch; it falls by the same factor after each. The paper states
-        neither its T nor whether it falls: give both temperatures the same value for
-        one that does not.
-    learning_rate : float, default=0.01
-        Length of the steps of Adam.
-    batch_size : int, default=100
-        Rows that a step is computed from.
+    training : RelaxedTraining or None, default=None
+        The sigmoid's temperatures, and the steps; None takes the defaults.
     class_weight : {'balanced', None}, default=None
         'balanced' lets the examples of a class weigh as much as all others together in
         its classifier, which the paper does not. With many classes and few bits, plain
@@ -111,15 +104,14 @@ class RelaxedPiCoDes(PiCoDesLearner):
     (5,)
     """
 
+    configs: ClassVar[Mapping[str, type[Config]]] = {"training": RelaxedTraining}
+
     def __init__(
         self,
         n_bits: int = 64,
         *,
         lam: float = 1000.0,
-        temperature: float = 1.0,
-        final_temperature: float = 0.1,
-        learning_rate: float = 0.01,
-        batch_size: int = 100,
+        training: RelaxedTraining | None = None,
         class_weight: str | None = None,
         C: float = 100.0,
         init: str = "itq",
@@ -132,10 +124,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
     ) -> None:
         self.n_bits = n_bits
         self.lam = lam
-        self.temperature = temperature
-        self.final_temperature = final_temperature
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
+        self.training = training
         self.class_weight = class_weight
         self.C = C
         self.init = init
@@ -146,10 +135,12 @@ class RelaxedPiCoDes(PiCoDesLearner):
         self.verbose = verbose
         self.random_state = random_state
 
+    @property
+    def _training(self) -> RelaxedTraining:
+        return self._config("training", RelaxedTraining)
+
     def _check_parameters(self) -> None:
-        for name in ("temperature", "final_temperature", "learning_rate"):
-            check_number(name, getattr(self, name), 0, above=True)
-        check_integer("batch_size", self.batch_size, 1)
+        self._check_configs()
         super()._check_parameters()
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
@@ -160,8 +151,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
             first.problem,
             first.rng,
             self._temperatures(),
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
+            batch_size=self._training.batch_size,
+            learning_rate=self._training.learning_rate,
         )
         begin = learn_classifiers(first.problem, start(first.problem, A, a0))
         found = self._resume(states, first_epoch(begin), X, first.problem.y)
@@ -170,5 +161,5 @@ class RelaxedPiCoDes(PiCoDesLearner):
         return first.x.encoder(best.A, best.a0)
 
     def _temperatures(self) -> list[float]:
-        ends = self.temperature, self.final_temperature
+        ends = self._training.temperature, self._training.final_temperature
         return [float(T) for T in np.geomspace(*ends, self.n_iter)]

@@ -1,9 +1,10 @@
 """Sparse projections."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,9 +15,9 @@ from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._device import as_dtype, product
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     check_batch_size,
-    check_choice,
     check_flag,
     check_integer,
     check_n_bits,
@@ -27,6 +28,7 @@ from fewbits.learners._core._rows import Rows, working_dtype
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._procrustes import random_rotation
 from fewbits.learners._linalg._sign_products import products_of
+from fewbits.learners.unsupervised.sparse_projections._config import SparseSolver
 from fewbits.learners.unsupervised.sparse_projections._hard_threshold import (
     IterativeSteps,
     OneStep,
@@ -51,9 +53,8 @@ class SparseProjections(ResumableLearner):
         the whole matrix, so bits differ in how many they get.
     n_nonzero : int, default=None
         Number of weights that are kept, instead of `density`.
-    solver : {'one-step', 'iterative'}, default='one-step'
-        Sparse step: threshold once, eq. (11), or `n_inner` times, eq. (10). The paper
-        finds the two equally accurate.
+    solver : SparseSolver or None, default=None
+        How the sparse step is done; None thresholds once.
     beta : float, default=1.0
         Weight of the second term of eq. (3), above 0.
     normalize : bool, default=True
@@ -61,14 +62,6 @@ class SparseProjections(ResumableLearner):
         square of 1, as the bits do; False takes X in its own units.
     n_iter : int, default=50
         Number of outer iterations.
-    n_inner : int, default=30
-        Number of thresholdings in each sparse step of the iterative solver.
-    step : {'frobenius', 'spectral'}, default='frobenius'
-        Step size of eq. (10): the paper's ``1 / ||X||_F^2``, which is safe and tiny, or
-        ``1 / lambda_max(X X')``, the largest for which eq. (4) cannot rise.
-    inner_start : {'dense', 'previous'}, default='dense'
-        Where eq. (10) starts: at the dense matrix, as in the paper, or at the sparse
-        matrix of the previous iteration, with which eq. (3) cannot rise.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations. Not with `batch_size`, which only estimates the
@@ -130,9 +123,9 @@ class SparseProjections(ResumableLearner):
 
     The steps for B and the dense matrix cannot raise eq. (3), for any number of bits.
     The sparse step can, as it chooses by the size of weights rather than by eq. (3);
-    only ``solver='iterative', inner_start='previous'`` on all rows (no `batch_size`)
-    cannot raise it in any iteration after the first. At ``density=1`` the two matrices
-    are the same, and the iterations are those of ITQ, damped by `beta`.
+    only ``SparseSolver(kind='iterative', start='previous')`` on all rows (no
+    `batch_size`) cannot raise it in any iteration after the first. At ``density=1`` the
+    two matrices are the same, and the iterations are those of ITQ, damped by `beta`.
 
     A score of exactly 0 gives a 1.
 
@@ -153,6 +146,7 @@ class SparseProjections(ResumableLearner):
     """
 
     uses_device = True
+    configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 
     def __init__(
         self,
@@ -160,13 +154,10 @@ class SparseProjections(ResumableLearner):
         *,
         density: float = 0.1,
         n_nonzero: int | None = None,
-        solver: str = "one-step",
+        solver: SparseSolver | None = None,
         beta: float = 1.0,
         normalize: bool = True,
         n_iter: int = 50,
-        n_inner: int = 30,
-        step: str = "frobenius",
-        inner_start: str = "dense",
         tol: float = 0.0,
         batch_size: int | None = None,
         checkpoint: Any = None,
@@ -180,9 +171,6 @@ class SparseProjections(ResumableLearner):
         self.beta = beta
         self.normalize = normalize
         self.n_iter = n_iter
-        self.n_inner = n_inner
-        self.step = step
-        self.inner_start = inner_start
         self.tol = tol
         self.batch_size = batch_size
         self.checkpoint = checkpoint
@@ -195,11 +183,8 @@ class SparseProjections(ResumableLearner):
         if self.n_nonzero is not None:
             check_integer("n_nonzero", self.n_nonzero, 1)
         check_flag("normalize", self.normalize)
-        check_choice("solver", self.solver, ("one-step", "iterative"))
+        self._check_configs()
         check_number("beta", self.beta, 0, above=True)
-        check_integer("n_inner", self.n_inner, 1)
-        check_choice("step", self.step, ("frobenius", "spectral"))
-        check_choice("inner_start", self.inner_start, ("dense", "previous"))
         self._check_iterations()
         check_batch_size(self.batch_size, self.tol)
 
@@ -238,16 +223,17 @@ class SparseProjections(ResumableLearner):
         return float(np.sqrt(size / scatter.sum())) if self.normalize else 1.0
 
     def _sparse_step(self, axes: PrincipalAxes, m: int, dtype: DTypeLike) -> SparseStep:
-        if self.solver == "one-step":
+        solver = self._config("solver", SparseSolver)
+        if solver.kind == "one-step":
             return OneStep(m)
-        bound = axes.scatter[0] if self.step == "spectral" else axes.scatter.sum()
+        bound = axes.scatter[0] if solver.step == "spectral" else axes.scatter.sum()
         W = as_dtype(axes.directions, dtype)
         return IterativeSteps(
             m,
             product(W * as_dtype(axes.scatter, dtype), W.T),
             step=1 / float(bound),
-            n_inner=self.n_inner,
-            from_previous=self.inner_start == "previous",
+            n_inner=solver.n_iter,
+            from_previous=solver.start == "previous",
         )
 
     def _deploy(

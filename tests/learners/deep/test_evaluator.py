@@ -1,4 +1,4 @@
-"""Items held out: never trained on, and what an epoch is judged by."""
+"""held-out items: never trained on, and what an epoch is judged by."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,9 @@ from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import LLC, DeepHash
-from fewbits.learners.deep._monitor import Monitor, split_off
+from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep.losses import HashNet
+from tests.learners._made import made
 
 y = np.repeat(np.arange(4), 30)
 rng = np.random.default_rng(0)
@@ -45,12 +46,12 @@ def recording_loss(seen):
 
 
 def fit(labels, **options):
-    options = {"n_iter": 2, "validation": 0.3, "random_state": 0} | options
-    return DeepHash(8, **options).fit(X, labels)
+    options = {"max_epochs": 2, "validation": 0.3, "random_state": 0} | options
+    return made(DeepHash, 8, **options).fit(X, labels)
 
 
 @pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
-def test_items_kept_aside_reach_neither_network_nor_loss(labels):
+def test_held_out_items_reach_neither_network_nor_loss(labels):
     items, batches = [], []
     fitted = fit(labels, backbone=Recorded(items), loss=recording_loss(batches))
     rest = np.setdiff1d(np.arange(120), fitted.held_out_)
@@ -63,26 +64,26 @@ def test_items_kept_aside_reach_neither_network_nor_loss(labels):
 
 
 @pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
-def test_map_is_that_of_items_kept_aside_among_the_others(labels):
-    fitted = fit(labels, n_iter=1)
-    aside = fitted.held_out_
-    rest = np.setdiff1d(np.arange(120), aside)
+def test_map_is_that_of_held_out_items_among_the_others(labels):
+    fitted = fit(labels, max_epochs=1)
+    held_out = fitted.held_out_
+    rest = np.setdiff1d(np.arange(120), held_out)
     codes = fitted.encode(X)
-    relevant = same_label(labels[aside], labels[rest])
-    expected = mean_average_precision(codes[aside], codes[rest], relevant).value
+    relevant = same_label(labels[held_out], labels[rest])
+    expected = mean_average_precision(codes[held_out], codes[rest], relevant).value
     assert fitted.history_[0]["map"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_figures_are_of_the_rows_that_are_asked_for():
-    train, aside = split_off(y, 0.2, RandomState(0))
-    monitor = Monitor(y, train, aside, RandomState(1))
-    assert np.array_equal(np.sort(monitor.items), train)
-    assert np.array_equal(np.sort(monitor.queries), aside)
+    train, held_out = split_off(y, 0.2, RandomState(0))
+    evaluator = Evaluator(y, train, held_out, RandomState(1))
+    assert np.array_equal(np.sort(evaluator.items), train)
+    assert np.array_equal(np.sort(evaluator.queries), held_out)
     scores = rng.normal(size=(120, 8)).astype(np.float32)
     codes = pack(scores >= 0)
-    relevant = same_label(y[aside], y[train])
-    found = monitor.figures(scores[monitor.items], scores[monitor.queries])
-    expected = mean_average_precision(codes[aside], codes[train], relevant).value
+    relevant = same_label(y[held_out], y[train])
+    found = evaluator.metrics(scores[evaluator.items], scores[evaluator.queries])
+    expected = mean_average_precision(codes[held_out], codes[train], relevant).value
     assert found["map"] == pytest.approx(expected)
 
 
@@ -90,32 +91,32 @@ def test_figures_are_of_the_rows_that_are_asked_for():
 def test_every_label_is_trained_on(share):
     labels = (rng.random((200, 30)) < 0.02).astype(np.float32)
     labels[:, 29] = 0  # on no item, which others refuse
-    train, aside = split_off(labels, share, RandomState(0))
-    assert np.array_equal(np.union1d(train, aside), np.arange(200))
-    assert len(train) + len(aside) == 200
+    train, held_out = split_off(labels, share, RandomState(0))
+    assert np.array_equal(np.union1d(train, held_out), np.arange(200))
+    assert len(train) + len(held_out) == 200
     there = labels.any(axis=0)
     assert there.sum() > 25
     assert np.array_equal(labels[train].any(axis=0), there)
     labelled = labels.any(axis=1)
-    assert labelled[aside].all()  # others have no place in a ranking
-    assert 0 <= round(share * labelled.sum()) - len(aside) <= 29
+    assert labelled[held_out].all()  # others have no place in a ranking
+    assert 0 <= round(share * labelled.sum()) - len(held_out) <= 29
 
 
 def test_most_items_may_have_no_label():
     some = np.where(np.arange(120)[:, None] < 30, Y, 0)
     some[:4] = np.eye(4)
-    fitted = fit(some, n_iter=1)
+    fitted = fit(some, max_epochs=1)
     assert len(fitted.held_out_)
     assert some[fitted.held_out_].any(axis=1).all()
     assert np.isfinite(fitted.history_[0]["map"])
 
 
 @pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
-def test_items_kept_aside_rank_one_another(labels):
-    train, aside = split_off(labels, 0.4, RandomState(0))
-    monitor = Monitor(labels, train, aside, RandomState(1), "held_out")
-    asked, base = monitor.queries[::2], monitor.queries[1::2]
-    assert np.array_equal(np.sort(monitor.queries), aside)
+def test_held_out_items_rank_one_another(labels):
+    train, held_out = split_off(labels, 0.4, RandomState(0))
+    evaluator = Evaluator(labels, train, held_out, RandomState(1), "held_out")
+    asked, base = evaluator.queries[::2], evaluator.queries[1::2]
+    assert np.array_equal(np.sort(evaluator.queries), held_out)
     if labels is y:  # as many of each class in both halves
         assert np.array_equal(np.bincount(y[asked]), np.bincount(y[base]))
     scores = rng.normal(size=(120, 8)).astype(np.float32)
@@ -125,63 +126,62 @@ def test_items_kept_aside_rank_one_another(labels):
         relevant = same_label(labels[one], labels[other])
         found = mean_average_precision(codes[one], codes[other], relevant)
         values.append(found.value)
-    found = monitor.figures(scores[monitor.items], scores[monitor.queries])
+    found = evaluator.metrics(scores[evaluator.items], scores[evaluator.queries])
     assert found["map"] == pytest.approx(np.mean(values))
     fitted = fit(labels, validation=0.4, validation_base="held_out")
     assert fitted.history_[0]["map"] != fit(labels, validation=0.4).history_[0]["map"]
 
 
-def test_too_few_kept_aside_to_rank_one_another():
+def test_too_few_held_out_to_rank_one_another():
     alone = np.arange(120) % 60  # two of each class, one of them held out
     with pytest.raises(ArgumentError, match="two halves of 60 share no label"):
         fit(alone, validation=0.5, validation_base="held_out")
-    with pytest.raises(ArgumentError, match=r"aside' .* is none of 2: 0.5 would do"):
+    with pytest.raises(ArgumentError, match=r"held_out' .* is none of 2: 0.5 would do"):
         fit(alone, validation=0.1, validation_base="held_out")
-    with pytest.raises(ArgumentError, match="needs items held out"):
+    with pytest.raises(ArgumentError, match="needs held-out items"):
         fit(y, validation=0, validation_base="held_out")
     with pytest.raises(ArgumentError, match="validation_base must be"):
         fit(y, validation_base="queries")
 
 
-def test_codes_are_looked_at_as_often_as_asked():
-    fitted = fit(y, n_iter=8, eval_every=3)
-    looked = [record["epoch"] for record in fitted.history_ if "map" in record]
-    assert looked == [3, 6, 8]
+def test_codes_are_evaluated_as_often_as_asked():
+    fitted = fit(y, max_epochs=8, eval_every=3)
+    evaluated = [record["epoch"] for record in fitted.history_ if "map" in record]
+    assert evaluated == [3, 6, 8]
     assert ["bound" in record for record in fitted.history_] == [
         "map" in record for record in fitted.history_
     ]
-    never = fit(y, n_iter=4, eval_every=0)
+    never = fit(y, max_epochs=4, eval_every=0)
     assert not any("map" in record for record in never.history_)
-    for every in (0, 3):
-        with pytest.raises(ArgumentError, match=f"need figures, but .*every={every}"):
-            fit(y, patience=2, eval_every=every)
-    for options in ({"refit": True}, {"validation_base": "held_out"}):
-        with pytest.raises(ArgumentError, match="needs figures, but eval_every=0"):
+    with pytest.raises(ArgumentError, match="epochs need metrics, but eval_every=3"):
+        fit(y, patience=2, eval_every=3)
+    for options in ({"refit": True}, {"validation_base": "held_out"}, {"patience": 2}):
+        with pytest.raises(ArgumentError, match="needs metrics, but eval_every=0"):
             fit(y, eval_every=0, **options)
 
 
-def test_refit_takes_the_number_of_an_epoch_that_was_looked_at():
-    chosen = fit(y, n_iter=12, eval_every=5)
-    again = fit(y, n_iter=12, eval_every=5, refit=True)
+def test_refit_takes_the_number_of_an_epoch_that_was_evaluated():
+    chosen = fit(y, max_epochs=12, eval_every=5)
+    again = fit(y, max_epochs=12, eval_every=5, refit=True)
     seen = {r["epoch"]: r["map"] for r in chosen.history_ if "map" in r}
     assert list(seen) == [5, 10, 12]
     best = int(max(seen, key=seen.get))  # one look is as wide as five epochs
-    alone = fit(y, n_iter=best, validation=0)
-    assert again.n_iter_ == 12
+    alone = fit(y, max_epochs=best, validation=0)
+    assert again.n_epochs_ == 12
     assert np.array_equal(again.encode(X), alone.encode(X))
 
 
 def test_looking_changes_no_step():
-    every, some = fit(y, n_iter=6), fit(y, n_iter=6, eval_every=2)
+    every, some = fit(y, max_epochs=6), fit(y, max_epochs=6, eval_every=2)
     assert [r["loss"] for r in every.history_] == [r["loss"] for r in some.history_]
     seen = {r["epoch"]: r["map"] for r in some.history_ if "map" in r}
     assert seen == {r["epoch"]: r["map"] for r in every.history_ if r["epoch"] in seen}
     best = max(seen, key=seen.get)  # is kept: the first of equals
-    codes = fit(y, n_iter=6, eval_every=2, tol=0).encode(X)
-    aside = some.held_out_
-    rest = np.setdiff1d(np.arange(120), aside)
-    relevant = same_label(y[aside], y[rest])
-    kept = mean_average_precision(codes[aside], codes[rest], relevant).value
+    codes = fit(y, max_epochs=6, eval_every=2, tol=0).encode(X)
+    held_out = some.held_out_
+    rest = np.setdiff1d(np.arange(120), held_out)
+    relevant = same_label(y[held_out], y[rest])
+    kept = mean_average_precision(codes[held_out], codes[rest], relevant).value
     assert kept == pytest.approx(seen[best], abs=1e-6)
 
 
@@ -190,9 +190,9 @@ def test_only_what_a_label_needs_goes_back():
     labels[:, 0] = 1
     wanted = split_off(labels, 0.5, RandomState(0))[1]
     labels[wanted[:3], 1] = 1  # a label of three items, all of them held out
-    train, aside = split_off(labels, 0.5, RandomState(0))
-    assert len(aside) == 4
-    assert np.isin(aside, wanted).all()
+    train, held_out = split_off(labels, 0.5, RandomState(0))
+    assert len(held_out) == 4
+    assert np.isin(held_out, wanted).all()
     assert labels[train, 1].sum() == 1
 
 
@@ -200,6 +200,14 @@ def test_only_what_a_label_needs_goes_back():
 def test_rare_label_has_a_mean(options):
     labels = np.column_stack([Y, np.zeros(120, int)])
     labels[split_off(Y, 0.3, RandomState(0))[1][0], 4] = 1
-    llc = LLC(4, **options, validation=0.3, codebook_epochs=1, n_iter=1, random_state=0)
+    llc = made(
+        LLC,
+        4,
+        **options,
+        validation=0.3,
+        codebook_epochs=1,
+        max_epochs=1,
+        random_state=0,
+    )
     assert len(llc.fit(X, labels).codebook_) == 5
     assert len(llc.held_out_) == 35

@@ -8,8 +8,9 @@ from torch import nn
 from fewbits.errors import FeatureError, FewbitsError
 from fewbits.evaluation import knn_accuracy
 from fewbits.learners.deep import LLC, DeepHash
-from fewbits.learners.deep._first_look import first_look
+from fewbits.learners.deep._probe_backbone import probe_backbone
 from fewbits.learners.deep.losses import HashNet
+from tests.learners._made import made
 
 y = np.repeat(np.arange(4), 30)
 rng = np.random.default_rng(0)
@@ -18,8 +19,8 @@ X = (np.eye(4, 9)[y] * 40 + rng.integers(0, 20, size=(120, 9))).astype(int)
 
 
 def learner(backbone, **options):
-    options = {"n_iter": 10, "random_state": 0, "device": "cpu"} | options
-    return DeepHash(8, backbone=backbone, **options)
+    options = {"max_epochs": 10, "random_state": 0, "device": "cpu"} | options
+    return made(DeepHash, 8, backbone=backbone, **options)
 
 
 def words(vocabulary=20):
@@ -45,8 +46,15 @@ def test_tokens_stay_integers(dtype, trainable):
 def test_tokens_in_a_memory_map_and_for_codebooks(tmp_path):
     np.save(tmp_path / "tokens.npy", tokens)
     mapped = np.load(tmp_path / "tokens.npy", mmap_mode="r")
-    options = {"init": "cca", "codebook_epochs": 2, "n_iter": 2, "random_state": 0}
-    one, two = (LLC(backbone=words(), **options).fit(T, y) for T in (tokens, mapped))
+    options = {
+        "init": "cca",
+        "codebook_epochs": 2,
+        "max_epochs": 2,
+        "random_state": 0,
+    }
+    one, two = (
+        made(LLC, backbone=words(), **options).fit(T, y) for T in (tokens, mapped)
+    )
     assert np.array_equal(one.encode(tokens), two.encode(mapped))
 
 
@@ -64,8 +72,8 @@ def test_integers_come_as_float32_first():
             seen.append(items.dtype)
             return items[:, :4]
 
-    assert first_look(Noted(), X) == (4, False)
-    assert first_look(words(), tokens) == (12, True)
+    assert probe_backbone(Noted(), X) == (4, False)
+    assert probe_backbone(words(), tokens) == (12, True)
     assert seen == [torch.float32]
 
 
@@ -81,7 +89,7 @@ def test_both_refusals_are_told():
 def test_tokens_cannot_be_real_numbers():
     with pytest.raises(FeatureError, match=r"as float32: .*Long"):
         learner(words()).fit(tokens + 0.5, y)
-    fitted = learner(words(), n_iter=1).fit(tokens, y)
+    fitted = learner(words(), max_epochs=1).fit(tokens, y)
     with pytest.raises(FeatureError, match=r"must be integers.*got dtype float64"):
         fitted.encode(tokens + 0.5)
 
@@ -111,7 +119,7 @@ class Cast(nn.Module):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("options", [{}, {"trainable": 0}, {"mixed_precision": True}])
 def test_features_of_any_precision(dtype, options):
-    fitted = learner(Cast(dtype), n_iter=3, **options).fit(X, y)
+    fitted = learner(Cast(dtype), max_epochs=3, **options).fit(X, y)
     assert np.isfinite(fitted.objective_).all()
     assert fitted.extract(X).dtype == np.float32
 
@@ -144,7 +152,7 @@ def test_no_memory_for_a_first_look_is_no_refusal():
 def test_no_memory_for_the_network(trainable):
     with pytest.raises(FewbitsError, match="out of memory with the network alone on"):
         learner(Hungry(moving=True), trainable=trainable).fit(X, y)
-    fitted = learner(Hungry(), n_iter=1).fit(X, y)
+    fitted = learner(Hungry(), max_epochs=1).fit(X, y)
     fitted.network_.backbone.moving = True
     with pytest.raises(FewbitsError, match="out of memory with the network alone on"):
         fitted.extract(X)
@@ -180,4 +188,4 @@ def test_a_backbone_that_gives_one_number_in_all():
             return X.mean()
 
     with pytest.raises(FeatureError, match="one row of features for each"):
-        first_look(Mean(), np.zeros((2, 5), np.float32))
+        probe_backbone(Mean(), np.zeros((2, 5), np.float32))

@@ -1,4 +1,4 @@
-"""How good codes are while they are trained: on items held out, never on queries."""
+"""How good codes are while they are trained: on held-out items, never on queries."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ Scores = NDArray[np.float32]
 def split_off(
     labels: NDArray[Any], share: float, rng: np.random.RandomState
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows to train on, and rows held out: this share of every class.
+    """Return rows to train on, and held-out rows: this share of every class.
 
     A class of one item is trained on. Items with several labels are drawn without
     regard to which they have, but for those that have none, which tell nothing of a
@@ -37,20 +37,20 @@ def split_off(
     order = rng.permutation(n)
     if labels.ndim == 2:
         labelled = order[labels[order].any(axis=1)]
-        aside = labelled[: round(share * len(labelled))]
-        aside = np.setdiff1d(aside, _missed(labels, aside))
+        held_out = labelled[: round(share * len(labelled))]
+        held_out = np.setdiff1d(held_out, _missed(labels, held_out))
     else:
         place = _place_in_class(labels[order])
         size = np.bincount(labels)[labels[order]]
-        aside = order[(place < np.round(share * size)) & (place < size - 1)]
-    return np.setdiff1d(np.arange(n), aside), np.sort(aside)
+        held_out = order[(place < np.round(share * size)) & (place < size - 1)]
+    return np.setdiff1d(np.arange(n), held_out), np.sort(held_out)
 
 
-def _missed(labels: NDArray[Any], aside: NDArray[np.int64]) -> list[np.int64]:
-    """Return the first row held out of each label that no other row has."""
-    there, total = labels[aside] > 0, np.count_nonzero(labels, axis=0)
+def _missed(labels: NDArray[Any], held_out: NDArray[np.int64]) -> list[np.int64]:
+    """Return the first held-out row of each label that no other row has."""
+    there, total = labels[held_out] > 0, np.count_nonzero(labels, axis=0)
     lost = np.flatnonzero((total > 0) & (there.sum(axis=0) == total))
-    return [aside[np.argmax(there[:, label])] for label in lost]
+    return [held_out[np.argmax(there[:, label])] for label in lost]
 
 
 def _place_in_class(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -72,22 +72,22 @@ def _alternating(rows: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.in
         shared = bool((one & other).any())
     if not shared:
         raise ArgumentError(
-            f"validation_base='aside' lets items held out rank one another, but the "
+            f"validation_base='held_out' lets held-out items rank one another, but the "
             f"two halves of {len(rows)} share no label: raise validation"
         )
     return rows
 
 
-class Monitor:
-    """Rank some training items for those held out.
+class Evaluator:
+    """Rank some training items for held-out ones.
 
     Parameters
     ----------
     labels : ndarray of shape (n,) or (n, n_classes)
         Of all items.
-    train, aside : ndarray of int
-        Rows that are trained on, and rows held out; at most 20,000 and 1,000 drawn
-        from them are looked at.
+    train, held_out : ndarray of int
+        Rows that are trained on, and held-out rows; at most 20,000 and 1,000 drawn
+        from them are used.
     rng : RandomState
     base : {"trained", "held_out"}, default="trained"
         Whether the latter rank the former, or each half of them the other half.
@@ -102,12 +102,12 @@ class Monitor:
         self,
         labels: NDArray[Any],
         train: NDArray[np.int64],
-        aside: NDArray[np.int64],
+        held_out: NDArray[np.int64],
         rng: np.random.RandomState,
         base: str = "trained",
     ) -> None:
         self.items = rng.permutation(train)[:_MOST_ITEMS]
-        self.queries = rng.permutation(aside)[:_MOST_QUERIES]
+        self.queries = rng.permutation(held_out)[:_MOST_QUERIES]
         if base == "held_out":
             self.queries = _alternating(self.queries, labels)
         self._labels, self._asked = labels[self.items], labels[self.queries]
@@ -117,10 +117,10 @@ class Monitor:
                 same_label(self._asked[asked], self._asked[other])
                 for asked, other in _BOTH_WAYS
             ]
-        elif len(aside):
+        elif len(held_out):
             self._relevant = same_label(self._asked, self._labels)
 
-    def figures(
+    def metrics(
         self, items: Scores, queries: Scores, classes: Scores | None = None
     ) -> dict[str, float]:
         """Return ``bound``, and ``map`` if there are queries, from the scores.

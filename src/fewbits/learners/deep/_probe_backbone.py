@@ -15,7 +15,7 @@ from fewbits.learners.deep._torch import device_of, memory_advice
 _REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
 
 
-class FirstLook(NamedTuple):
+class BackboneProbe(NamedTuple):
     """What is known of a backbone.
 
     Attributes
@@ -30,7 +30,7 @@ class FirstLook(NamedTuple):
     integers: bool
 
 
-def first_look(backbone: nn.Module, X: NDArray[Any]) -> FirstLook:
+def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
     """Give some items to a backbone: as float32, and integers that it refuses as int64.
 
     Raises
@@ -49,7 +49,7 @@ def first_look(backbone: nn.Module, X: NDArray[Any]) -> FirstLook:
             told.append(f"as {np.asarray(items).dtype}: {_first_line(error)}")
             cause = error
         else:
-            return FirstLook(_width(features, len(items)), integers)
+            return BackboneProbe(_width(features, len(items)), integers)
     raise FeatureError(
         f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(told)}"
     ) from cause

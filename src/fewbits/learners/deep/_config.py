@@ -1,0 +1,208 @@
+"""How deep learners are trained, and what their networks look like."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from fewbits.errors import ArgumentError
+from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import (
+    MAX_ITERATIONS,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_integers,
+    check_number,
+)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class TrainingConfig(Config):
+    """How a network is trained.
+
+    Parameters
+    ----------
+    max_epochs : int, default=100
+        Number of epochs.
+    batch_size : int, default=64
+        Items of a step.
+    learning_rate : float, default=1e-3
+        Of AdamW, falling to 0 along half a cosine.
+    weight_decay : float, default=0.0
+        Of AdamW: the share of the learning rate by which weights shrink in each step.
+    backbone_rate : float, default=0.1
+        Learning rate of the backbone as a share of the head's.
+    validation : float, default=0.1
+        Share of every class that is held out; of all items where some have several
+        labels, but one of each label is always trained on. Held-out items decide which
+        epoch is kept: by their mAP, as queries to the items trained on, or for `LLC` by
+        how many are classified rightly. 0 keeps the last epoch.
+    validation_base : {"trained", "held_out"}, default="trained"
+        What held-out items rank: the ones that are trained on, or one another, each
+        half the other half. The latter where most of what is searched will be new, and
+        enough is held out: what ranks trained items best is often trained too long to
+        rank others (``docs/results/posterior_control.md``, CIFAR-10).
+    patience : int or None, default=None
+        Epochs without a better one before training stops; needs held-out items.
+    eval_every : int, default=1
+        Epochs from one evaluation of the codes (the bound, and mAP of held-out items)
+        to the next, which may take as long as an epoch of a small network. The last of
+        `max_epochs` is evaluated, too, and only evaluated epochs may be kept. 0 never
+        evaluates.
+    tol : float, default=0.0
+        Stop when an epoch lowers the loss by no more than this share of it.
+    mixed_precision : bool, default=False
+        Compute in 16 bits where torch holds that safe: faster on a GPU.
+
+    Examples
+    --------
+    >>> from sklearn.base import clone
+    >>> from fewbits.learners.deep import DeepHash
+    >>> clone(TrainingConfig(learning_rate=0.01, max_epochs=50))
+    TrainingConfig(learning_rate=0.01, max_epochs=50)
+    >>> DeepHash(64).set_params(training__batch_size=128).training
+    TrainingConfig(batch_size=128)
+    """
+
+    max_epochs: int = 100
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    backbone_rate: float = 0.1
+    validation: float = 0.1
+    validation_base: str = "trained"
+    patience: int | None = None
+    eval_every: int = 1
+    tol: float = 0.0
+    mixed_precision: bool = False
+
+    def check(self) -> None:
+        check_integer("max_epochs", self.max_epochs, 1, MAX_ITERATIONS)
+        check_integer("batch_size", self.batch_size, 2)
+        check_number("learning_rate", self.learning_rate, 0, above=True)
+        check_number("weight_decay", self.weight_decay, 0)
+        check_number("backbone_rate", self.backbone_rate, 0)
+        check_number("validation", self.validation, 0, 0.9)
+        check_choice("validation_base", self.validation_base, ("trained", "held_out"))
+        check_integer("eval_every", self.eval_every, 0)
+        check_number("tol", self.tol, 0)
+        check_flag("mixed_precision", self.mixed_precision)
+        if self.patience is not None:
+            check_integer("patience", self.patience, 1)
+        self.check_held_out(self.needing_held_out())
+        if self.patience is not None and self.eval_every > self.patience:
+            raise ArgumentError(
+                f"patience={self.patience} epochs need metrics, but "
+                f"eval_every={self.eval_every}"
+            )
+
+    def needing_held_out(self) -> list[str]:
+        """Return what was chosen and has no effect without held-out items."""
+        found = [] if self.patience is None else [f"patience={self.patience}"]
+        if self.validation_base == "held_out":
+            found.append("validation_base='held_out'")
+        return found
+
+    def check_held_out(self, asked: list[str]) -> None:
+        """Refuse what would have no effect for want of held-out items."""
+        for name in asked:
+            if self.validation == 0:
+                raise ArgumentError(f"{name} needs held-out items, but validation=0")
+            if self.eval_every == 0:
+                raise ArgumentError(f"{name} needs metrics, but eval_every=0")
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class NetworkConfig(Config):
+    """What the network looks like: a backbone, or none, and a head.
+
+    Parameters
+    ----------
+    hidden : sequence of int, default=()
+        Widths of hidden layers between features and bits; none makes a linear map.
+    dropout : float, default=0.0
+        In front of each layer but the first, of which `hidden` must make some.
+    bias : bool, default=True
+        Whether the last layer has a constant.
+    standardize : bool, default=True
+        Scale features to mean 0 and variance 1 first; folded into the encoder. A
+        backbone's features are taken as they are.
+    backbone : torch.nn.Module or None, default=None
+        Makes features of items; None takes X as features. It is trained in place: a
+        second `fit` starts from what the first made of it, so give ``deepcopy(module)``
+        where each shall start alike. It sees items as float32, and integers that it
+        refuses so, such as tokens to embed, as int64. Of images as uint8 (n, 3, h, w),
+        such as `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1. Normalise
+        them inside of it, or give normalised float32 X and the same ``mean`` and
+        ``std`` to `export_backbone` afterwards, which keeps it as a backbone that needs
+        no torch.
+    trainable : int or None, default=None
+        How many of the backbone's last layers with parameters are trained; None trains
+        all. What is in front of them runs as in inference, without dropout, random
+        crops or new statistics. 0 keeps the whole backbone; its features are then made
+        once, not in every epoch.
+    """
+
+    hidden: Sequence[int] = ()
+    dropout: float = 0.0
+    bias: bool = True
+    standardize: bool = True
+    backbone: Any = None
+    trainable: int | None = None
+
+    def check(self) -> None:
+        check_integers("hidden", self.hidden)
+        check_number("dropout", self.dropout, 0, 0.99)
+        check_flag("bias", self.bias)
+        check_flag("standardize", self.standardize)
+        if self.backbone is not None and not isinstance(self.backbone, nn.Module):
+            raise ArgumentError(
+                f"backbone must be a torch module or None, got {self.backbone!r}"
+            )
+        if self.trainable is not None:
+            check_integer("trainable", self.trainable, 0)
+        if self.trainable is not None and self.backbone is None:
+            raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
+        if self.dropout > 0 and not len(self.hidden):
+            raise ArgumentError(
+                f"dropout={self.dropout} needs layers in hidden, but it has none"
+            )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class CodebookConfig(Config):
+    """How phase 1 of `LLC` learns the codes of classes.
+
+    Parameters
+    ----------
+    max_epochs : int, default=50
+        Epochs of phase 1.
+    learning_rate : float, default=1e-2
+        Of the codebook itself.
+    label_smoothing : float, default=0.1
+        Of items of one label each.
+    init : {"svd", "cca"} or None, default=None
+        Where the codebook starts; None draws it, as it does bits for which there are no
+        directions.
+    nested_bits : sequence of int, default=()
+        Lengths at which the first bits of the codebook are one, too; each has room for
+        a code of its own for every class.
+    """
+
+    max_epochs: int = 50
+    learning_rate: float = 1e-2
+    label_smoothing: float = 0.1
+    init: str | None = None
+    nested_bits: Sequence[int] = ()
+
+    def check(self) -> None:
+        check_integer("codebook_training.max_epochs", self.max_epochs, 1)
+        check_number(
+            "codebook_training.learning_rate", self.learning_rate, 0, above=True
+        )
+        check_number("label_smoothing", self.label_smoothing, 0, 0.99)
+        if self.init is not None:
+            check_choice("init", self.init, ("svd", "cca"))
+        check_integers("nested_bits", self.nested_bits)

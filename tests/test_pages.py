@@ -1,0 +1,124 @@
+"""Every block of the pages runs, every link leads somewhere, every page is short."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from benchmarks import compare_faiss
+from fewbits.cli import _options, app
+from tests._pages import (
+    DOCS,
+    README,
+    ROOT,
+    RUN,
+    SHOWN,
+    blocks,
+    commands,
+    compare,
+    guides,
+    name_of,
+    run_page,
+)
+
+#: Pages that scripts write.
+GENERATED = ("results/", "images/", "reference/generated/")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def is_generated(path: Path) -> bool:
+    return path.relative_to(DOCS).as_posix().startswith(GENERATED)
+
+
+def every_page() -> list[Path]:
+    """Return the pages that people read, but the generated ones."""
+    pages = [page for page in sorted(DOCS.rglob("*.md")) if not is_generated(page)]
+    return [README, ROOT / "CONTRIBUTING.md", *pages]
+
+
+@pytest.mark.parametrize("page", guides(), ids=name_of)
+def test_every_block_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(_options, "PAUSE", float("inf"))
+    run_page(page)
+
+
+@pytest.mark.parametrize("page", guides(), ids=name_of)
+def test_every_block_says_what_it_is_of(page):
+    for block in blocks(page):
+        known = block.language in (*RUN, *SHOWN) or block.language.startswith("{")
+        assert known, f"{name_of(page)}:{block.line} is of {block.language}"
+
+
+def test_another_output_than_shown_is_found():
+    compare("1 ... 3\n", "1 2 3\n", "here")
+    with pytest.raises(AssertionError, match="here prints"):
+        compare("1 2\n", "1 3\n", "here")
+
+
+def test_commands_are_told_from_what_they_print():
+    text = "$ fewbits fit a.npy \\\n    -o b\nb: done\n$ fewbits inspect b\n"
+    assert commands(text) == [
+        ("fewbits fit a.npy -o b", "b: done\n"),
+        ("fewbits inspect b", ""),
+    ]
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    kept = (re.sub(r"[^\w\- ]", "", title.lower()) for title in titles)
+    return {title.strip().replace(" ", "-") for title in kept}
+
+
+@pytest.mark.parametrize("page", every_page(), ids=name_of)
+def test_every_link_leads_somewhere(page):
+    for link in _LINK.findall(page.read_text("utf-8")):
+        if link.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if DOCS in target.parents and is_generated(target):
+            continue
+        assert target.exists(), f"{name_of(page)}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{name_of(page)}: {link}"
+
+
+@pytest.mark.parametrize("page", every_page(), ids=name_of)
+def test_every_page_is_read_in_one_sitting(page):
+    limit = 600 if page == README else 1200
+    assert len(page.read_text("utf-8").split()) <= limit
+
+
+def test_the_whole_is_small():
+    own = [
+        path for path in DOCS.rglob("*") if path.is_file() and not is_generated(path)
+    ]
+    pictures = [path for path in own if path.suffix in {".svg", ".png", ".jpg"}]
+    assert len(pictures) <= 25
+    assert sum(path.stat().st_size for path in own) < 2 << 20
+
+
+def test_every_command_of_fewbits_is_on_a_page():
+    shown = {
+        command.split()[1]
+        for page in guides()
+        for block in blocks(page)
+        if block.language == "console"
+        for command, _ in commands(block.text)
+        if command.startswith("fewbits ")
+    }
+    known = set(get_command(app).commands)
+    assert known - {"demo"} <= shown
+
+
+def test_the_table_of_the_readme_is_what_was_measured():
+    report = json.loads(compare_faiss.MEASURED.read_text("utf-8"))
+    assert compare_faiss.as_table(report) in README.read_text("utf-8")
+    assert f"{report['vectors']:,} embeddings" in README.read_text("utf-8")
