@@ -1,4 +1,4 @@
-"""Learn compact binary codes, search them and answer questions with them.
+"""Learn compact binary codes from vectors, texts and images, and search them.
 
 What most programs need is imported from here, ``from fewbits import ITQ, FlatIndex``;
 the rest from its subpackage, ``from fewbits.learners import DBC``. Nothing is loaded

@@ -15,7 +15,7 @@ from fewbits.errors import ArtefactError, FewbitsError
 
 Tensors = dict[str, NDArray[Any]]
 
-_LENGTH = 8  # bytes before the header that tell its length
+_LENGTH = 8  # bytes before the header, which hold its length
 
 
 def checksum(header: object, tensors: Mapping[str, NDArray[Any]]) -> str:

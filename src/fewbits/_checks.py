@@ -11,7 +11,7 @@ from fewbits.errors import ArgumentError
 
 
 def whole_number(value: int, name: str) -> int:
-    """Return `value` as an int, or say that it is none."""
+    """Return `value` as an int, or refuse it."""
     try:
         return operator.index(value)
     except TypeError:
@@ -50,7 +50,7 @@ def generator(random_state: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"random_state is no seed: {error}") from None
+        raise ArgumentError(f"random_state is not a seed: {error}") from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

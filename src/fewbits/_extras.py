@@ -1,4 +1,4 @@
-"""How to install what only some people need."""
+"""Hints on installing optional dependencies."""
 
 from fewbits.errors import MissingExtraError
 

@@ -104,7 +104,7 @@ def sync_folder(folder: str | Path) -> None:
 
 
 def _names_another(error: OSError, path: Path) -> bool:
-    """Tell whether the error is about a file that the block itself opened."""
+    """Return whether the error is about a file that the block itself opened."""
     name = error.filename
     return name is not None and not Path(name).name.startswith(f".{path.name}.")
 

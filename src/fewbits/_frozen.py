@@ -19,14 +19,14 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
-    """Return an array with these values that nobody can change.
+    """Return a read-only array with these values.
 
     Parameters
     ----------
     array : ndarray
         Of any dtype but Python objects.
     arrow : bool, default=True
-        Whether to believe Arrow that nobody writes to its memory. That of a polars
+        Whether to trust Arrow that its memory is not written to. That of a polars
         column may be a NumPy array of somebody's.
 
     Returns
@@ -61,7 +61,7 @@ def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
 
 
 def is_frozen(array: NDArray[Any]) -> bool:
-    """Tell whether nobody can change the values of an array.
+    """Return whether the values of an array cannot change any more.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def hyperplanes(
         Where to start; at zero if not given.
     tol : float, default=1e-7
         Stop when an iteration lowers the objective by no more than this share of it;
-        float32 can tell no less.
+        float32 resolves no less.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is a label: of Python objects and of arrays, one clear line for each mistake."""
+"""Validation of labels given as Python objects or arrays."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell None, blanks, and what differs from itself or refuses to be compared.
+    """Return whether a label is None, blank, or not equal to itself (NaN, NA).
 
     So do NaN and pandas' own marker.
     """
@@ -153,7 +153,7 @@ def _check_whole(array: Array, name: str) -> None:
     if large.any():
         raise ArgumentError(
             f"{name} are numbers such as {array[large.argmax()]}, too large for "
-            f"{array.dtype} to tell apart; give integers or strings"
+            f"{array.dtype} to distinguish; give integers or strings"
         )
 
 
@@ -175,7 +175,7 @@ def _check_strings(array: Array, name: str, values: list[str]) -> None:
 
 
 def _was_mixed(array: Array, distinct: set[str]) -> bool:
-    """Tell the width that NumPy gives strings when there is a float among them."""
+    """Return whether the width is that of strings NumPy made from floats."""
     return array.dtype == f"U{_NUMPY_FLOAT}" and (
         max(map(len, distinct)) < _NUMPY_FLOAT
     )

@@ -1,4 +1,4 @@
-"""Labels of any form as arrays: the one door through which classes come.
+"""Conversion of labels of any form to arrays.
 
 A label is a string, a whole number or a boolean, and all labels of a list are of one of
 these kinds. Nothing is made a class that is none: what is missing (None, NaN, NaT,
@@ -69,7 +69,7 @@ rows: got nan in row 1
 
 
 def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
-    """Return one label for each row, or which of several labels each row has.
+    """Return one label for each row, or a 0/1 matrix of several labels.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _is_sparse(matrix: Any) -> bool:
 
 
 def _array(labels: Any, name: str) -> Array:
-    """Return what NumPy makes of labels, unless it would guess: objects then."""
+    """Return labels as an array, of objects where NumPy would guess a dtype."""
     if isinstance(labels, np.ma.MaskedArray):
         if np.ma.getmaskarray(labels).any():  # NumPy reads what lies in its gaps
             raise ArgumentError(

@@ -1,9 +1,9 @@
-"""Errors and warnings that callers may want to tell apart.
+"""Errors and warnings that callers may want to distinguish.
 
 Each error is also the built-in error that fits, so ``except ValueError`` keeps working.
 """
 
-_REASON = 200  # letters of a message that are told
+_REASON = 200  # characters of a message that are shown
 
 
 class FewbitsError(Exception):
@@ -35,15 +35,15 @@ class MissingExtraError(FewbitsError, ImportError):
 
 
 class OutOfMemoryError(FewbitsError, MemoryError):
-    """There is no memory for training; the message says where, and what to do."""
+    """Training ran out of memory; the message says where, and what to do."""
 
 
 class DivergedError(FewbitsError, ArithmeticError):
-    """Training met numbers that are not finite."""
+    """Training diverged to NaN or infinity."""
 
 
 class InterruptedWarning(UserWarning):
-    """A learner was interrupted, and is fitted with what it had reached.
+    """A learner was interrupted, and keeps the result reached so far.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class InterruptedWarning(UserWarning):
 
 
 def one_line(error: BaseException) -> str:
-    r"""Return what another library said as one short line that a terminal can show.
+    r"""Return another library's message as one short line that a terminal can show.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def test_glance(written, scores):
     page = written(["x"] * 40, proposals=proposals, ranking=ranking)
     glance = page[page.index("<h2>Bits at a glance") : page.index("<h2>Bit by bit")]
     legend, table = glance.split("<table>")
-    assert "tells about the class" in legend
+    assert "noisy bit about the class" in legend
     assert "whose scores are normal around 0 has 92.2%" in legend
     rows = dict(re.findall(r'<tr><td><a href="#bit-(\d)">(.*?)</tr>', table))
     assert "<bdi>down</bdi>" in rows["2"]
@@ -87,7 +87,7 @@ def test_glance(written, scores):
     assert len(shares) == 2 * 5
     assert all(re.fullmatch(r"\d+\.\d%", share) for share in shares)
     alone = written(["x"] * 40, ranking=rank_bits(scores))
-    assert "tells about the bit itself" in alone
+    assert "noisy bit about the bit itself" in alone
     assert "Stability" not in written(["x"] * 40)
 
 

@@ -302,7 +302,7 @@ def test_page_with_codes_only(tmp_path, read_html):
     codes[:, 0] &= 0x7F
     write_taxonomy_page(tmp_path / "page.html", codes, 8)
     found = read_html((tmp_path / "page.html").read_text("utf-8"), void=("meta",))
-    assert "1 of 8 bits are the same in all classes: 0" in found.texts
+    assert "1 of 8 bits are constant over classes: 0" in found.texts
     assert "Agreement" not in found.texts
     assert found.tags.count("svg") == 3
 

@@ -93,7 +93,7 @@ def test_what_is_no_packed_codes(codes, said):
 def test_codes_have_no_vectors():
     with pytest.raises(FewbitsError, match="no vectors to keep"):
         BUNDLE.with_items(CODES, keep_vectors="float32")
-    with pytest.raises(FewbitsError, match="no vectors to measure"):
+    with pytest.raises(FewbitsError, match="no vectors to compare"):
         evaluate_bundle(BUNDLE, read(CODES[:5]), read(CODES[5:]))
 
 

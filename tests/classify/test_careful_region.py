@@ -69,7 +69,7 @@ def test_a_rate_that_is_met_is_not_warned_about():
 def test_short_codes_are_refused_with_what_is_lacking():
     with pytest.raises(ArgumentError, match="bits"):
         conservative_region(BOOK, N_BITS, 1e-5, None)
-    with pytest.raises(ArgumentError, match=r"100 items that were held out are too"):
+    with pytest.raises(ArgumentError, match=r"100 held-out items are too"):
         conservative_region(BOOK, N_BITS, 1e-5, hidden([0.0]))
     with pytest.raises(ArgumentError, match="longer codes are needed"):
         conservative_region(BOOK, N_BITS, 0.05, hidden([0.5]))

@@ -100,7 +100,9 @@ def test_mistakes():
             leave_one_class_out_rates(class_codes, 16, codes, wrong)
     with pytest.raises(ArgumentError, match="for each of 0 codes"):
         leave_one_class_out_rates(class_codes, 16, codes[:0], own[:0])
-    with pytest.raises(ArgumentError, match="hiding a class needs at least 2, got 1"):
+    with pytest.raises(
+        ArgumentError, match="leaving out a class needs at least 2, got 1"
+    ):
         leave_one_class_out_rates(class_codes[:1], 16, codes[:3], own[:3])
     with pytest.raises(CodeError, match="at least one class code"):
         leave_one_class_out_rates(class_codes[:0], 16, codes, own)
@@ -117,5 +119,7 @@ def test_a_rate_below_one_item_cannot_be_told():
     class_codes, codes = clusters(6, 9, 24, 0.1)
     found = leave_one_class_out_rates(class_codes, 24, codes, np.arange(6).repeat(9))
     assert found.region(class_codes, 24, 1 / 50).radius >= 0
-    with pytest.raises(ArgumentError, match=r"54 items cannot tell the rate 0\.01: "):
+    with pytest.raises(
+        ArgumentError, match=r"54 items cannot estimate the rate 0\.01: "
+    ):
         found.region(class_codes, 24, 0.01)

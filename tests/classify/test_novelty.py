@@ -48,5 +48,5 @@ def test_mistakes(clustered):
         novelty_radius(codes, ["a", None] * 300)
     with pytest.raises(ArgumentError, match="n_samples must be at least 1, got 0"):
         novelty_radius(codes, groups, n_samples=0)
-    with pytest.raises(ArgumentError, match="random_state is no seed"):
+    with pytest.raises(ArgumentError, match="random_state is not a seed"):
         novelty_radius(codes, groups, random_state=-1)

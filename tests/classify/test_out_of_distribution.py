@@ -248,5 +248,5 @@ def test_mistakes():
         covered_share(codes, 12, 1, ones=["often"] * 12)
     with pytest.raises(ArgumentError, match="n_samples must be at least 2"):
         covered_share(codes, 12, 1, n_samples=1)
-    with pytest.raises(ArgumentError, match="random_state is no seed"):
+    with pytest.raises(ArgumentError, match="random_state is not a seed"):
         covered_share(codes, 12, 1, random_state="x")

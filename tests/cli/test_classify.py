@@ -89,7 +89,7 @@ def test_classes_of_codes(folder):
 
 # Four classes do not need sixteen bits.
 @pytest.mark.filterwarnings("ignore:among the codes of training items, 2 of 16 bits")
-def test_foreign_items_are_of_no_class(tmp_path):
+def test_out_of_distribution_items_are_of_no_class(tmp_path):
     table = {"vector": list(X), "label": NAMES[y].tolist()}
     pq.write_table(pa.table(table), tmp_path / "t.parquet")
     table = [tmp_path / "t.parquet", "--column", "vector", "--labels", "label"]
@@ -140,7 +140,7 @@ def test_inspect(folder):
     assert "ant" in page.read_text("utf-8")
     assert "known_tree" not in found["taxonomy"]
     assert not {"backbone", "callbacks"} & set(found["parameters"])
-    assert "how the classes are related" in run("inspect", folder / "b", *options)
+    assert "relations of classes" in run("inspect", folder / "b", *options)
 
 
 def test_inspect_leaves_no_page_of_a_request_it_refuses(folder, tmp_path):
@@ -342,7 +342,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "-k", 3], "-k needs --labels"),
         (
             ["classify", "b", "-i", "q.npy", "--labels", "label", "--linear", "-k", 3],
-            "-k needs votes",
+            "-k needs --labels",
         ),
         (
             ["classify", "b", "-i", "q.npy", "--max-queries", 9],
@@ -366,7 +366,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ([*CSQ[:-1], "--codebook", "b"], "a codebook is for llc, not for csq"),
         (
             ["fit", "t.parquet", *VECTORS, *LLC, "--set", "codebook=svd"],
-            "two codebooks: b and svd",
+            "give one codebook, got b and svd",
         ),
         (["fit", "t.parquet", *VECTORS, *LLC[:-1], "x"], "x is no bundle"),
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),

@@ -151,7 +151,7 @@ def test_vectors(vectors):
     many = run("search", vectors, "-i", "x.npy", "-k", 1)
     assert "query 19" in many
     assert "query 20" not in many
-    assert many.endswith("note: 40 more queries; --json prints the answers to all\n")
+    assert many.endswith("note: 40 more queries; --json prints the results of all\n")
     assert "recall@5" in run("evaluate", vectors, "new.npy", "x.npy", "-k", 5)
     report = json.loads(run("evaluate", vectors, "new.npy", "x.npy", "--json"))
     assert report["n_queries"] == 3
@@ -179,14 +179,14 @@ def test_a_damaged_collection_can_be_built_again(vectors, folder):
     assert "every file matches" in run("inspect", "b")
 
 
-def test_foreign_queries_are_marked(folder):
+def test_out_of_distribution_queries_are_marked(folder):
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(6, 16)) * 5, 10, axis=0) + rng.normal(size=(60, 16))
     np.savez("known.npz", x=X, y=np.repeat(list("abcdef"), 10))
     np.save("queries.npy", np.stack([X[0], -X.mean(axis=0) * 50]))
     chosen = ["known.npz", "--column", "x", "--labels", "y"]
     run("fit", *chosen, "-o", "k", "-b", 64)
-    assert "familiar radius" in run("build", "k", *chosen) + run("inspect", "k")
+    assert "novelty radius" in run("build", "k", *chosen) + run("inspect", "k")
     lines = run("search", "k", "-i", "queries.npy", "--json").splitlines()
     assert json.loads(lines[0])["out_of_distribution"] is False
     assert "out_of_distribution" in json.loads(lines[1])
@@ -213,7 +213,7 @@ def test_nested_codes_are_shortened(folder):
     nested = ["-b", 16, "--set", "nested_bits=[8]", "--set", "n_iter=1"]
     run("fit", "x.npy", "-m", "neighbours", *nested, "-o", "long")
     shown = run("inspect", "long")
-    assert "lengths=8" in " ".join(shown.split())
+    assert "nested_bits=8" in " ".join(shown.split())
     out = run("build", "long", "x.npy", "--bits", 8, "-o", "short")
     assert "short: 60 items of 8 bits" in out
     assert "fewbits search short" in out
@@ -227,7 +227,7 @@ def test_labels_of_queries_in_a_file_of_their_own(vectors):
     np.save("x-labels.npy", np.arange(60) % 2)
     asked = ["evaluate", vectors, "new.npy", "x.npy", "--labels", "x-labels.npy"]
     out = run(*asked, "--query-labels", "q-labels.npy", "-k", 3)
-    assert "accuracy of 3 neighbours' votes" in out
+    assert "k-NN accuracy (k = 3)" in out
 
 
 def test_the_next_command_is_quoted(folder):
@@ -267,7 +267,10 @@ def test_novel_leaves_examples_out(folder, texts):
 def test_text_that_is_the_name_of_a_file(texts):
     arguments = ["like", texts, "t.txt", "--not", TEXTS[1], "--json"]
     result = CliRunner().invoke(app, arguments)
-    assert result.stderr == "note: 't.txt' is taken as a text; --input reads it\n"
+    assert (
+        result.stderr
+        == "note: 't.txt' is taken as a text; to read the file, use --input\n"
+    )
     assert json.loads(result.stdout)["hits"]
 
 
@@ -424,13 +427,13 @@ def test_data_list(monkeypatch):
 
 def test_data_export(folder):
     out = run("data", "export", "digits", "digits.npz")
-    assert "digits.npz: 1,797 vectors, labelled by class" in out
+    assert "digits.npz: 1,797 vectors, with labels class" in out
     command = out.splitlines()[1].removeprefix("next: fewbits ")
     assert command == ("fit digits.npz -o my-bundle --column vector --labels class")
     run(*command.split(), "-b", 8)
     out = run("data", "export", "digits", "v.npy")
     assert "next: fewbits fit v.npy -o" in out
-    assert "note: a .npz file holds the labels, too (class)" in out
+    assert "note: a .npz file would hold the labels too (class)" in out
 
 
 def test_data_export_of_queries_that_evaluate_finds_new(folder):
@@ -443,7 +446,7 @@ def test_data_export_of_queries_that_evaluate_finds_new(folder):
         invoke("evaluate", "new", "v.npy", "v.npy")
     twice = invoke("data", "export", "digits", "w.npy", "--queries", "w.npy")
     assert twice.exit_code == 2
-    assert "need a file each" in twice.stderr
+    assert "need two files" in twice.stderr
     (folder / "sub").mkdir()
     twice = invoke("data", "export", "digits", "w.npy", "--queries", "sub/../w.npy")
     assert twice.exit_code == 2

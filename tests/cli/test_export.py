@@ -62,7 +62,8 @@ def test_fast_and_scores():
 def test_says_what_the_model_lacks(folder):
     (folder / "t.txt").write_text("a cat\na dog\n")
     assert run("fit", "t.txt", "-o", "texts", "-b", 16).exit_code == 0
-    assert "takes the features of wordllama" in run("export", "texts", "o.onnx").stdout
+    shown = run("export", "texts", "o.onnx").stdout
+    assert "input is the features of wordllama" in shown
 
 
 def test_help():

@@ -58,8 +58,8 @@ def test_tuning_ends_with_one_line_too(folder):
         result = CliRunner().invoke(app, given)
     assert (result.exit_code, result.stdout) == (130, "")
     assert result.stderr == (
-        "fewbits: interrupted; t.measurements.jsonl keeps what was measured, and the "
-        "same command goes on\n"
+        "fewbits: interrupted; t.measurements.jsonl holds the measurements, and the "
+        "same command resumes\n"
     )
 
 
@@ -81,14 +81,14 @@ with patch("fewbits.training.fit_bundle", kill):
 def test_a_job_that_is_ended_is_interrupted(folder):
     command = [sys.executable, "-c", TERMINATED]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = "fewbits: interrupted before anything was kept\n"
+    told = "fewbits: interrupted before anything was saved\n"
     assert (found.returncode, found.stdout, found.stderr) == (130, "", told)
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_what_was_learnt_is_kept_where_no_bundle_was(folder, form):
-    told = "fewbits: interrupted after 4 of 9 iterations; b holds what was learnt so "
-    assert interrupted(*form) == f"{told}far\n"
+    told = "fewbits: interrupted after 4 of 9 iterations; b holds the encoder learnt "
+    assert interrupted(*form) == f"{told}so far\n"
     kept = Bundle.load("b")
     assert kept.summary()["interrupted"] == "after 4 iterations"
     assert run("--set", "n_iter=4", "--overwrite").exit_code == 0
@@ -99,7 +99,7 @@ def test_what_was_learnt_is_kept_where_no_bundle_was(folder, form):
 def test_a_finished_bundle_is_left_as_it_was(folder):
     assert run().exit_code == 0
     before = snapshot(folder)
-    told = "fewbits: interrupted after 4 of 9 iterations; b is left as it was\n"
+    told = "fewbits: interrupted after 4 of 9 iterations; b is unchanged\n"
     assert interrupted("--overwrite") == told
     assert snapshot(folder) == before
 
@@ -108,7 +108,7 @@ def test_the_same_command_goes_on_from_a_checkpoint(folder):
     assert run("--set", "n_iter=9").exit_code == 0
     whole = Bundle.load("b").encoder.fingerprint
     resumable = ["--checkpoint", "c.npz", "-o", "resumed"]
-    told = "interrupted after 4 of 9 iterations; the same command goes on from c.npz"
+    told = "interrupted after 4 of 9 iterations; the same command resumes from c.npz"
     assert interrupted(*resumable) == f"fewbits: {told}\n"
     assert run("--set", "n_iter=9", *resumable).exit_code == 0
     assert Bundle.load("resumed").encoder.fingerprint == whole
@@ -122,14 +122,14 @@ def test_a_checkpoint_of_a_phase_is_told(tmp_path):
             telling_what_is_left(tmp_path / "b", checkpoint),
         ):
             raise KeyboardInterrupt
-        assert ("goes on from" in str(told.value)) == begun
+        assert ("resumes from" in str(told.value)) == begun
         (tmp_path / "c.pt.codebook").touch()
 
 
 def test_a_checkpoint_in_no_folder_is_not_told(tmp_path):
     nowhere = tmp_path / "nowhere" / "c.pt"
     with (
-        pytest.raises(KeyboardInterrupt, match=r"ed before anything was kept$"),
+        pytest.raises(KeyboardInterrupt, match=r"ed before anything was saved$"),
         telling_what_is_left(tmp_path / "b", nowhere),
     ):
         raise KeyboardInterrupt
@@ -141,7 +141,7 @@ def test_an_interrupt_before_the_first_iteration(folder):
     with patch("fewbits.inputs.read", side_effect=KeyboardInterrupt):
         result = run("--overwrite")
     assert result.exit_code == 130
-    assert result.stderr == "fewbits: interrupted; b is left as it was\n"
+    assert result.stderr == "fewbits: interrupted; b is unchanged\n"
     assert snapshot(folder) == before
 
 
@@ -162,12 +162,12 @@ def test_what_was_finite_is_kept_where_no_bundle_was(folder, options):
     assert result.exit_code == 130
     told = "fewbits: interrupted after 2 of 4 iterations: the loss is not finite in epo"
     assert result.stderr.startswith(told)
-    assert result.stderr.endswith("; b holds what was learnt so far\n")
+    assert result.stderr.endswith("; b holds the encoder learnt so far\n")
     summary = Bundle.load("b").summary()
     assert summary["interrupted"] == "after 2 iterations"
     assert "loss" not in summary["parameters"]  # the method is named after it
     before = snapshot(folder / "b")
-    assert diverged("--overwrite", after=1).stderr.endswith("b is left as it was\n")
+    assert diverged("--overwrite", after=1).stderr.endswith("b is unchanged\n")
     assert snapshot(folder / "b") == before
 
 

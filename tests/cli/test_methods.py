@@ -24,7 +24,7 @@ def test_all_are_listed():
 def test_no_row_breaks_where_another_command_reads_it():
     plain = CliRunner().invoke(app, ["methods"], env={"COLUMNS": None}).stdout
     header, *rows, _ = [line.split("\t") for line in plain.splitlines()]
-    assert header == ["method", "needs", "what it does"]
+    assert header == ["method", "needs", "description"]
     assert {row[0] for row in rows} == {*METHODS, *DEEP_METHODS}
     assert {len(row) for row in rows} == {3}
     table = CliRunner().invoke(app, ["methods"], env={"COLUMNS": "60"}).stdout

@@ -66,7 +66,7 @@ MISTAKES = {
     "fit x.npy -o n --set density": "name=value",
     "fit x.npy -o n --set density=1": "no parameter 'density'",
     "fit x.npy -o n --seed -1": "random_state",
-    "fit x.npy -o n -m lsh --checkpoint c": "lsh has no iterations to go on from",
+    "fit x.npy -o n -m lsh --checkpoint c": "lsh has no iterations to resume from",
     "fit x.npy -o n --device tpu9": "no device 'tpu9'",
     "fit x.npy -o n -m hadamard --device cpu": "dbc or a deep method, not hadamard",
     "fit x.npy -o n -m magic --device cpu": "no method 'magic'",
@@ -78,15 +78,15 @@ MISTAKES = {
     "fit x.npy": "Missing option",
     "fit x.npy -o b": "holds a bundle already",
     "fit x.npy -o unknown": "bundle.json of something else",
-    "fit x.npy -o n -b 9 --set n_bits=5": "two lengths",
-    "fit x.npy -o n --seed 1 --set random_state=2": "two seeds: 1 and 2",
+    "fit x.npy -o n -b 9 --set n_bits=5": "one length, got",
+    "fit x.npy -o n --seed 1 --set random_state=2": "one seed, got 1 and 2",
     "fit x.npy -o n --labels y.npy": "there is no y.npy",
     "fit x.npy -o n --labels nothing.txt": "error: nothing.txt holds no labels\n",
-    "data export digits x.npy": "x.npy exists; name another file, or give --overwrite",
+    "data export digits x.npy": "x.npy exists; name another file, or use --overwrite",
     "fit x.npy -o file.dat/deep/n": "file.dat/deep/n: Not a directory",
     "fit x.npy -o n --set n_iter=2 --set n_iter=3": "set twice",
     "fit x.npy -o n -b 65537": "1 to 65536, got 65537",
-    "fit x.npy -o n -m threshold -b 9": "decides the length itself",
+    "fit x.npy -o n -m threshold -b 9": "chooses the number of bits itself",
     "encode b x.npy -o x.npy": "is the input",
     "encode b x.npy -o b/codes.npy": "is a bundle",
     "encode b x.npy -o codes.txt": "a .npy file",
@@ -112,7 +112,7 @@ MISTAKES = {
     "search b -i x.npy --filter bit(3)=2": "bit",
     "search b -i x.npy --filter bit(99)=1": "99",
     "search b -i x.npy --filter nope=1": "nope",
-    "novel b --id x": "whole numbers, got 'x'",
+    "like b --id x": "integers, got 'x'",
     "inspect empty --bits": "holds no items yet",
     "inspect b --attributes none/a.html": "there is no folder none for a.html",
     "inspect b --attributes a.txt": "pages are written to a .html file, got a.txt",
@@ -182,7 +182,7 @@ def test_interrupt(folder, monkeypatch):
     monkeypatch.setattr(inputs, "read", interrupted)
     result = run("fit", "x.npy", "-o", "n")
     assert result.exit_code == 130
-    assert result.stderr == "fewbits: interrupted before anything was kept\n"
+    assert result.stderr == "fewbits: interrupted before anything was saved\n"
 
 
 def test_demo_without_wordllama(tmp_path, monkeypatch):

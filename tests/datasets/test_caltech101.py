@@ -24,7 +24,7 @@ def images(make_jpeg):
 
 
 @pytest.fixture
-def listed(images):
+def in_lists(images):
     keys = [name.removeprefix(f"{TOP}/") for name in images]
     lists = {
         "train.txt": "\n".join([*keys[::2], "BACKGROUND_Google/tmp"]).encode(),
@@ -46,8 +46,8 @@ def check(data):
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_tar_with_lists(tmp_path, make_tar, listed, mode):
-    files = {f"./{name}": data for name, data in listed.items()}
+def test_tar_with_lists(tmp_path, make_tar, in_lists, mode):
+    files = {f"./{name}": data for name, data in in_lists.items()}
     path = make_tar(tmp_path / "caltech101.tar", files, mode)
     data = datasets.load_caltech101(tmp_path)
     check(data)
@@ -56,8 +56,8 @@ def test_tar_with_lists(tmp_path, make_tar, listed, mode):
 
 
 @pytest.mark.parametrize("below", ["", "caltech101"])
-def test_folder_with_lists(tmp_path, make_folder, listed, below):
-    make_folder(tmp_path / below, listed)
+def test_folder_with_lists(tmp_path, make_folder, in_lists, below):
+    make_folder(tmp_path / below, in_lists)
     data = datasets.load_caltech101(tmp_path)
     check(data)
     assert data.keys[data.splits["train"][0]] == "Faces/image_0002.jpg"
@@ -103,8 +103,8 @@ def test_zip_without_images(tmp_path):
         datasets.load_caltech101(tmp_path)
 
 
-def test_leave_out(tmp_path, make_tar, listed):
-    make_tar(tmp_path / "caltech101.tar", listed)
+def test_leave_out(tmp_path, make_tar, in_lists):
+    make_tar(tmp_path / "caltech101.tar", in_lists)
     data = datasets.load("caltech101", data_dir=tmp_path, leave_out=["Faces_easy"])
     assert len(data) == 14
     assert "Faces_easy" not in data.labels["class"]
@@ -117,9 +117,9 @@ def test_leave_out(tmp_path, make_tar, listed):
         datasets.load_caltech101(tmp_path, n_train=0)
 
 
-def test_lists_that_do_not_fit(tmp_path, make_tar, listed):
-    listed["train.txt"] += b"\nant/image_0099.jpg"
-    make_tar(tmp_path / "caltech101.tar", listed)
+def test_lists_that_do_not_fit(tmp_path, make_tar, in_lists):
+    in_lists["train.txt"] += b"\nant/image_0099.jpg"
+    make_tar(tmp_path / "caltech101.tar", in_lists)
     with pytest.raises(ArtefactError, match=r"train.txt names ant/image_0099.jpg"):
         datasets.load_caltech101(tmp_path)
 

@@ -236,7 +236,7 @@ SAME = same_label([0, 1], [0, 1])
         ((CODES, CODES, SAME), {"ties": "fair"}, "ties must be one of expected"),
         ((CODES, CODES, SAME), {"denominator": "r"}, "denominator must be one of min"),
         ((CODES, CODES, SAME), {"metric": "l1"}, "metric must be one of hamming"),
-        ((CODES, CODES, SAME), {"random_state": "x"}, "random_state is no seed"),
+        ((CODES, CODES, SAME), {"random_state": "x"}, "random_state is not a seed"),
         ((CODES, CODES[:1], SAME), {}, "got 2 queries and 1 items"),
         ((CODES[:0], CODES, SAME), {}, "queries must not be empty"),
         ((CODES, CODES, [0, 1]), {}, "relevance must come from same_label"),

@@ -121,7 +121,7 @@ def test_a_category_of_one_example():
         ({"selection": []}, "weights must be above 0"),
         ({"C": [1, -1]}, "weights must be above 0"),
         ({"at": 0}, "at must be at least 1"),
-        ({"train_labels": np.zeros(48, int)}, "at least 2, got 1"),
+        ({"train_labels": np.zeros(48, int)}, "at least 2 categories, got 1"),
         ({"test_labels": np.arange(48) % 5}, "4 is in the test labels"),
         ({"test_labels": np.arange(48) % 3}, "3 is in the train labels"),
         ({"test_labels": np.zeros(3, int)}, "same length"),

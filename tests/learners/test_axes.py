@@ -46,7 +46,7 @@ def test_duplicated_features_lower_the_rank():
 
 
 def test_no_variance():
-    with pytest.raises(FeatureError, match="every row that is learned from"):
+    with pytest.raises(FeatureError, match="every row that is learnt from"):
         principal_axes(np.full((7, 3), 0.1))
 
 

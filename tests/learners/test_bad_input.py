@@ -321,7 +321,7 @@ def test_rows_that_vary_where_none_is_drawn(learner):
     X = np.zeros((100_000, 6))
     X[7] = 1
     X[8] = -1
-    assert "every row that is learned from" in refusal(learner, X, Y, FeatureError)
+    assert "every row that is learnt from" in refusal(learner, X, Y, FeatureError)
 
 
 def test_features_too_small_to_whiten_in_float32():

@@ -340,7 +340,7 @@ class TestIterations:
                 raise KeyboardInterrupt
 
         interrupted = BRE(6, n_iter=9, random_state=0)
-        message = "interrupted after 4 of 9 iterations; the BRE learned so far is kept"
+        message = "interrupted after 4 of 9 iterations; the BRE learnt so far is kept"
         with on_progress(interrupt), pytest.warns(UserWarning, match=message):
             interrupted.fit(data())
         shorter = BRE(6, n_iter=4, random_state=0).fit(data())

@@ -143,7 +143,7 @@ def check_goes_on(learner, path, n_done):
 @resumable
 def test_interrupted_fit_is_kept_and_goes_on(learner, path):
     whole, first = clone(learner).fit(X, Y), clone(learner).set_params(checkpoint=path)
-    message = "interrupted after 3 of 6 .* the same fit goes on from"
+    message = "interrupted after 3 of 6 .* the same fit resumes from"
     with stop_at(3, KeyboardInterrupt), pytest.warns(UserWarning, match=message):
         first.fit(X, Y)
     assert first.n_iter_ == 3
@@ -200,7 +200,7 @@ def test_killed_process(path):
 def unfinished(path):
     """Return a learner that was interrupted, with its file."""
     learner = CCAITQ(6, n_iter=N_ITER, random_state=0, checkpoint=path)
-    with stop_at(2, KeyboardInterrupt), pytest.warns(UserWarning, match="goes on from"):
+    with stop_at(2, KeyboardInterrupt), pytest.warns(UserWarning, match="resumes from"):
         learner.fit(X, Y)
     return learner
 
@@ -302,6 +302,6 @@ def test_behind_a_kernel_map(path):
     learner = KernelMapped(ITQ(6, n_iter=N_ITER, random_state=0), signed=True)
     whole = clone(learner).fit(X)
     learner.learner.set_params(checkpoint=path)
-    with stop_at(2, KeyboardInterrupt), pytest.warns(UserWarning, match="goes on from"):
+    with stop_at(2, KeyboardInterrupt), pytest.warns(UserWarning, match="resumes from"):
         clone(learner).fit(X)
     assert same(clone(learner).fit(X), whole)

@@ -76,7 +76,7 @@ def test_names_of_learners():
 @pytest.mark.parametrize(
     ("n", "labels", "backbone", "message"),
     [
-        (400, None, None, "DBC was fitted to labels: give them, too"),
+        (400, None, None, "DBC was fitted to labels: give them too"),
         (400, names[:9], None, "400 items have 9 labels"),
         (400, "0", None, "y must be a list, got one string"),
         (400, np.roll(names, 1)[:400] + "x", None, "of other classes than those"),

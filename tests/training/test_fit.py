@@ -40,7 +40,7 @@ def test_every_method(method):
     [
         ({"method": "magic"}, "no method 'magic'; known are lsh"),
         ({"parameters": {"magic": 1}}, "itq has no parameter 'magic'"),
-        ({"method": "threshold", "n_bits": 8}, "decides the length itself"),
+        ({"method": "threshold", "n_bits": 8}, "chooses the number of bits itself"),
         ({"n_bits": 0}, "n_bits must be"),
         ({"backbone": "wordllama-256"}, "vectors need no backbone"),
         ({"random_state": -1}, "random_state must be"),

@@ -10,7 +10,7 @@ from fewbits.errors import ArgumentError, one_line
 
 
 def is_frame(items: Any) -> bool:
-    """Tell a table with named columns: of pandas, polars, pyarrow and others."""
+    """Return whether an object is a table of pandas, polars, pyarrow or others."""
     kind = type(items)  # a LazyFrame of polars warns when it is asked itself
     if hasattr(kind, "column_names") and hasattr(kind, "schema"):
         return True  # pyarrow.Table and RecordBatch
@@ -20,7 +20,7 @@ def is_frame(items: Any) -> bool:
 
 
 def is_column(items: Any) -> bool:
-    """Tell one column: a Series, or an Arrow array.
+    """Return whether an object is one column: a Series, or an Arrow array.
 
     Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
     """
@@ -128,7 +128,7 @@ def _streams(items: Any) -> bool:
 
 
 def _streams_rows(items: Any) -> bool:
-    """Tell other tables, such as a relation of DuckDB, by what they stream."""
+    """Return whether an object streams a table, as a relation of DuckDB does."""
     import sys
 
     if not hasattr(items, "__arrow_c_stream__") or "pyarrow" not in sys.modules:
@@ -141,7 +141,7 @@ def _is_image(item: Any) -> bool:
 
 
 def _is_pandas(items: Any, name: str) -> bool:
-    """Tell an object of pandas without importing it."""
+    """Return whether an object is of pandas, without importing pandas."""
     return any(
         each.__name__ == name and each.__module__.split(".")[0] == "pandas"
         for each in type(items).__mro__

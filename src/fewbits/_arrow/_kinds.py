@@ -1,20 +1,20 @@
-"""What a column of an Arrow table may be used for, told by its type."""
+"""The kind of a column of an Arrow table, by its type."""
 
 from collections.abc import Iterable
 from typing import Any
 
-_MANY = 30  # names that are told
+_MANY = 30  # names in a message
 
 
 def is_text(kind: Any) -> bool:
-    """Tell texts."""
+    """Return whether a type holds texts."""
     import pyarrow.types as types
 
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def is_list(kind: Any) -> bool:
-    """Tell lists of numbers, which may be vectors."""
+    """Return whether a type holds lists of numbers, which may be vectors."""
     import pyarrow.types as types
 
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
@@ -22,21 +22,21 @@ def is_list(kind: Any) -> bool:
 
 
 def is_integer(kind: Any) -> bool:
-    """Tell whole numbers."""
+    """Return whether a type holds integers."""
     import pyarrow.types as types
 
     return bool(types.is_integer(kind))
 
 
 def is_flag(kind: Any) -> bool:
-    """Tell truth values, which count as 0 and 1 among numbers."""
+    """Return whether a type is boolean, which counts as 0 and 1 among numbers."""
     import pyarrow.types as types
 
     return bool(types.is_boolean(kind))
 
 
 def is_number(kind: Any) -> bool:
-    """Tell plain numbers; truth values are none."""
+    """Return whether a type is numeric; booleans are not."""
     import pyarrow.types as types
 
     return bool(is_integer(kind) or types.is_floating(kind))
@@ -91,5 +91,5 @@ def known_names(names: Iterable[str]) -> str:
     """
     known = list(names)
     more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
-    told = ", ".join(known[:_MANY]) + more
-    return "".join(letter if letter.isprintable() else "?" for letter in told)
+    listed_names = ", ".join(known[:_MANY]) + more
+    return "".join(letter if letter.isprintable() else "?" for letter in listed_names)

@@ -10,7 +10,7 @@ from fewbits.errors import FeatureError
 
 
 class NoNumberError(FeatureError, TypeError):
-    """What should be a number is none; scikit-learn's own error is a TypeError."""
+    """A value that should be a number is none; a TypeError as in scikit-learn."""
 
 
 def as_numbers(array: NDArray[np.object_], name: str) -> NDArray[Any]:
@@ -55,14 +55,14 @@ def _no_number(array: NDArray[np.object_], kind: type, name: str) -> FeatureErro
     where = ", ".join(
         f"{axis} {i}" for axis, i in zip(("row", "column"), place, strict=False)
     )
-    told = f"{name} must be real numbers, got "
+    message = f"{name} must be real numbers, got "
     if kind is type(None) or kind.__name__ == "NAType":
-        return FeatureError(f"{told}no value in {where}")
-    told += f"{kind.__name__} in {where}"
+        return FeatureError(f"{message}no value in {where}")
+    message += f"{kind.__name__} in {where}"
     try:
         float(array[place])
     except TypeError as error:
-        return NoNumberError(f"{told} ({error})")
+        return NoNumberError(f"{message} ({error})")
     except Exception:  # of whatever class that is
-        return NoNumberError(told)
-    return NoNumberError(told)
+        return NoNumberError(message)
+    return NoNumberError(message)

@@ -109,7 +109,7 @@ def _plain_lists(chunk: Any, wanted: Any) -> Any:
 
 
 def own_memory(column: Any) -> Any:
-    """Return a copy of a column in memory that nobody can write to."""
+    """Return a copy of a column in read-only memory."""
     import pyarrow as pa
 
     table = pa.table([column], names=[""])

@@ -1,4 +1,4 @@
-"""How many threads the kernels use. Results never depend on it."""
+"""The number of threads of the kernels. Results never depend on it."""
 
 import operator
 import os

@@ -1,4 +1,4 @@
-"""What the functions of this package ask of codes, labels and numbers."""
+"""Validation of codes, labels and numbers."""
 
 from collections.abc import Iterable
 

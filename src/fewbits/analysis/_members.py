@@ -1,4 +1,4 @@
-"""Which items belong to which class, for one label an item or several."""
+"""Membership of items in classes, with one label an item or several."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Raw items -> features: named, versioned, and the same on every machine."""
+"""Backbones: raw items to features, named, versioned and reproducible."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What every backbone can do."""
+"""The interface of all backbones."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

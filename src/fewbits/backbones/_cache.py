@@ -1,4 +1,4 @@
-"""Features on disk, so that images are looked at once."""
+"""A cache of features on disk, so that images are processed once."""
 
 import contextlib
 import hashlib

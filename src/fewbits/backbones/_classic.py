@@ -1,4 +1,4 @@
-"""The image descriptors that were used before networks, side by side."""
+"""Image descriptors from before deep learning, concatenated."""
 
 import hashlib
 from collections.abc import Sequence

@@ -106,7 +106,7 @@ def only_id() -> str:
 
 
 def is_id(name: str) -> bool:
-    """Tell whether `name` can be that of a vocabulary."""
+    """Return whether `name` can be the name of a vocabulary."""
     return _ID.fullmatch(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""Local self-similarity: where around a pixel the image looks as it does there.
+"""Local self-similarity: similarity of the surroundings of a pixel to its centre.
 
 Shechtman and Irani, "Matching local self-similarities across images and videos", CVPR
 2007: a small patch is compared with the patches around it, and the best match in each

@@ -42,7 +42,7 @@ def features(
 
 
 def _files_key(items: Sequence[Any]) -> str | None:
-    """Return what tells these files from others, None when they are no files."""
+    """Return the identity of these files, None when they are no files."""
     if len(items) < 2 or not all(isinstance(item, str | Path) for item in items):
         return None
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Images of any kind at the size that a backbone looks at."""
+"""Images of any kind, resized for a backbone."""
 
 from collections.abc import Callable
 from typing import Any

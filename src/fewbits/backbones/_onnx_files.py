@@ -48,7 +48,7 @@ def kept_ids() -> list[str]:
 
 
 def is_id(name: str) -> bool:
-    """Tell whether `name` can be that of a network."""
+    """Return whether `name` can be the name of a network."""
     return _ID.fullmatch(name) is not None
 
 

@@ -73,8 +73,8 @@ def _loaded(network: bytes, name: str) -> Any:
     except MissingExtraError:
         raise
     except Exception as error:  # ONNX Runtime has a class for each, without a base
-        told = str(error).splitlines()[0]
-        raise ArtefactError(f"{name} is no network: {told}") from error
+        message = str(error).splitlines()[0]
+        raise ArtefactError(f"{name} is no network: {message}") from error
     found = session.get_modelmeta().custom_metadata_map.get("format", "none")
     if found != FORMAT:
         raise ArtefactError(

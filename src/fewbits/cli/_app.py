@@ -1,4 +1,4 @@
-"""The application: where errors become one line."""
+"""The application: commands, and errors in one line each."""
 
 import contextlib
 import io
@@ -30,7 +30,7 @@ class _Commands(TyperGroup):
         self.commands: Any = Commands()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(self.commands)  # theirs would import every command
+        return list(self.commands)  # the inherited one imports every command
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -47,14 +47,14 @@ class _Commands(TyperGroup):
         except UsageError as error:
             _refuse_usage(error)
         except BrokenPipeError:
-            # The reader, `head` for instance, has all it wants.
+            # The reader, such as `head`, has closed the pipe.
             _abandon_output()
             raise typer.Exit(0) from None
         except (FewbitsError, OSError, MemoryError) as error:
             _say(error)
             raise typer.Exit(EXIT_MISTAKE) from None
         except UnicodeError as error:
-            _say(ArgumentError(f"bytes that are no UTF-8: {_cause(error)}"))
+            _say(ArgumentError(f"bytes that are not UTF-8: {_cause(error)}"))
             raise typer.Exit(EXIT_MISTAKE) from None
         except KeyboardInterrupt as error:
             typer.echo(f"fewbits: {str(error) or 'interrupted'}", err=True)
@@ -63,8 +63,9 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Learn compact binary codes and answer questions with them. "
-    "Start with 'fewbits demo', or on your own data with fit, build and search.",
+    help="Learn compact binary codes from vectors, texts or images, and search and "
+    "classify with them. Start with 'fewbits demo', or with fit, build and search on "
+    "your own data.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -97,10 +98,10 @@ def main() -> None:
     import_no_pandas()
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
-        # A name that the encoding has no characters for is shown in its numbers.
+        # Characters that the encoding lacks are printed as escapes.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # What ends a container or a job keeps what Ctrl-C keeps.
+    # A container or job that is stopped saves the same as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()
 
@@ -129,7 +130,7 @@ def _say(error: BaseException) -> None:
 
 
 def _cause(error: UnicodeError) -> str:
-    """Return the name that cannot be encoded, or what Python says."""
+    """Return the name that cannot be encoded, or Python's message."""
     if isinstance(error, UnicodeEncodeError):
         return clean(error.object)
     return str(error)

@@ -40,22 +40,22 @@ def build(
         str | None,
         typer.Option(
             "--id",
-            help="Column of a table with unique ids, whole numbers or texts; rows are "
-            "numbered when not given.",
+            help="Column of a table with unique ids: integers or strings. Default: "
+            "row numbers.",
         ),
     ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column of a table that answers show, once for each; all when not "
-            "given."
+            help="Column of a table to store and to show in results; may be repeated. "
+            "Default: all columns."
         ),
     ] = None,
     keep_vectors: Annotated[
         str | None,
         typer.Option(
-            help="Keep features for re-ranking: int8 (a byte a number), float16 or "
-            "float32."
+            help="Store the vectors too, for re-ranking, as int8 (one byte per "
+            "component), float16 or float32."
         ),
     ] = None,
     bits: Annotated[
@@ -63,23 +63,23 @@ def build(
         typer.Option(
             "--bits",
             "-b",
-            help="Keep the first bits of the codes only, which nested codes are good "
-            "for; needs --output.",
+            help="Shorten the codes to their first bits; loses least with nested "
+            "codes. Needs --output.",
         ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Folder for a new bundle; BUNDLE stays as it is."
+            "--output", "-o", help="Folder for a new bundle; BUNDLE is left unchanged."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Encode INPUT and make it the collection of BUNDLE, in place of an older one.
+    """Encode INPUT and store it as the collection of BUNDLE, replacing an older one.
 
-    Texts, paths of images and the columns of a table are kept beside the codes. From
-    labels `search` also learns how far a query may be from everything before it is
-    unknown.
+    Texts, paths of images and the columns of a table are stored beside the codes. With
+    --labels, a distance threshold is learnt beyond which `search` marks a query as
+    out-of-distribution.
 
     Example: fewbits build my-bundle products.csv --column text --id sku --labels kind
 
@@ -90,7 +90,7 @@ def build(
     from fewbits.bundle import Bundle
 
     if output is None:
-        check_unused({"--bits": bits}, "--output: it would shorten BUNDLE for good")
+        check_unused({"--bits": bits}, "--output, as BUNDLE cannot be lengthened again")
     else:
         Bundle.check_target(output, overwrite=False)
     loaded = Bundle.load(bundle, items=False)

@@ -21,12 +21,12 @@ from fewbits.errors import ArgumentError
 
 #: How `AcceptanceRegion.model` reads in a sentence.
 _MODELS = {
-    "leave-one-class-out": "known classes, each left out in turn",
-    "uniform": "the share of all codes",
+    "leave-one-class-out": "leaving out one class at a time",
+    "uniform": "a uniform distribution of codes",
 }
-#: How much of all codes may be near some class before it is told.
+#: A larger share of all codes near some class gets a note.
 _LARGE_SHARE = 0.05
-#: The decoder that an option is of.
+#: The decoder that an option belongs to.
 _NEEDED = {"--radius": "bounded", "--max-queries": "orbgrand", "--order": "orbgrand"}
 _HEADINGS = {
     "distance": "bits that differ",
@@ -48,91 +48,97 @@ def classify(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option("--input", "-i", help="Read the items from here instead."),
+        typer.Option(
+            "--input", "-i", help="File or folder of items, in place of ITEM."
+        ),
     ] = None,
     decoder: Annotated[
         str | None,
         typer.Option(
             "--decoder",
             "-d",
-            help="soft, the most probable class; nearest, the code that fewest bits "
-            "differ from; bounded, exact or ordered, which say when an item is of no "
-            "class. soft when not given.",
+            help="soft: the most probable class. nearest: the class whose code has "
+            "the smallest Hamming distance. exact, bounded and orbgrand also reject "
+            "items that match no class. Default: soft.",
         ),
     ] = None,
     radius: Annotated[
         int | None,
-        typer.Option(help="Bits that the bounded decoder forgives; 1 when not given."),
+        typer.Option(
+            help="Maximum Hamming distance to a class code, for --decoder bounded. "
+            "Default: 1."
+        ),
     ] = None,
     max_queries: Annotated[
         int | None,
         typer.Option(
-            help="Guesses that the orbgrand decoder makes; 1000 when not given."
+            help="Maximum number of guesses, for --decoder orbgrand. Default: 1000."
         ),
     ] = None,
     order: Annotated[
         str | None,
         typer.Option(
-            help="What the orbgrand decoder's guesses go by: ranks of the scores, the "
-            "same for all items, or costs, which finds what soft does and takes "
-            "longer; ranks when not given."
+            help="Order of the guesses, for --decoder orbgrand. ranks: by the ranks "
+            "of the scores' magnitudes, in the same order for all items. costs: by "
+            "the scores themselves; agrees with soft and takes longer. Default: ranks."
         ),
     ] = None,
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject out-of-distribution items: accept at most this share of them, "
-            "as estimated from the code space and by leaving out one class at a time "
-            "on held-out items, whichever is stricter. Start with 0.05. Real unknown "
-            "items are often accepted several times as often, so test with some of "
-            "yours. The accepted radius is printed below the table, and as 'accepted' "
-            "with --json."
+            help="Reject out-of-distribution items: accept an estimated share of them "
+            "of at most this, by the stricter of two estimates: from the code space, "
+            "and by leaving out one class at a time on held-out items. Start "
+            "with 0.05. Real out-of-distribution items are often accepted several "
+            "times as often, so test with some of yours. The radius is printed below "
+            "the table, and as 'accepted' with --json."
         ),
     ] = None,
     code_space: Annotated[
         bool,
         typer.Option(
             "--code-space",
-            help="Estimate --max-false-accept-rate from the code space alone, even if "
-            "there are held-out items.",
+            help="Estimate --max-false-accept-rate from the code space alone, without "
+            "held-out items.",
         ),
     ] = False,
     top: Annotated[
         int | None,
         typer.Option(
-            help="Number of classes to show with their probabilities; 3 when not "
-            "given, where 'fewbits fit' has kept items aside to calibrate them, else "
-            "0. Of several labels an item the number to rank; 5 when not given."
+            help="Number of classes to show with their probabilities. Default: 3 if "
+            "'fewbits fit' calibrated them on held-out items, else 0. For multi-label "
+            "bundles the number of labels to rank; default: 5."
         ),
     ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
-            help="Classify by the votes of the nearest items instead: the column of "
-            "the collection with their classes."
+            help="Column of the collection with classes: classify by a vote of the "
+            "nearest neighbours instead (k-NN)."
         ),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("-k", help="Items that vote; 10 when not given.")
+        int | None,
+        typer.Option("-k", help="Neighbours that vote, with --labels. Default: 10."),
     ] = None,
     linear: Annotated[
         bool,
         typer.Option(
             "--linear",
-            help="With --labels: by linear models on bits, learnt from the collection, "
-            "in place of votes.",
+            help="With --labels: use linear SVMs on bits, learnt from the collection, "
+            "instead of k-NN.",
         ),
     ] = False,
     column: Column = None,
     skip_blank: SkipBlank = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say which class each item is of, or that it is of none.
+    """Predict the class of each item, or reject it as of no known class.
 
-    By the codes of the classes, which 'fewbits fit' keeps for llc and all other deep
-    methods; or, by --labels, from the items of the collection. Where items have
-    several labels, all those whose score is high enough are told, and neither decoders
-    nor rejection apply.
+    Compares with the codes of the classes, which 'fewbits fit' stores for llc and all
+    other deep methods; or, with --labels, with the items of the collection. Multi-label
+    bundles return all labels whose score reaches a threshold; decoders and rejection do
+    not apply to them.
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
@@ -158,9 +164,9 @@ def classify(
             "--top": top or None,
             "--max-false-accept-rate": max_false_accept_rate,
         }
-        check_unused(options, "the codes of classes, --labels has votes")
+        check_unused(options, "the codes of classes, not --labels")
         if linear:
-            check_unused({"-k": k}, "votes, not --linear")
+            check_unused({"-k": k}, "--labels without --linear")
     else:
         check_unused({"--linear": linear or None, "-k": k}, "--labels")
     for option, needed in _NEEDED.items():
@@ -173,7 +179,7 @@ def classify(
     if several:
         check_unused(
             {**options, "--max-false-accept-rate": max_false_accept_rate},
-            "items of one class each, those of this bundle have several labels",
+            "one class per item, but items of this bundle have several labels",
         )
     asked: Any = typed_items(loaded, bundle, items or [])
     if source:
@@ -202,7 +208,9 @@ def classify(
     for note in _notes(loaded, options, region):
         say(f"note: {note}")
     if top and loaded.calibration is None and not several:
-        say("note: these probabilities are not calibrated: no items were held out")
+        say(
+            "note: these probabilities are not calibrated: there were no held-out items"
+        )
 
 
 def _notes(
@@ -210,13 +218,13 @@ def _notes(
     options: dict[str, Any],
     region: dict[str, Any] | None,
 ) -> Iterator[str]:
-    """Yield what has to be known of what is accepted as one of the classes."""
+    """Yield notes on the items that are accepted as one of the classes."""
     if region:
         yield (
-            f"accepted is what differs in at most {region['radius']} bits from a "
-            f"class, as {region['predicted_rate']:.2g} of unknown items are expected "
-            f"to by {_MODELS[region['model']]}; real ones often do several times as "
-            "often, so try some"
+            f"items that differ in at most {region['radius']} bits from a class are "
+            f"accepted; estimated by {_MODELS[region['model']]}, that is "
+            f"{region['predicted_rate']:.2g} of out-of-distribution items. Real ones "
+            "are often accepted several times as often, so try some"
         )
     elif (radius := _radius_of(options)) is not None:
         from fewbits.ood import acceptance_region
@@ -226,12 +234,13 @@ def _notes(
         if share > _LARGE_SHARE:
             yield (
                 f"{share:.0%} of all codes differ in at most {radius} bits from a "
-                "class, and unknown items do more often; longer codes leave more room"
+                "class, and out-of-distribution items do more often; longer codes "
+                "reject more"
             )
 
 
 def _radius_of(options: dict[str, Any]) -> int | None:
-    """Return how far from a class a decoder looks, None for one that finds always."""
+    """Return the radius of a decoder, None for one that never rejects."""
     if options["--decoder"] == "exact":
         return 0
     if options["--decoder"] == "bounded":
@@ -240,7 +249,7 @@ def _radius_of(options: dict[str, Any]) -> int | None:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    # No code differs from that of no class.
+    # A rejected item has no distance.
     return [
         "-" if name == "distance" and value == -1 else _shown(value)
         for name, value in row.items()

@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from fewbits.cli._parsing import refuse_twice
 
-#: In the order of the help; the module of each has its name behind a ``_``.
+#: In the order of the help; the module of each is its name after a ``_``.
 NAMES = (
     "demo",
     "methods",
@@ -32,7 +32,7 @@ NAMES = (
 
 
 class Commands(Mapping[str, Any]):
-    """What Typer takes for a dictionary of commands."""
+    """A dictionary of commands for Typer."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in NAMES:
@@ -68,6 +68,6 @@ def _made(name: str) -> Any:
 
 
 def _flowing(text: str | None) -> str:
-    """Return paragraphs without line breaks, which would stand in narrow windows."""
+    """Return paragraphs without line breaks, which look wrong in narrow windows."""
     paragraphs = inspect.cleandoc(text or "").split("\n\n")
     return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)

@@ -18,17 +18,17 @@ from fewbits.errors import ArgumentError
 
 app = typer.Typer(
     name="data",
-    help="Public data sets: what there is, what is here.",
+    help="List, download and export public data sets.",
     add_completion=False,
 )
 
 
 @app.command("list")
 def list_data(as_json: AsJson = False) -> None:
-    """List the data sets that fewbits knows and whether they are on this machine.
+    """List the data sets that fewbits can load, and whether they are on this machine.
 
-    They are looked for in the folder that the environment variable FEWBITS_DATA names,
-    in the user's data folder and where Debian's packages put them.
+    Looks in the folder that the environment variable FEWBITS_DATA names, in the user's
+    data folder and in the folders of Debian's packages.
 
     Example: fewbits data list
     """
@@ -60,15 +60,15 @@ def export(
     queries: Annotated[
         Path | None,
         typer.Option(
-            help="A file of the same kind for a tenth of the items, 1,000 at most, "
-            "drawn at random; they are left out of FILE."
+            help="Also write queries to this file of the same format: a random tenth "
+            "of the items, at most 1,000. They are left out of FILE."
         ),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace existing files.")
     ] = False,
 ) -> None:
-    """Write the items and labels of a data set to a file to play with.
+    """Write the items and labels of a data set to a file.
 
     Example: fewbits data export icd10 items.csv
 
@@ -85,11 +85,11 @@ def export(
     ]
     labels = list(data.labels)
     written = labels if output.suffix != ".npy" else []
-    known = f", labelled by {', '.join(written)}" if written else ""
+    known = f", with labels {', '.join(written)}" if written else ""
     for file, size in zip(files, sizes, strict=True):
         typer.echo(f"{file}: {size:,} {data.kind}{known}")
     if labels and not written:
-        say(f"note: a .npz file holds the labels, too ({', '.join(labels)})")
+        say(f"note: a .npz file would hold the labels too ({', '.join(labels)})")
     options = {"--column": data.kind[:-1], "--labels": labels[0]} if written else {}
     typer.echo(f"next: {command_line('fit', output, '-o', 'my-bundle', **options)}")
 
@@ -98,21 +98,20 @@ def _check_new(files: list[Path], *, overwrite: bool) -> None:
     for file in files:
         check_output(file, files[0].suffix, "data sets")
         if file.is_file() and not overwrite:
-            raise ArgumentError(
-                f"{file} exists; name another file, or give --overwrite"
-            )
+            raise ArgumentError(f"{file} exists; name another file, or use --overwrite")
     if len({file.resolve() for file in files}) < len(files):
-        raise ArgumentError(f"items and queries need a file each, got {files[0]} twice")
+        raise ArgumentError(f"items and queries need two files, got {files[0]} twice")
 
 
 @app.command("get")
 def get(
     name: Annotated[str, typer.Argument(help="A name from 'fewbits data list'.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Where to; the user's data folder by default.")
+        Path | None,
+        typer.Option(help="Target folder. Default: the user's data folder."),
     ] = None,
 ) -> None:
-    """Download a data set, or resume a download.
+    """Download a data set, or resume an interrupted download.
 
     Example: fewbits data get fashion-mnist
     """

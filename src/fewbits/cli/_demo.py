@@ -15,9 +15,9 @@ from fewbits.cli._options import (
     progress_bar,
 )
 
-_COLUMNS = """recall: share of the 10 nearest float vectors that are found
-re-ranked: the same after the query's scores have ordered the best 100 again
-queries/s: all queries at once, making their codes included"""
+_COLUMNS = """recall@10: share of the 10 nearest neighbours by float vectors found
+re-ranked: recall@10 after re-ranking the best 100 by the query's scores
+queries/s: all queries in one batch, including the time to encode them"""
 
 
 def register(app: typer.Typer) -> None:
@@ -26,14 +26,14 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the bundle it makes.")
+        Path, typer.Option("--output", "-o", help="Folder for the demo's bundle.")
     ] = Path("fewbits-demo"),
     bits: Annotated[
-        int, typer.Option("--bits", "-b", help="Length of the codes.")
+        int, typer.Option("--bits", "-b", help="Number of bits per code.")
     ] = 256,
     as_json: AsJson = False,
 ) -> None:
-    """Turn 74,724 real diagnoses into codes, search them and answer questions.
+    """Encode 74,724 real diagnoses, search them, and compare with float vectors.
 
     Needs the extra 'demo'; takes less than two minutes on two cores.
 
@@ -66,7 +66,7 @@ def demo(
     _print_comparison(rows)
     for answer in answers:
         _print_answer(answer)
-    typer.echo(f"\nAll of it lies in {output}. Ask it yourself:")
+    typer.echo(f"\nThe bundle is in {output}. Try it yourself:")
     question = "cannot sleep at night"
     typer.echo(f"  {command_line('search', output, question, '--rerank')}")
     typer.echo(f"  {command_line('like', output, 'dog bite', 'cat bite')}")
@@ -83,11 +83,11 @@ def _print_answer(answer: Any) -> None:
     typer.echo(f"\n? {answer.question}")
     if answer.chapter is None:
         typer.echo(
-            f"  refused: nothing like it is known (nearest {answer.distances[0]} bits "
-            "away)"
+            "  rejected as out-of-distribution (the nearest item is "
+            f"{answer.distances[0]} bits away)"
         )
         return
-    typer.echo(_cut(f"  {answer.share:.0%} of its neighbours say: {answer.chapter}"))
+    typer.echo(_cut(f"  {answer.share:.0%} of its neighbours vote: {answer.chapter}"))
     for text, distance in list(zip(answer.texts, answer.distances, strict=True))[:3]:
         typer.echo(_cut(f"  {distance:4d} bits  {text}"))
 

@@ -33,7 +33,7 @@ def encode(
     skip_blank: SkipBlank = False,
     as_json: AsJson = False,
 ) -> None:
-    """Encode INPUT and write packed codes, one row of bytes per item.
+    """Encode INPUT and write its packed codes: a uint8 array with a row per item.
 
     Example: fewbits encode my-bundle vectors.npy -o codes.npy
     """
@@ -43,7 +43,7 @@ def encode(
     from fewbits.bundle import Bundle
 
     if output.exists() and Path(items).exists() and output.samefile(items):
-        raise ArgumentError(f"{output} is the input; its codes need another file")
+        raise ArgumentError(f"{output} is the input; write its codes to another file")
     check_output(output, ".npy", "codes", _are_codes)
     loaded = Bundle.load(bundle)
     source = read_for(loaded, items, column, skip_blank=skip_blank)

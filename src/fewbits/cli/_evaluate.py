@@ -26,30 +26,30 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     bundle: BundlePath,
     queries: Annotated[
-        str, typer.Argument(metavar="QUERIES", help="Items that were not trained on.")
+        str, typer.Argument(metavar="QUERIES", help="Held-out items to search with.")
     ],
     database: Annotated[
-        str, typer.Argument(metavar="DATABASE", help="Items to search among.")
+        str, typer.Argument(metavar="DATABASE", help="Items to search.")
     ],
-    k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
+    k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
     column: Column = None,
     labels: LabelColumn = None,
     skip_blank: SkipBlank = False,
     query_labels: Annotated[
         str | None,
         typer.Option(
-            help="The labels of the queries, where --labels is not of both: another "
-            "column, or the file beside that of --labels."
+            help="Labels of the queries, if they differ from --labels: another "
+            "column, or another file."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how well the codes of BUNDLE stand for the features of its items.
+    """Compare search by the codes of BUNDLE with exact search by float vectors.
 
-    Prints the recall of the exact nearest neighbours, bytes per item and queries per
-    second for float vectors, sign bits and the codes; with labels also the mean average
-    precision and the accuracy of neighbour votes. A bundle that was tuned to re-rank,
-    or that keeps vectors, is also searched so.
+    Prints recall@k of the exact nearest neighbours, bytes per item and queries per
+    second for float vectors, sign bits and the codes; with labels also mean average
+    precision and k-NN accuracy. If BUNDLE was tuned for re-ranking or stores vectors,
+    re-ranked search is measured too.
 
     Example: fewbits evaluate my-bundle queries.npy vectors.npy
     """
@@ -58,7 +58,7 @@ def evaluate(
 
     if labels is None:
         check_unused(
-            {"--query-labels": query_labels}, "--labels, those of the database"
+            {"--query-labels": query_labels}, "--labels, the labels of the database"
         )
     loaded = Bundle.load(bundle)
     skip = {"skip_blank": skip_blank}
@@ -76,6 +76,4 @@ def evaluate(
     if report.label_map is not None:
         typer.echo(f"mean average precision over labels: {report.label_map:.3f}")
     if report.knn_accuracy is not None:
-        typer.echo(
-            f"accuracy of {report.k} neighbours' votes: {report.knn_accuracy:.3f}"
-        )
+        typer.echo(f"k-NN accuracy (k = {report.k}): {report.knn_accuracy:.3f}")

@@ -21,18 +21,20 @@ def export(
         bool,
         typer.Option(
             "--fast",
-            help="Plain matrix products: a bit whose score is about zero may differ.",
+            help="Use plain matrix products: faster, but bits whose score is close to "
+            "zero may differ.",
         ),
     ] = False,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Give the scores before thresholding too.")
+        bool,
+        typer.Option("--scores", help="Also output the scores before thresholding."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the encoder of BUNDLE as an ONNX model from features to packed codes.
 
-    Its codes are those of BUNDLE, to the last bit. Texts and images become features
-    first: that part of BUNDLE is not in the model.
+    The model's codes are identical to those of BUNDLE. It takes features: the backbone
+    that turns texts or images into features is not included.
 
     Example: fewbits export my-bundle encoder.onnx
     """
@@ -56,4 +58,4 @@ def export(
         return
     typer.echo(f"{output}: {encoder.n_features:,} features to {encoder.n_bits:,} bits")
     if loaded.backbone is not None:
-        say(f"note: it takes the features of {loaded.backbone}")
+        say(f"note: its input is the features of {loaded.backbone}")

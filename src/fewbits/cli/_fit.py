@@ -38,7 +38,7 @@ def fit(
     config: Annotated[
         Path | None,
         typer.Option(
-            help="A file made by 'fewbits tune'; the other options override it."
+            help="A configuration by 'fewbits tune'; the other options override it."
         ),
     ] = None,
     method: Annotated[
@@ -49,8 +49,8 @@ def fit(
             help="itq, sp, neighbours, fast-neighbours, bp, cbe, hadamard, lsh, pcah, "
             "sh, bre or threshold; with labels cca-itq, classemes, picodes, "
             "picodes-relaxed or dbc; with labels and torch llc, csq, dbdh, dch, dsdh, "
-            "greedyhash, hashnet or orthohash; packed for codes that are there "
-            "already. itq when not given.",
+            "greedyhash, hashnet or orthohash; packed for vectors that are binary "
+            "codes already. See 'fewbits methods'. Default: itq.",
         ),
     ] = None,
     bits: Annotated[
@@ -58,16 +58,16 @@ def fit(
         typer.Option(
             "--bits",
             "-b",
-            help="Length of the codes, from 1 to 65,536. When not given, that of "
-            "--config or 64; but threshold, pcah, classemes and llc decide it.",
+            help="Number of bits per code, from 1 to 65,536. Default: that of "
+            "--config, or 64; threshold, pcah, classemes and llc choose their own.",
         ),
     ] = None,
     backbone: Annotated[
         str | None,
         typer.Option(
-            help="What turns items into features; chosen by kind when not given. For "
-            "images also classic, the descriptors of before deep learning, which are "
-            "all of at least 0: see --kernel-map."
+            help="Model that turns texts or images into features. Default: one for "
+            "the kind of items. For images also 'classic': descriptors without deep "
+            "learning, all non-negative (see --kernel-map)."
         ),
     ] = None,
     column: Column = None,
@@ -77,45 +77,45 @@ def fit(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting of the method, as density=0.05, or, in a group, as "
-            "training.learning_rate=0.001; once for each. 'fewbits methods METHOD' "
+            help="Setting of the method, such as density=0.05 or, in a group, "
+            "training.learning_rate=0.001; may be repeated. 'fewbits methods METHOD' "
             "lists them.",
         ),
     ] = None,
     kernel_map: Annotated[
         str | None,
         typer.Option(
-            help="Map features of at least 0, such as histograms, so that the method "
-            "approximates a kernel: intersection, chi2 or js."
+            help="Approximate a kernel for non-negative features such as histograms: "
+            "intersection, chi2 or js."
         ),
     ] = None,
     codebook: Annotated[
         Path | None,
         typer.Option(
-            help="Codes of classes that llc shall learn to give to items: a bundle "
-            "that has codes for them, or a tree of the classes as 'fewbits inspect "
-            "--tree' reads it (.json), of which codes are made."
+            help="Class codes for llc to use instead of learning its own: a bundle "
+            "with codes of the same classes, or a .json tree of the classes (see "
+            "'fewbits inspect --tree') to make codes from."
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Seed of everything random; 0 when not given."),
+        typer.Option(help="Random seed. Default: 0."),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="File from which the same command goes on after an interruption; for "
-            "methods with iterations. Of llc there is one for each phase, with "
-            ".codebook and .items behind the name."
+            help="File to save progress to: after an interruption the same command "
+            "resumes from it. For iterative methods. llc writes a file per phase, "
+            "with .codebook and .items appended to the name."
         ),
     ] = None,
     device: Annotated[
         str | None,
         typer.Option(
-            help="Where torch computes: cuda, cpu, or auto for a GPU if there is one. "
-            "For deep methods, neighbours and fast-neighbours, and for heavy products "
-            "of itq, sp, pcah, cca-itq, sh, classemes, picodes, picodes-relaxed and "
-            "dbc; no others. Short codes gain little there."
+            help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "
+            "For deep methods, neighbours and fast-neighbours, and for large matrix "
+            "products of itq, sp, pcah, cca-itq, sh, classemes, picodes, "
+            "picodes-relaxed and dbc. A GPU speeds up short codes little."
         ),
     ] = None,
     overwrite: Annotated[
@@ -125,12 +125,13 @@ def fit(
 ) -> None:
     """Learn an encoder from INPUT and write it to a new bundle.
 
-    Ctrl-C keeps what was learnt so far where no bundle is lost by it, and so do numbers
-    that cease to be finite after the first epoch; the exit code is 130 then.
+    After Ctrl-C, or if training diverges (NaN or infinity) after the first epoch, the
+    encoder learnt so far is saved, unless it would replace a bundle; the exit code is
+    130.
 
-    Deep methods but llc also take settings of their loss and of a control, by the names
-    that Python has for them: --set loss.quantization=0.01 --set control=posterior --set
-    control.mode=replace --set control.weight=0.1.
+    Deep methods except llc also take settings of their loss and of posterior control,
+    under their names in Python: --set loss.quantization=0.01 --set control=posterior
+    --set control.mode=replace --set control.weight=0.1.
 
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
 
@@ -145,7 +146,9 @@ def fit(
     Bundle.check_target(output, overwrite=overwrite)
     parameters = parse_settings(settings or [])
     if seed is not None and "random_state" in parameters:
-        raise ArgumentError(f"two seeds: {seed} and {parameters['random_state']}")
+        raise ArgumentError(
+            f"give one seed, got {seed} and {parameters['random_state']}"
+        )
     if checkpoint is not None:
         parameters["checkpoint"] = str(checkpoint)
     made_by = _configuration(config)
@@ -169,7 +172,7 @@ def fit(
         if codebook is not None:
             options["remember"]["codebook"] = str(codebook)
         with (
-            interruptions() as told,
+            interruptions() as caught,
             progress_bar("learning") as progress,
             learning_reports_to(progress),
             place,
@@ -177,8 +180,8 @@ def fit(
             bundle = training.fit_bundle(
                 source, **options, kernel_map=kernel_map, progress=progress
             )
-        if told:
-            stop_early(bundle, output, told[-1], checkpoint)
+        if caught:
+            stop_early(bundle, output, caught[-1], checkpoint)
         bundle.save(output)
     if as_json:
         print_json({"bundle": str(output), **bundle.summary()})
@@ -194,8 +197,8 @@ def _tell_of_repaired(n_classes: int | None) -> None:
     if n_classes:
         noun = "class" if n_classes == 1 else "classes"
         typer.echo(
-            f"note: the codes of {n_classes:,} {noun} were changed, because they were "
-            "those of other classes"
+            f"note: the codes of {n_classes:,} {noun} were changed, because they "
+            "equalled those of other classes"
         )
 
 
@@ -204,7 +207,7 @@ def _with_codebook(chosen: Any, path: Path, source: Any) -> Any:
 
     given = chosen.parameters
     if "codebook" in given:
-        raise ArgumentError(f"two codebooks: {path} and {given['codebook']}")
+        raise ArgumentError(f"give one codebook, got {path} and {given['codebook']}")
     n_bits = given.get("n_bits") if chosen.n_bits is None else chosen.n_bits
     book = given_codebook(
         path, source, chosen.method, n_bits=n_bits, random_state=chosen.random_state

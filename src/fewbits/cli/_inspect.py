@@ -17,10 +17,10 @@ from fewbits.cli._options import (
 )
 from fewbits.errors import ArgumentError
 
-_BOUND = """note: inter is the distance of two classes' centres, intra that of an item
-to its own, in bits. The larger the ratio, the better items of a class tend to rank for
-each other; a strict ratio above 4 ranks them perfectly. Low and high leave out the
-extreme 0.1 %."""
+_BOUND = """note: inter is the distance between the centres of two classes, intra that
+between an item and the centre of its class, in bits. The larger the ratio, the higher
+items of the same class tend to rank; a strict ratio above 4 ranks them perfectly. Low
+and high leave out the extreme 0.1 %."""
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def inspect(
     bundle: BundlePath,
     bits: Annotated[
-        bool, typer.Option("--bits", help="Say how well the bits are used.")
+        bool, typer.Option("--bits", help="Print statistics of the bits.")
     ] = False,
     attributes: Annotated[
         Path | None,
@@ -43,47 +43,48 @@ def inspect(
     tree: Annotated[
         Path | None,
         typer.Option(
-            help="A known tree for --taxonomy to compare with: a .json file such as "
-            '{"lynx": ["animal", "cat"], "oak": ["plant"]}, from the root on.'
+            help="Known tree for --taxonomy to compare with: a .json file with the "
+            'path of each class from the root, such as {"lynx": ["animal", "cat"], '
+            '"oak": ["plant"]}.'
         ),
     ] = None,
     bound: Annotated[
         bool,
         typer.Option(
             "--bound",
-            help="Say how far apart and how wide the classes of --labels are.",
+            help="Print the distances between and within the classes of --labels.",
         ),
     ] = False,
     labels: Annotated[
         str | None, typer.Option(help="Column of the collection with classes.")
     ] = None,
     captions: Annotated[
-        str | None, typer.Option(help="Column with text to name bits by.")
+        str | None, typer.Option(help="Column with texts whose words name the bits.")
     ] = None,
     groups: Annotated[
         str | None,
         typer.Option(
-            help="Column with classes: test names of bits across classes rather than "
-            "items, so that they hold for other classes, too."
+            help="Column with classes: test the names of bits across classes instead "
+            "of items, so that they generalise to other classes."
         ),
     ] = None,
     names: Annotated[
         Path | None,
         typer.Option(
-            help='Names for --attributes given by hand: a .json file such as {"12": '
-            '["animal", "vehicle"]}, the sides 0 and 1 of bit 12.'
+            help="Your own names for --attributes: a .json file such as "
+            '{"12": ["animal", "vehicle"]} for the values 0 and 1 of bit 12.'
         ),
     ] = None,
     show: Annotated[
         list[int] | None,
         typer.Option(
-            help="A bit to show on the page of --attributes; once for each. The best "
-            "ones when not given, without those that go with a better one."
+            help="Bit to show on the page of --attributes; may be repeated. Default: "
+            "the best ones, without those that correlate with a better one."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check every file of BUNDLE and say what is in it.
+    """Verify every file of BUNDLE and print a summary.
 
     Example: fewbits inspect my-bundle
 
@@ -157,13 +158,13 @@ def inspect(
         _print_values("bound", distances)
         typer.echo(_BOUND)
     if taxonomy is not None:
-        typer.echo(f"how the classes are related: {taxonomy}")
+        typer.echo(f"page on the relations of classes: {taxonomy}")
     if attributes is not None:
-        typer.echo(f"what the bits mean: {attributes}")
+        typer.echo(f"page on the meaning of bits: {attributes}")
 
 
 def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:
-    """Refuse before any work what would be refused after it."""
+    """Check options before any work is done."""
     for page in pages:
         if page is not None:
             check_output(page, ".html", "pages")
@@ -172,7 +173,7 @@ def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:
 
 
 def _check_used(wanted: dict[str, bool], given: dict[str, Any]) -> None:
-    """Refuse options that belong to a page or a figure that nobody asked for."""
+    """Refuse options of a page or a table that was not requested."""
     for option, value in given.items():
         users = list(wanted) if option == "--labels" else ["--attributes"]
         if not any(wanted[user] for user in users):
@@ -188,7 +189,7 @@ def _bound_of(bundle: Any, labels: str | None) -> dict[str, Any]:
 
 def _print_values(title: str, values: dict[str, Any]) -> None:
     rows = [[name.replace("_", " "), _plain(value)] for name, value in values.items()]
-    print_table(title, ["what", "value"], rows)
+    print_table(title, ["name", "value"], rows)
 
 
 def _plain(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Any value that an answer can hold as valid JSON."""
+"""Results as valid JSON, whatever values they hold."""
 
 import base64
 import json
@@ -12,10 +12,10 @@ import numpy as np
 
 
 def to_json(value: Any, *, ascii_only: bool = False) -> str:
-    """Return one JSON document in one line.
+    """Return one JSON document on one line.
 
-    Dates and durations become ISO 8601 strings, bytes base64, decimals strings of all
-    their digits, and what is missing, NaN and infinity null.
+    Dates and durations become ISO 8601 strings, bytes base64, decimals strings with all
+    their digits; missing values, NaN and infinity become null.
 
     Examples
     --------
@@ -23,12 +23,12 @@ def to_json(value: Any, *, ascii_only: bool = False) -> str:
     {"day": "2020-01-31", "raw": "YWI=", "x": null}
     """
     text = _dumped(value, ascii_only)
-    # Half a surrogate pair, of a name that is no UTF-8, can be written as ASCII only.
+    # Lone surrogates, from names that are not UTF-8, can be written as ASCII only.
     return text if ascii_only or _is_text(text) else to_json(value, ascii_only=True)
 
 
 def _dumped(value: Any, ascii_only: bool) -> str:
-    try:  # most answers are plain already, which takes a look at every value to tell
+    try:  # most results are plain already, and checking each value would take longer
         return json.dumps(
             value, ensure_ascii=ascii_only, allow_nan=False, default=_plain
         )
@@ -45,7 +45,7 @@ def _is_text(text: str) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has for a value."""
+    """Return a value in types of JSON."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         return _time_of_numpy(value)
     if isinstance(value, np.generic | Enum):
@@ -86,7 +86,7 @@ def _other(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell pandas' NA and NaT, and decimals that are NaN."""
+    """Return whether a value is NA or NaT of pandas, or a decimal NaN."""
     try:
         return bool(value != value)
     except (TypeError, ValueError, ArithmeticError):
@@ -113,7 +113,7 @@ def _duration(value: timedelta) -> str:
 
 
 def _seconds(count: int, per_second: int) -> str:
-    """Return a duration in ISO 8601, of all its digits."""
+    """Return a duration in ISO 8601 with all its digits."""
     sign = "-" if count < 0 else ""
     whole, part = divmod(abs(count), per_second)
     digits = f"{part:0{len(str(per_second)) - 1}d}".rstrip("0")

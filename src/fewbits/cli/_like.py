@@ -30,33 +30,35 @@ def like(
     ] = None,
     unlike: Annotated[
         list[str] | None,
-        typer.Option("--not", help="A text or image that does not belong."),
+        typer.Option("--not", help="Text or image to avoid; may be repeated."),
     ] = None,
     ids: Annotated[
         list[str] | None,
-        typer.Option("--id", help="Id of an item that belongs; once for each."),
+        typer.Option(
+            "--id", help="Id of an item to use as an example; may be repeated."
+        ),
     ] = None,
     not_ids: Annotated[
         list[str] | None,
-        typer.Option("--not-id", help="Id of an item that does not belong."),
+        typer.Option("--not-id", help="Id of an item to avoid; may be repeated."),
     ] = None,
     source: Annotated[
-        str | None, typer.Option("--input", "-i", help="Read examples from here.")
+        str | None, typer.Option("--input", "-i", help="File or folder of examples.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of answers.")] = 10,
+    k: Annotated[int, typer.Option("-k", help="Number of results.")] = 10,
     filter: Filter = None,
     column: Column = None,
     skip_blank: SkipBlank = False,
     seed: Annotated[
-        int, typer.Option(help="Seed of the random items to tell the class from.")
+        int, typer.Option(help="Random seed for drawing the negative examples.")
     ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Find more items of a class that a few examples define.
+    """Find more items like a few examples.
 
-    Nobody need have trained on the class: what the examples share, against random items
-    of BUNDLE, is learnt on the spot, and the collection without the examples is ranked
-    by it.
+    Learns a linear SVM from the examples against random items of BUNDLE and ranks the
+    collection by it, leaving out the examples. The examples may be of a class that
+    'fewbits fit' has never seen.
 
     Example: fewbits like my-bundle "dog bite" "cat bite" --not "snake bite"
 
@@ -70,7 +72,7 @@ def like(
 
     if not (examples or source or ids):
         raise ArgumentError(
-            "a class is learnt from examples: give texts or images, --id, or --input"
+            "there are no examples: give texts or images, --id, or --input"
         )
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
@@ -92,9 +94,9 @@ def like(
     if as_json:
         print_json(found.to_dict())
         return
-    print_hits("items that fit the examples best", found.hits)
+    print_hits("items most like the examples", found.hits)
     if found.none_fits:
         typer.echo(
-            "note: every score is negative: by these examples, nothing in the "
-            "collection looks like a member"
+            "note: every score is negative: nothing in the collection looks like "
+            "the examples"
         )

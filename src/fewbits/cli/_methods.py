@@ -13,11 +13,11 @@ def register(app: typer.Typer) -> None:
 
 def methods(
     method: Annotated[
-        str | None, typer.Argument(metavar="METHOD", help="Say what can be set.")
+        str | None, typer.Argument(metavar="METHOD", help="List its settings.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods that learn codes, or what can be set of METHOD.
+    """List the methods that learn codes, or the settings of METHOD.
 
     Example: fewbits methods
 
@@ -34,19 +34,19 @@ def methods(
             [each.method, _needs(each.needs_labels, each.needs_torch), each.summary]
             for each in found
         ]
-        print_table("", ["method", "needs", "what it does"], rows)
-        typer.echo("'fewbits methods METHOD' says what can be set")
+        print_table("", ["method", "needs", "description"], rows)
+        typer.echo("'fewbits methods METHOD' lists the settings of a method")
         return
-    told = describe(method)
+    described = describe(method)
     if as_json:
-        print_json(told.as_dict())
+        print_json(described.as_dict())
         return
-    typer.echo(f"{told.method}: {told.summary}")
-    if not told.settings and not told.needs_torch:
-        typer.echo("it has nothing to --set")
-    if told.settings:
-        rows = [[each.name, each.values, each.text] for each in told.settings]
-        print_table("", ["--set name=value", "values", "what it does"], rows)
+    typer.echo(f"{described.method}: {described.summary}")
+    if not described.settings and not described.needs_torch:
+        typer.echo("it has no settings")
+    if described.settings:
+        rows = [[each.name, each.values, each.text] for each in described.settings]
+        print_table("", ["--set name=value", "values", "description"], rows)
 
 
 def _needs(labels: bool, torch: bool) -> str:

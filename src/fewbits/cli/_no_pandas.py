@@ -1,7 +1,7 @@
-"""Commands without pandas, which takes longer to import than most searches.
+"""Run commands without pandas, which takes longer to import than most searches.
 
-They read files, and nobody gives them data frames. Arrow would import pandas all the
-same, where it is installed, to ask of every list whether it is a Series.
+Commands read files, never data frames. Arrow would still import pandas, where it is
+installed, to check of every list whether it is a Series.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 
 class _NoPandas(MetaPathFinder, Loader):
-    """Answers an import of pandas as where it is not installed."""
+    """Makes an import of pandas fail as if it were not installed."""
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
         return ModuleSpec(name, self) if name == "pandas" else None
@@ -21,5 +21,5 @@ class _NoPandas(MetaPathFinder, Loader):
 
 
 def import_no_pandas() -> None:
-    """Let this process do without pandas, which no command needs."""
+    """Block imports of pandas in this process; no command needs it."""
     sys.meta_path.insert(0, _NoPandas())

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they print."""
+"""Options and helpers that several commands share."""
 
 import json
 import os
@@ -21,10 +21,10 @@ from fewbits.cli._printing import print_table as print_table
 from fewbits.cli._printing import say as say
 from fewbits.errors import ArgumentError
 
-#: What Python prints, and JSON spells otherwise.
+#: Python's spelling of values that JSON spells differently.
 _PYTHONS = {"True": True, "False": False, "None": None}
 
-PAUSE = 60.0  #: Seconds between lines on progress where there is no terminal.
+PAUSE = 60.0  #: Seconds between progress lines where there is no terminal.
 
 InputPath: TypeAlias = Annotated[
     str,
@@ -42,40 +42,40 @@ Column: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="Column of texts or vectors in a table, or array of a .npz or .hdf5 file; "
-        "several times for columns that hold a number of each vector.",
+        help="Column of a table with texts or vectors, or array of a .npz or .hdf5 "
+        "file. Repeat it for vectors with one component per column.",
     ),
 ]
 LabelColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Column or array that holds the labels; for a .npy or .txt file, another "
-        "one with a label for each item. Images in subfolders need none: the names of "
-        "these are their labels.",
+        help="Column or array with the labels; for a .npy or .txt file, another such "
+        "file with a label per item. Images in subfolders are labelled by the names "
+        "of the subfolders.",
     ),
 ]
 SkipBlank: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--skip-blank",
-        help="Leave out rows of a table whose text is blank or missing; they are "
-        "refused when not given.",
+        help="Leave out rows of a table whose text is blank or missing, instead of "
+        "refusing the table.",
     ),
 ]
 Filter: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--filter",
-        help="Which items may be found, as in SQL: \"category = 'x' and year > 2020\", "
-        '"bit(12) = 1" for a bit (see inspect).',
+        help="Search only items that meet an SQL-like condition, such as "
+        '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
     ),
 ]
 AsJson: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--json",
-        help="Print JSON for programs: one document, or one on a line for each item.",
+        help="Print JSON: one document, or a line of JSON for each item.",
     ),
 ]
 
@@ -89,8 +89,8 @@ def read_for(
 ) -> Any:
     """Read items and check that they are of the kind that the bundle takes.
 
-    Of a table whose numbers lie side by side those columns that it was fitted to. For
-    `options` see `fewbits.inputs.read`.
+    From a table with one component per column, read the columns that the bundle was
+    fitted to. For `options` see `fewbits.inputs.read`.
     """
     from fewbits import inputs
 
@@ -102,10 +102,10 @@ def read_for(
 
 
 def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
-    """Return items that were typed: texts, or paths of images."""
+    """Return items from the command line: texts, or paths of images."""
     if typed and bundle.backbone is None:
         raise ArgumentError(
-            f"{path} searches vectors, which cannot be typed: use --input FILE.npy, or "
+            f"{path} takes vectors, which cannot be typed: use --input FILE.npy, or "
             "an id where the command takes one"
         )
     if bundle.item_kind != "images":
@@ -114,7 +114,10 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
         _check_unicode(typed)
         check_texts(typed, "the command line")
         for text in filter(os.path.isfile, typed):
-            typer.echo(f"note: {text!r} is taken as a text; --input reads it", err=True)
+            typer.echo(
+                f"note: {text!r} is taken as a text; to read the file, use --input",
+                err=True,
+            )
         return list(typed)
     for name in typed:
         if Path(name).is_dir():
@@ -125,19 +128,17 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
 
 
 def typed_ids(bundle: Any, typed: Sequence[str]) -> list[Any]:
-    """Return ids of the collection that were typed: numbers, where its ids are."""
+    """Return ids from the command line, as integers if the collection's are."""
     if bundle.collection.ids.dtype == object:
         return list(typed)
     for text in typed:
         if not text.isascii() or not text.isdecimal():
-            raise ArgumentError(
-                f"ids of this collection are whole numbers, got {text!r}"
-            )
+            raise ArgumentError(f"ids of this collection are integers, got {text!r}")
     return [int(text) for text in typed]
 
 
 def _check_unicode(typed: Sequence[str]) -> None:
-    """Refuse texts whose bytes are no UTF-8: Python hides them in half characters."""
+    """Refuse texts that are not UTF-8, which Python reads as lone surrogates."""
     for text in typed:
         try:
             text.encode()
@@ -151,9 +152,9 @@ def check_output(
     what: str,
     is_one: Callable[[Path], bool] = lambda _: True,
 ) -> None:
-    """Refuse a file that cannot be written, or whose loss nobody wants.
+    """Refuse a file that cannot be written, or one of another kind.
 
-    One that is there is replaced if `is_one` says that it is of the same kind.
+    An existing file is replaced if `is_one` returns True for it.
     """
     folder = output.absolute().parent
     if not folder.is_dir():
@@ -171,7 +172,7 @@ def check_output(
 
 
 def command_line(*words: Any, **options: Any) -> str:
-    """Return a command to type next, called as this one was.
+    """Return a command to run next, called as this one was.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def command_line(*words: Any, **options: Any) -> str:
 
 def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
     """Return header and cells of a table of `fewbits.evaluation.Comparison`."""
-    header = ["kept as", "bytes each", f"recall@{k}", "re-ranked", "queries/s"]
+    header = ["stored as", "bytes each", f"recall@{k}", "re-ranked", "queries/s"]
     cells = [
         [
             row.name,
@@ -210,9 +211,9 @@ def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[
 def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[..., None]]:
     """Show a bar on standard error while ``update(done, total, note="")`` is called.
 
-    Where that is no terminal, a line once a minute. Steps that take now this and now
-    that long tell nothing of the time that is left: without `foretell` the time that
-    has gone is shown, and the note behind it, as far as there is room.
+    Without a terminal, print a line once a minute. For steps of varying duration the
+    remaining time cannot be estimated: without `foretell`, show the elapsed time and
+    as much of the note as there is room for.
     """
     from rich.console import Console
     from rich.progress import (
@@ -266,7 +267,7 @@ def _now_and_then(label: str) -> Callable[..., None]:
 def annotated(
     progress: Callable[..., None],
 ) -> tuple[Callable[[int, int], None], Callable[[str], None]]:
-    """Return what tells a bar how far something is, and what gives it the note."""
+    """Return functions that set the progress of a bar, and its note."""
     note = ""
 
     def keep(text: str) -> None:
@@ -278,7 +279,7 @@ def annotated(
 
 @contextmanager
 def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
-    """Drive a progress bar by the iterations of whatever is fitted in the block."""
+    """Drive a progress bar by the iterations of learners fitted in the block."""
     from fewbits.learners import on_progress
 
     tell, notes = annotated(progress)
@@ -289,9 +290,9 @@ def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
 def place_of(
     device: str | None, methods: Sequence[str]
 ) -> AbstractContextManager[None]:
-    """Return where torch computes, if any of the methods has use for it.
+    """Return a context that sets the device of torch, if any of the methods uses it.
 
-    No methods are all of them; what is none is told elsewhere.
+    No methods means all of them; unknown methods are refused elsewhere.
     """
     from fewbits import learners
     from fewbits.training import DEVICE_METHODS, METHODS
@@ -305,7 +306,7 @@ def place_of(
 
 
 def check_unused(options: Mapping[str, Any], needed: str) -> None:
-    """Refuse options that nothing would use: whoever gave them expects something."""
+    """Refuse options that would be ignored."""
     for option, value in options.items():
         if value is not None:
             raise ArgumentError(f"{option} needs {needed}")
@@ -331,7 +332,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    if text in _PYTHONS:  # as the messages of learners have it
+    if text in _PYTHONS:  # as messages of learners spell it
         return _PYTHONS[text]
     for read in (json.loads, float):  # JSON has no .5
         with suppress(ValueError):

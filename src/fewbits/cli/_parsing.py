@@ -1,4 +1,4 @@
-"""What the parser of every command refuses."""
+"""Checks that the parsers of all commands share."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 def refuse_twice(parser: Any) -> Any:
-    """Let a parser refuse options of one value that are given again."""
+    """Make a parser refuse options of one value that are given twice."""
     parse = parser.parse_args
 
     def parse_args(args: list[str]) -> Any:
@@ -26,7 +26,7 @@ def refuse_twice(parser: Any) -> Any:
 
 
 def _is_single(parameter: Any) -> bool:
-    """Tell options of one value, and flags."""
+    """Return whether an option takes one value, or is a flag."""
     if parameter.param_type_name != "option":
         return False
     return not (parameter.multiple or getattr(parameter, "count", False))

@@ -1,9 +1,8 @@
-"""How commands print: tables and sentences for people, lines for programs.
+"""Output of commands: tables and sentences for people, lines for programs.
 
-On a terminal records stand in tables as wide as it is. Into a file or another command
-they are tab-separated values below a line of names, so that `cut`, `sort` and `awk` can
-read them; no cell holds a tab or a line break, and a title is a line behind a #.
-Sentences are wrapped.
+On a terminal, records are printed as tables of its width. In a file or pipe they are
+tab-separated values below a header line, for `cut`, `sort` and `awk`; no cell holds a
+tab or a line break, and a title is a line that begins with #. Sentences are wrapped.
 """
 
 import os
@@ -17,16 +16,16 @@ from typing import Any
 import typer
 
 _FEW = 3  # values of a list that are shown
-_WIDTH = 80  # columns of sentences where there is no terminal, and at most
-#: By these variables rich is asked for a terminal's output where there is none.
+_WIDTH = 80  # maximum width of sentences, and their width without a terminal
+#: These variables ask rich for a terminal's output where there is none.
 _ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-#: Characters that turn the direction of what follows, and hide what it is.
+#: Characters that change the direction of the text after them, which can disguise it.
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document on a line of its own, in the encoding of the output."""
-    from fewbits.cli._json import to_json  # NumPy, which help does without
+    from fewbits.cli._json import to_json  # imports NumPy, which --help does without
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     text = to_json(value)
@@ -42,7 +41,7 @@ def print_table(
 ) -> None:
     """Print records: a table on a terminal, else tab-separated values.
 
-    Where COLUMNS is set it is a table of that width in any case.
+    If COLUMNS is set, always print a table of that width.
     """
     names = [clean(name) for name in header]
     cells = [[clean(str(cell)) for cell in row] for row in rows]
@@ -58,7 +57,7 @@ def _is_table() -> bool:
     if "COLUMNS" in os.environ:
         return True
     if not sys.stdout.isatty() and not _ASKING & os.environ.keys():
-        return False  # as rich would say, which takes a while to import
+        return False  # rich would agree, but takes a while to import
     from rich.console import Console
 
     return Console().is_terminal
@@ -74,7 +73,7 @@ def _print_aligned(
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # which the application knows, not an exit
+            raise BrokenPipeError  # handled by the application; rich would exit
 
     # Text, because square brackets in a user's data are no markup.
     heading = Text(title) if title else None
@@ -90,14 +89,14 @@ def _print_aligned(
 
 
 def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
-    """Print items that were found, one in a row."""
+    """Print search results, one per row."""
     rows = [_flat(hit) for hit in hits]
     header = list(rows[0]) if rows else ["nothing found"]
     print_table(title, header, [list(row.values()) for row in rows])
 
 
 def _flat(hit: Mapping[str, Any]) -> dict[str, str]:
-    """Return a hit in columns; the user's that have our names say so."""
+    """Return a hit as a flat row; user columns with our names get a prefix."""
     own = {name: _own_cell(value) for name, value in hit.items() if name != "columns"}
     kept = {
         f"columns.{name}" if name in own else name: _user_cell(value)
@@ -118,7 +117,7 @@ def _own_cell(value: Any) -> str:
 
 
 def say(text: str) -> None:
-    """Print a sentence or more, wrapped between words."""
+    """Print one or more sentences, wrapped between words."""
     width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns)
     lines = textwrap.wrap(
         clean(text), max(width, 1), break_long_words=False, break_on_hyphens=False
@@ -127,7 +126,7 @@ def say(text: str) -> None:
 
 
 def clean(text: str) -> str:
-    r"""Return text in one line: neither breaks, tabs nor what commands a terminal.
+    r"""Return text on one line, without tabs or control characters.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from fewbits.cli._options import (
     typed_items,
 )
 
-#: Queries whose answers people see; programs see all.
+#: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
 
 
@@ -34,22 +34,24 @@ def search(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option("--input", "-i", help="Read the queries from here instead."),
+        typer.Option(
+            "--input", "-i", help="File or folder of queries, in place of QUERY."
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Answers per query.")] = 10,
+    k: Annotated[int, typer.Option("-k", help="Results per query.")] = 10,
     rerank: Annotated[
         bool | None,
         typer.Option(
             "--rerank/--no-rerank",
-            help="Rank a shortlist again: by kept vectors, or by the query's scores. "
-            "When not given, as 'fewbits tune' found best.",
+            help="Re-rank a shortlist by stored vectors, or else by the query's "
+            "scores before thresholding. Default: as 'fewbits tune' found best.",
         ),
     ] = None,
     by: Annotated[
         Path | None,
         typer.Option(
-            help="Another bundle, with the same codes of classes, whose encoder takes "
-            "the queries: texts that find images.",
+            help="Encode the queries with another bundle that has the same class "
+            "codes, for instance to find images by texts.",
         ),
     ] = None,
     filter: Filter = None,
@@ -59,8 +61,8 @@ def search(
 ) -> None:
     """Find the items of BUNDLE that are nearest to each query.
 
-    Texts and paths of images can be typed; vectors come from a file. Answers to the
-    first 20 queries are shown; --json prints all.
+    Type texts or paths of images; read vectors from a file. Prints the results of the
+    first 20 queries; --json prints all.
 
     Example: fewbits search my-bundle "broken arm" "cannot sleep" -k 5
 
@@ -93,8 +95,8 @@ def search(
         print_hits(found.query, found.hits)
         if found.out_of_distribution:
             say(
-                f"note: nothing like it is known: the nearest is more than "
-                f"{loaded.novelty_radius} bits away"
+                "note: the query is out-of-distribution: the nearest item is more "
+                f"than {loaded.novelty_radius} bits away"
             )
     if n_more > 0:
-        say(f"note: {n_more:,} more queries; --json prints the answers to all")
+        say(f"note: {n_more:,} more queries; --json prints the results of all")

@@ -32,17 +32,19 @@ def register(app: typer.Typer) -> None:
 def tune(
     items: InputPath,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .json file of the best.")
+        Path,
+        typer.Option("--output", "-o", help="A .json file for the best configuration."),
     ],
     recall: Annotated[
-        float | None, typer.Option(help="Minimum recall of the k nearest vectors.")
+        float | None,
+        typer.Option(help="Minimum recall@k of the nearest float vectors."),
     ] = None,
     mean_precision: Annotated[
         float | None,
         typer.Option("--map", help="Minimum mean average precision by labels."),
     ] = None,
     accuracy: Annotated[
-        float | None, typer.Option(help="Minimum accuracy of k neighbours' votes.")
+        float | None, typer.Option(help="Minimum k-NN accuracy by labels.")
     ] = None,
     max_bytes: Annotated[
         int | None, typer.Option("--bytes", help="Maximum bytes per item.")
@@ -50,65 +52,65 @@ def tune(
     encode_us: Annotated[
         float | None,
         typer.Option(
-            help="Maximum microseconds to encode a vector that comes alone, on this "
+            help="Maximum time in microseconds to encode a single vector on this "
             "machine; the choice stays 5% below."
         ),
     ] = None,
     quality: Annotated[
         str | None,
         typer.Option(
-            help="Quality to measure when no minimum is set: recall, map or accuracy; "
-            "recall without labels, map with them."
+            help="Quality to maximise when no minimum is set: recall, map or accuracy. "
+            "Default: map with labels, else recall."
         ),
     ] = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", help="Try only this; once for each."),
+        typer.Option("--method", "-m", help="Method to try; may be repeated."),
     ] = None,
     bits: Annotated[
         list[int] | None,
         typer.Option(
             "--bits",
             "-b",
-            help="Try this length; once for each. Powers of two when not given, "
-            "up to what --bytes allows, or to 1024 or four for each feature. Where "
-            "the fewest bytes are wanted, lengths below the best are tried, too.",
+            help="Number of bits to try; may be repeated. Default: powers of two up "
+            "to --bytes, or to 1024 or four per feature; if bytes are minimised, "
+            "also lengths below the best of these.",
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Neighbours that count.")] = 10,
+    k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
     minutes: Annotated[
         float,
         typer.Option(
-            help="Time budget in minutes. What is being learnt when it is up has a "
-            "tenth more; only what looks best is learnt to its end, however long that "
-            "takes."
+            help="Time budget in minutes. A learner that is running at its end gets a "
+            "tenth more; the best candidate is always learnt to the end."
         ),
     ] = 10.0,
     rows: Annotated[
-        int, typer.Option(help="Rows that take part at most, beside the queries.")
+        int, typer.Option(help="Maximum number of rows to use, besides the queries.")
     ] = 200_000,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the frontier to a .svg file.")
+        Path | None, typer.Option(help="Draw the Pareto frontier to a .svg file.")
     ] = None,
     measurements: Annotated[
         Path | None,
         typer.Option(
-            help="A .jsonl file that keeps what was measured, so that a second call "
-            "goes on from there; beside the output when not given."
+            help="A .jsonl file for the measurements, from which a second call "
+            "resumes. Default: beside the output."
         ),
     ] = None,
     backbone: Annotated[
-        str | None, typer.Option(help="What turns items into features.")
+        str | None,
+        typer.Option(help="Model that turns texts or images into features."),
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
     skip_blank: SkipBlank = False,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[
         str | None,
         typer.Option(
-            help="Where torch computes, for methods that use it: cuda, cpu, or auto "
-            "for a GPU if there is one."
+            help="Device of torch, for methods that use it: cuda, cpu, or auto for a "
+            "GPU if there is one."
         ),
     ] = None,
     overwrite: Annotated[
@@ -116,10 +118,10 @@ def tune(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find method, length and shortlist for a target by measuring on held-out queries.
+    """Choose method, number of bits and shortlist by measuring on held-out queries.
 
-    Bounds can be combined; what is not bounded is made as good as it gets: quality
-    where that has no bound, otherwise bytes, otherwise encode time.
+    Bounds on quality, bytes and encode time can be combined. The first of these without
+    a bound is optimised within the bounds of the others.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 
@@ -156,7 +158,7 @@ def tune(
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"interrupted; {kept} keeps what was measured, and the same command goes on"
+            f"interrupted; {kept} holds the measurements, and the same command resumes"
         ) from None
     if found.reached:
         found.save(output)
@@ -180,8 +182,8 @@ def _check_files(
     check_output(output, ".json", "configurations", _is_configuration)
     if output.is_file() and output.stat().st_size and not overwrite:
         raise ArtefactError(
-            f"{output} holds a configuration already: name another file, or lose it by "
-            "'fewbits tune --overwrite'"
+            f"{output} holds a configuration already: name another file, or replace it "
+            "by 'fewbits tune --overwrite'"
         )
     check_output(measurements, ".jsonl", "measurements")
     if plot is not None:
@@ -201,7 +203,7 @@ def _is_configuration(path: Path) -> bool:
 def _wanted(
     least: dict[str, float | None], quality: str | None, labelled: bool
 ) -> tuple[str, float | None]:
-    """Return what is measured, and the least of it that will do."""
+    """Return the quality to measure, and its minimum."""
     given = {name: value for name, value in least.items() if value is not None}
     if len(given) > 1:
         raise ArgumentError(f"give one of {', '.join(f'--{name}' for name in given)}")
@@ -216,32 +218,32 @@ def _wanted(
 
 def _print(found: Any, asked: Sequence[str]) -> None:
     for untried in _untried(found, asked):
-        typer.echo(f"note: {untried}")  # holds commands, which are copied
+        typer.echo(f"note: {untried}")  # not wrapped: commands in it are copied
     _print_frontier(found)
     typer.echo(
-        f"on queries that had no part in the choice: {found.measure} "
+        f"on held-out test queries: {found.measure} "
         f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
         f"{found.reported.n_items:,} items"
     )
     if found.reached:
         _print_unconfirmed(found)
     if n := found.reported.n_constant_bits:
-        say(f"note: {n} of the bits are the same for all items")
+        say(f"note: {n} of the bits are constant over all items")
     if found.best.configuration.keep_vectors:
         typer.echo(
-            "note: vectors are kept to re-rank by, as float16: the codes save time, "
-            f"not room: {found.best.bytes_per_item:,} bytes, where vectors alone would "
-            f"take {found.vector_bytes:,}"
+            "note: float16 vectors are stored for re-ranking, so the codes save time, "
+            f"not space: {found.best.bytes_per_item:,} bytes per item, and "
+            f"{found.vector_bytes:,} for the vectors alone"
         )
     elif found.best.bytes_per_item >= found.vector_bytes:
         say(
-            f"note: a code takes {found.best.bytes_per_item:,} bytes, and the vector "
-            f"alone as float16 would take no more: {found.vector_bytes:,}"
+            f"note: a code takes {found.best.bytes_per_item:,} bytes, not less than a "
+            f"float16 vector: {found.vector_bytes:,}"
         )
 
 
 def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
-    """Yield what was not tried, and why; what does not suit only if asked for."""
+    """Yield the methods and lengths not tried, and why; unsuitable only if given."""
     if found.too_long:
         yield f"not tried: {_too_long(found)}"
     if found.beyond_axes:
@@ -255,8 +257,8 @@ def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
             yield f"some of {method} could not be learnt: {reason}"
     if found.n_untried:
         yield (
-            f"time was up before {found.n_untried:,} more were measured: call again to "
-            "go on, with more --minutes"
+            f"time was up before {found.n_untried:,} more were measured: run again to "
+            "resume, with more --minutes"
             f"{' and --overwrite' if found.reached else ''}"
         )
 
@@ -267,7 +269,7 @@ def _print_frontier(found: Any) -> None:
     chosen = found.best.configuration.key
     shown = list(found.frontier)
     if all(each.configuration.key != chosen for each in shown):
-        shown.append(found.best)  # another is as good by what the table compares
+        shown.append(found.best)  # it ties with another in the table
     rows = [
         [
             "*" if each.configuration.key == chosen else "",
@@ -282,12 +284,12 @@ def _print_frontier(found: Any) -> None:
     header = ["", "configuration", "bytes each", found.measure]
     header += ["encode µs", "search µs"]
     n_items = f"{found.best.n_items:,} items"
-    print_table(f"what nothing else beats, among {n_items}", header, rows)
+    print_table(f"Pareto frontier among {n_items}", header, rows)
     typer.echo(tuning.frontier_text(*_plotted(found)))
 
 
 def _plotted(found: Any) -> tuple[Any, ...]:
-    """Return what is drawn: against the time to encode where the choice goes by it."""
+    """Return the data of the plot, against encode time if the choice depends on it."""
     cost = "encode time" if found.target.goes_by_time else "bytes"
     return found.measured, found.frontier, found.measure, cost
 
@@ -296,12 +298,12 @@ def _print_unconfirmed(found: Any) -> None:
     if not found.quality_confirmed:
         wanted = f"{found.target.at_least:g}"
         typer.echo(
-            f"that is below {wanted}, which the queries that chose it reach: ask for a "
+            f"that is below {wanted}, which the validation queries reach: ask for a "
             "little more"
         )
     if not found.time_confirmed:
         say(
-            f"note: timed once more, encoding took {found.reported.encode_us:.2f} "
+            f"note: timed again, encoding took {found.reported.encode_us:.2f} "
             f"microseconds, above {found.target.max_encode_us:g}: ask for a "
             "little less, or the machine was busy"
         )
@@ -321,7 +323,7 @@ def _refuse_unreached(found: Any, output: Path) -> None:
     margin = ", which must stay 5% below" if barely else ""
     unchanged = f"; {output} is as it was" if output.exists() else ""
     raise ArgumentError(
-        f"nothing reaches {found.target.described()}: what comes nearest is "
+        f"nothing reaches {found.target.described()}: the closest is "
         f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
         f"{best.encode_us:.2f} microseconds{margin}{faster}{unchanged}"
@@ -329,7 +331,7 @@ def _refuse_unreached(found: Any, output: Path) -> None:
 
 
 def _fastest(found: Any) -> str:
-    """Return what encodes fastest, if that is not what comes nearest."""
+    """Return the fastest configuration, unless it is the closest."""
     fastest = min(found.measured, key=lambda each: each.encode_us)
     if fastest.encode_us >= found.best.encode_us:
         return ""

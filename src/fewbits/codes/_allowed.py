@@ -1,4 +1,4 @@
-"""What may be found: a mask over the rows, or a list of numbers.
+"""Validation of `allowed`: a mask over the rows, or a list of row numbers.
 
 Booleans are a mask and whole numbers are ids, or rows where there are no ids. Some
 whole numbers could be meant as a mask, and are refused:
@@ -123,7 +123,7 @@ def _typed(array: NDArray[np.object_], name: str) -> Array:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas.NA, which differ from or are unlike themselves."""
+    """Return whether a value is None, NaN, NaT or pandas.NA."""
     return (
         value is None
         or type(value).__name__ in {"NAType", "NaTType"}

@@ -1,4 +1,4 @@
-"""What every data set looks like."""
+"""The interface of all data sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from fewbits._repr import one_line
 
 @dataclass(frozen=True)
 class Dataset:
-    """Items, what is known about them, and the splits that people use.
+    """Items, their labels, and the standard splits.
 
     Attributes
     ----------

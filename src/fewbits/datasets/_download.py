@@ -1,4 +1,4 @@
-"""Downloads that resume, and that are checked before they get their name."""
+"""Downloads that resume, with checksums."""
 
 import hashlib
 import http.client
@@ -48,7 +48,7 @@ def fetch(
 ) -> Path:
     """Return the local copy of a file, downloaded unless it is there already.
 
-    What has arrived is kept in a file named ``.part``; a later call goes on from
+    What has arrived is kept in a file named ``.part``; a later call resumes from
     there. The file gets its name only when it is complete and its checksum is right.
 
     Parameters
@@ -87,7 +87,7 @@ def fetch(
 def _complete(
     remote: Remote, part: Path, progress: Progress | None, timeout: float
 ) -> None:
-    """Add to `part` what it lacks."""
+    """Download the rest of `part`."""
     start = part.stat().st_size if part.exists() else 0
     if start and start == remote.size:
         return

@@ -1,4 +1,4 @@
-"""Data sets as files that every command reads."""
+"""Export of data sets to files that all commands read."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ _ENDINGS = {"texts": (".csv",), "vectors": (".npz", ".npy")}
 
 
 def export(data: Dataset, path: str | Path) -> int:
-    """Write the items and labels of a data set to a file of one's own.
+    """Write the items and labels of a data set to a file.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _distinct(data: Dataset) -> Dataset:
 
 
 def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
-    """Draw a tenth of the items, 1,000 at most, to ask with; search among the rest.
+    """Split off a tenth of the items, 1,000 at most, as queries.
 
     Parameters
     ----------

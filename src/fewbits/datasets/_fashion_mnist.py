@@ -101,7 +101,7 @@ def read_idx(path: Path, n_dims: int) -> NDArray[np.uint8]:
             shape = struct.unpack(f">{len(header) // 4}I", header[: len(header) & ~3])
             if len(shape) < n_dims or prod(shape) > _MAX_VALUES:
                 raise ArtefactError(f"{path}: the header is damaged")
-            # One byte more than needed tells a file that is too long.
+            # Reading one byte more than needed reveals a file that is too long.
             data = file.read(prod(shape) + 1)
     except FileNotFoundError:
         raise MissingDataError(f"fashion-mnist is incomplete: no {path}") from None

@@ -1,4 +1,4 @@
-"""Where data sets lie on this machine."""
+"""Locations of data sets on this machine."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ DEBIAN = (Path("/usr/share/datasets"), Path("/usr/share"))
 
 
 def user_folder() -> Path:
-    """Return the folder where downloads go unless told otherwise."""
+    """Return the default folder of downloads."""
     return Path(user_data_dir("fewbits", appauthor=False))
 
 

@@ -1,4 +1,4 @@
-"""The data sets by name: what there is, what is here, and how to get the rest."""
+"""The data sets by name, their presence on this machine and their sources."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _GET = "fewbits data get"
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a data set before it is loaded.
+    """Metadata of a data set that is not loaded yet.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def load(name: str, **options: object) -> Dataset:
 
 
 def available() -> list[Entry]:
-    """Return what there is to load."""
+    """Return the data sets that can be loaded."""
     return [
         Entry(
             name,

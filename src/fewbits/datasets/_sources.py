@@ -1,4 +1,4 @@
-"""Where the archives are served, and their checksums."""
+"""Addresses and checksums of the archives."""
 
 from fewbits.datasets._download import Remote
 

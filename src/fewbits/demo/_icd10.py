@@ -33,7 +33,7 @@ QUESTIONS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What the codes say about one question.
+    """Answer to one question.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ def _keep_neighbours(features: NDArray[np.float32], n_bits: int) -> Encoder:
 
 
 def made(folder: Path) -> bool:
-    """Tell whether `folder` holds the bundle of an earlier demo, to be replaced."""
+    """Return whether `folder` holds the bundle of an earlier demo, to be replaced."""
     try:
         return "data" in Bundle.load(folder, items=False).metadata.extra
     except (ArtefactError, OSError):

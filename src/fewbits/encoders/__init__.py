@@ -1,4 +1,4 @@
-"""Deployable maps from features to codes: immutable, no torch, no scikit-learn."""
+"""Encoders: immutable maps from features to codes, without torch or scikit-learn."""
 
 from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder

@@ -31,8 +31,8 @@ class AnchorEncoder(OuterEncoder):
     anchors : array-like of shape (n_anchors, n_features)
         Less `mean`.
     mean : array-like of shape (n_features,)
-        Is taken off vectors first, so that distances are exact where features are far
-        from zero for their spread.
+        Subtracted from vectors first, so that distances are exact where features are
+        far from zero for their spread.
     gamma : float
         Of the kernel, at least 0.
 

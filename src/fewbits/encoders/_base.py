@@ -1,4 +1,4 @@
-"""What every encoder can do."""
+"""The interface of all encoders."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -56,7 +56,7 @@ class Encoder(Immutable, ABC):
 
     @abstractmethod
     def tensors(self) -> Tensors:
-        """Return everything needed to rebuild this encoder, beside `zero_bit`."""
+        """Return the arrays that rebuild this encoder, except `zero_bit`."""
 
     @abstractmethod
     def _prefix(self, n_bits: int) -> Self: ...
@@ -215,7 +215,7 @@ class Encoder(Immutable, ABC):
 
 
 def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
-    """Return a C-ordered copy that nobody can change.
+    """Return a read-only C-ordered copy.
 
     Raises
     ------

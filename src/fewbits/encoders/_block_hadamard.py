@@ -18,7 +18,7 @@ WIDTHS = (1, 16)
 class BlockHadamardEncoder(RoundsEncoder):
     """Rounds of a block-diagonal matrix and a Walsh-Hadamard transform, and the sign.
 
-    What `HadamardEncoder` is for random signs, this is for weights that are learned: a
+    The counterpart of `HadamardEncoder` with learnt weights instead of random signs: a
     round multiplies neighbouring numbers by a small dense matrix of their own, and the
     transform spreads each result over all numbers. A round has ``size * width`` weights
     and takes as many multiply-adds, beside ``size * log2(size)`` additions; `size` is
@@ -51,7 +51,7 @@ class BlockHadamardEncoder(RoundsEncoder):
     Notes
     -----
     The transform is that of Sylvester's matrix of 1 and -1, which is not scaled: where
-    it shall be orthogonal, the weights hold the factor ``size ** -0.5``. A score is
+    it must be orthogonal, the weights hold the factor ``size ** -0.5``. A score is
     defined to the last bit, so that a row has the same scores everywhere.
 
     References

@@ -1,4 +1,4 @@
-"""What encoders share that hold another one behind them."""
+"""Helpers of encoders that wrap another encoder."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _PREFIX = "inner."
 
 
 class OuterEncoder(Encoder):
-    """An encoder whose scores are those of another, `inner`, of what it makes of X."""
+    """An encoder that transforms X and passes it to another encoder, `inner`."""
 
     inner: Encoder
 
@@ -22,7 +22,7 @@ class OuterEncoder(Encoder):
     def _mapped(
         self, X: NDArray[np.float32]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yield what the inner encoder takes, block by block."""
+        """Yield the inputs of the inner encoder, block by block."""
 
     @property
     def n_bits(self) -> int:

@@ -90,7 +90,7 @@ class MLPEncoder(Encoder):
 
     @classmethod
     def from_tensors(cls, *, zero_bit: int, **tensors: Any) -> Self:
-        """Rebuild what `tensors` gave."""
+        """Rebuild the encoder from the result of `tensors`."""
         numbers = range(len(tensors) // 2)
         weights = [f"weights.{i}" for i in numbers]
         biases = [f"biases.{i}" for i in numbers]
@@ -143,7 +143,7 @@ class MLPEncoder(Encoder):
     def _last_inputs(
         self, X: NDArray[np.float32]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yield what the last layer takes, block by block."""
+        """Yield the inputs of the last layer, block by block."""
         hidden = list(zip(self.weights[:-1], self.biases[:-1], strict=True))
         widest = max((len(bias) for _, bias in hidden), default=1)
         step = max(1, _BLOCK_ENTRIES // widest)
@@ -168,7 +168,7 @@ def _activations(
     bias: NDArray[np.float32],
     number: int,
 ) -> NDArray[np.float32]:
-    """Return what hidden layer `number`, counted from 1, makes of a finite block."""
+    """Return the output of hidden layer `number`, from 1 on, for a finite block."""
     values = np.empty((len(X), len(bias)), np.float32)
     _kernels.linear_scores(X, weights, bias, values, _kernels.num_threads())
     # Below, infinity times zero would be NaN.

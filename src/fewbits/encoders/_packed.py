@@ -1,4 +1,4 @@
-"""Codes that are there already."""
+"""Pass-through of given binary codes."""
 
 from typing import Any, ClassVar, Self, final
 
@@ -16,10 +16,11 @@ MAX_BITS = 65_536
 
 @final
 class PackedEncoder(Encoder):
-    """Take packed codes as they are: for those that another system made.
+    """Take packed codes of another system as they are.
 
-    What `numpy.packbits` and the precision ``ubinary`` of sentence-transformers give:
-    bytes, the most significant bit first, and zeros where the last byte has room left.
+    Such as those of `numpy.packbits` and of the precision ``ubinary`` of
+    sentence-transformers: bytes, the most significant bit first, and zeros where the
+    last byte has room left.
 
     Parameters
     ----------

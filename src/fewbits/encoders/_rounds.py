@@ -1,4 +1,4 @@
-"""What encoders have in common whose rounds end in a Walsh-Hadamard transform."""
+"""Helpers of encoders whose rounds end in a Walsh-Hadamard transform."""
 
 from abc import abstractmethod
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What encoders share whose arrays do not tell how many features they take."""
+"""Helpers of encoders whose arrays do not imply the number of features."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,7 +1,7 @@
-"""Measures of codes: arrays in, numbers out.
+"""Metrics of codes: arrays in, numbers out.
 
-A measure of retrieval takes queries, a database and a `Relevance`, which says what a
-right answer is: `same_label` for labels, `ground_truth` for exact neighbours,
+A retrieval metric takes queries, a database and a `Relevance`, which defines the
+ground truth: `same_label` for labels, `ground_truth` for exact neighbours,
 `within_distance` for everything closer than a threshold. The result says in words what
 was computed.
 """

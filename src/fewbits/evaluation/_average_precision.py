@@ -44,7 +44,7 @@ def mean_average_precision(
     """Mean over queries of the average precision of a ranking by distance.
 
     With ``S`` the sum of precision@i over the ranks ``i <= R`` that hold a relevant
-    item, the average precision of a query is ``S`` divided by what `denominator` says.
+    item, the average precision of a query is ``S`` divided by a `denominator`.
     Five numbers go by the name "mAP"; they differ by up to .2 on the same ranking:
 
     ============= ======================== ========================================

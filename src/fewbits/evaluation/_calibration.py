@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Calibration of predicted probabilities."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from fewbits.evaluation._checks import check_lengths, check_not_empty
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CalibrationError:
-    """How far confidence is from accuracy.
+    """Differences between confidence and accuracy.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How well categories are found by a linear SVM of their own, on bits of their own."""
+"""Recognition and retrieval of categories by linear SVMs on selected bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Costs = tuple[float, float | None]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CategoryScores:
-    """How well each category was recognised and found.
+    """Recognition and retrieval scores of each category.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def category_scores(
     Warns
     -----
     UserWarning
-        When `selection` keeps so few bits that categories can hardly be told apart.
+        When `selection` keeps too few bits to distinguish the categories.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def _warn_of_few(kept: NDArray[np.int64], selection: float, n_bits: int) -> None
     if kept.mean() < np.log2(len(kept)):
         warn_user(
             f"selection={selection:g} keeps {kept.mean():.1f} of {n_bits} bits for a "
-            f"category, hardly enough to tell {len(kept)} apart; larger weights keep "
+            f"category, too few to distinguish {len(kept)}; larger weights keep "
             "more, 100 is a start"
         )
 
@@ -279,7 +279,7 @@ def _truth(labels: ArrayLike) -> Array:
 def _check_categories(trained: Array, tested: Array) -> None:
     if len(trained) < 2:
         raise ArgumentError(
-            f"telling categories apart needs at least 2, got {len(trained)}"
+            f"classification needs at least 2 categories, got {len(trained)}"
         )
     one_sided = set(trained.tolist()) ^ set(tested.tolist())
     if one_sided:

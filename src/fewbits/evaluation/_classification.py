@@ -1,4 +1,4 @@
-"""How well classes can be told apart by codes: nearest neighbours and linear SVM."""
+"""Classification of codes by nearest neighbours and linear SVMs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from fewbits.evaluation._svm import learn_svm
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Accuracy:
-    """How many test items were given the right class.
+    """Share of test items that were given the right class.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def knn_accuracy(
     *,
     k: int = 1,
 ) -> Accuracy:
-    """Accuracy of a vote among the `k` nearest codes.
+    """k-NN accuracy: the vote of the `k` nearest codes.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def knn_accuracy(
 def knn_predict(
     train_codes: CodeArray, train_labels: ArrayLike, codes: CodeArray, *, k: int = 1
 ) -> Array:
-    """Return the class that most of the `k` nearest codes belong to.
+    """Predict the class by a vote of the `k` nearest codes.
 
     Parameters
     ----------

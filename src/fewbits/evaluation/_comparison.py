@@ -22,7 +22,7 @@ _DISTANCES = 1 << 22
 
 
 class Comparison(NamedTuple):
-    """One way to keep and search items.
+    """One way to store and search items.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Comparison(NamedTuple):
         Share of the k nearest vectors among the first k found; its expectation over
         the order of items at the same distance.
     recall_reranked : float or None
-        The same after the asymmetric distance has ranked a shortlist again.
+        The same after re-ranking a shortlist by the asymmetric distance.
     queries_per_second : float
         Encoding of the query included, all queries at once.
     """
@@ -94,7 +94,7 @@ def compare_encoders(
 
 
 def _float_row(database: NDArray[Any], queries: NDArray[Any], k: int) -> Comparison:
-    """Search as most people do: one matrix product, then a partial sort.
+    """Search by brute force: one matrix product, then a partial sort.
 
     Block by block, because the items may be a memory map; reading is not counted.
     """

@@ -1,4 +1,4 @@
-"""How often decoders find the right class, by the definitions in use."""
+"""Error rates of decoders, by the definitions in use."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ def decoding_accuracy(
     codes: CodeArray | None = None,
     credit: str = "strict",
 ) -> Score:
-    """Accuracy of what a decoder answered.
+    """Accuracy of the answers of a decoder.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How good a decision between known and unknown is, for any mixture of the two."""
+"""Quality of a known/unknown decision for any mixture of the two."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -18,7 +18,7 @@ class Detection:
     Attributes
     ----------
     known_accepted, unknown_accepted : float
-        Share of the known items, and of the unknown ones, that the rule accepts.
+        Share of the known and of the unknown items that the rule accepts.
     unknown_share : float
         Share of the unknown items among all, between 0 and 1.
     """
@@ -61,7 +61,7 @@ def detection(
     Parameters
     ----------
     known_accepted, unknown_accepted : array-like of bool of shape (n,)
-        Which items of either side the rule takes for known, such as from
+        Whether the rule accepts each item of either side as known, such as from
         `fewbits.ood.AcceptanceRegion.accepts`.
     unknown_share : float, default=None
         Share of unknown items where the rule is used, between 0 and 1. None takes that

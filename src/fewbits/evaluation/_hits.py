@@ -1,4 +1,4 @@
-"""How many relevant items the first ranks hold."""
+"""Counts of relevant items among the first ranks."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fewbits.evaluation._ties import FloatArray, TieGroups
 
 
 def hits_at(groups: TieGroups, ranks: IdArray, ties: str) -> FloatArray:
-    """Return how many relevant items are among the first ranks (n_queries, n_ranks).
+    """Return counts of relevant items among the first ranks (n_queries, n_ranks).
 
     Along a ranking this number rises evenly within a group of ties; under
     ``optimistic`` and ``pessimistic`` each group is a rising and a flat part.

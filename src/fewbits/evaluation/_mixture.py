@@ -33,14 +33,14 @@ _MEASURES: dict[str, Callable[[Detection], float]] = {
 def tune_threshold(
     known: ArrayLike, unknown: ArrayLike, *, positive: str = "unknown"
 ) -> float:
-    """Return the score from which on items are accepted, so that F1 is highest.
+    """Return the threshold of the highest F1: items at or above it are accepted.
 
     Parameters
     ----------
     known, unknown : array-like of shape (n,)
         Scores of validation items, high for what looks known; finite.
     positive : {"unknown", "known"}, default="unknown"
-        What is to be found; the other side are the negatives of F1.
+        Positives of F1; the other side are the negatives.
 
     Returns
     -------
@@ -109,12 +109,12 @@ def threshold_under_prior_shift(
     positive: str = "unknown",
     random_state: Any = 0,
 ) -> list[PriorShiftResult]:
-    """Compare a threshold that is tuned on some mixture with a rule that is not tuned.
+    """Compare a threshold tuned on one mixture with an untuned rule on another.
 
     Items of both sides are split in halves at random. From the first, `n_validation`
-    items are drawn in the share of unknown ones that the developers expect, and the
-    threshold of best F1 is taken. Both rules are then measured on the second halves,
-    for the shares of unknown ones that they really meet.
+    items are drawn with the share of unknown items in validation, and the
+    threshold of best F1 is chosen. Both rules are then measured on the second halves,
+    with the share of unknown items in deployment.
 
     Parameters
     ----------
@@ -128,10 +128,10 @@ def threshold_under_prior_shift(
     n_validation : int, default=3000
         As in the paper. Drawn with replacement from a side that has fewer items.
     n_draws : int, default=20
-        Times that all of this is done. The standard errors are over draws of the same
+        Number of repetitions. The standard errors are over draws of the same
         items, so they do not cover what other items would change.
     positive : {"unknown", "known"}, default="unknown"
-        What F1 is about when the threshold is tuned.
+        Positives of the F1 by which the threshold is tuned.
     random_state : int, Generator or None, default=0
 
     Returns

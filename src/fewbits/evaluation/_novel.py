@@ -25,7 +25,7 @@ def novel_class_score(
     C: float | None = None,
     random_state: int = 0,
 ) -> float:
-    """Score a fitted learner by how well its codes tell apart classes it never saw.
+    """Score a fitted learner by classification of classes that it never saw.
 
     A scorer for scikit-learn: with folds that keep classes whole it chooses what a
     paper calls "cross-validated on held-out classes". With ``error_score="raise"`` the

@@ -1,4 +1,4 @@
-"""How well scores tell known things from unknown ones, over all thresholds."""
+"""Out-of-distribution detection metrics over all thresholds."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class OodScores:
-    """Measures that need no threshold, or one that known items alone decide.
+    """OOD metrics without a threshold, or with one set by known items alone.
 
     Attributes
     ----------
@@ -21,17 +21,17 @@ class OodScores:
         Probability that a known item has a higher score than an unknown one, half of it
         where they are equal: .5 is chance.
     aupr_known, aupr_unknown : float
-        Area under precision against recall with known, and with unknown items as what
-        is to be found: the sum of precision times the rise of recall over all
+        Area under precision against recall with known, and with unknown items as the
+        positives: the sum of precision times the rise of recall over all
         thresholds, nothing interpolated. Depends on how many there are of either.
     fpr : float
-        Share of unknown items that are accepted where known ones just reach `tpr`.
+        False-accept rate at the threshold where known items just reach `tpr`.
     tpr : float
-        Share of known items that was asked for.
+        Requested share of known items to accept.
     threshold : float
-        The largest score at which so many are accepted: they have it or more.
+        Largest threshold that accepts this share: scores at or above it are accepted.
     reached : float
-        Share of known items that have; more than `tpr` where scores are equal.
+        Share of known items that it accepts; more than `tpr` where scores tie.
     """
 
     auroc: float

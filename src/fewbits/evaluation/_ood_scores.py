@@ -1,6 +1,6 @@
-"""Scores that say how known an item looks: what code-space rejection is up against.
+"""Out-of-distribution scores, as baselines for rejection by codes.
 
-All of them are high for known things and low for unknown ones.
+All of them are high for known items and low for unknown items.
 """
 
 import numpy as np

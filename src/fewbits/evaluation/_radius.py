@@ -16,7 +16,7 @@ from fewbits.evaluation._ties import TieGroups, tie_groups
 
 
 class RadiusScores(NamedTuple):
-    """What lies within a Hamming radius of the queries.
+    """Precision and recall within a Hamming radius of the queries.
 
     Attributes
     ----------

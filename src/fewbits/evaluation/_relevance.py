@@ -1,4 +1,4 @@
-"""Which database items answer which query."""
+"""Ground truth: the database items that are relevant to each query."""
 
 from abc import ABC, abstractmethod
 from typing import final

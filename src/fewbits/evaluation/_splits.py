@@ -111,10 +111,10 @@ def novel_class_split(
     database: int | None = None,
     random_state: int | None = None,
 ) -> Split:
-    """Split so that the classes of training and of queries and database are disjoint.
+    """Split so that training shares no class with queries and database.
 
-    Supervised codes of classes that were seen are beaten by a classifier's answer
-    written in binary; classes that were not seen tell whether codes generalise.
+    On classes seen in training, supervised codes are beaten by a classifier's answer
+    written in binary; unseen classes measure whether codes generalise.
 
     Parameters
     ----------

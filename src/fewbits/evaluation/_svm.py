@@ -1,4 +1,4 @@
-"""Linear support vector machines that tell classes apart, one against the rest."""
+"""Linear support vector machines for classes, one against the rest."""
 
 from dataclasses import dataclass
 

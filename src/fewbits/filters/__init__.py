@@ -1,4 +1,4 @@
-"""Conditions about the user's own columns, and about bits -> which rows meet them."""
+"""Filters: conditions on the user's columns and on bits of the codes."""
 
 from fewbits.filters._matching import matching_rows
 

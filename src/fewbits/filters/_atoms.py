@@ -1,4 +1,4 @@
-"""What the operators of a condition stand between: names, literals, lists, groups."""
+"""Operands of a condition: names, literals, lists, groups."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -36,14 +36,14 @@ class Literal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """What stands in the parentheses of IN."""
+    """The members in the parentheses of IN."""
 
     literals: tuple[Literal, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What stands behind LIKE: texts, and '%' and '_' where they are wildcards."""
+    """A pattern of LIKE: texts, and '%' and '_' where they are wildcards."""
 
     pieces: tuple[tuple[Choice["text", "%", "_"], str], ...]
 
@@ -57,7 +57,7 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What stands in parentheses: a tree of sqlglot, and what its names stand for."""
+    """A group in parentheses: its sqlglot tree and the values of its names."""
 
     tree: Any
     atoms: "list[Atom]"

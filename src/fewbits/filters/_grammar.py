@@ -10,7 +10,7 @@ WORDS = (
     *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "ILIKE", "ESCAPE"),
     *("NULL", "TRUE", "FALSE"),
 )
-# What sqlglot reads by itself. Everything else is told apart before it sees it.
+# What sqlglot reads by itself. Everything else is recognised before.
 OPERATORS = {
     *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
     *(TokenType.GT, TokenType.GTE, TokenType.PLUS, TokenType.DASH),

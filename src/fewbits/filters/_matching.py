@@ -1,4 +1,4 @@
-"""Which rows meet a condition."""
+"""Evaluation of a condition: the rows that meet it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 def matching_rows(
     condition: Any, table: "pa.Table", codes: CodeArray, n_bits: int
 ) -> NDArray[np.bool_]:
-    """Return for which rows a condition is true.
+    """Return the rows for which a condition is true.
 
-    The answer is what the searches of an index take as `allowed`.
+    The result is the `allowed` of an index's searches.
 
     A condition in SQL knows ``= <> < <= > >=``, ``AND OR NOT``, ``IN (...)``,
     ``BETWEEN``, ``IS NULL``, ``LIKE`` and ``ILIKE`` (with ``ESCAPE``), ``+ - * / %``,
     parentheses, strings, numbers, ``TRUE FALSE NULL``, ``DATE '2020-01-31'``,
     ``TIMESTAMP '2020-01-31 12:00:00'``, columns, fields of structs (``place.city``) and
-    ``bit(12)``. It is parsed, never run as Python. What else it holds is refused.
+    ``bit(12)``. It is parsed, never run as Python. Everything else is refused.
 
     - NULL is as in SQL: a comparison with it is neither true nor false, and only rows
       for which the whole condition is true are found.
@@ -47,7 +47,7 @@ def matching_rows(
     table : pyarrow.Table
         One row for each code.
     codes : ndarray of shape (n, n_bytes), dtype uint8
-        What ``bit(12)`` asks for. Bit 0 is the most significant bit of the first byte.
+        Codes for ``bit(12)``. Bit 0 is the most significant bit of the first byte.
     n_bits : int
         Length of the codes.
 

@@ -1,4 +1,4 @@
-"""IN: which rows hold one of a list of literals."""
+"""The operator IN: rows that hold one of a list of literals."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def _among(column: Value, known: list[Value]) -> Any:
 def _among_floats(column: Value, fitted: list[Value]) -> Any:
     pairs = [rounded(column, each) for each in fitted]
     data = pairs[0][0] if pairs else column.data
-    # Arrow tells -0.0 from 0.0 in a list, but not when it compares them.
+    # Arrow distinguishes -0.0 from 0.0 in a list, but not when it compares them.
     values = {value.as_py() for _, value in pairs}
     return _lookup(data, [*values, -0.0] if 0.0 in values else list(values))
 

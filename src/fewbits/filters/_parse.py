@@ -1,6 +1,6 @@
-"""The text of a condition -> a tree of operators between atoms.
+"""Parsing of a condition into a tree of operators between atoms.
 
-Names, literals, lists and parentheses are told apart here, and each becomes an atom of
+Names, literals, lists and parentheses are recognised here, and each becomes an atom of
 its own. sqlglot parses only the operators between atoms, one pair of parentheses at a
 time. So nesting costs no recursion, a long list costs no tree, no function or
 subquery can come up, and a column may have the name of a keyword.
@@ -62,7 +62,7 @@ def _tokens(text: str, dialect: Conditions) -> list[Token]:
 
 
 class _Reader:
-    """Walks over the tokens and tells atoms from operators."""
+    """Splits the tokens into atoms and operators."""
 
     def __init__(self, text: str, tokens: list[Token]) -> None:
         self._text = text

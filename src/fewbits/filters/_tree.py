@@ -1,4 +1,4 @@
-"""What stands in one pair of parentheses -> a tree of sqlglot."""
+"""Parsing of one pair of parentheses into a sqlglot tree."""
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError

@@ -1,4 +1,4 @@
-"""What operators work on: a column of one kind, or a literal."""
+"""Values that operators work on: a column of one kind, or a literal."""
 
 from typing import Any, NamedTuple
 from typing import Literal as Choice
@@ -70,7 +70,7 @@ class Value(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What a message calls it."""
+        """Description of the value in messages."""
         if not self.is_literal or self.kind == "null":
             return self.text
         if self.kind == "number":

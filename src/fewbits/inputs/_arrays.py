@@ -95,5 +95,5 @@ def _only(names: list[str], path: Path) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Leave out NumPy's advice to load pickled data, which nobody should follow."""
+    """Leave out NumPy's advice to load pickled data, which is unsafe."""
     return "" if "pickle" in str(error) else f": {one_line(error)}"

@@ -42,7 +42,7 @@ class SelectedRows(Table):
 
 
 def without_blank(table: Table, place: int, source: str, *, has_ids: bool) -> Table:
-    """Return the rows that have a text in the column at `place`, and tell of others."""
+    """Return the rows that have a text in the column at `place`, and warn of others."""
     import pyarrow as pa
 
     rows = blank_rows(Texts(table.column(place)))

@@ -1,7 +1,7 @@
-"""What texts in a table stand for: words, or numbers and vectors that are written out.
+"""Texts of table cells that stand for numbers or vectors.
 
-Digits that are taken for words would be embedded without a word, so they are told apart
-here, for files and for data frames alike.
+Numbers taken for words would be embedded silently, so they are recognised here, for
+files and for data frames alike.
 """
 
 import re
@@ -30,7 +30,7 @@ _LIKE_VECTOR = (
     r"^\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*)?[\[({]+\s*"
     r"(?:(?:np\.)?float\d*\s*\(\s*)?(?:[+-]?\.?\d|nan\b|null\b|None\b|\])"
 )
-_SHOWN = 40  # letters of a text that is told
+_SHOWN = 40  # characters of a text in a message
 _VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
@@ -43,12 +43,12 @@ def matches(column: Any, pattern: str) -> Any:
 
 
 def is_vector(text: str) -> bool:
-    """Tell whether a text is a vector in brackets."""
+    """Return whether a text is a vector in brackets."""
     return _VECTOR_HERE.match(text) is not None
 
 
 def are_vectors(column: Any) -> bool:
-    """Tell whether every text of a column is a vector in brackets."""
+    """Return whether every text of a column is a vector in brackets."""
     return _all(matches(_head(column), _VECTOR)) and _all(matches(column, _VECTOR))
 
 
@@ -64,7 +64,7 @@ def broken_vector(column: Any) -> str | None:
 
 
 def are_digits(column: Any) -> bool:
-    """Tell whether no text of a column has a word, but all have digits.
+    """Return whether every text of a column has digits, and none has a word.
 
     So do numbers with separators, currencies or percentages, dates, and vectors
     without brackets.
@@ -75,16 +75,16 @@ def are_digits(column: Any) -> bool:
 
 
 def are_numbers(column: Any) -> bool:
-    """Tell whether every text of a column is a plain number."""
+    """Return whether every text of a column is a plain number."""
     return _all(matches(_head(column), PLAIN_NUMBER)) and _all(
         matches(column, PLAIN_NUMBER)
     )
 
 
 def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
-    """Return what texts hold that are numbers in writing; None of words.
+    """Describe texts that are written numbers; return None for words.
 
-    They would be embedded as words. Plain numbers are texts where somebody said so
+    They would be embedded as words. Plain numbers are texts only if the caller says so
     (`are_meant`); vectors, dates and numbers with units are none.
     """
     broken = broken_vector(column)
@@ -98,8 +98,8 @@ def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
 
 def check_words(column: Any, what: str, advice: str) -> None:
     """Refuse texts that `told_of_numbers` knows, where texts were asked for."""
-    if told := told_of_numbers(column, are_meant=True):
-        raise ArgumentError(f"{what} holds {told}; {advice}")
+    if found_numbers := told_of_numbers(column, are_meant=True):
+        raise ArgumentError(f"{what} holds {found_numbers}; {advice}")
 
 
 def check_no_vectors(column: Any, what: str) -> None:
@@ -116,7 +116,7 @@ def _told_of_broken(text: str) -> str:
 
 
 def stray(column: Any) -> tuple[int, str, int] | None:
-    """Return what is no number, if most texts of a column are one: row, text, how many.
+    """Return the exceptions if most texts are numbers: first row, its text, count.
 
     Blank texts do not count.
     """

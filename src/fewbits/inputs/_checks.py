@@ -1,4 +1,4 @@
-"""What vectors and texts must be, said with the file's name."""
+"""Validation of vectors and texts; messages name the file."""
 
 import reprlib
 from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ def blank_rows(texts: Iterable[str | None]) -> list[int]:
 def check_texts(
     texts: Sequence[str], source: str, hint: str = "leave it out or fill it in"
 ) -> None:
-    """Refuse a text that says nothing: its features would be zeros.
+    """Refuse blank texts: their features would be zeros.
 
     Raises
     ------
@@ -78,6 +78,6 @@ def check_texts(
     """
     if rows := blank_rows(texts):
         first: str | None = texts[rows[0]]
-        told = "has no text" if first is None else "holds a blank text"
+        problem = "has no text" if first is None else "holds a blank text"
         more = f" and {len(rows) - 1:,} more" * (len(rows) > 1)
-        raise ArgumentError(f"{source} {told} in row {rows[0]}{more}; {hint}")
+        raise ArgumentError(f"{source} {problem} in row {rows[0]}{more}; {hint}")

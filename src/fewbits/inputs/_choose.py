@@ -1,4 +1,4 @@
-"""Which columns of a table are the items: those named, or the only ones that fit.
+"""Choice of a table's columns: those named, or the only ones that fit.
 
 Ambiguous tables are refused, and columns that are ignored are reported.
 """
@@ -31,7 +31,7 @@ _NAME_ONE = "name one (on the command line by --column)"
 
 @dataclass(frozen=True)
 class Choice:
-    """What is taken: the places of columns, and how they are read."""
+    """The chosen columns, and how they are read."""
 
     how: Literal["texts", "vectors", "written", "numbers"]
     places: list[int]
@@ -53,7 +53,7 @@ def place_of(table: Table, name: str, source: str) -> int:
 
 
 def named(table: Table, names: Sequence[str], source: str) -> Choice:
-    """Return the columns that somebody named: one of items, or several of numbers."""
+    """Return the columns that were named: one of items, or several of numbers."""
     places = [place_of(table, name, source) for name in names]
     if len(places) > 1:
         _check_numbers(table, places, source)
@@ -119,7 +119,7 @@ def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
 
 
 def tell_left_out(table: Table, choice: Choice, kept: set[int], source: str) -> None:
-    """Warn of columns that were there and are not read."""
+    """Warn of columns that are left out."""
     names = [
         f"{table.names[i]!r} ({_spoken(table.fields[i].type)})"
         for i in choice.left_out
@@ -133,14 +133,14 @@ def tell_left_out(table: Table, choice: Choice, kept: set[int], source: str) -> 
 
 
 def _spoken(kind: Any) -> str:
-    """Return what a column holds in a word, which tells why it is left out."""
+    """Return the kind of a column in a word, as the reason for leaving it out."""
     if is_text(kind):
         return "text"
     return "number" if is_number(kind) else str(kind)
 
 
 def _grouped(table: Table, places: Sequence[int]) -> dict[str, list[int]]:
-    """Sort columns by what they may be used for."""
+    """Sort columns by their possible use."""
     groups: dict[str, list[int]] = {name: [] for name in _GROUPS}
     for i in places:
         groups[_group(table, i)].append(i)
@@ -226,9 +226,9 @@ def _check_numbers(table: Table, places: Sequence[int], source: str) -> None:
     for i in places:
         kind = table.fields[i].type
         if not (is_number(kind) or is_flag(kind)):
-            told = "string" if is_text(kind) else kind
+            shown_kind = "string" if is_text(kind) else kind
             raise ArgumentError(
-                f"column {table.names[i]!r} of {source} holds {told}, not numbers"
+                f"column {table.names[i]!r} of {source} holds {shown_kind}, not numbers"
             )
 
 

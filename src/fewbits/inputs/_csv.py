@@ -23,7 +23,7 @@ from fewbits.inputs._streams import HEAD, peekable
 from fewbits.inputs._wanted import NOTHING, Wanted
 
 _BATCH = 4096  # rows
-_SHOWN = 30  # letters that are told
+_SHOWN = 30  # characters in a message
 
 
 def read_csv(

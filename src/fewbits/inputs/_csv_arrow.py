@@ -16,7 +16,7 @@ from fewbits.inputs._streams import is_compressed
 from fewbits.inputs._wanted import Wanted
 
 _BLOCK = 1 << 24  # bytes
-_HEAD = 1 << 18  # bytes that tell columns of numbers
+_HEAD = 1 << 18  # bytes examined to recognise columns of numbers
 #: What only Python's `csv` reads, or reads as it is meant.
 _FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
 #: Floats below it are written by fewer digits than may be lost.
@@ -86,7 +86,7 @@ def _numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
 
 
 def _may_have_lost(column: Any) -> bool:
-    """Tell infinity, which may be a number too large, and 16 digits or more."""
+    """Return whether digits may be lost: infinity, or 16 digits or more."""
     import pyarrow.compute as pc
 
     ends = pc.min_max(column)  # which leaves out NaN
@@ -94,7 +94,7 @@ def _may_have_lost(column: Any) -> bool:
 
 
 def _has_leading_zeros(path: Path) -> bool:
-    """Tell whether a zero before a digit, or ``0x``, may begin a number."""
+    """Return whether a number may begin with ``0x`` or a needless zero."""
     content = np.memmap(path, np.uint8, mode="r")
     start = _first_line(content)
     for at in range(start, len(content), _BLOCK):

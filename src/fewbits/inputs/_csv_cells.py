@@ -5,7 +5,7 @@ from typing import Any
 from fewbits._arrow import is_text
 from fewbits.inputs._cells import PLAIN_NUMBER, matches
 
-_FIRST = 50  # rows that tell words
+_FIRST = 50  # rows examined to recognise words
 #: ISO 8601 as Arrow reads it, to microseconds.
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
@@ -86,7 +86,7 @@ def _as_moments(column: Any) -> Any:
 def without_empty(column: Any) -> Any:
     """Return a column of texts whose empty cells are missing, quoted or not.
 
-    As pandas and DuckDB read them: a file of CSV cannot tell the two apart.
+    As pandas and DuckDB read them: CSV cannot distinguish the two.
     """
     import pyarrow.compute as pc
 
@@ -111,7 +111,7 @@ def _missing() -> Any:
 
 
 def _is_gap(column: Any) -> Any:
-    """Tell for each cell of a column whether it stands for a missing number."""
+    """Return for each cell of a column whether it stands for a missing number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -120,7 +120,7 @@ def _is_gap(column: Any) -> Any:
 
 
 def _begins_with_words(column: Any, dates: bool) -> bool:
-    """Tell a column of texts by the first of them, which spares reading all."""
+    """Return whether the first text is a word, to spare reading all."""
     import pyarrow.compute as pc
 
     head = column[:_FIRST]
@@ -130,7 +130,7 @@ def _begins_with_words(column: Any, dates: bool) -> bool:
 
 
 def _changed(texts: Any, kind: Any) -> bool:
-    """Tell whether numbers would lose what is written: leading zeros, or digits."""
+    """Return whether numbers would lose leading zeros or digits."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""What the first rows of CSV tell: what separates columns, and their names."""
+"""The delimiter and the column names of CSV, from its first rows."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._streams import HEAD
 
-_LOOKED_AT = 50  # rows that tell what separates columns
+_LOOKED_AT = 50  # rows examined to find the delimiter
 _DELIMITERS = (",", ";", "\t", "|", " ")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 #: What files begin with that are often saved as .csv or .txt by mistake.
@@ -21,7 +21,7 @@ _OTHERS = {
     b"%pdf-": "a PDF file",
     b"pk\x03\x04": "a zip archive",
 }
-_SHOWN = 30  # letters that are told
+_SHOWN = 30  # characters in a message
 _LONG_NAME = 60  # letters of a name that may be a text instead
 
 
@@ -60,7 +60,7 @@ def check_head(head: bytes, source: str) -> None:
 
 
 def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
-    """Return what separates columns: what cuts the first rows into equally many.
+    """Return the delimiter that cuts the first rows into equally many columns.
 
     A blank does only where it separates nothing but numbers; commas where nothing does.
 
@@ -70,7 +70,7 @@ def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
     source : str
         For messages.
     named : iterable of str, default=()
-        Columns that there must be, which tell of two separators which is meant.
+        Columns that must exist, which decides between two delimiters.
 
     Raises
     ------
@@ -81,22 +81,22 @@ def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:
     known = {each: rows for each, rows in able.items() if {*named} <= {*rows[0]}}
     able = known or able
     if len(able) > 1:
-        told = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in able.items())
+        choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in able.items())
         raise ArgumentError(
-            f"{source} may be cut into columns by {told}: name a column that only one "
-            "of these gives (on the command line by --column), or put values that hold "
-            "the other into quotes"
+            f"{source} may be cut into columns by {choices}: name a column that only "
+            "one of these gives (on the command line by --column), or put values that "
+            "hold the other into quotes"
         )
     return next(iter(able), ",")
 
 
 def has_names(head: bytes, names: Iterable[str]) -> bool:
-    """Tell whether the first line of CSV names one of these columns."""
+    """Return whether the first line of CSV names one of these columns."""
     return any(not {*names}.isdisjoint(rows[0]) for rows in _fitting(head).values())
 
 
 def _fitting(head: bytes) -> dict[str, list[list[str]]]:
-    """Return what may separate columns, and the first rows that each gives."""
+    """Return possible delimiters, and the first rows that each gives."""
     text = head.decode("utf-8-sig", "replace")
     cut = len(head) >= HEAD - 4  # the last row of a longer file is not whole
     able = {each: rows for each in _DELIMITERS if (rows := _rows(text, each, cut))}
@@ -136,12 +136,12 @@ def _first_row(text: str, delimiter: str) -> list[str]:
 
 
 def _cuts_quotes(rows: list[list[str]]) -> bool:
-    """Tell whether cells hold one quote of a pair: what is quoted was cut."""
+    """Return whether cells hold one quote of a pair: quoted text was cut."""
     return any(cell.count('"') % 2 for cell in chain.from_iterable(rows))
 
 
 def check_names(names: list[str], source: str) -> None:
-    """Refuse a first row of numbers, and tell of a value, in the place of names."""
+    """Refuse a first row of numbers, and warn of a value, in the place of names."""
     if not names:
         return
     if names[0].lower().startswith("sep="):

@@ -1,4 +1,4 @@
-"""The images of a folder, and the classes that its subfolders are."""
+"""The images of a folder, and their classes from its subfolders."""
 
 from collections import Counter
 from pathlib import Path
@@ -60,8 +60,8 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
     _check_names(path, found)
     if not found.images:
         raise ArgumentError(_no_images(path, found))
-    if told := [*_without_images(found), *_left_out(found)]:
-        warn_user(f"{path}: {'; '.join(told)}")
+    if clauses := [*_without_images(found), *_left_out(found)]:
+        warn_user(f"{path}: {'; '.join(clauses)}")
     return [path / file for file in found.images], _labels(path, found.images)
 
 
@@ -86,15 +86,15 @@ def _labels(path: Path, files: list[str]) -> NDArray[np.str_] | None:
 
 
 def _left_out(found: Found) -> list[str]:
-    """Say what is not among the images, a clause for each kind."""
-    told = []
+    """Describe the files that are left out, a clause for each kind."""
+    clauses = []
     if found.unread:
-        told.append(f"formats that are not read: {_formats(found.unread)}")
+        clauses.append(f"formats that are not read: {_formats(found.unread)}")
     if found.broken:
-        told.append(f"links that lead nowhere: {_named(found.broken)}")
+        clauses.append(f"links that lead nowhere: {_named(found.broken)}")
     if found.circular:
-        told.append(f"links to a folder they lie in: {_named(found.circular)}")
-    return told
+        clauses.append(f"links to a folder they lie in: {_named(found.circular)}")
+    return clauses
 
 
 def _without_images(found: Found) -> list[str]:
@@ -108,8 +108,8 @@ def _without_images(found: Found) -> list[str]:
 
 
 def _no_images(path: Path, found: Found) -> str:
-    told = _left_out(found)
-    there = f" but {'; '.join(told)}" if told else ""
+    clauses = _left_out(found)
+    there = f" but {'; '.join(clauses)}" if clauses else ""
     return f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}"
 
 

@@ -1,4 +1,4 @@
-"""What lies below a folder of images."""
+"""The files below a folder of images."""
 
 import os
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ from pathlib import Path
 IMAGES = {".apng", ".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm"}
 IMAGES |= {".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
 
-#: Suffixes of images that are left out: told, since they were meant.
+#: Suffixes of images that are left out with a warning.
 UNREAD = {".avif", ".heic", ".heif", ".jp2", ".j2k", ".jxl", ".jxr", ".pfm", ".tga"}
 UNREAD |= {".ico", ".svg", ".eps", ".psd", ".xcf", ".exr", ".hdr", ".dcm", ".qoi"}
 UNREAD |= {".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".raf", ".rw2"}
 
-#: What systems leave behind, beside whatever is hidden (``._1.png``, ``.DS_Store``).
+#: Folders that systems leave behind, besides hidden files (``._1.png``, ``.DS_Store``).
 _JUNK = {"__MACOSX", "@eaDir", "$RECYCLE.BIN", "System Volume Information"}
 
 
@@ -88,6 +88,6 @@ def suffix_of(name: str) -> str:
 
 
 def _identity(folder: str) -> tuple[int, int]:
-    """Return what tells a folder from others; (x, 0) where the system has nothing."""
+    """Return the identity of a folder; (x, 0) where the system has none."""
     status = os.stat(folder)
     return status.st_dev, status.st_ino

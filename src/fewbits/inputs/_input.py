@@ -1,4 +1,4 @@
-"""What every reader returns."""
+"""The result of every reader."""
 
 import os
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Input:
     beside : mapping of str to pyarrow.ChunkedArray, default={}
         Other columns of the table.
     item_column, label_column, id_column : str, default=None
-        What texts, labels and ids are called in the table.
+        Names of the columns of texts, labels and ids.
     """
 
     kind: Kind
@@ -52,13 +52,13 @@ class Input:
         return f"Input({len(self):,} {self.kind} of {self.source})"
 
     def labels_hint(self) -> str:
-        """Say how labels are given, for messages."""
+        """Describe how labels are given, for messages."""
         if self.kind == "images":
             return "put the images of each class into a subfolder of its own"
         return "name their column, or their file (on the command line by --labels)"
 
     def columns(self) -> dict[str, Any]:
-        """Return what is worth keeping beside the codes: texts or paths, labels.
+        """Return the columns to store beside the codes: texts or paths, labels.
 
         Those of a table keep their names and types; others are called ``text``,
         ``path`` and ``label``. Paths are absolute, so that they still lead to the

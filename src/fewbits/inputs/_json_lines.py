@@ -10,7 +10,7 @@ from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._lines import warn_of_blank_lines
 
 _BATCH = 4096  # lines
-_SHOWN = 40  # letters of a line that is told
+_SHOWN = 40  # characters of a line in a message
 
 _Row = dict[str, Any]
 
@@ -110,7 +110,7 @@ def _array(values: list[Any]) -> Any:
 
 
 def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
-    """Tell whether truth values would become real numbers."""
+    """Return whether booleans would become real numbers."""
     import pyarrow.types as types
 
     if types.is_floating(kind):

@@ -55,7 +55,7 @@ def read_lines(file: IO[bytes], source: str) -> Input:
 
 
 def warn_of_blank_lines(skipped: int, source: str) -> None:
-    """Tell of blank lines between others; at the end they shift no ids."""
+    """Warn of blank lines between others; at the end they shift no ids."""
     if skipped:
         plural = "s" if skipped > 1 else ""
         warn_user(

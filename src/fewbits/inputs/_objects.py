@@ -1,4 +1,4 @@
-"""What is given in Python: data frames, their columns, arrays and lists."""
+"""Input from Python: data frames, their columns, arrays and lists."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ from fewbits.inputs._tables import check_full, read_table
 from fewbits.inputs._texts import Texts
 from fewbits.inputs._wanted import Wanted
 
-_SHOWN = 40  # letters of a text that is told
-_HEAD = 100  # texts that tell words
+_SHOWN = 40  # characters of a text in a message
+_HEAD = 100  # texts examined to recognise words
 
 
 class _Given(Loaded):
@@ -149,12 +149,12 @@ def _of_column(column: Any, kind: str) -> Sequence[Any]:
 
 def _check_words(texts: Sequence[str], are_meant: bool) -> None:
     """Refuse texts that are numbers in writing, by the rule for columns."""
-    # Of words, the first of them tell.
+    # Words are recognised by the first texts.
     if _numbers_in(texts[:_HEAD], are_meant) and (
-        told := _numbers_in(texts, are_meant)
+        shown := _numbers_in(texts, are_meant)
     ):
         raise ArgumentError(
-            f"expected texts, got {told}; give them as numbers, or, if texts are "
+            f"expected texts, got {shown}; give them as numbers, or, if texts are "
             "meant, as a data frame with the name of their column"
         )
 
@@ -218,8 +218,8 @@ def _check_text(text: Any, row: int) -> None:
     if not isinstance(text, str):
         missing = text is None or type(text).__name__ == "NAType"
         nan = isinstance(text, float) and text != text
-        told = "no value" if missing or nan else type(text).__name__
-        raise FeatureError(f"expected texts, got {told} in row {row}")
+        shown = "no value" if missing or nan else type(text).__name__
+        raise FeatureError(f"expected texts, got {shown} in row {row}")
     try:
         text.encode()
     except UnicodeEncodeError as error:

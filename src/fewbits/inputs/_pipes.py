@@ -1,4 +1,4 @@
-"""What is piped in: its first bytes tell what it is, as there is no name."""
+"""Standard input, whose format is recognised by its first bytes."""
 
 import io
 import json
@@ -65,7 +65,7 @@ def _check_lines(head: bytes, source: str) -> None:
 
 
 def _is_json(head: bytes) -> bool:
-    """Tell whether the first line that is not blank is a JSON object."""
+    """Return whether the first line that is not blank is a JSON object."""
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     if not first.startswith(b"{"):
         return False

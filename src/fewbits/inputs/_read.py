@@ -1,4 +1,4 @@
-"""One function that reads whatever people keep their data in."""
+"""One function that reads items from files of all formats, and from Python."""
 
 import glob
 import os
@@ -43,7 +43,7 @@ def read(
     names: Sequence[str] = (),
     skip_blank: bool = False,
 ) -> Input:
-    """Read items from files, standard input, or what is given in Python.
+    """Read items from files, standard input, or Python objects.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def read(
         - an image, or a folder of images, whose labels are the folders they lie in;
         - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
           the same columns, in the order of their names;
-        - ``-``: standard input; its first bytes tell what it is.
+        - ``-``: standard input; the format is recognised by its first bytes.
 
         ``.csv``, ``.jsonl`` and ``.txt`` may be compressed (``.gz``, ``.zst``).
     column : str or sequence of str, default=None
@@ -70,15 +70,15 @@ def read(
         Column or array of labels; those of a .npy or .txt file may be in another file
         of these kinds.
     id_column : str, default=None
-        Column of whole numbers or texts that tell items apart.
+        Column of unique ids, integers or texts.
     keep : bool or sequence of str, default=False
-        Which other columns stay with the items: these, all, or none.
+        Other columns to store with the items: these, all, or none.
     names : sequence of str, default=()
         Of a table whose numbers lie side by side, the columns to take, in this order.
         A table that has none of them is read as without.
     skip_blank : bool, default=False
-        Leave out rows whose text is blank or missing, and warn of it; they are refused
-        when not given.
+        Leave out rows whose text is blank or missing, with a warning, instead of
+        refusing them.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _read(source: Any, wanted: Wanted) -> Input:
 
 
 def _check_readable(path: Path) -> None:
-    """Let the system say why not: a reader would take it for damage."""
+    """Raise the system's error: a reader would report damage."""
     if not path.exists():
         raise FileNotFoundError(f"there is no {path}")
     if path.is_dir():
@@ -204,12 +204,12 @@ def _read_folder(path: Path, wanted: Wanted) -> Input:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Tell what systems leave beside data: ``_SUCCESS``, ``.part-0.parquet.crc``."""
+    """Return whether a file is a by-product: ``_SUCCESS``, ``.x.parquet.crc``."""
     return path.name.startswith((".", "_"))
 
 
 def _check_no_tables(path: Path) -> None:
-    """Say what to do with tables that are no shards; images beside them are told."""
+    """Refuse tables that are no shards; warn of images beside them."""
     kinds = set()
     for each in path.rglob("*"):
         if is_image(each):

@@ -163,16 +163,18 @@ def check_same(schemas: Sequence[Sequence[Any]], paths: Sequence[Path]) -> None:
         found = [(field.name, field.type) for field in schema]
         if found != first:
             other = next((each for each in found if each not in first), None)
-            told = f"{other[0]!r} ({other[1]})" if other else "fewer or reordered ones"
+            difference = (
+                f"{other[0]!r} ({other[1]})" if other else "fewer or reordered ones"
+            )
             raise ArgumentError(
-                f"{path} has other columns than {paths[0]}: {told}; shards of a "
+                f"{path} has other columns than {paths[0]}: {difference}; shards of a "
                 "collection need the same names and types in the same order"
             )
 
 
 @contextmanager
 def damage_told(source: Path | str, what: str) -> Iterator[None]:
-    """Turn what Arrow says of a damaged file into one line."""
+    """Turn Arrow's error about a damaged file into one line."""
     import pyarrow as pa
 
     try:

@@ -11,13 +11,13 @@ from typing import IO, Any, cast
 
 from fewbits.errors import ArtefactError, MissingExtraError
 
-HEAD = 1 << 16  #: Bytes that tell what a file is.
-#: Endings of compressed files, which stand behind the ending that tells the kind.
+HEAD = 1 << 16  #: Bytes by which a format is recognised.
+#: Endings of compressed files, which follow the ending of the format.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
 def kind_of(path: Path) -> str:
-    """Return the ending that tells what a file holds, without that of a compression.
+    """Return the ending of a file's format, without that of a compression.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def kind_of(path: Path) -> str:
 
 
 def is_compressed(path: Path) -> bool:
-    """Tell a compressed file by its ending."""
+    """Return whether a file is compressed, by its ending."""
     return path.suffix.lower() in COMPRESSED
 
 

@@ -1,4 +1,4 @@
-"""A table -> items: the chosen columns, labels, ids, and what is kept beside them."""
+"""Tables as items: the chosen columns, labels, ids and stored columns."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ from fewbits.inputs._shards import Table
 from fewbits.inputs._texts import Texts
 from fewbits.inputs._wanted import Wanted
 
-_LOOKED_AT = 1000  # rows that tell a column of numbers
+_LOOKED_AT = 1000  # rows examined to recognise a column of numbers
 _COUNTED = 10  # rows from which a count is no chance
-_SHOWN = 40  # letters of an id that is told
+_SHOWN = 40  # characters of an id in a message
 _SKIP_HINT = (
     "fill it in, or leave such rows out by skip_blank=True (on the command line "
     "--skip-blank)"
@@ -96,7 +96,7 @@ def _check_apart(table: Table, beside: list[int], source: str) -> None:
 
 
 def _warn_of_strays(table: Table, beside: list[int], source: str) -> None:
-    """Tell of columns that are kept as texts, because a few values are no numbers."""
+    """Warn of columns kept as texts because a few values are no numbers."""
     for i in beside:
         if not is_text(table.fields[i].type):
             continue
@@ -187,7 +187,7 @@ def _beside(
 
 
 def _row_numbers(table: Table, choice: Choice) -> list[int]:
-    """Return what has been told already: numbers of rows beside other numbers."""
+    """Return columns already warned of: row numbers beside other numbers."""
     if choice.how != "numbers":
         return []
     return [i for i in choice.left_out if ROW_NUMBERS.fullmatch(table.names[i])]
@@ -220,7 +220,7 @@ def _check_unique(column: Any, what: str) -> None:
     if (found := repeated(column)) is not None:
         value, count = found
         raise ArgumentError(
-            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id tells one "
+            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id names one "
             "item from all others"
         )
 
@@ -239,7 +239,7 @@ def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None
 
 
 def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:
-    """Tell what a reader of a table of numbers could not know."""
+    """Warn of doubtful columns in a table of numbers."""
     if wanted.names:
         warn_user(
             f"{source} has none of the {len(wanted.names)} columns that are known by "
@@ -266,7 +266,7 @@ def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) 
 
 
 def _counts(table: Table, place: int) -> bool:
-    """Tell whether a column numbers the rows under another name."""
+    """Return whether a column numbers the rows under another name."""
     n = len(table)
     if n < _COUNTED or not is_integer(table.fields[place].type):
         return False

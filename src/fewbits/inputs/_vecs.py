@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fewbits.errors import ArtefactError
 
 KINDS = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}
-_LARGEST = 1 << 20  # numbers in a row that nobody exceeds
-_LOOKED_AT = 1000  # rows that tell integers from floats
+_LARGEST = 1 << 20  # largest plausible number of components
+_LOOKED_AT = 1000  # rows examined to distinguish integers from floats
 _SMALL = 1 << 27  # integers below it are floats below 1e-33
 _USUAL = 1e-6, 1e6  # sizes of floats
 
@@ -60,10 +60,10 @@ def _check_kind(vectors: NDArray[np.uint8], path: Path) -> None:
         return
     if path.suffix.lower() == ".fvecs":
         is_wrong = (np.abs(there.astype(np.int64)) < _SMALL).all()
-        told, right = f"integers such as {there[0]}", ".ivecs"
+        held, right = f"integers such as {there[0]}", ".ivecs"
     else:
         size = np.abs(floats)
         is_wrong = ((size > _USUAL[0]) & (size < _USUAL[1])).all()
-        told, right = f"floats such as {floats[0]:g}", ".fvecs"
+        held, right = f"floats such as {floats[0]:g}", ".fvecs"
     if is_wrong:
-        raise ArtefactError(f"{path} holds {told}; name it {right}")
+        raise ArtefactError(f"{path} holds {held}; name it {right}")

@@ -1,4 +1,4 @@
-"""What a reader is asked for beside the items themselves."""
+"""Requests to a reader beside the items themselves."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from fewbits.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a reader of tables is asked for, see `fewbits.inputs.read`."""
+    """Requests to a reader of tables, see `fewbits.inputs.read`."""
 
     column: tuple[str, ...] = ()
     label_column: str | None = None
@@ -17,7 +17,7 @@ class Wanted:
     skip_blank: bool = False
 
     def named(self) -> set[str]:
-        """Return the columns that somebody asked for, which only a table has."""
+        """Return the requested columns, which only a table has."""
         beside = self.keep if isinstance(self.keep, tuple) else ()
         wanted = (*self.column, self.label_column, self.id_column, *beside)
         return {name for name in wanted if name is not None}
@@ -27,7 +27,7 @@ class Wanted:
         return self.named() or {*self.names}
 
     def refuse(self, source: str, hint: str = "") -> None:
-        """Say that there are no columns, where one was asked for."""
+        """Refuse a column where there are none."""
         named: list[tuple[str, str | None]] = [("column", n) for n in self.column]
         named += [("label column", self.label_column), ("id column", self.id_column)]
         if isinstance(self.keep, tuple):
@@ -39,7 +39,7 @@ class Wanted:
                 )
 
     def refuse_beside(self, source: str) -> None:
-        """Say that an archive of arrays has no ids, nor columns to keep."""
+        """Refuse ids and columns to keep, which an archive of arrays lacks."""
         Wanted(id_column=self.id_column, keep=self.keep).refuse(source)
 
     def only_column(self, source: str) -> str | None:

@@ -1,1 +1,1 @@
-"""What this package hands to other systems, one subpackage for each of them."""
+"""Exports to other systems, one subpackage for each of them."""

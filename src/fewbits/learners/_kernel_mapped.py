@@ -109,7 +109,7 @@ class KernelMapped(Learner):
         kernel = self._kernel_map()
         self.learner_ = clone(self.learner).fit(_mapped(X, kernel), y)
         self.objective_ = self.learner_.objective_
-        if hasattr(self.learner_, "n_dead_bits_"):  # and so told of
+        if hasattr(self.learner_, "n_dead_bits_"):  # and so has warned of them
             self.n_dead_bits_ = self.learner_.n_dead_bits_
         return KernelMapEncoder(self.learner_.encoder_, **asdict(kernel))
 

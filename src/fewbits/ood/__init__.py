@@ -1,4 +1,4 @@
-"""Out-of-distribution detection: which codes are near enough to known ones."""
+"""Out-of-distribution detection by Hamming distance to known codes."""
 
 from fewbits.ood._acceptance_region import AcceptanceRegion
 from fewbits.ood._conservative_region import conservative_region

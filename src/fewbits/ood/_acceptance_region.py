@@ -1,4 +1,4 @@
-"""What is accepted as known: everything near enough to a class code."""
+"""Acceptance regions: all codes within a radius of some class code."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from fewbits.codes import as_codes, hamming_topk
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AcceptanceRegion:
-    """Codes near a class code; all others are unknown.
+    """Codes within a radius of a class code; all others are out-of-distribution.
 
     Attributes
     ----------
@@ -22,11 +22,11 @@ class AcceptanceRegion:
     radius : int
         The largest Hamming distance from the nearest class code that is accepted.
     predicted_rate : float
-        Share of unknown items that is expected to be accepted, according to `model`.
+        Expected false-accept rate of out-of-distribution items, according to `model`.
     standard_error : float
-        Of that share; 0 where it is exact.
+        Standard error of `predicted_rate`; 0 where it is exact.
     model : {"uniform", "independent bits", "leave-one-class-out"}
-        What unknown items are thought to be like.
+        Assumed distribution of the codes of out-of-distribution items.
     """
 
     class_codes: CodeArray = field(repr=False)
@@ -59,7 +59,7 @@ class AcceptanceRegion:
         return hamming_topk(codes, self.class_codes, 1).distances[:, 0]
 
     def accepts(self, codes: CodeArray) -> NDArray[np.bool_]:
-        """Return which codes are those of known things.
+        """Return whether each code is accepted as known.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class Balls:
 
     @property
     def can_be_sampled(self) -> bool:
-        """Whether tables fit into memory and probabilities into numbers."""
+        """Return whether the tables fit into memory and probabilities into floats."""
         return self._at_once > 0 and bool(self._total > _SMALLEST)
 
     def union(self, n_samples: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -71,7 +71,7 @@ class Balls:
         row, left = which - span.start, np.full(len(which), self._radius)
         bits = unpack(self._codes[which], self._n_bits).astype(np.bool_)
         for bit in range(self._n_bits):
-            # The rest of the bits may differ once less when this one does.
+            # If this bit differs, the rest may differ in one bit less.
             fewer = np.where(left > 0, tails[bit + 1, row, left - 1], 0)
             chance = self._flips[which, bit] * fewer / tails[bit, row, left]
             flipped = rng.random(len(which)) < chance

@@ -20,10 +20,11 @@ def conservative_region(
 ) -> AcceptanceRegion:
     """Accept codes near a class code; the stricter of two estimates sets the radius.
 
-    One estimate leaves out a class at a time, the other is the share of the code space.
-    The radius is the smaller of the two, the predicted rate the larger of those within
-    it. Classes that were trained to be apart look more unknown than other items do, and
-    of short codes the code space is the better estimate.
+    One estimate leaves out one class at a time, the other is the share of the code
+    space. The radius is the smaller of the two, the predicted rate the larger of those
+    within it. Classes that training pushed apart are rejected more often than real
+    out-of-distribution items, and for short codes the code space gives the better
+    estimate.
 
     Parameters
     ----------
@@ -32,12 +33,12 @@ def conservative_region(
     n_bits : int
         Length of the codes.
     rate : float
-        Share of unknown items that may be accepted, between 0 and 1. One finer than one
-        hidden item has the radius of the finest rate that they can tell: a stricter
-        rate never accepts more.
+        Maximum false-accept rate, between 0 and 1. If it is finer than one
+        held-out item, the radius is that of the finest rate they can estimate: a
+        stricter rate never accepts more.
     hidden : FalseAcceptRates or None
-        Of the class codes, see `leave_one_class_out_rates`. Without them, or with fewer
-        than two items, the code space alone decides.
+        Rates of the class codes, see `leave_one_class_out_rates`. Without them, or with
+        fewer than two items, the code space alone decides.
 
     Returns
     -------
@@ -46,8 +47,8 @@ def conservative_region(
     Warns
     -----
     UserWarning
-        When the rate is finer than one hidden item, and is not met: `predicted_rate` is
-        above it.
+        When the rate is finer than one held-out item, and is not met: `predicted_rate`
+        is above it.
 
     Raises
     ------
@@ -74,8 +75,8 @@ def conservative_region(
         if rate * hidden.n_items >= 1:
             raise
         raise ArgumentError(
-            f"{error}; {hidden.n_items} items that were held out are too few for the "
-            f"rate, they tell those from {1 / hidden.n_items:.2g} on"
+            f"{error}; {hidden.n_items} held-out items are too few for the "
+            f"rate, they can estimate rates from {1 / hidden.n_items:.2g} on"
         ) from error
     finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
     by_classes = hidden.region(class_codes, n_bits, max(rate, finest))
@@ -87,21 +88,21 @@ def conservative_region(
     found = max(within, key=lambda region: region.predicted_rate)
     if found.predicted_rate > rate:
         warn_user(
-            f"a rate of {rate:g} is not met: {found.predicted_rate:.2g} of unknown "
-            f"items are expected to be accepted, as {hidden.n_items} held-out items "
-            f"tell no rates below {1 / hidden.n_items:.2g}"
+            f"a rate of {rate:g} is not met: {found.predicted_rate:.2g} of "
+            f"unknown items are expected to be accepted; {hidden.n_items} held-out "
+            f"items cannot estimate rates below {1 / hidden.n_items:.2g}"
         )
     return found
 
 
 def _by_space(class_codes: CodeArray, n_bits: int, rate: float) -> AcceptanceRegion:
-    """Return the region of the code space, with codes of its own."""
+    """Return the region by the code space, with a copy of the codes."""
     rows = as_codes(class_codes, n_bits=whole_number(n_bits, "n_bits"))
     found = _made_once(rows.tobytes(), n_bits, rate)
     return replace(found, class_codes=found.class_codes.copy())
 
 
-@lru_cache(maxsize=8)  # estimating how much of the space it covers takes a while
+@lru_cache(maxsize=8)  # estimating the covered share takes a while
 def _made_once(codes: bytes, n_bits: int, rate: float) -> AcceptanceRegion:
     rows = np.frombuffer(codes, np.uint8).reshape(-1, n_bytes(n_bits))
     return predicted_region(rows, n_bits, rate)

@@ -1,4 +1,4 @@
-"""How much of all codes lies near the class codes, before any item is seen."""
+"""The share of all codes that lies near class codes, before seeing items."""
 
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,11 +25,11 @@ class Coverage(NamedTuple):
     standard_error : float
         Of `share`; 0 where it is exact.
     upper : float
-        Sum over the class codes, at most 1: what lies near several counts as often.
+        Sum over the class codes, at most 1: codes near several count several times.
     method : {"disjoint", "counted", "sampled", "bound"}
-        ``disjoint``: nothing lies near several, so the sum is exact. ``counted``:
+        ``disjoint``: no code lies near several, so the sum is exact. ``counted``:
         exact, over all codes of that length. ``sampled``: estimated. ``bound``: too
-        small, or too much, to be sampled, so that `share` is `upper`.
+        small, or too large, to be sampled, so that `share` is `upper`.
     """
 
     share: float
@@ -52,18 +52,18 @@ def covered_share(
     Parameters
     ----------
     class_codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-        Packed; codes that occur twice count once.
+        Packed; duplicate codes count once.
     n_bits : int
         Length of the codes.
     radius : int
-        The largest Hamming distance that is near.
+        Largest Hamming distance that counts as near.
     ones : array-like of shape (n_bits,), default=None
         Probability of a 1 for each bit of a random code, bits being independent; such
         as `bit_marginals` of known items. None makes all codes equally likely.
     n_samples : int, default=20_000
-        Drawn where the balls overlap and codes have more than 20 bits.
+        Number of samples, where the balls overlap and codes have more than 20 bits.
     random_state : int, Generator or None, default=0
-        Seeds them.
+        Seed of the samples.
 
     Returns
     -------
@@ -125,7 +125,7 @@ class Space:
         try:
             self._rng = np.random.default_rng(random_state)
         except (TypeError, ValueError) as error:
-            raise ArgumentError(f"random_state is no seed: {error}") from None
+            raise ArgumentError(f"random_state is not a seed: {error}") from None
 
     @cached_property
     def flips(self) -> FloatArray:
@@ -144,7 +144,7 @@ class Space:
         return np.asarray(hamming_ball_volumes(self.flips).sum(axis=0))
 
     def coverage(self, radius: int) -> Coverage:
-        """Return the probability of all that lies within `radius`."""
+        """Return the probability of all codes within `radius`."""
         total = float(self.uppers[radius])
         upper = min(1.0, total)
         if 2 * radius < self._smallest_distance:
@@ -169,7 +169,7 @@ class Space:
 
 
 def bit_marginals(codes: CodeArray, n_bits: int) -> FloatArray:
-    """Return how often each bit is set, as probabilities that are never 0 or 1.
+    """Return the probability of a 1 for each bit, never exactly 0 or 1.
 
     Parameters
     ----------

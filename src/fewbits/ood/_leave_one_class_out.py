@@ -1,4 +1,4 @@
-"""Leave-one-class-out estimates of how often unknown items are accepted."""
+"""Leave-one-class-out estimates of the false-accept rate."""
 
 from numbers import Real
 from typing import NamedTuple
@@ -20,7 +20,7 @@ _PAIRS = 1 << 22  # distances held at once
 
 
 class FalseAcceptRates(NamedTuple):
-    """How often items are accepted when the code of their own class is hidden.
+    """False-accept rates of items whose own class is left out.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class FalseAcceptRates(NamedTuple):
         Share that lies within the radius 0, 1, ..., n_bits of another class's code; the
         mean over the classes, each counting the same.
     standard_errors : ndarray of shape (n_bits + 1,), dtype float64
-        Of these means, the classes being a sample; NaN with one class.
+        Standard errors of these means over the classes; NaN with one class.
     n_items : int
         Items that were left out.
     """
@@ -43,14 +43,14 @@ class FalseAcceptRates(NamedTuple):
     def region(
         self, class_codes: CodeArray, n_bits: int, rate: float
     ) -> AcceptanceRegion:
-        """Accept within the largest radius at which few enough unknown items would be.
+        """Accept within the largest radius whose false-accept rate is low enough.
 
         Parameters
         ----------
         class_codes, n_bits
             As they were when the rates were estimated.
         rate : float
-            Share of unknown items that may be accepted, between 0 and 1.
+            Maximum false-accept rate, between 0 and 1.
 
         Returns
         -------
@@ -59,16 +59,16 @@ class FalseAcceptRates(NamedTuple):
         Raises
         ------
         ArgumentError
-            When `rate` is out of range, finer than one item of all, or more items than
-            that have the very code of another class; when the rates are of codes of
+            When `rate` is out of range, finer than one item, or more items than
+            that have exactly the code of another class; when the rates are of codes of
             another length.
         """
         check_rate(rate)
         self._check_length(n_bits)
         if rate * self.n_items < 1:
             raise ArgumentError(
-                f"{self.n_items} items cannot tell the rate {rate:.3g}: it must be "
-                f"{1 / self.n_items:.3g} or more, or more items held out"
+                f"{self.n_items} items cannot estimate the rate {rate:.3g}: it must be "
+                f"{1 / self.n_items:.3g} or more, or more items must be held out"
             )
         radius = int(np.searchsorted(self.rates, rate, side="right")) - 1
         if radius < 0:
@@ -102,10 +102,10 @@ class FalseAcceptRates(NamedTuple):
 def leave_one_class_out_rates(
     class_codes: CodeArray, n_bits: int, codes: CodeArray, classes: ArrayLike
 ) -> FalseAcceptRates:
-    """Estimate how often unknown items are accepted, from known ones.
+    """Estimate the false-accept rate of out-of-distribution items from known ones.
 
-    Each class is left out in turn, and its items stand for unknown ones: no unknown
-    item is needed.
+    Each class is left out in turn, and its items stand for out-of-distribution ones; no
+    real out-of-distribution item is needed.
 
     Bits of real codes depend on each other, which random codes do not: where
     `predicted_region` is wrong by a factor, this is of the right size.
@@ -117,7 +117,7 @@ def leave_one_class_out_rates(
     n_bits : int
         Length of the codes.
     codes : ndarray of shape (n, n_bytes), dtype uint8
-        Of known items, best of such that nothing was learnt from.
+        Codes of known items, preferably held out from training.
     classes : array-like of shape (n,), dtype int
         Row in `class_codes` of the class of each item.
 
@@ -134,9 +134,9 @@ def leave_one_class_out_rates(
 
     Notes
     -----
-    Pessimistic where classes come in pairs that are hard to tell apart, since one is
-    near when the other is hidden; optimistic where unknown things are odder mixtures of
-    known ones than any class is.
+    Pessimistic where classes come in pairs that are hard to distinguish, since one is
+    near when the other is left out; optimistic where unknown items lie between known
+    classes more than any class does.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def leave_one_class_out_rates(
     codes = as_codes(codes, n_bits=n_bits)
     distinct_codes(class_codes, n_bits)
     if len(class_codes) < 2:
-        raise ArgumentError("hiding a class needs at least 2, got 1")
+        raise ArgumentError("leaving out a class needs at least 2, got 1")
     own = _own(classes, len(codes), len(class_codes))
     counts = np.zeros((len(class_codes), n_bits + 1))
     np.add.at(counts, (own, _nearest_other(class_codes, codes, own, n_bits)), 1)
@@ -168,7 +168,7 @@ def leave_one_class_out_region(
     codes: CodeArray,
     classes: ArrayLike,
 ) -> AcceptanceRegion:
-    """Accept within the largest radius at which few enough hidden items would be.
+    """Accept within the largest radius with a low leave-one-class-out rate.
 
     Parameters
     ----------

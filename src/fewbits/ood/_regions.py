@@ -1,4 +1,4 @@
-"""Is this of no known class? Answered by the class codes alone, without tuning."""
+"""Rejection of items of no known class, by the class codes alone."""
 
 from typing import Any
 
@@ -23,11 +23,11 @@ def acceptance_region(
     ones: ArrayLike | None = None,
     random_state: Any = 0,
 ) -> AcceptanceRegion:
-    """Accept what lies within a given radius of a class code.
+    """Accept codes within a given radius of a class code.
 
-    The paper uses radius 1 in its introduction and radius 0, the very code of a class,
-    in its section 4.3. There is nothing to tune, and no unknown item is needed; but
-    codes must be long enough for most of them to be no class's: see `predicted_rate`,
+    The paper uses radius 1 in its introduction and radius 0, exactly a class code,
+    in its section 4.3. There is nothing to tune, and no unknown item is needed, but
+    codes must be long enough that most are near no class: see `predicted_rate`,
     which is near 1 where ``2**n_bits`` comes close to the number of classes.
 
     Parameters
@@ -83,10 +83,10 @@ def predicted_region(
     n_samples: int = 20_000,
     random_state: Any = 0,
 ) -> AcceptanceRegion:
-    """Accept within the largest radius whose rate of false acceptance is low enough.
+    """Accept within the largest radius whose false-accept rate is low enough.
 
     The rate is that of random codes, and known before any item is seen: the share of
-    the space near the class codes, see `covered_share`. It says how often something
+    the space near the class codes, see `covered_share`. It is how often an item
     with an arbitrary code is accepted. Real unknown items have bits that depend on each
     other, as those of known items do, and lie nearer to known codes than random ones:
     they are accepted several times as often. `leave_one_class_out_region` estimates
@@ -104,7 +104,7 @@ def predicted_region(
         Probability of a 1 for each bit of a random code; `bit_marginals` of known items
         are nearer to the truth than equally likely codes, for which None stands.
     n_samples : int, default=20_000
-        For shares that must be estimated. Such a share counts as low enough when three
+        Samples for shares that must be estimated. Such a share is low enough if three
         standard errors more would be.
     random_state : int, Generator or None, default=0
 
@@ -154,7 +154,7 @@ def _region(
 
 
 def _limit(coverage: Coverage) -> float:
-    """Return a share that is hardly exceeded."""
+    """Return an upper confidence bound of a share."""
     estimate = coverage.share + _ERRORS * coverage.standard_error
     return min(coverage.upper, estimate)
 

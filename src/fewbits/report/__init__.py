@@ -1,4 +1,4 @@
-"""Pictures and pages of what `fewbits.analysis` finds."""
+"""Figures and HTML pages for the results of `fewbits.analysis`."""
 
 from fewbits.report._codebook import BitClasses, classes_per_bit, codebook_picture
 from fewbits.report._dendrogram import dendrogram

@@ -28,7 +28,7 @@ def histogram(
     ticks : mapping of float to str
         Texts below the axis, by place in bins.
     description : str
-        What a reader who cannot see the chart should know.
+        Alternative text for readers who cannot see the chart.
     """
     n_bins = len(next(iter(series.values())))
     highest = max(float(values.max()) for values in series.values()) or 1.0

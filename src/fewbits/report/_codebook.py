@@ -1,4 +1,4 @@
-"""A codebook bit by bit: which classes have it on, and a picture of it all."""
+"""The classes of each bit of a codebook, and a picture of the codebook."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ _PALETTE = np.array([[234, 229, 219], [31, 95, 168]], np.uint8)
 
 
 class BitClasses(NamedTuple):
-    """What a bit says about classes.
+    """The classes on either side of a bit.
 
     Attributes
     ----------

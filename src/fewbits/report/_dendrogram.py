@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 _TREE, _NAMES, _MARGIN = 560, 280, 12  # widths
 _ROW, _TOP = 16, 44
 _LONGEST = 40  # characters of a name; the whole of it shows under the pointer
-_COLOURED = 6  # groups told apart by colour; the style has as many
+_COLOURED = 6  # groups with a colour each; the style defines as many
 _KEY = 140  # width of a group in the legend
 
 
@@ -68,7 +68,7 @@ def dendrogram(tree: Taxonomy, groups: Sequence[Any] | None = None) -> Drawing:
 
 
 def _places(tree: Taxonomy, top: float) -> FloatArray:
-    """Return where in the drawing each class and each merge is, from top to bottom."""
+    """Return the vertical position of each class and each merge, from the top."""
     n = len(tree.names)
     places = np.empty(2 * n - 1)
     places[tree.order] = top + _ROW * (np.arange(n) + 0.5)

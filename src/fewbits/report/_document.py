@@ -1,4 +1,4 @@
-"""A page as one file: no scripts, nothing from the network, light or dark."""
+"""A page as one file, without scripts or requests to the network."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A drawing that stands on a page, or in a file of its own."""
+"""A drawing for a page or for a file of its own."""
 
 import re
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Drawing:
     width, height : int
         Natural size in pixels.
     description : str
-        What a reader who cannot see it should know.
+        Alternative text for readers who cannot see it.
     parts : tuple of str
         Its elements.
     """

@@ -1,4 +1,4 @@
-"""How alike all pairs of classes are, as a picture."""
+"""Heat map of the similarity of all pairs of classes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -15,11 +15,11 @@ _SIDE, _MARGIN = 600, 28  # of the longer side; room around the points
 _PICTURE = 40  # side of a picture on the map
 _MAX_PICTURES = 90
 _LONGEST = 120  # characters of a text that shows when the pointer rests on it
-_COLOURED = 6  # classes told apart by colour; the style has as many
+_COLOURED = 6  # classes with a colour each; the style defines as many
 _TITLES = {
     "smacof": "By multidimensional scaling: distances between points stand for bits",
     "classical": "By principal coordinates: distances between points stand for bits",
-    "tsne": "By t-SNE: only what is near means something",
+    "tsne": "By t-SNE: only small distances are meaningful",
 }
 
 FloatArray = NDArray[np.float64]

@@ -45,7 +45,7 @@ def write_page(
     ids: Sequence[int] | None = None,
     title: str = "What the bits mean",
 ) -> None:
-    """Write a page of HTML that shows what bits mean and how well they are used.
+    """Write an HTML page on the meaning of bits and how well they are used.
 
     The page is one file, without scripts and without anything from the network, in
     light or dark as the reader prefers. A crash leaves the old page, or the new one.
@@ -58,23 +58,23 @@ def write_page(
     extremes : Extremes
         From `extreme_items`, for all bits.
     items : sequence of length n
-        Whatever `kind` says; only the rows in `extremes` are read.
+        Items of the given `kind`; only the rows in `extremes` are read.
     kind : {"texts", "images", "vectors"}, default="texts"
         Images are paths, PIL images, uint8 arrays or `fewbits.datasets.ImageItem`; an
         image that cannot be read is shown by its caption, and so are vectors.
     captions : sequence of length n, default=None
-        What is shown beside an item, and read instead of an image.
+        Texts shown beside items, and instead of images that cannot be read.
     proposals : Proposals, default=None
         From `propose_names`.
     by_hand : mapping of int to pair of str or None, default=None
-        Names that go before those proposed, see `name_bits`.
+        Names that override those proposed, see `name_bits`.
     ranking : BitRanking, default=None
         From `rank_bits`.
     bits : iterable of int, default=None
         The bits to show, in this order. None shows those named by hand, then the best
         of the ranking, or the first ones when there is none, 32 in all.
     alike : mapping of int to sequence of int, default=None
-        Bits that go with one that is shown, see `distinct_bits`; they are listed with
+        Bits that correlate with a shown one, see `distinct_bits`; they are listed with
         it.
     maps : sequence of CodeMap, default=()
         From `map_codes`; images are drawn at their places as far as they fit.
@@ -83,9 +83,9 @@ def write_page(
     profiles : sequence of ClassProfile, default=()
         From `class_profile`: the bits that set these classes apart.
     notes : sequence of str, default=()
-        Sentences about what else is worth knowing, beside those of the report.
+        Further sentences to print below those of the report.
     ids : sequence of int of length n, default=None
-        By which items are found elsewhere; shown where the pointer rests on one.
+        Ids of the items, shown when the pointer rests on one.
     title : str, default="What the bits mean"
 
     Raises
@@ -190,7 +190,7 @@ def _glance_legend(sheet: Sheet) -> str:
             f"{ranking.noise:g} standard deviations is added to its scores; any bit "
             "whose scores are normal around 0 has "
             f"{ranking.usual_stability:.1%}, whatever it means. Reliable information: "
-            f"what the bit under this noise tells about {what}, in bits; the best bits "
+            f"information of the noisy bit about {what}, in bits; the best bits "
             "have the most of it."
         )
     return " ".join(sentences)
@@ -200,12 +200,12 @@ def _legend(sheet: Sheet) -> str:
     sentences = ["On each side the items with the most extreme scores."]
     if sheet.ids is not None:
         sentences.append(
-            "The pointer on an item tells its id, by which 'fewbits like BUNDLE --id "
-            "ID' finds more of its kind."
+            "Hover over an item to see its id; 'fewbits like BUNDLE --id "
+            "ID' finds more like it."
         )
     if any(sheet.alike.values()):
         sentences.append(
-            "Bits that go with one that is shown mostly have its values, or the "
+            "Bits listed with a shown one mostly have its values, or the "
             "opposite ones: an absolute correlation above 0.5."
         )
     if (proposals := sheet.proposals) is not None:

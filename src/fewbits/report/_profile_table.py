@@ -1,4 +1,4 @@
-"""What sets each class apart, as a table of the page on bits."""
+"""Table of the attributes that set each class apart."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ def profile_table(
     names: Mapping[int, tuple[str, str]],
     shown: Sequence[int],
 ) -> Html:
-    """Return a table with a row per class: the bits that tell most, and how often.
+    """Return a table with a row per class: its most informative bits and their shares.
 
     Parameters
     ----------

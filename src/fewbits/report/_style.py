@@ -1,4 +1,4 @@
-"""The look of the page: one column of cards, in the reader's light or dark."""
+"""The style sheet of the pages: one column of cards, light or dark."""
 
 COLOURS = """
 :root {

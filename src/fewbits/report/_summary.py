@@ -13,7 +13,7 @@ _BINS = 20
 
 
 def report_section(report: BitReport, notes: Sequence[str] = ()) -> Html:
-    """Return the whole report; `notes` stand below its warnings."""
+    """Return the whole report, with `notes` below its warnings."""
     return element(
         "section",
         element("h2", "The code"),

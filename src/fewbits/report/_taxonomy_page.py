@@ -1,4 +1,4 @@
-"""A page about class codes: their tree, how alike they are, what each bit tells."""
+"""A page on class codes: their tree, their similarity and the classes of each bit."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ def write_taxonomy_page(
     n_permutations: int = 999,
     title: str = "How the classes are related",
 ) -> TaxonomyMetrics:
-    """Write a page of HTML about class codes and the tree that they make.
+    """Write an HTML page on class codes and the tree that they form.
 
     The page is one file, without scripts and without anything from the network, in
     light or dark as the reader prefers. A crash leaves the old page, or the new one.
@@ -75,7 +75,7 @@ def write_taxonomy_page(
     Returns
     -------
     TaxonomyMetrics
-        The tree, and what the page tells about it in numbers.
+        The tree, and the metrics on the page.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def write_taxonomy_page(
         _agreement_section(known, other),
         _tree_section(tree, groups),
         element("h2", "All pairs of classes"),
-        element("p", "In the order of the tree; dark is alike.", class_="soft"),
+        element("p", "In the order of the tree; dark means similar.", class_="soft"),
         element("div", *map(_figure, maps), class_="charts maps"),
         element("h2", "The codebook"),
         _figure(codebook_picture(codes, n_bits, tree.names, order=tree.order)),
@@ -163,7 +163,7 @@ def _notes(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Iterator[str]:
     constant = np.flatnonzero((ones == 0) | (ones == len(codes)))
     if len(constant):
         listed = ", ".join(map(str, constant))
-        yield f"{len(constant)} of {n_bits} bits are the same in all classes: {listed}"
+        yield f"{len(constant)} of {n_bits} bits are constant over classes: {listed}"
     first, second = np.triu_indices(len(codes), 1)
     for pair in np.flatnonzero(tree.distances == 0)[:8]:
         yield f"{tree.names[first[pair]]} and {tree.names[second[pair]]} share a code"

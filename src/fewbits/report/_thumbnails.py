@@ -1,4 +1,4 @@
-"""Small pictures that a page carries in itself."""
+"""Thumbnails that are embedded in a page."""
 
 from base64 import b64encode
 from collections.abc import Sequence

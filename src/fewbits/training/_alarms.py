@@ -1,4 +1,4 @@
-"""What is wrong with labels before, and with codes after learning."""
+"""Warnings about labels before learning, and about codes after it."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,8 +13,8 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 
-_CLASSES = "OUiub"  # kinds of labels that can be counted
-_SAMPLE = 10_000  # items whose codes are looked at
+_CLASSES = "OUiub"  # dtype kinds of labels that can be counted
+_SAMPLE = 10_000  # items whose codes are examined
 
 
 def checked_labels(source: Input) -> Input:
@@ -32,7 +32,7 @@ def checked_labels(source: Input) -> Input:
 
 
 def check_classes(source: Input) -> None:
-    """Refuse labels that are no classes, and tell of those that hardly are.
+    """Refuse labels that are not classes; warn of those that hardly are.
 
     Warns
     -----
@@ -62,7 +62,7 @@ def check_classes(source: Input) -> None:
 
 
 def check_labelled(source: Input, method: str) -> None:
-    """Refuse items without labels by the name of the method that was typed.
+    """Refuse items without labels, naming the method as it was given.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def check_labelled(source: Input, method: str) -> None:
 
 
 def check_two_classes(source: Input, method: str) -> None:
-    """Refuse a single class by the name of the method that was typed.
+    """Refuse a single class, naming the method as it was given.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def check_two_classes(source: Input, method: str) -> None:
     """
     labels = np.asarray(source.labels)
     if labels.dtype.kind not in _CLASSES:
-        return  # learners say what is wrong with these
+        return  # learners refuse these
     if labels.ndim == 1 and len(np.unique(labels)) == 1:
         raise ArgumentError(
             f"{method} needs at least 2 classes, and all labels of {source.source} are "
@@ -99,16 +99,16 @@ def warn_of_codes(
     *,
     constant_bits: bool = True,
 ) -> None:
-    """Tell what is badly wrong with the codes of a sample of the training items.
+    """Warn of defects of the codes of a sample of the training items.
 
     Parameters
     ----------
     encoder : Encoder
     features : ndarray of shape (n, n_features)
     labels : array-like or None
-        What the codes were learnt from; None for methods that use no labels.
+        Labels that the codes were learnt from; None if the method uses none.
     constant_bits : bool, default=True
-        Whether to tell of bits that never change, which the learner may have done.
+        Whether to warn of constant bits too; the learner may have done so.
     """
     rows = np.arange(len(features))
     if len(rows) > _SAMPLE:

@@ -1,4 +1,4 @@
-"""From a fitted learner to a bundle, with what it has learnt of classes."""
+"""Assembly of a bundle from a fitted learner and its classes."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -29,11 +29,11 @@ def bundle_of(
     *,
     backbone: str | None = None,
 ) -> Bundle:
-    """Return the bundle of a learner that you have fitted yourself.
+    """Make a bundle of a learner that you have fitted yourself.
 
-    As `fit_bundle` makes it: a deep learner's bundle classifies and rejects, too. For a
-    network that was trained along, `backbone` is what
-    `fewbits.learners.deep.export_backbone` kept of it; nothing of the bundle needs
+    As from `fit_bundle`, a deep learner's bundle also classifies and rejects. For a
+    network that was trained along, `backbone` is the id that
+    `fewbits.learners.deep.export_backbone` returned; using the bundle does not need
     torch.
 
     Parameters
@@ -41,22 +41,22 @@ def bundle_of(
     learner : Learner
         After ``fit(X, y)``.
     X : array-like of shape (n, ...)
-        What it was fitted to: features, or items for its own backbone.
+        Training data of the learner: features, or items for its own backbone.
     y : array-like of shape (n,) or (n, n_labels), default=None
-        What it was fitted to; deep learners need it.
+        Training labels of the learner; deep learners need them.
     backbone : str, default=None
-        Id of what makes the learner's features of raw items; None when the bundle is
+        Id of the backbone that extracts the features; None when the bundle is
         to take features. A learner with a backbone of its own needs one.
 
     Raises
     ------
     ArgumentError
-        When labels or a backbone are missing or not known, labels are not for each item
+        When labels or a backbone are missing or unknown, labels are not for each item
         or of other classes than the learner was fitted to, or the backbone makes
         another number of features than it takes, or others of the first images (of 0
         to 255, or of 0 to 1: normalised ones are not compared).
     FeatureError
-        When X is no matrix of as many features.
+        When X is not a matrix with the learner's number of features.
     NotFittedError
         When the learner is not fitted.
 
@@ -80,8 +80,8 @@ def bundle_of(
     own = inner.get_params().get("network__backbone") is not None
     if own and backbone is None:
         raise ArgumentError(
-            "this learner has a backbone of its own: name what "
-            "fewbits.learners.deep.export_backbone has kept of it"
+            "this learner has a backbone of its own: give the id that "
+            "fewbits.learners.deep.export_backbone returned for it"
         )
     extractor = None if backbone is None else _suitable(learner, backbone)
     features = inner.extract(X) if own else as_features(X, learner.n_features_in_)
@@ -125,7 +125,7 @@ def metadata_of(facts: Mapping[str, Any]) -> Metadata:
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a bundle tells of the parameters; a file of this fit is not."""
+    """Return the parameters to store in a bundle, without files of this fit."""
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in map(_builtin, parameters.items())
@@ -139,14 +139,14 @@ def _builtin(item: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is short to tell: a scalar, or numbers such as lengths."""
+    """Return whether a value is short: a scalar, or a few numbers."""
     if isinstance(value, list | tuple):
         return all(isinstance(each, int | float) for each in value)
     return isinstance(value, bool | int | float | str | None)
 
 
 def _suitable(learner: Any, backbone: str) -> Backbone:
-    """Return a backbone that makes what a learner's encoder takes."""
+    """Return a backbone whose features a learner's encoder takes."""
     extractor = backbones.load(backbone)
     wanted, made = learner.encoder_.n_features, extractor.n_features
     if made != wanted:
@@ -157,10 +157,10 @@ def _suitable(learner: Any, backbone: str) -> Backbone:
 
 
 def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
-    """Refuse a backbone that is not the learner's, or sees images in another way.
+    """Refuse a backbone other than the learner's, or with other preprocessing.
 
-    Asked for a few images, where X holds their pixels: of 0 to 255, or of 0 to 1. What
-    images normalised ones were made of is not known, and they are not compared.
+    Compares features of a few images if X holds their pixels, from 0 to 255 or from 0
+    to 1. Normalised images cannot be inverted and are not compared.
     """
     if np.ndim(X) != 4 or np.shape(X)[1] != 3 or np.min(X) < 0 or np.max(X) > 255:
         return
@@ -183,7 +183,7 @@ def _check_labels(learner: Any, X: Any, y: Any) -> None:
     if y is None:
         if held_out is not None or learner.needs_labels:
             name = type(learner).__name__
-            raise ArgumentError(f"{name} was fitted to labels: give them, too")
+            raise ArgumentError(f"{name} was fitted to labels: give them too")
         return
     n, n_labels = (each[0] if each else 0 for each in (np.shape(X), np.shape(y)))
     if n_labels != n:

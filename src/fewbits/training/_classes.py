@@ -1,4 +1,4 @@
-"""The codes of classes that a learner has made, and what its scores are worth."""
+"""The class codes of a learner, and their calibration."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,14 +15,14 @@ from fewbits.ood import leave_one_class_out_rates
 
 
 class Classes(NamedTuple):
-    """What a bundle is told about classes.
+    """The classes of a bundle.
 
     Attributes
     ----------
     codebook : Codebook or None
     calibration : Calibration or None
     facts : dict
-        What else is known: fields of `fewbits.bundle.Metadata`.
+        Further fields of `fewbits.bundle.Metadata`.
     """
 
     codebook: Codebook | None
@@ -31,10 +31,10 @@ class Classes(NamedTuple):
 
 
 def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
-    """Return what a deep learner has made of classes, and nothing for others.
+    """Return the class codes and calibration of a deep learner, if it is one.
 
-    The codes are those that it has learnt for classes, or the centres that it pulls
-    their items to; or else, bit by bit, those of the majority of the items that it was
+    The codes are those learnt for the classes, or the centres that the loss pulls
+    their items to, or else the bitwise majority of the codes of the items that it was
     trained on.
 
     Parameters
@@ -42,8 +42,9 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     learner : Learner
         After `fit`.
     features, labels
-        What it was fitted to. The rows that it held out calibrate, and play unknown
-        items; those with several labels tell which scores of labels are high enough.
+        Training data of the learner. The rows that it held out calibrate
+        probabilities and estimate the leave-one-class-out false-accept rate; with
+        several labels an item they set the score thresholds.
 
     Warns
     -----
@@ -95,7 +96,7 @@ def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Code
 def _of_several(
     book: Codebook, learner: Any, features: Any, labels: Any, rows: Any
 ) -> dict[str, Any]:
-    """Return what a bundle is told about items of several labels."""
+    """Return the metadata of a bundle for multi-label items."""
     facts: dict[str, Any] = {"several_labels": True}
     if len(rows):
         Y = indicator(labels, features, type(learner).__name__)[1][rows].toarray()

@@ -1,4 +1,4 @@
-"""Codes of classes that are given to a method in place of those it would learn."""
+"""Given class codes that replace those a method would learn."""
 
 from pathlib import Path
 from typing import Any
@@ -34,17 +34,17 @@ def given_codebook(
     ----------
     path : str or Path
         The folder of a bundle that has codes of classes; or a .json file with a tree,
-        as `fewbits.bundle.read_tree` reads it, of which codes are made that are near
+        for `fewbits.bundle.read_tree`, from which codes are made that are near
         each other where the paths of their classes are alike.
     source : Input
-        What is learnt from, with labels.
+        Training items with labels.
     method : str, default="llc"
-        What is learnt by; no other takes a codebook.
+        Learning method; no other takes a codebook.
     n_bits : int, default=None
-        Length of the codes; None takes that of the bundle, or of a tree twice what
+        Length of the codes; None takes that of the bundle, or for a tree twice what
         numbers the classes.
     random_state : int or None, default=0
-        Seeds what is made of a tree.
+        Seed of codes made from a tree.
 
     Returns
     -------
@@ -53,8 +53,8 @@ def given_codebook(
     Raises
     ------
     ArgumentError
-        When the method is another, there are no labels, the bundle has no codes of
-        classes, or others than of this length, or a class is missing.
+        When the method takes no codebook, there are no labels, the bundle has no codes
+        of classes, their length differs from `n_bits`, or a class is missing.
     """
     if method != TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {TAKES_CODEBOOK}, not for {method}")
@@ -81,7 +81,7 @@ def given_codebook(
 
 
 def _named_alike(book: Codebook, classes: Any) -> Codebook:
-    """Return a codebook whose names are text where classes are, or whole numbers.
+    """Return a codebook whose names have the type of the classes: text or integers.
 
     Labels of one column are read as text, and the columns of a matrix are numbers.
     """
@@ -103,7 +103,7 @@ def _is_whole(name: Any) -> bool:
 def _of_tree(
     path: str | Path, classes: Any, n_bits: int | None, random_state: int | None
 ) -> Codebook:
-    """Return codes of which those are near whose classes share groups."""
+    """Return codes that are near each other for classes that share groups."""
     from fewbits.learners.deep.centres import hierarchy_vectors, semantic_centres
 
     names = [str(name) for name in classes.tolist()]

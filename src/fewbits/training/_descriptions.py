@@ -1,4 +1,4 @@
-"""What methods are and what can be set, from the docstrings of their learners."""
+"""Descriptions of methods and settings, from the docstrings of learners."""
 
 import inspect
 import re
@@ -19,14 +19,14 @@ from fewbits.training._methods import (
     what_makes,
 )
 
-#: What `fewbits fit` has an option of its own for.
+#: Parameters for which `fewbits fit` has its own option.
 _OWN_OPTIONS = {"n_bits", "random_state", "checkpoint", "device"}
 _SECTION = re.compile(r"\n([A-Z]\w+)\n-{4,}\n")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter that can be set: what it may be, and what it does."""
+    """A parameter that can be set: its name, values and description."""
 
     name: str
     values: str
@@ -60,7 +60,7 @@ class Description:
 
 
 def describe(method: str) -> Description:
-    """Say what a method is and what can be set.
+    """Describe a method and its settings.
 
     Parameters
     ----------
@@ -100,27 +100,29 @@ def describe_all() -> list[Description]:
 
 
 def _summary(method: str) -> str:
-    told = parts_of(method).get("loss", {}).get(method) or what_makes(method)
-    return inspect.cleandoc(told.__doc__ or "").partition("\n")[0]
+    documented = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+    return inspect.cleandoc(documented.__doc__ or "").partition("\n")[0]
 
 
 def _settings(method: str) -> Iterator[Setting]:
     own = _documented(what_makes(method))
-    known = {**_of_deep(method), **{n: told for n, told in own.items() if told[0]}}
+    known = {**_of_deep(method), **{n: text for n, text in own.items() if text[0]}}
     for group, kind in what_makes(method).configs.items():
         in_group = _documented(kind)
-        known |= {f"{group}.{name}": told for name, told in in_group.items()}
+        known |= {f"{group}.{name}": text for name, text in in_group.items()}
     for part, kinds in parts_of(method).items():
         for made in reversed(kinds.values()):
             of_part = _documented(made)
-            known |= {f"{part}.{name}": told for name, told in of_part.items()}
+            known |= {
+                f"{part}.{name}": documented for name, documented in of_part.items()
+            }
     for name in parameters_of(method):
         if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
             yield Setting(name, *known.get(name, ("", "")))
 
 
 def _of_deep(method: str) -> dict[str, tuple[str, str]]:
-    """Return what goes without saying of deep methods."""
+    """Return settings that are implied by the name of a deep method."""
     if method not in DEEP_METHODS:
         return {}
     from fewbits.learners.deep import DeepHash
@@ -129,9 +131,9 @@ def _of_deep(method: str) -> dict[str, tuple[str, str]]:
 
 
 def _documented(made: Any) -> dict[str, tuple[str, str]]:
-    """Return what docstrings say of the parameters of a class: its own and its bases'.
+    """Return the documentation of a class's parameters, inherited ones included.
 
-    Of each what it may be, and a text.
+    For each, its type and its text.
     """
     known: dict[str, tuple[str, str]] = {}
     for kind in inspect.getmro(made):

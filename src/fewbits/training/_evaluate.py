@@ -1,4 +1,4 @@
-"""How well the codes of a bundle stand for the features of its items."""
+"""Evaluation of a bundle's codes against the features of its items."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -31,20 +31,20 @@ _COMPARED = 1 << 22  # numbers at a time
 
 @dataclass(frozen=True)
 class Report:
-    """Figures of one bundle on one pair of query and database items.
+    """Metrics of one bundle on one pair of query and database items.
 
     Attributes
     ----------
     k : int
         Neighbours that count.
     comparison : list of Comparison
-        Float vectors, the signs of centred features, the bundle's codes, and re-ranking
-        as the bundle does it, if it was tuned to or keeps vectors.
+        Float vectors, the signs of centred features, the bundle's codes, and re-ranked
+        search, if the bundle was tuned for it or stores vectors.
     label_map, knn_accuracy : float or None
-        Mean average precision over labels (whole ranking, ties expected), and accuracy
-        of the votes of `k` neighbours; None without labels. Neighbours vote for one
-        class, so `knn_accuracy` is None too where items may have several. Those of a
-        bundle that was tuned to re-rank are the neighbours that it finds so.
+        Mean average precision over labels (whole ranking, expected over ties), and
+        k-NN accuracy; None without labels. Neighbours vote for one
+        class, so `knn_accuracy` is None too for multi-label items. A
+        bundle that was tuned for re-ranking votes with its re-ranked neighbours.
     n_queries, n_items : int
     """
 
@@ -96,12 +96,12 @@ def evaluate_bundle(
     Raises
     ------
     ArgumentError
-        When only one side has labels, they differ in form, there are fewer than `k`
+        When only one side has labels, they differ in shape, there are fewer than `k`
         items, or the bundle is one of packed codes.
     """
     if bundle.item_kind == "codes":
         raise ArgumentError(
-            "a bundle of packed codes has no vectors to measure its codes against"
+            "a bundle of packed codes has no vectors to compare its codes with"
         )
     queries, database = checked_labels(queries), checked_labels(database)
     _check_labels(queries, database)
@@ -148,7 +148,7 @@ def _check_labels(queries: Input, database: Input) -> None:
 
 
 def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
-    """Tell of queries that are items: whatever finds themselves looks good."""
+    """Warn of queries that are in the database: they find themselves."""
     equal = 0
     for span in spans(len(asked), max(1, _COMPARED // asked.shape[1])):
         mine, theirs = (
@@ -167,7 +167,7 @@ def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
 def _label_metrics(
     bundle: Bundle, queries: Input, database: Input, asked: Any, among: Any, k: int
 ) -> tuple[float | None, float | None]:
-    """Return mean average precision over labels, and accuracy of votes."""
+    """Return mean average precision over labels, and k-NN accuracy."""
     if queries.labels is None or database.labels is None:
         return None, None
     codes, items = bundle.encoder.encode(asked), bundle.encoder.encode(among)

@@ -31,7 +31,7 @@ from fewbits.training._packed import of_packed
 
 Progress = Callable[[int, int], None]
 
-#: Images that the words of classic descriptors are learnt from.
+#: Number of images that visual words of classic descriptors are learnt from.
 _WORDS_FROM = 500
 
 DEFAULT_BACKBONES = {
@@ -53,14 +53,14 @@ def fit_bundle(
     remember: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Bundle:
-    """Return a bundle whose encoder was learnt from `source`.
+    """Learn an encoder from `source` and return its bundle.
 
-    A deep method makes a bundle that classifies, by the codes or centres that it has
-    for classes or, bit by bit, by those of the majority of their items. Items kept
-    held_out (`validation`) also calibrate how probable classes are, or say from which
-    score on an item has one of several labels; after `refit` there are none.
+    The bundle of a deep method also classifies, by the codes or centres that it has
+    for classes or by the bitwise majority of the codes of their items. Held-out items
+    (`validation`) also calibrate the probabilities of classes or, for multi-label
+    items, set the score thresholds of labels; after `refit` there are none.
 
-    The features of image files are kept on disk, see `fewbits.backbones.features`: in
+    The features of image files are cached on disk, see `fewbits.backbones.features`: in
     the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any
     time.
 
@@ -70,20 +70,20 @@ def fit_bundle(
         Items to learn from; labels are used by methods that need them.
     method : str, default="itq"
         A key of `METHODS`, or of the deep ones in `DEEP_METHODS`, which need torch;
-        ``packed`` takes codes as they are, and learns nothing.
+        ``packed`` takes binary codes as they are, and learns nothing.
     n_bits : int, default=None
         Length of the codes; the method's own default when not given.
     backbone : str, default=None
         Id of a backbone; by default one that fits the kind of the items. ``classic``
-        learns its words from the images, where no vocabulary is kept.
+        learns its visual words from the images, if no vocabulary is installed.
     random_state : int, default=0
     parameters : mapping, default=None
         Other parameters of the method.
     kernel_map : {'intersection', 'chi2', 'js'}, default=None
-        Learn behind `fewbits.learners.HomogeneousKernelMap`: for features of at least
-        0, such as histograms.
+        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        non-negative features such as histograms.
     remember : mapping, default=None
-        What else the bundle shall know, such as
+        Further entries for the bundle's metadata, such as
         `fewbits.training.tuning.Configuration.search_info`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
@@ -92,16 +92,17 @@ def fit_bundle(
     Warns
     -----
     UserWarning
-        When most classes have a single item, classes share a code, or the codes of a
-        sample of the items show what `fewbits.analysis.bits.diagnose_codes` tells.
+        When most classes have a single item, classes share a code, or
+        `fewbits.analysis.bits.diagnose_codes` finds defects in the codes of a sample of
+        the items.
     InterruptedWarning
-        When the learner was interrupted, or met numbers that are not finite, after a
-        first epoch: the bundle holds what was good before.
+        When the learner was interrupted, or diverged (NaN or infinity), after a
+        first epoch: the bundle holds the last good encoder.
 
     Raises
     ------
     ArgumentError
-        When the method, one of its parameters or the kernel is not known, or labels are
+        When the method, one of its parameters or the kernel is unknown, or labels are
         missing or all different.
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
@@ -118,8 +119,8 @@ def fit_bundle(
         return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
-    told = plain(decomposed(method, learner))
-    facts: dict[str, Any] = {"method": method, "parameters": told}
+    spelled = plain(decomposed(method, learner))
+    facts: dict[str, Any] = {"method": method, "parameters": spelled}
     if source.names:
         facts["feature_names"] = list(source.names)
     if kernel_map is not None:
@@ -132,7 +133,7 @@ def fit_bundle(
         check_classes(source)
     features = _extracted(source, extractor, progress)
     _fit(learner, features, source.labels)
-    # Learners tell of constant bits themselves, if they count them.
+    # Learners that count constant bits warn of them themselves.
     counted = hasattr(learner, "n_dead_bits_")
     warn_of_codes(learner.encoder_, features, used, constant_bits=not counted)
     return assembled(
@@ -141,7 +142,7 @@ def fit_bundle(
 
 
 def _fit(learner: Learner, features: Any, labels: Any) -> None:
-    """Fit; where numbers cease to be finite, what was good before is kept."""
+    """Fit; if training diverges, keep the last good encoder."""
     try:
         learner.fit(features, labels)
     except ArithmeticError as error:
@@ -163,7 +164,7 @@ def features_of(
 def backbone_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Backbone | None:
-    """Return what turns the items into features, None where they are features."""
+    """Return the backbone of the items, None where they are features."""
     name = backbone or DEFAULT_BACKBONES[source.kind]
     if source.kind == "vectors" and name is not None:
         raise ArgumentError(f"vectors need no backbone, got {name!r}")
@@ -182,7 +183,7 @@ def _vocabularies() -> list[str]:
 
 
 def _learnt_words(images: Any, progress: Progress | None) -> Backbone:
-    """Return classic descriptors with words of a sample of the images."""
+    """Return classic descriptors with visual words learnt from a sample of images."""
     rows = np.random.default_rng(0).permutation(len(images))[:_WORDS_FROM]
     sample = [images[row] for row in np.sort(rows).tolist()]
     return backbones.ClassicDescriptors.learn(sample, progress=progress)

@@ -1,4 +1,4 @@
-"""Learners by the names that people type."""
+"""Learners by the names of their methods."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -41,7 +41,7 @@ DEEP_METHODS = (
     "hashnet",
     "orthohash",
 )
-#: Parameters that are for Python only: modules and functions, and what belongs to them.
+#: Parameters for Python only: modules and functions, and their companions.
 PYTHON_ONLY = (
     "network.backbone",
     "network.trainable",
@@ -52,16 +52,16 @@ SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
 }
-#: What `fewbits.learners.on_device` speeds up; deep ones have a parameter for it.
+#: Methods that `fewbits.learners.on_device` speeds up; deep ones have a parameter.
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
 
 
-#: Takes codes as they are, and learns nothing.
+#: The method that takes codes as they are, and learns nothing.
 PACKED = "packed"
 
 
 def has_torch() -> bool:
-    """Tell whether deep methods can be learnt."""
+    """Return whether deep methods can be learnt."""
     return find_spec("torch") is not None
 
 
@@ -71,7 +71,7 @@ def make_learner(
     random_state: int | None,
     parameters: Mapping[str, Any],
 ) -> Learner:
-    """Return an untrained learner from names that a person typed.
+    """Return an untrained learner from names of a method and its parameters.
 
     Settings in groups are named ``training.batch_size``. Deep methods with a loss also
     take its parameters, as ``loss.gamma``, and those of a control that is named, as
@@ -82,10 +82,12 @@ def make_learner(
     if n_bits is not None:
         if "n_bits" not in known:
             raise ArgumentError(
-                f"{method} decides the length itself: leave {n_bits} bits out"
+                f"{method} chooses the number of bits itself: leave {n_bits} bits out"
             )
         if "n_bits" in wanted:
-            raise ArgumentError(f"two lengths: {n_bits} bits and {wanted['n_bits']}")
+            raise ArgumentError(
+                f"give one length, got {n_bits} bits and {wanted['n_bits']}"
+            )
         wanted["n_bits"] = n_bits
     _check_known(method, wanted, known)
     if "random_state" in known:
@@ -106,7 +108,7 @@ def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
         name = unknown[0]
         if name == "checkpoint":
-            raise ArgumentError(f"{what} has no iterations to go on from a checkpoint")
+            raise ArgumentError(f"{what} has no iterations to resume from a checkpoint")
         typed = [each for each in known if each not in PYTHON_ONLY]
         grouped = [each for each in typed if each.endswith(f".{name}")]
         meant = f" (did you mean {grouped[0]!r}?)" if grouped else nearest(name, typed)
@@ -116,7 +118,7 @@ def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
 
 
 def _constructor(method: str) -> Callable[..., Learner]:
-    """Return what makes a learner of this name."""
+    """Return the class or function that makes a learner of this name."""
     if method in METHODS:
         return METHODS[method]
     if method not in DEEP_METHODS:
@@ -131,7 +133,7 @@ def _constructor(method: str) -> Callable[..., Learner]:
 
 
 def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with a loss and a control made from those of their own."""
+    """Return the parameters with a loss and a control built from their parameters."""
     for part, kinds in parts_of(method).items():
         prefix = f"{part}."
         names = [name for name in wanted if name.startswith(prefix)]
@@ -150,8 +152,8 @@ def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
 def decomposed(method: str, learner: Learner) -> dict[str, Any]:
     """Return the parameters of a learner as they are typed.
 
-    The loss a method is named after goes without saying, and so do defaults of a loss
-    and a control.
+    Leaves out the loss that a method is named after, and defaults of a loss and a
+    control.
     """
     groups = learner.configs
     told = {
@@ -177,7 +179,7 @@ def _spelled(part: str, made: Any) -> dict[str, Any]:
 
 
 def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
-    """Return what a method is composed of: by names, what may be chosen."""
+    """Return the parts of a method: for each part, its choices by name."""
     if method == "llc" or method not in DEEP_METHODS:
         return {}
     from fewbits.learners.deep._hash import CONTROLS
@@ -197,7 +199,7 @@ def what_makes(method: str) -> type[Learner]:
 
 
 def method_of(learner: Learner) -> str:
-    """Return the name that people type for a learner, or else that of its type.
+    """Return the name of a learner's method, or else that of its type.
 
     Examples
     --------
@@ -216,14 +218,14 @@ def method_of(learner: Learner) -> str:
 
 
 def decides_length(method: str) -> bool:
-    """Tell whether a method has no length to choose."""
+    """Return whether a method determines the length of its codes."""
     return "n_bits" not in parameters_of(method)
 
 
 def parameters_of(method: str) -> list[str]:
     """Return the names of a method's parameters, those of its parts included.
 
-    Not the loss of a method that is named after it.
+    Leaves out the loss of a method that is named after it.
 
     Examples
     --------

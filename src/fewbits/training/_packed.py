@@ -1,4 +1,4 @@
-"""Bundles of codes that are there already: codes in, neighbours out."""
+"""Bundles of given binary codes: codes in, neighbours out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,12 +19,12 @@ def of_packed(
     parameters: Mapping[str, Any],
     remember: Mapping[str, Any] | None = None,
 ) -> Bundle:
-    """Return a bundle that takes packed codes of the width of these.
+    """Return a bundle that takes packed codes of the same width.
 
     Raises
     ------
     ArgumentError
-        When the items are no bytes, or have no room for `n_bits`, or there are
+        When the items are not bytes, or have no room for `n_bits`, or there are
         parameters.
     CodeError
         When bits beyond `n_bits` are set.

@@ -1,4 +1,4 @@
-"""A bundle's own way to search, beside its codes alone."""
+"""Re-ranked search of a bundle, for comparison with its codes alone."""
 
 import time
 from dataclasses import replace
@@ -15,7 +15,7 @@ from fewbits.evaluation import Comparison, search_recall
 
 
 class Reranked(NamedTuple):
-    """How re-ranking compares, and the bundle of the items it was tried with."""
+    """Comparison of re-ranking, and the bundle of the items it was tried with."""
 
     row: Comparison
     bundle: Bundle
@@ -23,7 +23,7 @@ class Reranked(NamedTuple):
     def vote_accuracy(
         self, queries: FeatureArray, truth: Any, labels: Any, k: int
     ) -> float:
-        """Return how often `k` votes of the items, of these labels, are right."""
+        """Return the accuracy of a vote of `k` items with these labels."""
         found = ranked_again(self.bundle, queries, k)
         return float(np.mean(vote(found, labels, k).labels == truth))
 
@@ -34,11 +34,11 @@ def reranked(
     database: FeatureArray,
     nearest: IdArray,
 ) -> Reranked | None:
-    """Search as a bundle does that was tuned to re-rank, or that keeps vectors.
+    """Search as a bundle that was tuned for re-ranking, or that stores vectors.
 
-    Its shortlist is what is ranked again, by vectors of the precision in which it keeps
-    them, or else by scores. As many are found as there are `nearest`, the rows of the
-    right ones.
+    Its shortlist is re-ranked by vectors of the precision in which it stores
+    them, or else by scores. `nearest` holds the ground truth; as many items are
+    found.
     """
     kept = None if bundle.items is None else bundle.items.vectors
     if bundle.shortlist is None and kept is None:

@@ -246,7 +246,7 @@ def test_too_few_rows():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "say what is wanted"),
+        ({}, "give a target"),
         ({"at_least": 1.5}, "at most 1"),
         ({"max_bytes": 0}, "takes a byte"),
         ({"max_encode_us": 0.0}, "more than 0"),

@@ -526,7 +526,7 @@ def test_few_encoders_are_kept(monkeypatch):
 
 
 def test_a_length_is_refused_where_the_method_decides_it():
-    with pytest.raises(ArgumentError, match="threshold decides the length itself"):
+    with pytest.raises(ArgumentError, match="threshold chooses the number of bits"):
         tune(digits(), Target(max_bytes=20), methods=["threshold"], n_bits=[32])
 
 

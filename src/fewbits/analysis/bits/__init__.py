@@ -1,4 +1,4 @@
-"""What single bits mean and how well they are used."""
+"""The meaning of single bits, and how well they are used."""
 
 from fewbits.analysis.bits._bit_report import bit_report
 from fewbits.analysis.bits._diagnose import diagnose_codes

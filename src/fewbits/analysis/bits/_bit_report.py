@@ -1,4 +1,4 @@
-"""What is wrong, or right, with the bits of a collection of codes."""
+"""A report on the quality of the bits of a collection of codes."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,7 +33,7 @@ def bit_report(
     n_pairs: int = 1_000_000,
     random_state: Any = 0,
 ) -> BitReport:
-    """Measure how much of a code's length is used, and say what is not.
+    """Measure how well the bits of codes are used, and list their defects.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _by_class(
 
 
 def code_groups(codes: CodeArray) -> IdArray:
-    """Return how many items have each of the codes that occur."""
+    """Return the number of items with each distinct code."""
     rows = codes.view(f"V{codes.shape[1]}").ravel()
     counts: IdArray = np.unique(rows, return_counts=True)[1]
     return counts

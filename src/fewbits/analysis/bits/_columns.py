@@ -1,4 +1,4 @@
-"""One pass over the codes, bit by bit: how often each is set, and which are alike."""
+"""Counts of ones per bit, and equal or opposite bits, in one pass over the codes."""
 
 from hashlib import blake2b
 from typing import NamedTuple
@@ -46,7 +46,7 @@ def read_columns(codes: CodeArray, n_bits: int) -> Columns:
 
 
 def count_ones(codes: CodeArray, n_bits: int) -> IdArray:
-    """Return how many codes have each bit set."""
+    """Return the number of codes in which each bit is set."""
     ones = np.zeros(n_bits, np.int64)
     for span in spans(len(codes), _rows_at_once(n_bits)):
         ones += unpack(codes[span], n_bits).sum(axis=0, dtype=np.int64)

@@ -17,7 +17,7 @@ _ROWS = 8192
 
 
 class Correlation(NamedTuple):
-    """What all pairs of bits that vary come down to; NaN with fewer than two.
+    """Correlations of all pairs of varying bits; NaN with fewer than two.
 
     `largest` and `mean` are of absolute values, and `pair` is where the largest is.
     `effective_bits` is ``(sum l)^2 / sum l^2`` over the eigenvalues ``l`` of the

@@ -1,4 +1,4 @@
-"""What nobody wants of codes that were just learnt."""
+"""Common defects of codes that were just learnt."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def diagnose_codes(
     *,
     constant_bits: bool = True,
 ) -> tuple[str, ...]:
-    """Say what is badly wrong with codes that were just learnt.
+    """List the defects of codes that were just learnt.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def diagnose_codes(
         Of the labels that the codes were learnt from. Items of a class may then have
         the same code, and codes need only spread as classes do.
     constant_bits : bool, default=True
-        Whether to tell of bits that never change.
+        Whether to report constant bits.
 
     Returns
     -------
@@ -46,10 +46,10 @@ def diagnose_codes(
 
     Notes
     -----
-    Every figure is that of `bit_report`, but how far bits spread is estimated for codes
-    of more than 2,048 bits, from a seeded sample of 2,048 of those that vary: it would
-    take most of the time of learning long codes. It is not judged, and so not computed,
-    where there are no more than two codes for each bit that varies.
+    Metrics are those of `bit_report`, but the effective number of bits of codes of more
+    than 2,048 bits is estimated from a seeded sample of 2,048 that vary: the exact
+    number would take most of the time of learning long codes. It is not computed where
+    there are no more than two codes for each bit that varies.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _varying_bits(codes: CodeArray, n_bits: int) -> IdArray:
 def _effective_bits(
     codes: CodeArray, n_bits: int, varying: IdArray, rng: np.random.Generator
 ) -> float:
-    """Return how many bits spread as much; NaN where nothing would be made of it."""
+    """Return the effective number of bits; NaN where it would not be used."""
     if not can_judge(len(codes), len(varying)):
         return float("nan")
     if n_bits <= _MANY_BITS:

@@ -16,7 +16,7 @@ _PAIRS = 1 << 14  # compared at once
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DistanceHistogram:
-    """How often each Hamming distance occurs among pairs of items.
+    """Counts of the Hamming distances between pairs of items.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def label_distances(
 
 
 def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
-    """Return how often two of a class are nearer than two of different classes.
+    """Return the probability that a pair of one class is nearer than another pair.
 
     The probability for a pair of either kind drawn at random, half of it where they
     are equally far: the area under the ROC curve. NaN where a kind has no pair.

@@ -1,4 +1,4 @@
-"""Bits that say something of their own, and those that repeat them."""
+"""Selection of bits that do not correlate with better ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_bits, check_codes, sampled_rows
 from fewbits.analysis.bits._columns import count_ones
 
-_ALIKE = 0.5  # absolute correlation above which a bit goes with another
+_ALIKE = 0.5  # absolute correlation above which bits count as alike
 _CERTAIN = 4.0  # standard errors above 0 that it must also be
 
 
@@ -25,7 +25,7 @@ def distinct_bits(
     n_codes: int = 10_000,
     random_state: Any = 0,
 ) -> dict[int, list[int]]:
-    """Choose bits none of which goes with a better one.
+    """Choose bits that do not correlate with a better one.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def distinct_bits(
     order : sequence of int, default=None
         Bits, best first, such as the order of `rank_bits`; all by number for None.
     first : iterable of int, default=()
-        Bits that are chosen before, whatever they are like.
+        Bits that are chosen first in any case.
     n_shown : int, default=32
         Bits to choose in all, unless `first` are more.
     n_codes : int, default=10_000

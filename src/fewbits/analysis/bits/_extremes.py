@@ -1,4 +1,4 @@
-"""The items that say most clearly what a bit is about: those farthest from 0."""
+"""The items with the most extreme scores of each bit."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Side(NamedTuple):
 
 
 class Extremes(NamedTuple):
-    """Both sides of every bit: where it is most clearly 0, and most clearly 1."""
+    """The most extreme items of both sides of every bit."""
 
     zeros: Side
     ones: Side
@@ -42,7 +42,7 @@ class Extremes(NamedTuple):
 def extreme_items(scores: Array | Iterable[Array], k: int = 8) -> Extremes:
     """Find the items with the lowest and the highest scores of every bit.
 
-    What the sheets of attributes of DBC (figure 8) and PiCoDes (figure 1) show. Equal
+    As in the sheets of attributes of DBC (figure 8) and PiCoDes (figure 1). Equal
     scores are ordered by row.
 
     Parameters

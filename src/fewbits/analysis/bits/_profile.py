@@ -1,4 +1,4 @@
-"""Which attributes set a class apart."""
+"""Attributes that set a class apart from the others."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""How predictable, balanced and informative each bit is."""
+"""Rankings of bits by predictability, balance and information."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class BitRanking:
     information : ndarray of float64, or None
         Mutual information of bit and class, in bits; None without labels.
     reliable_information : ndarray of float64
-        What the bit under noise tells about the class, or, without labels, about the
+        Information of the noisy bit about the class, or, without labels, about the
         bit without noise; in bits, so that a bit must be predictable, balanced and
         informative to get a high value.
     noise : float

@@ -35,7 +35,7 @@ def sentences(report: BitReport, class_sizes: IdArray | None) -> tuple[str, ...]
 def alarms(
     report: CodeUse, n_classes: int | None, *, constant_bits: bool = True
 ) -> tuple[str, ...]:
-    """Return only what nobody wants of fresh codes; see `diagnose_codes`."""
+    """Return only the defects of fresh codes; see `diagnose_codes`."""
     if report.n_codes < _JUDGED:
         return ()
     found = list(_constant(report)) if constant_bits else []
@@ -95,12 +95,12 @@ def _correlated(report: BitReport) -> Iterator[str]:
 
 
 def can_judge(n_codes: int, n_varying: int) -> bool:
-    """Whether correlations of bits that vary tell more than the chance of few codes."""
+    """Return whether there are enough codes to test correlations of bits."""
     return n_varying >= 2 and n_codes > 2 * n_varying
 
 
 def _spread_over(report: BitReport | CodeUse) -> float:
-    """Return the effective bits per one of as many independent bits; 1 if unknown."""
+    """Return effective bits relative to independent bits; 1 if unknown."""
     n, m = report.n_correlated, report.n_bits - len(report.constant_bits)
     if not can_judge(n, m):
         return 1.0

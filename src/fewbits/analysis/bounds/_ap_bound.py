@@ -1,4 +1,4 @@
-"""What the distances between and within classes say about average precision."""
+"""Bounds on average precision from distances between and within classes."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 
 def misranks(distances: ArrayLike, relevant: ArrayLike) -> IdArray:
-    """Return how many false positives are nearer than each true positive.
+    """Return the number of false positives nearer than each true positive.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def ap_lower_bound(
     *,
     knowing: str = "classes",
 ) -> FloatArray:
-    """Return what the average precision of each query cannot fall below.
+    """Return a lower bound of the average precision of each query.
 
     Items are known by their distance to the centre of their class only, so each lies
     somewhere between ``|D - r|`` and ``D + r`` from a query, ``D`` its distance to the
@@ -151,7 +151,7 @@ def ap_lower_bound(
 
 
 class _Reach(NamedTuple):
-    """Between what distances each centre lies from a query."""
+    """Lower and upper bounds of the distance of each centre from a query."""
 
     low: DistanceArray
     high: DistanceArray

@@ -1,4 +1,4 @@
-"""How far apart classes are in a code, against how wide they are."""
+"""Distances between classes in a code relative to distances within them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,14 +79,14 @@ class CodeBound:
 
     @property
     def ratio(self) -> float:
-        """``low_inter / max(high_intra, 1)``: the figure that the paper reports."""
+        """``low_inter / max(high_intra, 1)``: the ratio that the paper reports."""
         return self.low_inter / max(self.high_intra, 1)
 
     @property
     def is_perfect(self) -> bool:
-        """Whether every query as near to its centre as the items has an AP of 1.
+        """True if any query as near to its centre as the items has an AP of 1.
 
-        This is so when ``min D_inter > 4 max D_intra``, and cannot be told from the two
+        True when ``min D_inter > 4 max D_intra``; the two distances do not decide it
         otherwise.
         """
         return self.min_inter > 4 * self.max_intra
@@ -113,7 +113,7 @@ class CodeBound:
 def code_bound(
     codes: CodeArray, n_bits: int, labels: ArrayLike, *, coverage: float = 0.999
 ) -> CodeBound:
-    """Measure the two distances that bound what a code can be worth.
+    """Measure the distances between and within classes that bound average precision.
 
     The centre of a class is the majority of its items bit by bit, 1 where both values
     are as frequent: the code with the smallest sum of distances to them.
@@ -193,7 +193,7 @@ def code_bound(
 
 
 def _reached(counts: IdArray, share: float) -> int:
-    """Return the first place up to which at least `share` of the counts lie."""
+    """Return the quantile of a histogram at which `share` of the counts is reached."""
     below = np.cumsum(counts)
     # The share may be a decimal fraction that binary numbers only come close to.
     return int(np.searchsorted(below, share * below[-1] * (1 - 1e-12)))

@@ -41,7 +41,7 @@ def centre_distances(
 def between_centres(
     centres: CodeArray, n_bits: int
 ) -> tuple[IdArray, IdArray, DistanceArray]:
-    """Return how often each distance occurs, and for each centre the nearest other.
+    """Return a histogram of the distances, and for each centre the nearest other.
 
     Returns
     -------

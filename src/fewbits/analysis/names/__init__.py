@@ -1,4 +1,4 @@
-"""Words that name what a bit stands for."""
+"""Names for the meaning of bits."""
 
 from fewbits.analysis.names._names import (
     Proposal,

@@ -1,4 +1,4 @@
-"""Which words one side of a bit carries more often than the other."""
+"""Words that one side of a bit carries more often than the other."""
 
 from typing import Any, NamedTuple
 

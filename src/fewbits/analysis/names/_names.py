@@ -61,7 +61,7 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """What `propose_names` found.
+    """Result of `propose_names`.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def propose_names(
     ignore: Collection[str] = FUNCTION_WORDS,
     groups: ArrayLike | None = None,
 ) -> Proposals:
-    """Propose names for both sides of bits: the words that tell them apart best.
+    """Propose names for both sides of bits: the words that distinguish them best.
 
     A word counts once for each item that carries it. Words are runs of letters and
     digits in lower case, see `tokenize`; nothing is stemmed.
@@ -131,7 +131,7 @@ def propose_names(
         Weight of the prior, as a share of all words counted.
     ignore : collection of str, default=FUNCTION_WORDS
         Words that are not counted, in lower case. The default is a few dozen English
-        ones, such as "of" and "with": they do tell sides apart, but name nothing.
+        ones, such as "of" and "with": they may distinguish sides, but name nothing.
     groups : array-like of shape (n,), default=None
         Classes of the items, or whatever else makes some of them alike, all strings or
         all numbers; at least 3. With them a name is to hold for other groups, too, of

@@ -1,4 +1,4 @@
-"""How much the words of groups of items differ, where groups count, not items."""
+"""Tests of word frequencies that count groups of items, not items."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ _FEWEST = 3
 
 
 class WordGroups(NamedTuple):
-    """Which words the items of each group carry.
+    """Words that the items of each group carry.
 
     Attributes
     ----------

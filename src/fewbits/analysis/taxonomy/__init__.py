@@ -1,4 +1,4 @@
-"""Trees of classes from their codes, and how well they agree with known ones."""
+"""Trees of classes from their codes, and their agreement with known trees."""
 
 from fewbits.analysis.taxonomy._permutation import Measured
 from fewbits.analysis.taxonomy._purity import dendrogram_purity

@@ -1,4 +1,4 @@
-"""What a figure would be by chance: the same with the classes shuffled."""
+"""Permutation tests: a statistic with the classes shuffled."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,7 +14,7 @@ _ROUNDING = 1e-12  # sums in another order
 
 
 class Measured(NamedTuple):
-    """A figure, and how it compares with chance.
+    """A statistic and its distribution under chance.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class Measured(NamedTuple):
     chance : float
         Mean over the shuffles.
     p_value : float
-        Share of the shuffles, the given order being one of them, that give as much.
+        Share of the shuffles, the given order included, with at least this value.
     """
 
     value: float

@@ -1,4 +1,4 @@
-"""Dendrogram purity: how much of a subtree around two of a group is of that group."""
+"""Dendrogram purity: the share of a group in the subtrees that join its members."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ WEIGHTS = ("pairs", "leaves")
 def dendrogram_purity(
     tree: Taxonomy, groups: ArrayLike, *, weigh: str = "pairs"
 ) -> float:
-    """Return how pure a tree is with regard to known groups of its leaves, exactly.
+    """Return the exact dendrogram purity of a tree for known groups of its leaves.
 
     For two leaves of a group, the share of that group among the leaves of the smallest
     subtree that holds both; the mean over all such pairs. 1 says that every group is a

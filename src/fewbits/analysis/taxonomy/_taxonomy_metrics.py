@@ -1,4 +1,4 @@
-"""The metrics of a page about class codes, as plain values."""
+"""Metrics of class codes for a page or JSON, as plain values."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from fewbits.analysis.taxonomy._tree_agreement import TaxonomyAgreement, TreeAgr
 
 
 class TaxonomyMetrics(NamedTuple):
-    """What `write_taxonomy_page` measured.
+    """Measurements of `write_taxonomy_page`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How well a tree of classes agrees with a known one, or with another."""
+"""Agreement of a tree of classes with a known one, or with another."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

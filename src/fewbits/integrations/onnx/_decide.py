@@ -35,7 +35,7 @@ def decided_scores(g: Graph, X: str, weights: str, bias: str, layer: Layer) -> s
 
 
 def _undecided(g: Graph, X: str, scores: str, layer: Layer) -> str:
-    """Tell where the sign of a float64 score may not be that of the chain.
+    """Mark scores whose sign in float64 may differ from the chain's.
 
     A chain of d fused multiply-adds errs by at most gamma A + d tiny, where A is the
     sum of the absolute values of all terms, gamma = d u / (1 - d u), u = 2^-24, and

@@ -1,1 +1,1 @@
-"""What all learners share: their contract, rows, checkpoints, devices."""
+"""The contract of all learners, rows, checkpoints and devices."""

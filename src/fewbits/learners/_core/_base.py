@@ -32,9 +32,9 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
     Attributes
     ----------
     encoder_ : Encoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
-        What the method minimises, after each iteration; smaller is better. One entry
+        Objective after each iteration; smaller is better. One entry
         for a method that is solved at once, none for one that optimises nothing.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -43,9 +43,9 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
 
     encoder_: Encoder
     objective_: NDArray[np.float64]
-    needs_labels = False  #: Whether `fit` refuses to do without y.
+    needs_labels = False  #: Whether `fit` requires y.
     is_nested = (
-        False  #: Whether a shorter code is a prefix of a longer one, to the bit.
+        False  #: Whether a shorter code is identical to a prefix of a longer one.
     )
     uses_device = False  #: Whether `on_device` takes over work at any size.
 
@@ -78,7 +78,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
             When a parameter is out of range.
         FeatureError
             When X holds NaN, infinity or what float32 cannot hold, has gaps (a masked
-            array), is no matrix of at least two rows, or all rows that are learned from
+            array), is no matrix of at least two rows, or all rows that are learnt from
             are the same; when its features are too small or too large for a method.
         DivergedError
             When training ends in numbers that are not finite: lower the learning rate.
@@ -102,10 +102,10 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
         return self
 
     def _tidy_up(self) -> None:
-        """Leave nothing behind a fit that is over."""
+        """Clean up after a fit."""
 
     def encode(self, X: ArrayLike) -> CodeArray:
-        """Return packed codes: what an index stores.
+        """Return packed codes, to be stored in an index.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
         NotFittedError
             Before `fit`.
         FeatureError
-            When X holds NaN or infinity, or has another width than what was learnt.
+            When X holds NaN or infinity, or another number of features than in `fit`.
         """
         check_is_fitted(self)
         features = self._features(X, reset=False)
@@ -128,7 +128,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
         return self.encoder_.encode(features)
 
     def transform(self, X: ArrayLike) -> BitArray:
-        """Return one 0/1 column per bit: what a scikit-learn pipeline expects.
+        """Return one 0/1 column per bit, for pipelines of scikit-learn.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Files from which an interrupted fit goes on as if nothing had happened."""
+"""Checkpoint files from which an interrupted fit resumes."""
 
 import json
 import time
@@ -151,7 +151,7 @@ class Checkpoint:
 def checkpoints_kept() -> Iterator[None]:
     """Delete the checkpoints of fits inside the block when it ends well, not before.
 
-    For a block that also saves what was learned: a disk that is full shall not cost a
+    For a block that also saves the result: a full disk must not cost a
     long fit.
 
     Examples

@@ -1,4 +1,4 @@
-"""Bits that say nothing are told, never silent."""
+"""Warnings about constant and repeated bits."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def n_constant_bits(encoder: Encoder, X: Array) -> int:
     """Return the number of bits that are the same for all rows.
 
     More rows are looked at only until they settle it, few at a time: a fit that just
-    has enough memory shall not end here.
+    has enough memory must not fail here.
     """
     first = encoder.encode(X[:1])
     changed = _changed(encoder, X[:: max(1, len(X) // _SOME)], first)
@@ -51,7 +51,7 @@ def n_constant_bits(encoder: Encoder, X: Array) -> int:
 
 
 def _changed(encoder: Encoder, X: Array, first: CodeArray) -> CodeArray:
-    """Return which bits are not those of the first code for all rows, packed."""
+    """Return packed bits that are 1 where some row differs from the first."""
     changed: CodeArray = np.bitwise_or.reduce(encoder.encode(X) ^ first)
     return changed
 
@@ -62,9 +62,9 @@ def n_constant(bits: NDArray[np.bool_]) -> int:
 
 
 def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
-    """Warn if half of the bits repeat others, and return how many are different.
+    """Warn if half of the bits repeat others, and return the number of different bits.
 
-    Constant bits are told otherwise.
+    Constant bits have a warning of their own.
     """
     n, n_bits = n_different(bits), bits.shape[1]
     if n <= n_bits / 2 and not n_constant(bits):

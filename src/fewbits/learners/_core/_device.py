@@ -1,4 +1,4 @@
-"""Where the heavy linear algebra of learners is done: by NumPy, or by torch.
+"""The device for heavy linear algebra of learners: NumPy or torch.
 
 The algorithms are written once: with operators that arrays and tensors share, with
 functions that NumPy and torch have under the same name (`namespace`), and with what
@@ -75,7 +75,7 @@ class _Torch:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Tell in one line that the memory of the device does not suffice."""
+        """Turn a lack of device memory into an error of one line."""
         from fewbits.learners._core._torch import lacks_memory
 
         try:
@@ -149,10 +149,9 @@ def on_device(name: str) -> Iterator[None]:
     of neighbour codes: nearly all work of `PCAH`, `ITQ`, `CCAITQ`, `SparseProjections`,
     `NeighbourCodes` and `FastNeighbourCodes`, and what others with ``uses_device``
     begin with. Results agree with those of NumPy within rounding. That may flip bits of
-    scores near zero, and every step behind a bit that flipped is another: codes that
-    keep neighbours end as different as with another seed, and as good. It is no
-    parameter of these learners. Deep learners, too, train there, unless their
-    ``device`` says otherwise.
+    scores near zero and change every later step: neighbour-preserving codes then differ
+    as with another seed, and are as good. It is no parameter of these learners. Deep
+    learners also train there, unless their ``device`` says otherwise.
 
     Parameters
     ----------
@@ -183,7 +182,7 @@ def on_device(name: str) -> Iterator[None]:
 
 
 def current_backend() -> Backend:
-    """Return where to do linear algebra."""
+    """Return the backend for linear algebra."""
     return _HERE.get() or _NUMPY
 
 

@@ -40,7 +40,7 @@ class IterativeLearner(Learner):
 
     @property
     def n_planned(self) -> int:
-        """How many iterations there are at most."""
+        """Maximum number of iterations."""
         return self.n_iter
 
     def _check_iterations(self, least: int = 1) -> None:
@@ -100,7 +100,7 @@ class IterativeLearner(Learner):
 
 
 def may_stop(objective: list[float], tol: float) -> bool:
-    """Tell whether the last iteration has lowered the objective too little."""
+    """Return whether the last iteration lowered the objective too little."""
     if tol == 0 or len(objective) < 2:
         return False
     before, after = objective[-2:]
@@ -110,11 +110,11 @@ def may_stop(objective: list[float], tol: float) -> bool:
 def warn_of_interrupt(
     learner: Learner, n_done: int, n_planned: int, path: Any, when: str = ""
 ) -> None:
-    """Say that what was learned before an interrupt is kept, and how to go on."""
+    """Warn of an interrupt: the result is kept, and how to resume."""
     when = when or f"after {n_done} of {n_planned} iterations"
-    later = "" if path is None else f"; the same fit goes on from {path}"
+    later = "" if path is None else f"; the same fit resumes from {path}"
     name = type(learner).__name__
-    message = f"interrupted {when}; the {name} learned so far is kept{later}"
+    message = f"interrupted {when}; the {name} learnt so far is kept{later}"
     warn_user(InterruptedWarning(message, n_done, n_planned))
 
 

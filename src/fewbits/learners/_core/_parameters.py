@@ -44,7 +44,7 @@ def check_batch_size(value: Any, tol: float) -> None:
     check_integer("batch_size", value, 1)
     if tol > 0:
         raise ArgumentError(
-            f"tol={tol:g} needs batch_size=None: what batches tell of the objective "
+            f"tol={tol:g} needs batch_size=None: the objective of batches "
             "goes up and down"
         )
 

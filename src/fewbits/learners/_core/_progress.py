@@ -1,4 +1,4 @@
-"""Telling whoever wants to know how far a fit has come."""
+"""Progress reports of fits."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ def also(check: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def no_progress() -> Iterator[None]:
-    """Keep the progress of a learner that another one starts from to itself."""
+    """Silence the progress of a learner that another one starts from."""
     token = _HEARD.set(None)
     try:
         yield
@@ -90,7 +90,7 @@ def report(
     verbose: bool,
     note: str = "",
 ) -> None:
-    """Tell the listener, if there is one, and standard error, if `verbose`."""
+    """Report to the listener, if any, and to standard error if `verbose`."""
     told = f"objective {objective:.6g}{note}"
     heard = _HEARD.get()
     if heard is not None:

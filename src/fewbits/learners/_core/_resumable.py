@@ -49,7 +49,7 @@ class ResumableLearner(IterativeLearner):
     ) -> Arrays:
         """Return the last of the `states` that follow on `start`, or on the file.
 
-        `X`, and the labels `Y` where these matter, tell the file from others.
+        `X`, and the labels `Y` where these matter, identify the file.
         """
         if self.checkpoint is None:
             return self._run(states(start), start)

@@ -25,7 +25,7 @@ _MIN_ROWS = 1024
 #: Sums of products of smaller features are finite in float32.
 _HUGE = 1e25
 #: Of rows that a learner draws; `check_varied` has looked at all of them.
-SAME_ROWS = "every row that is learned from is the same: there is nothing to learn"
+SAME_ROWS = "every row that is learnt from is the same: there is nothing to learn"
 #: Matrices of more entries are held in float32, and worked on in parts of this size.
 LARGE = 1 << 26
 #: One pass of more multiply-adds than this is done in float32, summed in float64.

@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 class SharedSteps:
-    """What was found before, and the seconds that this has saved.
+    """A cache of steps, and the seconds that it has saved.
 
     Attributes
     ----------
@@ -43,18 +43,18 @@ _SHARED: ContextVar[SharedSteps | None] = ContextVar("fewbits_shared", default=N
 
 @contextmanager
 def shared_steps() -> Iterator[SharedSteps]:
-    """Let fits in the block share what they find of the same rows.
+    """Let fits in the block share intermediate results on the same rows.
 
     These are the principal axes, the random rotation to start from, and the neighbours
     that codes are trained to keep. At thousands of features they take longer than the
     rest, and a sweep over methods, lengths and parameters asks for the same ones again
-    and again. What is learned is the same as without. The last of each is kept, as long
+    and again. Results are identical to those without. The last of each is kept, as long
     as the block lasts.
 
     Yields
     ------
     SharedSteps
-        Its ``seconds_saved`` says what it was good for.
+        Its ``seconds_saved`` is the time that sharing has saved.
 
     Examples
     --------

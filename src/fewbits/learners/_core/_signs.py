@@ -10,7 +10,7 @@ def signs(positive: NDArray[np.bool_], dtype: DTypeLike = np.float64) -> NDArray
     """Return 1 where it is true, else -1.
 
     A tenth of the time of ``np.where``, which took half of a pass of `ITQ`. It takes
-    what ``x >= 0`` gives, so that an x that nobody else needs is gone by then.
+    the result of ``x >= 0``, so that an x without other references is freed by then.
     """
     found = positive.astype(dtype)
     found *= 2

@@ -1,4 +1,4 @@
-"""What torch is asked for with and without networks; imported where torch is."""
+"""Helpers for torch with and without networks; imported where torch is."""
 
 import torch
 from torch import Tensor
@@ -15,9 +15,9 @@ def signs(scores: Tensor) -> Tensor:
 
 
 def lacks_memory(error: RuntimeError) -> bool:
-    """Tell whether an error is for want of memory, on whichever side."""
-    told = str(error).lower()
-    return any(words in told for words in _NO_MEMORY)
+    """Return whether an error is for lack of memory, on host or device."""
+    message = str(error).lower()
+    return any(words in message for words in _NO_MEMORY)
 
 
 def device_named(name: str) -> torch.device:

@@ -1,4 +1,4 @@
-"""What every estimator of the package asks of features, in one line."""
+"""Validation of features by all estimators, with one-line errors."""
 
 from itertools import takewhile
 from typing import Any
@@ -56,5 +56,5 @@ def _one_line(message: str) -> str:
     if "Complex data not supported" in message:
         return "Complex data not supported: X must hold real numbers"
     lines = message.splitlines()
-    told = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
-    return " ".join(" ".join(told).split())
+    kept = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
+    return " ".join(" ".join(kept).split())

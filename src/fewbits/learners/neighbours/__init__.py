@@ -1,4 +1,4 @@
-"""Codes that are trained to keep the neighbours of vectors."""
+"""Codes that are trained to preserve the nearest neighbours of vectors."""
 
 from fewbits.learners.neighbours._config import (
     FastNeighbourTraining,

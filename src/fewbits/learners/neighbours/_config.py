@@ -1,4 +1,4 @@
-"""How maps are trained on neighbours."""
+"""Settings of the training on neighbours."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ _MOST_RATE = 100.0  # a step of one entry, of rows whose mean square is 1
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class NeighbourTraining(Config):
-    """How `NeighbourCodes` are trained.
+    """Settings of the training of `NeighbourCodes`.
 
     Parameters
     ----------
     perplexity : float, default=10.0
-        Effective number of neighbours that are to be kept. More, such as 150 of 500
-        `n_neighbours`, keep wider neighbourhoods, and classes with them, for some of
-        the ten nearest.
+        Effective number of neighbours to preserve. More, such as 150 of 500
+        `n_neighbours`, preserve wider neighbourhoods, and classes with them, at the
+        cost of some recall@10.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
     n_anchors : int, default=20_000
@@ -25,7 +25,7 @@ class NeighbourTraining(Config):
         products of vectors.
     n_rows : int, default=200_000
         Rows that take part, drawn if there are more; they are held in memory, and
-        on the device where they are learned from, in float32: 20 GiB of the default
+        on the device where they are learnt from, in float32: 20 GiB of the default
         number with 25,600 features.
     learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
@@ -33,7 +33,7 @@ class NeighbourTraining(Config):
         Share of the rows, 2,000 at most, that is held out: the iteration whose codes
         find most of their 10 nearest neighbours among the others, 20,000 at most, is
         kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learned from, and 2,000 of them choose, each the
+        fewer than 20 rows, all are learnt from, and 2,000 of them choose, each the
         nearest to itself. 0 keeps the last.
     """
 
@@ -55,12 +55,12 @@ class NeighbourTraining(Config):
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class FastNeighbourTraining(NeighbourTraining):
-    """How `FastNeighbourCodes` are trained; see `NeighbourTraining` for the others.
+    """Settings of the training of `FastNeighbourCodes`; others as `NeighbourTraining`.
 
     Parameters
     ----------
     perplexity : float, default=20.0
-        Effective number of neighbours that are to be kept, of the `n_neighbours`.
+        Effective number of neighbours to preserve, of the `n_neighbours`.
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
     """

@@ -1,4 +1,4 @@
-"""Codes that keep neighbours, at nearly the cost of a random fast projection."""
+"""Neighbour-preserving codes, at nearly the cost of a random fast projection."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from fewbits.learners.neighbours._training import ValidationSplit
 
 
 class FastNeighbourCodes(NeighbourLearner):
-    """Learn a fast projection whose codes have the neighbours that the vectors have.
+    """Learn a fast projection whose codes preserve nearest neighbours.
 
     Trained as `NeighbourCodes` are, with another map: rounds of a block-diagonal matrix
     and a Walsh-Hadamard transform. It takes ``n_rounds * d * (block_size + log2(d))``
@@ -31,7 +31,7 @@ class FastNeighbourCodes(NeighbourLearner):
         Length of the code, from 1 to 65,536. Up to the number of features, padded to a
         power of 2, all bits come from one series of rounds; longer codes take several.
     nested_bits : sequence of int, default=()
-        Shorter lengths at which a prefix of the code shall keep neighbours, too.
+        Shorter lengths at which a prefix of the code must preserve neighbours, too.
     n_rounds : int, default=2
         Block-diagonal matrices, each with a transform behind it, 1 to 16.
     block_size : {16, 1}, default=16
@@ -46,8 +46,8 @@ class FastNeighbourCodes(NeighbourLearner):
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -56,7 +56,7 @@ class FastNeighbourCodes(NeighbourLearner):
     Attributes
     ----------
     encoder_ : BlockHadamardEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
@@ -66,7 +66,7 @@ class FastNeighbourCodes(NeighbourLearner):
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_features_in_ : int
 
     Notes

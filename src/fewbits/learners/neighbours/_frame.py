@@ -1,4 +1,4 @@
-"""How features become the rows that codes which keep neighbours are learned from."""
+"""Preparation of features for learners of neighbour-preserving codes."""
 
 from typing import Any, NamedTuple
 

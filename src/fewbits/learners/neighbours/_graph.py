@@ -102,8 +102,8 @@ def neighbour_graph(
 ) -> NeighbourGraph:
     """Find the `k` nearest rows of the anchors among all rows.
 
-    Distances are those of float32 products: of two rows that are as near as rounding
-    can tell, either may be taken.
+    Distances are those of float32 products: of two rows that are equally near within
+    rounding, either may be taken.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What learners of codes that keep neighbours have in common: how they train."""
+"""Base class of learners of neighbour-preserving codes."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -51,11 +51,11 @@ class NeighbourLearner(ResumableLearner):
     @property
     @abstractmethod
     def _training(self) -> NeighbourTraining:
-        """How the map is trained."""
+        """Settings of the training."""
 
     @abstractmethod
     def _frame(self, X: Readable) -> Frame:
-        """Return how features become rows."""
+        """Return the frame that turns features into rows."""
 
     @abstractmethod
     def _start(self, split: ValidationSplit, rng: RandomState) -> Map:
@@ -91,7 +91,7 @@ class NeighbourLearner(ResumableLearner):
         return encoder
 
     def _split(self, V: Float32Array) -> ValidationSplit:
-        """Hold rows out to choose by; of few, some that are learned from choose."""
+        """Hold out rows for validation; of few rows, validate on training rows."""
         share = self._training.validation
         n = min(_MOST_HELD_OUT, int(share * len(V)))
         if share and n < _FEWEST_HELD_OUT:
@@ -115,7 +115,7 @@ class NeighbourLearner(ResumableLearner):
         seeds: NDArray[np.int64],
         start: Arrays,
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield what the iterations after `start` reach.
+        """Yield the states after the iterations that follow `start`.
 
         Each draws from its own seed, so that any can be the first.
         """
@@ -124,7 +124,7 @@ class NeighbourLearner(ResumableLearner):
         chosen = anchors, self._training.n_neighbours, self._training.perplexity
         graph = neighbour_graph(rows, *chosen, there=there)
         for seed in seeds[len(training.recalls) - 1 :]:
-            # Numbers that overflow are told as an error, not as NumPy's warnings.
+            # Overflow is raised as an error, not as NumPy's warnings.
             with np.errstate(over="ignore", invalid="ignore"):
                 loss = training.iterate(graph, RandomState(seed))
             if not np.isfinite(loss):

@@ -1,4 +1,4 @@
-"""How far the neighbours by codes are from the neighbours by vectors."""
+"""Loss between neighbours by codes and neighbours by vectors."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from fewbits.learners.neighbours._graph import Batch
 
 
 class LossAndGradients(NamedTuple):
-    """A loss, and what it grows by.
+    """A loss and its gradients.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class LossAndGradients(NamedTuple):
 
 
 def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
-    """Return how probable each row of the batch is as the neighbour of each anchor.
+    """Return the probability of each row of the batch as a neighbour of each anchor.
 
     That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
     stochastic neighbour embedding (Hinton and Roweis, 2002).

@@ -1,4 +1,4 @@
-"""What codes that keep neighbours are made by: maps with gradients of their own."""
+"""Maps with hand-written gradients that make neighbour-preserving codes."""
 
 from abc import ABC, abstractmethod
 
@@ -16,7 +16,7 @@ LEAST_SPREAD = 1e-6  # of what rows are scaled by that have a mean square of 1
 
 
 class Map(ABC):
-    """A map of rows to scores that training changes, where `here` says.
+    """A map of rows to scores that training changes, on the current backend.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Map(ABC):
 
     @property
     def ready(self) -> bool:
-        """Whether this may be the result of training."""
+        """Return whether this may be the result of training."""
         return True
 
     @property

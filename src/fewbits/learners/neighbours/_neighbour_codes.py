@@ -1,4 +1,4 @@
-"""Codes that are trained to keep the neighbours of vectors."""
+"""Codes that are trained to preserve the nearest neighbours of vectors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -34,14 +34,14 @@ _START_ROWS = 100_000
 
 
 class NeighbourCodes(NeighbourLearner):
-    """Learn a map whose codes have the neighbours that the vectors have.
+    """Learn a map whose codes preserve the nearest neighbours of the vectors.
 
     Parameters
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536; it may exceed the number of features.
     nested_bits : sequence of int, default=()
-        Shorter lengths at which a prefix of the code shall keep neighbours, too.
+        Shorter lengths at which a prefix of the code must preserve neighbours, too.
     density : float, default=1.0
         Share of the weights that is not 0, for a sparse map. They are dropped in the
         first half of the iterations, the smallest ones first.
@@ -63,8 +63,8 @@ class NeighbourCodes(NeighbourLearner):
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -73,7 +73,7 @@ class NeighbourCodes(NeighbourLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder, SparseEncoder or MLPEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
@@ -84,7 +84,7 @@ class NeighbourCodes(NeighbourLearner):
         Bits that are the same for all rows, as those without weights in a sparse map
         are; more than 0 gives a warning.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_features_in_ : int
 
     Notes

@@ -1,4 +1,4 @@
-"""The fast map of codes that keep neighbours: small blocks between transforms."""
+"""The fast map of neighbour-preserving codes: small blocks between transforms."""
 
 from functools import lru_cache
 from typing import Any

@@ -35,14 +35,14 @@ MOST_RANKED = 20_000
 
 
 class ValidationSplit:
-    """Rows that are learned from, rows held out, and which are the nearest of these.
+    """Training rows, held-out rows, and the nearest training rows of the latter.
 
     Parameters
     ----------
     rows : ndarray of shape (n, n_inputs)
         Shuffled: the first ones are ranked for those held out.
     held_out : ndarray of shape (m, n_inputs)
-        There may be none; of few rows, they are among those that are learned from.
+        There may be none; of few rows, they are among those that are learnt from.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Training:
         Changed in place.
     split : ValidationSplit
     lengths : sequence of int
-        Of the prefixes that shall keep neighbours, rising; the last is the whole code.
+        Of the prefixes that must preserve neighbours, rising; the last is all bits.
     n_iter : int
         Iterations that are planned.
     rate : float

@@ -34,7 +34,7 @@ _RANK_TOLERANCE = 1e-7
 
 
 class CCAITQ(ResumableLearner):
-    """Rotate what correlates with the labels towards the corners of a cube.
+    """Rotate label-correlated directions towards the corners of a cube.
 
     Canonical correlation analysis finds the directions of the features that correlate
     most with the labels; each is scaled by its correlation, and ITQ rotates them.
@@ -57,8 +57,8 @@ class CCAITQ(ResumableLearner):
     batch_size : int, default=None
         Rows that an iteration takes, as in `ITQ`. None takes all.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -67,7 +67,7 @@ class CCAITQ(ResumableLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     correlations_ : ndarray of shape (effective_rank_,)
         Regularised canonical correlations, falling.
     effective_rank_ : int
@@ -78,7 +78,7 @@ class CCAITQ(ResumableLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int

@@ -28,7 +28,7 @@ _DEAD = " on the training rows; raise C, or set class_weight='balanced'"
 
 
 class Classemes(Learner):
-    """Ask every training class whether an item looks like it: one bit each.
+    """Classify items by all training classes: one bit per class.
 
     Parameters
     ----------
@@ -39,33 +39,33 @@ class Classemes(Learner):
     C : float, default=1
         Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
         mean squared length of 1. Much smaller values make bits that are less certain of
-        their class and tell more about new ones.
+        their class and carry more about new ones.
     drop : float, default=0.1
         Share of the remaining bits that is dropped at a time, above 0 and below 1.
     class_weight : {'balanced', None}, default='balanced'
-        Make the class weigh as much as all others. With None a bit says no to nearly
-        everything that is not of its class: of new classes it tells little.
+        Make the class weigh as much as all others. With None a bit is 0 for nearly
+        everything that is not of its class: it carries little on new classes.
     random_state : int, RandomState instance or None, default=None
         Seeds LIBLINEAR.
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     classes_ : ndarray of shape (n_classes,)
     objective_ : ndarray of shape (1,)
-        Sum over the classes of what the support vector machines minimise.
+        Sum over the classes of the objectives of the support vector machines.
     bit_classes_ : ndarray of shape (n_bits,)
-        The class that each bit asks about.
+        The class that each bit stands for.
     n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning tells when there are any.
+        Bits that are constant on the training rows; a warning is given if any.
     n_features_in_ : int
 
     Notes
     -----
-    Each class is told from all others by a linear SVM with the hinge loss, as PiCoDes'
-    authors implement the descriptor again; the original uses LP-beta and web images. A
-    score of exactly 0 gives a 0.
+    Each class is separated from all others by a linear SVM with the hinge loss, as in
+    the reimplementation by PiCoDes' authors; the original uses LP-beta and web images.
+    A score of exactly 0 gives a 0.
 
     References
     ----------

@@ -40,7 +40,7 @@ class BRE(ResumableLearner):
     """Make the distances of codes reproduce the distances of the data.
 
     A bit is the sign of a weighted sum of kernels with a few training rows, its
-    anchors; the weights are learned by exact coordinate descent on some pairs of a
+    anchors; the weights are learnt by exact coordinate descent on some pairs of a
     sample of rows. With the linear kernel, rows are centred and scaled to unit length,
     and a bit is a hyperplane; the Gaussian one takes centred rows.
 
@@ -56,7 +56,7 @@ class BRE(ResumableLearner):
         ``x'y``, as in the paper's experiments, or ``exp(-gamma |x - y|^2)``.
     gamma : float or None, default=None
         Of 'rbf', above 0; None takes four over the mean squared length of the centred
-        rows that are learned from. 'linear' has none.
+        rows that are learnt from. 'linear' has none.
     pair_share : float, default=0.05
         Share of the other rows that each row is paired with, above 0 and at most 1; at
         least one row.
@@ -67,8 +67,8 @@ class BRE(ResumableLearner):
         Stop when a sweep lowers the objective by no more than this share of it; 0 does
         all sweeps.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -77,7 +77,7 @@ class BRE(ResumableLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder or AnchorEncoder
-        The learned map; save this, not the learner. Of 'rbf', the latter.
+        The learnt encoder; save this, not the learner. Of 'rbf', the latter.
     gamma_ : float
         What was used; only with 'rbf'.
     objective_ : ndarray of shape (n_iter_,)
@@ -102,7 +102,7 @@ class BRE(ResumableLearner):
     rows need not be scaled to be encoded. With 'rbf' a vector is compared with all rows
     that are some bit's anchor, `n_train` at most.
 
-    The scores of a bit have a mean square of 1 for the rows that it was learned from
+    The scores of a bit have a mean square of 1 for the rows that it was learnt from
     (of unit length, with the linear kernel), as searches weigh bits by the query's.
     A score of exactly 0 gives a 0. An interrupt keeps the weights reached, with a
     warning.

@@ -17,7 +17,7 @@ class LSH(Learner):
     """Cut the centred data with random hyperplanes.
 
     The share of bits in which two codes differ estimates the angle between the centred
-    rows, divided by pi, without bias. Only the mean is learned.
+    rows, divided by pi, without bias. Only the mean is learnt.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class LSH(Learner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (0,)
         Empty: nothing is optimised.
     n_dead_bits_ : int

@@ -27,7 +27,7 @@ class PCAH(Learner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (1,)
         Share of the variance that lies outside the components that were kept.
     n_dead_bits_ : int

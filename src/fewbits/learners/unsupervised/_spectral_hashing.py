@@ -31,14 +31,14 @@ class SpectralHashing(Learner):
     Attributes
     ----------
     encoder_ : EigenfunctionEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (1,)
         Mean eigenvalue of the waves by the Laplacian of the box, in units of one over
         the squared features. The paper's are ``1 - exp(-eps^2 / 2 * ours)``, in the
         same order whatever eps.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those of even modes are along an axis
-        with two values; a warning tells when there are any.
+        with two values; a warning is given if any.
     n_features_in_ : int
 
     Notes

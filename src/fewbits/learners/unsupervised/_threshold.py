@@ -32,14 +32,14 @@ class Thresholding(Learner):
     Attributes
     ----------
     encoder_ : SparseEncoder
-        The learned map, one weight a bit; save this, not the learner.
+        The learnt map, one weight a bit; save this, not the learner.
     thresholds_ : ndarray of shape (n_features,)
         In float32.
     objective_ : ndarray of shape (0,)
         Empty: nothing is optimised.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those of constant features are; a
-        warning tells when there are any.
+        warning is given if there are any.
     n_features_in_ : int
 
     Raises

@@ -1,4 +1,4 @@
-"""Finding method, length and search by measuring them on held-out queries."""
+"""Choice of method, code length and re-ranking by measuring on held-out queries."""
 
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured

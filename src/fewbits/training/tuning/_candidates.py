@@ -1,4 +1,4 @@
-"""What is tried, from cheap to dear."""
+"""Candidate configurations, from cheap to expensive."""
 
 import math
 from collections.abc import Sequence
@@ -43,21 +43,21 @@ _HALF_PRECISION = 16
 
 
 def default_methods(target: Target, *, of_any_length: bool) -> tuple[str, ...]:
-    """Return what is tried: labels help where labels are what counts.
+    """Return the methods to try; supervised ones where quality goes by labels.
 
-    Methods that have a length of their own are out where others are asked for, and
+    Leaves out methods that choose their length where other lengths are given, and
     those of `without_torch` where there is no torch.
     """
     left_out = {*without_torch(target)}
     if target.quality == "recall":
         left_out |= SUPERVISED
-    # What is left out may need torch even to tell.
+    # Checking excluded methods may need torch.
     tried = [m for m in METHODS if m not in left_out]
     return tuple(m for m in tried if not (of_any_length and decides_length(m)))
 
 
 def without_torch(target: Target) -> tuple[str, ...]:
-    """Return what would be tried for a target if torch were installed, and is not."""
+    """Return the methods that are not tried because torch is not installed."""
     if target.quality == "recall" or has_torch():
         return ()
     return tuple(method for method in METHODS if method in DEEP_METHODS)
@@ -66,16 +66,16 @@ def without_torch(target: Target) -> tuple[str, ...]:
 def lengths(
     target: Target, n_features: int, asked: Sequence[int] | None = None
 ) -> tuple[int, ...]:
-    """Return the lengths to try, rising: those that are asked for and fit the target.
+    """Return the lengths to try, ascending: the given ones that fit the target.
 
-    If none are asked for, powers of two from 16 on, and the longest: all that the bytes
-    allow, and without a bound on bytes 1024 or four bits for each feature; no more in
-    any case than the vector takes as float16.
+    If none are given, powers of two from 16 on, and the longest: all that the bytes
+    allow, and without a bound on bytes 1024 or four bits per feature; never more
+    than the vector takes as float16.
 
     Raises
     ------
     ArgumentError
-        When none of those that are asked for fits the target.
+        When none of the given lengths fits the target.
 
     Examples
     --------
@@ -96,21 +96,21 @@ def lengths(
 
 
 def too_long(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
-    """Return which of some lengths take more bytes than allowed."""
+    """Return the lengths that take more bytes than allowed."""
     if target.max_bytes is None:
         return ()
     return tuple(sorted({n for n in asked if n > 8 * target.max_bytes}))
 
 
 def own_lengths(methods: Sequence[str], n_features: int) -> tuple[int, ...]:
-    """Return the lengths of those methods that decide it: a bit for each feature."""
+    """Return the lengths of methods that choose it: one bit per feature."""
     return tuple(n_features for method in methods if decides_length(method))
 
 
 def beyond_axes(
     methods: Sequence[str], asked: Sequence[int], n_features: int
 ) -> tuple[int, ...]:
-    """Return which lengths `_AXES`, if it is asked for, cannot have."""
+    """Return the given lengths that `_AXES`, if it is to be tried, cannot have."""
     if _AXES not in methods:
         return ()
     return tuple(sorted({n for n in asked if n > n_features}))
@@ -134,13 +134,13 @@ def candidates(
     *,
     objective: str = "encode time",
 ) -> list[Configuration]:
-    """Return every combination that makes sense, in the order to try them.
+    """Return every sensible configuration, in the order to try them.
 
     Defaults come before variants. Very long codes are last: one of these may take
     longer than everything else. Where quality is the `objective`, within so many bytes,
     the longest codes that these allow are the best, and shorter ones are tried while
-    there is time. Where bytes are, codes of a middle length tell whether shorter ones
-    can do, or longer ones must.
+    there is time. Where bytes are, codes of a middle length show whether shorter ones
+    suffice, or longer ones are needed.
     """
     made = [
         Configuration(method, n_bits, parameters, seed)

@@ -1,4 +1,4 @@
-"""What a bundle is made with, and the file that keeps it."""
+"""Configurations of bundles, and the file that stores them."""
 
 import json
 from collections.abc import Mapping
@@ -28,24 +28,24 @@ _NAMES = {str: "text", int: "a whole number", dict: "an object", type(None): "nu
 
 @dataclass(frozen=True)
 class Configuration:
-    """How codes are learnt, and how they are searched.
+    """Settings for learning codes and for searching them.
 
     Parameters
     ----------
     method : str
         A method of `fewbits.training.fit_bundle`.
     n_bits : int, default=None
-        Length; None leaves it to the method.
+        Number of bits; None leaves it to the method.
     parameters : mapping, default={}
         Other parameters of the method.
     random_state : int, default=0
     backbone : str, default=None
-        What turns items into features; None leaves it to the kind of the items.
+        Id of the backbone; None chooses one by the kind of the items.
     rerank : {None, "scores", "vectors"}, default=None
-        Whether a shortlist is ranked again: by the query's scores, or also by vectors
-        that are kept as float16.
+        Whether to re-rank a shortlist, by the query's scores or by vectors
+        that are stored as float16.
     shortlist : int, default=None
-        How many are ranked again.
+        Number of items to re-rank.
 
     Examples
     --------
@@ -63,21 +63,21 @@ class Configuration:
 
     @property
     def keep_vectors(self) -> str | None:
-        """The precision in which vectors are kept, None where they are not."""
+        """The dtype of stored vectors, None where there are none."""
         return "float16" if self.rerank == "vectors" else None
 
     @property
     def learner(self) -> Self:
-        """The same without what happens after learning."""
+        """The same without re-ranking, which comes after learning."""
         return replace(self, rerank=None, shortlist=None)
 
     @property
     def key(self) -> str:
-        """The same for equal configurations, whatever the order of parameters."""
+        """A key that is equal for equal configurations."""
         return json.dumps(asdict(self), sort_keys=True)
 
     def described(self) -> str:
-        """Return a few words for people."""
+        """Return a short description."""
         parts = [self.method]
         if self.n_bits is not None:
             parts.append(f"{self.n_bits} bits")
@@ -87,7 +87,7 @@ class Configuration:
         return ", ".join(parts)
 
     def options(self) -> dict[str, Any]:
-        """Return what `fewbits.training.fit_bundle` takes beside the items.
+        """Return the arguments of `fewbits.training.fit_bundle` besides the items.
 
         Examples
         --------
@@ -109,7 +109,7 @@ class Configuration:
         }
 
     def search_info(self) -> dict[str, Any]:
-        """Return what a bundle remembers of how it is searched."""
+        """Return the metadata of a bundle that set how it is searched."""
         wanted = {"shortlist": self.shortlist, "keep_vectors": self.keep_vectors}
         return {name: value for name, value in wanted.items() if value is not None}
 
@@ -122,7 +122,7 @@ class Configuration:
         random_state: int | None = None,
         backbone: str | None = None,
     ) -> Self:
-        """Return this with what is given in place of what it says.
+        """Return a copy with the given changes.
 
         With another method the length stays, where it has one to choose; parameters
         do not.
@@ -140,7 +140,7 @@ class Configuration:
         )
 
     def save(self, path: str | Path, measured: Mapping[str, Any] | None = None) -> None:
-        """Write the configuration; what was measured stands beside it, for people.
+        """Write the configuration, with measurements for information.
 
         Parameters
         ----------
@@ -165,8 +165,8 @@ class Configuration:
         Raises
         ------
         ArtefactError
-            When the file is no configuration, is of another version, or holds a key
-            that is not known or a value of another type.
+            When the file is not a configuration, is of another version, or holds a key
+            that is unknown or a value of another type.
         OSError
             When the file cannot be read.
         """
@@ -197,7 +197,9 @@ def _check(content: Mapping[str, Any], path: str | Path) -> None:
     if rerank is not None and shortlist is None:
         raise ArtefactError(f"{path} re-ranks, but names no shortlist")
     if shortlist is not None and shortlist < 1:
-        raise ArtefactError(f"{path} has a shortlist of {shortlist}; 1 is the least")
+        raise ArtefactError(
+            f"{path} has a shortlist of {shortlist}; at least 1 is needed"
+        )
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Encode times of the best, taken again before one of them is chosen."""
+"""Second timing of the best configurations, before one of them is chosen."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,22 +16,22 @@ _FINALISTS = 3  # that are timed in turn
 
 
 class Finals:
-    """Finalists take turns, until the best of all is one of them.
+    """Time finalists again, until the best of all is one of them.
 
-    What was measured once may have been delayed. Other work on the machine only delays,
-    so the lesser of both times counts. Where nothing comes near the bound there is no
+    A single measurement may have been delayed. Other work on the machine only delays,
+    so the shorter of both times counts. Where nothing comes near the bound there is no
     choice, and nothing is timed again.
 
     Parameters
     ----------
     target : Target
     queries : ndarray of shape (n_queries, n_features)
-        What is encoded.
+        Vectors to encode.
     encoder_of : callable
         Returns the encoder of a configuration, learnt again where only its metrics are
         known.
     in_time : callable
-        Tells whether there is time to learn more than the choice.
+        Returns whether there is time to learn more than the choice.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Finals:
     def _next(self, measured: list[Measured]) -> list[Configuration]:
         """Return the learners to time next, none where the best has been timed."""
         in_time = self.in_time()
-        # A single time may be above the bound for want of luck.
+        # A single time may be above the bound by bad luck.
         doubtful = self.target.screening if in_time else self.target
 
         def judge(found: Measured) -> Target:

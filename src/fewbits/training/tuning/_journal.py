@@ -1,4 +1,4 @@
-"""Measurements that outlive the run that made them."""
+"""A file of measurements, from which a later run resumes."""
 
 import json
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ FORMAT = "fewbits-measurements-1"
 
 
 class Journal:
-    """A file of JSON lines: what was measured on, then one line for each learner.
+    """A file of JSON lines: a header on the data, then one line for each learner.
 
     Parameters
     ----------
     path : Path or None
-        None keeps the measurements in memory only.
+        None stores the measurements in memory only.
     about : mapping
         What the measurements depend on. The target is not part of it: another one uses
         the same measurements.
@@ -51,7 +51,7 @@ class Journal:
     def get(
         self, n_items: int, learner: Configuration, kind: str
     ) -> list[Measured] | None:
-        """Return what is known of a learner with so many rows, None if nothing is."""
+        """Return the measurements of a learner with so many rows, or None."""
         return self._known.get((n_items, learner.key, kind))
 
     def put(
@@ -61,7 +61,7 @@ class Journal:
         kind: str,
         found: Sequence[Measured],
     ) -> None:
-        """Keep what was measured."""
+        """Store measurements."""
         self._known[n_items, learner.key, kind] = list(found)
         key = [n_items, learner.key, kind]
         self._append({"key": key, "found": [each.as_dict() for each in found]})
@@ -72,9 +72,9 @@ class Journal:
                 file.write(_line(line))
 
     def _read(self, lines: list[bytes], header: dict[str, Any]) -> bool:
-        """Tell whether to go on; not with what is of other data, and measured nothing.
+        """Read the journal, or start anew if it is of other data without results.
 
-        Of something that failed, or was stopped at once, there is nothing to lose.
+        A run that failed, or was stopped at once, leaves nothing to lose.
         """
         try:
             first, *rest = map(json.loads, lines)
@@ -104,6 +104,6 @@ def _line(content: dict[str, Any]) -> str:
 
 
 def digest(X: NDArray[Any], y: NDArray[Any] | None) -> str:
-    """Return a sum of all rows and of the classes, whatever these are called."""
+    """Return a checksum of all rows and classes, whatever the names of the classes."""
     classes = None if y is None else np.unique(y, return_inverse=True)[1]
     return data_checksum(X, classes)

@@ -1,4 +1,4 @@
-"""Encoders for several candidates, learnt together where that is sound."""
+"""Learning of encoders for several candidates, together where that is exact."""
 
 import time
 import warnings
@@ -17,11 +17,11 @@ from fewbits.training._methods import (
 )
 from fewbits.training.tuning._configuration import Configuration
 
-#: A shorter code is a prefix of a longer one, to the bit.
+#: Methods whose shorter codes are identical to prefixes of longer ones.
 _PREFIXES = {name for name, learner in METHODS.items() if learner.is_nested}
-#: Prefixes are nearly as good as codes that are learnt alone: good enough to compare.
+#: Methods whose prefixes are nearly as good as codes learnt alone.
 _NESTED = {name for name in METHODS if "nested_bits" in parameters_of(name)}
-#: Longer ones would make all that are learnt with them wait.
+#: Longer codes would delay all that are learnt with them.
 NESTED_BITS = 1024
 
 
@@ -36,13 +36,13 @@ class Learnt(NamedTuple):
 def grouped(
     wanted: Iterable[Configuration], *, nested_up_to: int
 ) -> list[list[Configuration]]:
-    """Return what is learnt together, in the order of the first of each group.
+    """Return groups to learn together, in the order of the first of each group.
 
     Parameters
     ----------
     nested_up_to : int
-        Longer codes are learnt by themselves, except those that are prefixes of others
-        to the bit.
+        Longer codes are learnt by themselves, except those that are identical to
+        prefixes of others.
     """
     groups: dict[str, list[Configuration]] = {}
     for each in wanted:
@@ -64,7 +64,7 @@ def learn(
     FewbitsError
         When the method does not suit the data.
     KeyboardInterrupt
-        Also where a learner would keep what it has reached: half-learnt codes are not
+        Also where a learner would return early: half-learnt codes are not
         to be compared with others.
     """
     longest = max(group, key=lambda each: each.n_bits or 0)

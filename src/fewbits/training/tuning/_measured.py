@@ -9,25 +9,25 @@ from fewbits.training.tuning._configuration import Configuration
 
 @dataclass(frozen=True)
 class Measured:
-    """What a configuration gives and costs.
+    """Quality and costs of a configuration.
 
     Attributes
     ----------
     configuration : Configuration
     n_items : int
-        Items learnt from and searched among: with more of them recall is lower, so
-        only metrics of as many can be compared.
+        Training items, which are also the database: with more of them recall is
+        lower, so compare only metrics with equal `n_items`.
     quality, error : float
         Mean over queries, and its standard error.
     bytes_per_item : int
         The code, and the vector where re-ranking needs it.
     encode_us, search_us : float
-        Microseconds to encode a vector that comes alone, the median of several bursts'
+        Microseconds to encode a single vector, the median of several bursts'
         shortest, and to search, once they are encoded, for each of many queries at a
         time.
     fit_seconds : float
     n_constant_bits : int
-        Bits that are the same for all of the items: they take room and tell nothing.
+        Bits that are constant over all items: they take space and carry nothing.
     """
 
     configuration: Configuration
@@ -41,7 +41,7 @@ class Measured:
     n_constant_bits: int
 
     def metrics(self) -> dict[str, Any]:
-        """Return the numbers, rounded to what they mean."""
+        """Return the numbers, rounded to their precision."""
         return {
             "n_items": self.n_items,
             "quality": round(self.quality, 5),
@@ -59,7 +59,7 @@ class Measured:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Return what `as_dict` gave.
+        """Return the object from the result of `as_dict`.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Measured:
         Raises
         ------
         KeyError, TypeError
-            When something is missing, or is too many.
+            When keys are missing or unexpected.
         """
         made = Configuration(**plain["configuration"])
         return cls(**{**plain, "configuration": made})

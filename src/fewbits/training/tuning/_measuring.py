@@ -1,4 +1,4 @@
-"""Figures of learners: known already, or learnt and measured now."""
+"""Metrics of learners: from the journal, or measured now."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._trial import Trial
 
 _KEPT_ENCODERS = 3  # long ones take gigabytes; what is asked for is learnt again
-#: What a method may say to some data, or to so many bits.
+#: Errors that a method may raise for some data or lengths.
 _REFUSALS = (FewbitsError, MemoryError, np.linalg.LinAlgError)
 
 
 class Measuring:
-    """What measures learners once, and remembers their metrics and a few encoders.
+    """Measures learners once; caches their metrics and a few encoders.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Measuring:
     Attributes
     ----------
     refused : dict of str
-        By method, why some of it could not be learnt.
+        Reason, by method, why some of it could not be learnt.
     encoders : dict of Encoder
         By learner, of the latest trial.
     """
@@ -44,8 +44,8 @@ class Measuring:
     ) -> list[Measured]:
         """Return the metrics of all ways to search with a group of learners.
 
-        `alone` is whether each is learnt by itself; only then encoders are kept, until
-        `keep` lets go of them.
+        `alone` says whether each is learnt by itself; only then encoders are cached,
+        until `keep` drops them.
         """
         if missing := self.missing(trial, group, alone=alone):
             self._measure(trial, missing, alone)
@@ -55,11 +55,11 @@ class Measuring:
     def missing(
         self, trial: Trial, group: list[Configuration], *, alone: bool
     ) -> list[Configuration]:
-        """Return the learners of which nothing is known."""
+        """Return the learners without measurements."""
         return [each for each in group if self._known(trial, each, alone) is None]
 
     def keep(self, learners: Sequence[Configuration]) -> None:
-        """Let go of all encoders but those of the first few of these."""
+        """Drop all encoders except those of the first few of these."""
         keys = dict.fromkeys(each.key for each in learners)
         kept = [key for key in keys if key in self.encoders][:_KEPT_ENCODERS]
         self.encoders = {key: self.encoders[key] for key in kept}
@@ -81,7 +81,7 @@ class Measuring:
     def _known(
         self, trial: Trial, learner: Configuration, alone: bool
     ) -> list[Measured] | None:
-        """Return what was measured already, perhaps with more searches than needed."""
+        """Return stored measurements, perhaps with more searches than needed."""
         found = self.journal.get(len(trial.X), learner, _kind(alone, vectors=True))
         if found is None and not self.vectors:
             found = self.journal.get(len(trial.X), learner, _kind(alone, vectors=False))
@@ -104,11 +104,11 @@ class Measuring:
 
 
 def _kind(alone: bool, vectors: bool) -> str:
-    """Name what metrics of the same learner and rows may differ by."""
+    """Return the key of measurements of one learner and number of rows."""
     return f"{'alone' if alone else 'nested'}{', with vectors' if vectors else ''}"
 
 
 def _without_longest(group: list[Configuration]) -> list[Configuration]:
-    """Return what is left to learn where the longest is too long for the data."""
+    """Return the rest of a group whose longest code is too long for the data."""
     longest = max(each.n_bits or 0 for each in group)
     return [each for each in group if (each.n_bits or 0) < longest]

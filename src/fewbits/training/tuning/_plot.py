@@ -1,4 +1,4 @@
-"""The frontier for a terminal, and as a drawing."""
+"""Plots of the Pareto frontier, for a terminal and as SVG."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from fewbits.training.tuning._measured import Measured
 _COLUMNS, _LINES = 60, 12
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640, 400, 64, 36, 48
 _RIGHT = _WIDTH - 20
-#: What the horizontal axis may show: names of metrics, and what these are called.
+#: Costs on the horizontal axis: names of metrics, and their labels.
 _COSTS = {
     "bytes": ("bytes_per_item", "bytes per item"),
     "encode time": ("encode_us", "microseconds to encode a vector"),
@@ -25,16 +25,16 @@ def frontier_text(
     quality: str,
     cost: str = "bytes",
 ) -> str:
-    """Return a plot in characters: quality over a cost, that on a logarithmic axis.
+    """Return a plot in characters: quality against a cost on a logarithmic axis.
 
     Parameters
     ----------
     measured, frontier : sequence of Measured
-        Dots, and as circles what nothing else beats by what is drawn.
+        Dots, and circles for the Pareto frontier.
     quality : str
-        What the vertical axis is called.
+        Label of the vertical axis.
     cost : {"bytes", "encode time"}, default="bytes"
-        What the horizontal axis shows.
+        Cost on the horizontal axis.
 
     Returns
     -------
@@ -101,8 +101,8 @@ def frontier_drawing(
     return Drawing(
         _WIDTH,
         _HEIGHT,
-        f"{quality} against {_COSTS[cost][1]} of {len(best)} configurations that "
-        "nothing else beats",
+        f"{quality} against {_COSTS[cost][1]} of {len(best)} configurations on "
+        "the Pareto frontier",
         (*_axes(points, quality, cost), branch, *dots),
     )
 
@@ -145,7 +145,7 @@ def _value(found: Measured, cost: str) -> float:
 
 
 def _rising(frontier: Sequence[Measured], cost: str) -> list[Measured]:
-    """Return what nothing else beats in this cost and quality, the cheapest first."""
+    """Return the Pareto frontier of this cost and quality, the cheapest first."""
     kept: list[Measured] = []
     for each in sorted(frontier, key=lambda e: (_value(e, cost), -e.quality)):
         if not kept or each.quality > kept[-1].quality:
@@ -154,7 +154,7 @@ def _rising(frontier: Sequence[Measured], cost: str) -> list[Measured]:
 
 
 def _places(points: Sequence[Measured], cost: str) -> list[tuple[float, float]]:
-    """Return where in a square of side 1 the points are."""
+    """Return the positions of the points in a unit square."""
     xs = [math.log(_value(each, cost)) for each in points]
     ys = [each.quality for each in points]
     left, right = _span(xs)

@@ -1,4 +1,4 @@
-"""What may still be the choice, where bytes are made as few as they get."""
+"""Candidates that may still win where bytes are minimised."""
 
 import math
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from fewbits.training.tuning._target import Target
 def take_next(
     pending: list[list[Configuration]], found: Sequence[Measured], target: Target
 ) -> list[Configuration]:
-    """Take one of some groups: where bytes are what counts, that of most promise.
+    """Take one of some groups: the most promising where bytes are minimised.
 
     Those are the first codes of each method, and then those of the methods that came
-    closest; what cannot be the choice comes last, in a group with others, too.
+    closest; candidates that cannot win come last, in a group with others, too.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def take_next(
 
 
 def hopeless(learner: Configuration, found: Sequence[Measured], target: Target) -> bool:
-    """Tell whether a code will not be the shortest that keeps all bounds.
+    """Return whether a code cannot be the shortest that meets all bounds.
 
     That is one no shorter than what keeps them, and one shorter than a code of its own
     kind that does not, whatever is ranked again.
@@ -65,7 +65,7 @@ def _longer(learner: Configuration, found: Sequence[Measured]) -> set[int]:
 
 
 def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float:
-    """Return how close codes of the same method came; none yet is the most promise.
+    """Return how close codes of the same method came; untried is most promising.
 
     A group of which nothing is hopeful has none.
     """

@@ -1,4 +1,4 @@
-"""Rounds with more and more rows, in which ever fewer candidates take part."""
+"""Successive halving: rounds with more rows and fewer candidates."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -31,11 +31,11 @@ _KEPT = 1 / 3
 _HALVINGS = 3
 _TRAINED_LONGER = 3
 _QUICK = 0.01  # of the time
-_GRACE = 0.1  # of the time, for what is under way when it is up
+_GRACE = 0.1  # of the time, as a grace for a running fit
 
 
 class _TimeUp(Exception):
-    """Ends a fit that there is no time for."""
+    """Stops a fit that takes too long."""
 
 
 class Race:
@@ -57,12 +57,12 @@ class Race:
         self.progress, self.notes = progress, notes
         vectors = target.affords_vectors(parts.X.shape[1])
         self.measuring = Measuring(journal, vectors)
-        self.untried: list[Configuration] = []  # for want of time
+        self.untried: list[Configuration] = []  # for lack of time
         self.stage = ""  # in words
         self.pace: dict[str, float] = {}  # seconds to learn from a row, so far
 
     def run(self, wanted: list[Configuration]) -> list[Measured]:
-        """Return what was measured in the round with the most rows."""
+        """Return the measurements of the round with the most rows."""
         least = max(_LEAST_ROUND, _ROWS_PER_NEIGHBOUR * self.k)
         planned = list(sizes(len(self.parts.learn), least))
         n_shares = len(planned) + any(map(self._trained_thrice, wanted))
@@ -91,7 +91,7 @@ class Race:
         """Return the longest code to be learnt with others where many are compared.
 
         Where quality is what counts the longest codes are the best, and shorter ones
-        must not take their time. Where bytes are, one tells which others to learn.
+        must not take their time. Where bytes are, one shows which others to learn.
         """
         if self.target.objective == "bytes":
             return 0
@@ -109,11 +109,11 @@ class Race:
     ) -> list[Measured]:
         """Measure in the order given, until the time is up; the first in any case.
 
-        What takes next to no time comes before the rest, which the time may be up for,
-        and what cannot be the choice any more behind it. What would not end in time by
-        the pace of fewer rows is not begun. What takes up the time of later rounds is
-        ended: it would take longer there. Where something of as many rows is `known`,
-        nothing must be measured, and the order stays as it is.
+        Fast candidates come first, in case the time is up, and those that cannot win
+        any more last. Candidates that would not end in time, extrapolating from fewer
+        rows, are not begun. Those that take up the time of later rounds are stopped:
+        they would take longer there. If results with this number of rows are `known`,
+        nothing must be measured, and the order is kept.
         """
         found, done = list(known), 0
         is_last = len(trial.X) == len(self.parts.learn)
@@ -146,7 +146,7 @@ class Race:
         *,
         alone: bool = True,
     ) -> list[Measured]:
-        """Return the metrics that the bytes allow, none where the time ends a fit."""
+        """Return the metrics within the bytes, none where the time ends a fit."""
         start = time.monotonic()
         try:
             with ending or self._ending():
@@ -181,7 +181,7 @@ class Race:
         group: Sequence[Configuration],
         found: Sequence[Measured],
     ) -> None:
-        """Say what is measured now, and what is the best so far."""
+        """Report the current measurement, and the best so far."""
         if self.notes is not None:
             best = min(found, key=self.target.rank, default=None)
             self.notes(f"{self.stage}: {_note(group, best)}")
@@ -189,15 +189,15 @@ class Race:
             self.progress(done, total)
 
     def _takes_long(self, n_items: int, learner: Configuration) -> bool:
-        """Whether so many rows take more than a small share of the time."""
+        """Return whether so many rows take more than a small share of the time."""
         return n_items * self.pace.get(learner.key, 0.0) > _QUICK * self.seconds
 
     def _quick(
         self, latest: list[Measured], ranked: list[Measured], n_items: int
     ) -> list[Measured]:
-        """Return the best of what so many rows take next to no time for, if left out.
+        """Return the best fast candidates that were left out, for this number of rows.
 
-        What is not learnt, or hardly, loses less than others do with more rows.
+        Methods that learn little lose less than others do with more rows.
         """
         known = {each.configuration.learner.key for each in ranked}
         quick = [
@@ -211,9 +211,9 @@ class Race:
         return [best]
 
     def _trained_longer(self, trial: Trial, latest: list[Measured]) -> list[Measured]:
-        """Measure the best with three times the training, where there is such a thing.
+        """Measure the best with three times the training, if it has iterations.
 
-        It helps what is good without, so that it need not be compared in every round.
+        It helps candidates that are good without, so rounds need not compare it.
         """
         ranked = sorted(latest, key=self.target.screening.rank)
         learners = {e.configuration.learner.key: e.configuration for e in ranked}
@@ -235,9 +235,9 @@ class Race:
         return found
 
     def _trained_thrice(self, learner: Configuration) -> Configuration | None:
-        """Return what takes longer to learn, if there is such a thing and it pays.
+        """Return the configuration with longer training, if there is one and it pays.
 
-        Where bytes or time are made as small as they get, other lengths do more.
+        Where bytes or time are minimised, other lengths help more.
         """
         longer = trained_thrice(learner.method, learner.parameters)
         if longer is None or self.target.objective != "quality":
@@ -273,14 +273,14 @@ class Race:
     def _made_up(
         self, trial: Trial, left: list[Configuration], latest: list[Measured]
     ) -> list[Measured]:
-        """Measure what rounds had no time for, as long as all of it is not up.
+        """Measure candidates that rounds had no time for, until all time is up.
 
-        A round may be done with before its share is, and so may longer training.
+        Rounds and longer training may end before their share of the time.
         """
         if not left or not self._in_time():
             return []
         self.untried = [each for each in self.untried if each not in left]
-        self.stage = "what there was no time for"
+        self.stage = "candidates left out for lack of time"
         return self._round(trial, left, np.inf, 0, latest)
 
     def retimed(self, measured: list[Measured]) -> list[Measured]:
@@ -301,7 +301,7 @@ class Race:
         group: Sequence[Configuration] = (),
         n_items: int = 0,
     ) -> bool:
-        """Whether there is time to begin, and to learn a group before it is all up."""
+        """Return whether there is time left to learn a group."""
         now = time.monotonic()
         expected = n_items * max((self.pace.get(e.key, 0.0) for e in group), default=0)
         return now < until and now + expected < self.start + self.seconds
@@ -318,7 +318,7 @@ class Race:
 
 
 def _note(group: Sequence[Configuration], best: Measured | None) -> str:
-    """Return in words what is learnt together, behind the best that is known."""
+    """Return a description of the group being learnt, after the best so far."""
     words = group[0].described()
     if len(group) > 1:
         words = f"{replace(group[0], n_bits=None).described()}, {len(group)} lengths"
@@ -328,9 +328,9 @@ def _note(group: Sequence[Configuration], best: Measured | None) -> str:
 
 
 def _pace(measured: Sequence[Measured], nested_up_to: int) -> dict[str, float]:
-    """Return the seconds to learn from a row: those of all that is learnt together.
+    """Return the seconds to learn from a row, for all codes of a group together.
 
-    Whose share a code alone takes is not known; its longest takes about all of them.
+    The share of a single code is unknown; the longest takes about all of it.
     """
     shares = {m.configuration.learner.key: m.fit_seconds / m.n_items for m in measured}
     learners = {m.configuration.learner.key: m.configuration.learner for m in measured}

@@ -1,4 +1,4 @@
-"""What is asked of a configuration, and which of them answers it best."""
+"""Targets of a configuration, and the choice of the best one."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from fewbits.errors import ArgumentError
 from fewbits.training.tuning._measured import Measured
 
 QUALITIES = ("recall", "map", "accuracy")
-#: Differences of quality below this are nobody's concern: the cheaper one is taken.
+#: Smaller differences of quality are ignored: the cheaper configuration is taken.
 _DIGITS = 3
 #: A time must stay below its bound by this share; and what exceeds it in a single
 #: measurement, by no more than the second, is not given up for that.
@@ -22,7 +22,7 @@ _PARTS_OF_TWO = 2
 
 @dataclass(frozen=True)
 class Target:
-    """Bounds to keep; what is not bounded is made as good as it gets.
+    """Bounds to meet; a quantity without a bound is optimised.
 
     Without a bound on quality, that is quality; otherwise bytes; with a bound on both,
     encode time, where less than about a factor of 1.4 does not count against quality;
@@ -32,13 +32,13 @@ class Target:
     ----------
     quality : {"recall", "map", "accuracy"}, default="recall"
         Recall of the k nearest vectors; or by labels, the mean average precision of
-        the whole ranking, or the accuracy of the votes of k neighbours.
+        the whole ranking, or k-NN accuracy.
     at_least : float, default=None
-        Least quality, above 0 and at most 1.
+        Minimum quality, above 0 and at most 1.
     max_bytes : int, default=None
-        Most bytes per item.
+        Maximum bytes per item.
     max_encode_us : float, default=None
-        Most microseconds that encoding a vector takes which comes alone, on this
+        Maximum time in microseconds to encode a single vector on this
         machine; the choice stays 5 % below.
 
     Raises
@@ -74,13 +74,13 @@ class Target:
             )
         if (self.at_least, self.max_bytes, self.max_encode_us) == (None,) * 3:
             raise ArgumentError(
-                "say what is wanted: a minimum quality, a maximum of bytes or of "
+                "give a target: a minimum quality, a maximum of bytes or of "
                 "microseconds to encode (--recall 0.9, --bytes 32 or --encode-us 20)"
             )
 
     @property
     def objective(self) -> str:
-        """What is made as good as it gets within the bounds."""
+        """The quantity that is optimised within the bounds."""
         if self.at_least is None:
             return "quality"
         if self.max_bytes is None:
@@ -101,7 +101,7 @@ class Target:
 
     @property
     def goes_by_time(self) -> bool:
-        """Whether the time to encode decides on the choice."""
+        """True if the choice depends on the time to encode."""
         return self.max_encode_us is not None or self.objective == "encode time"
 
     @property
@@ -112,9 +112,9 @@ class Target:
         return replace(self, max_encode_us=(1 + _TIME_DOUBT) * self.max_encode_us)
 
     def affords(self, found: Measured) -> bool:
-        """Tell whether the costs lie within their bounds, the time by a margin.
+        """Return whether the costs meet their bounds, the time by a margin.
 
-        What just keeps it in a measurement would exceed it in half of all others.
+        A time at the bound in one measurement exceeds it in half of all others.
         """
         cheap = self.affords_bytes(found.bytes_per_item)
         if self.max_encode_us is None:
@@ -122,15 +122,15 @@ class Target:
         return cheap and found.encode_us <= (1 - _TIME_MARGIN) * self.max_encode_us
 
     def affords_bytes(self, n_bytes: int) -> bool:
-        """Tell whether an item may take so many bytes."""
+        """Return whether an item may take so many bytes."""
         return self.max_bytes is None or n_bytes <= self.max_bytes
 
     def affords_vectors(self, n_features: int) -> bool:
-        """Tell whether a vector in half precision may be kept beside a code."""
+        """Return whether a half-precision vector may be kept beside a code."""
         return self.max_bytes is None or self.max_bytes > 2 * n_features
 
     def meets(self, found: Measured) -> bool:
-        """Tell whether all bounds are kept.
+        """Return whether all bounds are met.
 
         A quality must exceed its bound by a standard error: of many configurations, the
         one that just passes on these queries would fail on half of all others.
@@ -142,7 +142,7 @@ class Target:
     def rank(self, found: Measured) -> tuple[Any, ...]:
         """Return a key that sorts the best first; where all cost too much, the nearest.
 
-        What costs no more than allowed comes before that, by its quality.
+        Configurations within all cost bounds come first, by quality.
         """
         quality = -round(found.quality, _DIGITS)
         costs = found.bytes_per_item, found.configuration.shortlist or 0
@@ -157,7 +157,7 @@ class Target:
         return 0, quality, *costs
 
     def _excess(self, found: Measured) -> float:
-        """Return the figure that misses its bound by most, in units of that bound.
+        """Return the metric that misses its bound by most, in units of that bound.
 
         A time counts as all that are about as long: measuring it varies by more.
         """
@@ -186,9 +186,9 @@ class Target:
 
 
 def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
-    """Return what nothing else beats in bytes and quality, fewest bytes first.
+    """Return the Pareto frontier of bytes and quality, fewest bytes first.
 
-    Nor in encode time, where the choice goes by it. Of equals the shorter shortlist
+    And of encode time, where the choice depends on it. Of equals the shorter shortlist
     stays.
 
     Parameters
@@ -211,7 +211,7 @@ def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
 
 
 def _point(found: Measured, target: Target) -> tuple[float, ...]:
-    """Return what is compared, less being better, and how equals are ordered."""
+    """Return the costs to compare (less is better), and the order of equals."""
     fast = 0.0
     if target.goes_by_time:
         bounded = target.max_encode_us is not None
@@ -221,7 +221,7 @@ def _point(found: Measured, target: Target) -> tuple[float, ...]:
 
 
 def _magnitude(encode_us: float) -> float:
-    """Return in which part of a doubling a time lies: less is not worth any quality."""
+    """Return a time rounded to a part of a doubling; less is not worth any quality."""
     return float(round(_PARTS_OF_TWO * math.log2(max(encode_us, 1.0))))
 
 
@@ -238,7 +238,7 @@ def _covers(one: Measured, other: Measured, target: Target) -> bool:
 def survivors(
     found: Sequence[Measured], target: Target, share: float
 ) -> list[Measured]:
-    """Return what is worth measuring with more rows, one entry for each learner.
+    """Return the candidates to measure with more rows, one for each learner.
 
     The better `share` by the target, and whatever is on the frontier.
     """

@@ -1,4 +1,4 @@
-"""The time to encode a vector that comes alone."""
+"""The time to encode a single vector."""
 
 import time
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _ROUNDS, _BURST = 5, 20
 
 
 def seconds_alone(encoders: Sequence[Encoder], queries: NDArray[Any]) -> list[float]:
-    """Return what each encoder takes for a query, as queries come: one by one.
+    """Return the time of each encoder for a query, with queries one by one.
 
     The median over some rounds of the shortest time in each: other work delays single
     calls by much, or all of a round. Encoders take turns, so that a slow spell of the

@@ -28,9 +28,9 @@ from fewbits.training.tuning._timing import seconds_alone
 Values = NDArray[np.float64]
 #: Shortlists to try, in units of the neighbours that count.
 _SHORTLISTS = (3, 10, 30, 100)
-#: Who ranks more than a tenth of the items again could leave out the codes.
+#: Re-ranking more than a tenth of the items makes the codes pointless.
 _LARGEST_SHARE = 10
-#: Values of which a mean has an error.
+#: Minimum number of values for a standard error.
 _FEWEST = 2
 
 
@@ -57,7 +57,7 @@ class Trial:
     k : int
         Neighbours that count.
     vectors : bool
-        Whether re-ranking by vectors is tried: it takes most of the time.
+        Whether to try re-ranking by vectors, which takes most of the time.
     """
 
     X: NDArray[Any]
@@ -151,7 +151,7 @@ class Trial:
         if len(values) < _FEWEST:
             raise ArgumentError(
                 f"{len(values)} of {len(self.queries)} queries have a label that any "
-                f"of {len(self.X)} items has: too few to tell how good a search is"
+                f"of {len(self.X)} items has: too few to measure the quality"
             )
         return values
 
@@ -184,8 +184,8 @@ def _n_constant_bits(codes: CodeArray, n_bits: int) -> int:
 class Parts:
     """Rows to learn from, in random order, and two sets of queries.
 
-    One set chooses; the other tells what the choice is worth, since the best of many
-    looks better on the queries that chose it than on any others.
+    One set is for validation, the other for testing the choice: the best of many
+    looks better on the queries that chose it than on others.
     """
 
     X: NDArray[Any]

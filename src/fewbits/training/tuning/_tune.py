@@ -1,4 +1,4 @@
-"""From items and a target to a configuration, and what it is worth."""
+"""Search for the best configuration for a target, and its test."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,14 +38,14 @@ from fewbits.training.tuning._target import Target, frontier
 from fewbits.training.tuning._trial import split
 
 _FEWEST_ROWS = 200
-#: Queries that choose, and as many that report: an eighth of the rows, but no more than
+#: Validation queries, and as many test queries: an eighth of the rows, at most
 #: a thousand or, of many rows, a hundredth.
 _QUERY_SHARE, _MANY_QUERIES, _SHARE_OF_MANY, _MOST_QUERIES = 8, 1000, 100, 5000
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was found.
+    """Result of tuning.
 
     Attributes
     ----------
@@ -53,27 +53,27 @@ class Tuning:
     k : int
         Neighbours that count.
     best : Measured
-        The choice, by the queries that chose it.
+        The choice, measured on the validation queries.
     reported : Measured
-        The same on queries that had no part in the choice: what it is worth.
+        The same configuration, measured on the test queries.
     frontier : list of Measured
-        What nothing else beats, of the round with the most rows.
+        Pareto frontier of the round with the most rows.
     measured : list of Measured
-        All of that round.
+        All configurations of that round.
     too_long : tuple of int
-        Lengths that were asked for, or are those of a method that was, and not tried:
+        Lengths that were given, or belong to a given method, and not tried:
         they take more bytes than allowed.
     beyond_axes : tuple of int
-        Lengths that were asked for and not tried with ``pcah``: it has no more axes
+        Lengths that were given and not tried with ``pcah``: it has no more axes
         than there are features.
     n_untried : int
-        Configurations that were left out since the time was up.
+        Number of configurations that were left out because the time was up.
     without_torch : tuple of str
-        Methods that were left out since torch is not installed.
+        Methods that were left out because torch is not installed.
     refused : dict of str
-        By method, why some of it could not be learnt.
+        Reason, by method, why some of it could not be learnt.
     vector_bytes : int
-        What the vector of an item takes as float16, without a code.
+        Bytes of an item's vector as float16, without a code.
     """
 
     target: Target
@@ -94,7 +94,7 @@ class Tuning:
 
     @property
     def reached(self) -> bool:
-        """Whether the choice keeps the bounds of the target."""
+        """True if the choice meets the bounds of the target."""
         return self.target.meets(self.best)
 
     @property
@@ -104,29 +104,29 @@ class Tuning:
 
     @property
     def measure(self) -> str:
-        """What the quality is, such as ``recall@10``."""
+        """Name of the quality, such as ``recall@10``."""
         name = self.target.quality
         return name if name == "map" else f"{name}@{self.k}"
 
     @property
     def confirmed(self) -> bool:
-        """Whether metrics that had no part in the choice keep the bounds, too."""
+        """True if metrics on fresh queries meet the bounds, too."""
         return self.quality_confirmed and self.time_confirmed
 
     @property
     def quality_confirmed(self) -> bool:
-        """Whether queries that had no part in the choice reach the quality."""
+        """True if queries that had no part in the choice reach the quality."""
         least = self.target.at_least
         return least is None or self.reported.quality >= least
 
     @property
     def time_confirmed(self) -> bool:
-        """Whether encoding is as fast as asked for when it is timed once more."""
+        """True if encoding is fast enough when it is timed once more."""
         most = self.target.max_encode_us
         return most is None or self.reported.encode_us <= most
 
     def save(self, path: str | Path) -> None:
-        """Write the choice, and beside it what it is worth.
+        """Write the choice, with its test results for information.
 
         Parameters
         ----------
@@ -174,23 +174,23 @@ def tune(
     progress: Progress | None = None,
     notes: Notes | None = None,
 ) -> Tuning:
-    """Find how to learn and search codes, by measuring on held-out queries.
+    """Choose how to learn and search codes, by measuring on held-out queries.
 
     Every candidate is learnt from a sixteenth of the rows or so and searched among
     them; the better third by the target, and what is on the frontier of bytes and
     quality, go on with four times as many, until all rows take part. An eighth of the
-    rows, 1000 at most, are the queries that choose, or a hundredth of more than 100,000
-    rows, 5000 at most. As many others tell what the choice is worth.
+    rows, 1000 at most, are validation queries, or a hundredth of more than 100,000
+    rows, 5000 at most. As many others are test queries for the choice.
 
     Parameters
     ----------
     source : Input
-        What the codes will be made for; labels are what ``quality="map"`` and
-        ``"accuracy"`` go by.
+        Items to make codes for; their labels define ``quality="map"`` and
+        ``"accuracy"``.
     target : Target
     methods : str or sequence of str, default=None
         Keys of `fewbits.training.METHODS` or names of ``DEEP_METHODS``; by default
-        those that are worth it, and have the lengths that are asked for. Where labels
+        the promising ones that have the given lengths. Where labels
         count, some of them learn from labels, and of these some need torch.
     n_bits : int or sequence of int, default=None
         Lengths to try, but for those that take more bytes than allowed; by default
@@ -203,25 +203,25 @@ def tune(
     backbone : str, default=None
         As for `fewbits.training.fit_bundle`.
     random_state : int, default=0
-        Seeds the parts and the learners.
+        Seed of the split and of the learners.
     minutes : float, default=None
-        After so long nothing new is begun, but for what looks best, nor is what would
-        take longer by the pace of fewer rows; each round has its share, and what is
-        left in the end goes to what these had no time for. A fit that is under way when
-        the time is up has a tenth of the minutes more, and ends at its next iteration;
-        methods without iterations end by themselves. What looks best is learnt to its
-        end, however long that takes.
+        After so long nothing new is begun, except the best, nor anything that would
+        take longer, extrapolating from fewer rows; each round has its share, and the
+        remaining time goes to candidates that these had no time for. A fit that is
+        running when the time is up gets a tenth of the minutes more, and ends at its
+        next iteration; methods without iterations end by themselves. The best candidate
+        is always learnt to the end.
     max_rows : int, default=200_000
-        Rows that take part at most, beside the queries.
+        Maximum number of rows to use, besides the queries.
     journal : str or Path, default=None
-        A file that keeps every measurement; a later call, after an interrupt or with
-        another target, goes on from there.
+        A file for all measurements; a later call, after an interrupt or with
+        another target, resumes from it.
     progress : callable, default=None
         Called with (candidates done, candidates of this round), and while items become
         features with (items done, all items).
     notes : callable, default=None
-        Called before that with a text for people: the best so far, and what is measured
-        now.
+        Called before that with a text to show: the best so far, and the current
+        measurement.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def tune(
         "k": int(k),
         "random_state": random_state,
         "max_rows": max_rows,
-        # What times depend on.
+        # Encode times depend on these.
         "threads": _kernels.num_threads(),
         "instructions": _kernels.active_isa(),
     }
@@ -292,7 +292,7 @@ def tune(
 
 
 def _n_queries(n: int) -> int:
-    """Return how many of n rows choose, and how many others report."""
+    """Return the numbers of validation and of test queries among n rows."""
     many = min(_MOST_QUERIES, max(_MANY_QUERIES, n // _SHARE_OF_MANY))
     return min(many, n // _QUERY_SHARE)
 
@@ -321,8 +321,8 @@ def _check(source: Input, target: Target, minutes: float | None) -> None:
     check_classes(source)
     if source.labels.ndim == 1 and len(set(source.labels.tolist())) == 1:
         raise ArgumentError(
-            f"all labels of {source.source} are the same: {target.quality} tells "
-            "nothing about a single class"
+            f"all labels of {source.source} are the same: {target.quality} "
+            "needs at least two classes"
         )
 
 
@@ -341,7 +341,7 @@ def _candidates(
             raise ArgumentError(f"{method} learns from labels, and there are none")
         if decides_length(method):
             if n_bits:
-                raise ArgumentError(f"{method} decides the length itself")
+                raise ArgumentError(f"{method} chooses the number of bits itself")
         else:
             for length in n_bits or ():
                 make_learner(method, length, seed, {})._check_parameters()

@@ -1,4 +1,4 @@
-"""How the terms of the objective are weighed."""
+"""Weights of the terms of the objective."""
 
 from dataclasses import dataclass
 

@@ -61,7 +61,7 @@ class _State(NamedTuple):
 
 
 class DBC(ResumableLearner):
-    """Discriminative codes that hyperplanes can predict.
+    """Learn discriminative codes that hyperplanes can predict.
 
     Labels for every row and bit are chosen so that rows of one class agree and rows of
     different classes do not, unless a linear support vector machine has evidence
@@ -97,8 +97,8 @@ class DBC(ResumableLearner):
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations. Those that change no label cost nothing.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -107,7 +107,7 @@ class DBC(ResumableLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (1) in the units of the notes, a mean over the bits, after each iteration.
         It never rises with ``b_step='sequential'``.
@@ -119,13 +119,13 @@ class DBC(ResumableLearner):
         Entropy of the codes of the training rows, given their class, in bits: 0 when
         each class has one code, at most the logarithm of its size.
     n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning tells when there are any.
+        Bits that are constant on the training rows; a warning is given if any.
     n_different_bits_ : int
         Bits of which none is another one, or its opposite, on the training rows; a
-        warning tells when they are half of the bits, or fewer.
+        warning is given if they are half of the bits, or fewer.
     classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_features_in_ : int
 
     Raises
@@ -256,7 +256,7 @@ class DBC(ResumableLearner):
     def _states(
         self, Z: Float64Array, objective: Objective, start: Arrays
     ) -> Iterator[tuple[_State, float]]:
-        """Yield what the iterations of algorithm 1 reach, with eq. (1)."""
+        """Yield the states after the iterations of algorithm 1, with eq. (1)."""
         state = _State(*start)
         while True:
             labels = self._update(state, objective)  # line 4, L = 2B - 1 in line 5

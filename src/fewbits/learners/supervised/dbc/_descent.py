@@ -80,7 +80,7 @@ class _Descent:
         return self._relabel(moved)
 
     def _settle(self, c: int) -> NDArray[np.bool_]:
-        """Give class `c` its best labels; tell in which bits they are new."""
+        """Give class `c` its best target bits; return the bits that changed."""
         table, others = self.tables[c], self.total - self.now[:, c]
         costs = self._costs(others[:, None] + table)
         best, bits = costs.argmin(axis=0), np.arange(costs.shape[1])

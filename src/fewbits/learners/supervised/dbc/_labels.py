@@ -1,4 +1,4 @@
-"""Where the labels of discriminative binary codes start, and the released update."""
+"""Initial target bits of discriminative binary codes, and their update."""
 
 import numpy as np
 from numpy.random import RandomState

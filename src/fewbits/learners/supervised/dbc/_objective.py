@@ -27,7 +27,7 @@ TERMS = (
 
 @dataclass(frozen=True)
 class Categories:
-    """How many rows each class has, in the order of the rows.
+    """Number of rows of each class, in the order of the rows.
 
     With `even`, the rows of small classes weigh more in the pairs, so that all classes
     have the same mass; otherwise each row has a mass of 1.

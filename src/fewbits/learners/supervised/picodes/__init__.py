@@ -1,4 +1,4 @@
-"""PiCoDes: codes for classes that nobody trained on."""
+"""PiCoDes: codes for novel classes."""
 
 from fewbits.learners.supervised.picodes._config import RelaxedTraining
 from fewbits.learners.supervised.picodes._picodes import PiCoDes

@@ -1,4 +1,4 @@
-"""What PiCoDes and their relaxation share: parameters, and where they start."""
+"""Parameters and initialisation that PiCoDes and their relaxation share."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""How the relaxation of PiCoDes is trained."""
+"""Settings of the training of the relaxation of PiCoDes."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from fewbits.learners._core._parameters import check_integer, check_number
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class RelaxedTraining(Config):
-    """How `RelaxedPiCoDes` are trained.
+    """Settings of the training of `RelaxedPiCoDes`.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ class RelaxedTraining(Config):
         T of the sigmoid ``1 / (1 + exp(-2 a'x / T))`` in the first epoch, in units of
         the root mean square that scores have at the start.
     final_temperature : float, default=0.1
-        T in the last epoch; it falls by the same factor after each. The paper tells
+        T in the last epoch; it falls by the same factor after each. The paper states
         neither its T nor whether it falls: give both temperatures the same value for
         one that does not.
     learning_rate : float, default=0.01

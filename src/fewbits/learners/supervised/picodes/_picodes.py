@@ -1,4 +1,4 @@
-"""PiCoDes: bits on which linear classifiers work well, also for classes never seen."""
+"""PiCoDes: bits on which linear classifiers work well, also for novel classes."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -24,7 +24,7 @@ class PiCoDes(PiCoDesLearner):
 
     Any number of bits, whatever the number of classes. The classes of the training data
     only guide the choice of bits; `Bundle.search_by_example` and linear models on the
-    codes then work for classes that nobody trained on.
+    codes then generalise to classes unseen in training.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class PiCoDes(PiCoDesLearner):
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
     line_search : bool, default=True
-        Go from the old projector towards the new one as far as is best, exactly; False
-        takes the new one whole or not at all.
+        Take the exact best step from the old projector towards the new one; False takes
+        the new one entirely or not at all.
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
         First projectors: those of ITQ; principal components, randomly rotated where
-        there are fewer than bits; random directions; or linear SVMs that tell random
-        halves of the classes apart.
+        there are fewer than bits; random directions; or linear SVMs between random
+        halves of the classes.
     n_components : int, default=None
         Reduce the features to as many principal components first (the paper: 6,415 of
         52,080). They are folded into the encoder, so encoding costs the same.
@@ -56,8 +56,8 @@ class PiCoDes(PiCoDesLearner):
     tol : float, default=1e-3
         Stop when an iteration lowers the objective by no more than this share of it.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -66,19 +66,19 @@ class PiCoDes(PiCoDesLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) at the end of each iteration. It never rises.
     classes_ : ndarray of shape (n_classes,)
     n_idle_classes_ : int
         Classes whose classifier ignores the code; more than 0 gives a warning.
     n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning tells when there are any.
+        Bits that are constant on the training rows; a warning is given if any.
     n_different_bits_ : int
         Bits of which none is another one, or its opposite, on the training rows; a
-        warning tells when they are half of the bits, or fewer.
+        warning is given if they are half of the bits, or fewer.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_features_in_ : int
 
     Notes
@@ -87,10 +87,10 @@ class PiCoDes(PiCoDesLearner):
     asks for a zero. As printed in the paper, it asks for a one, and the objective does
     not fall. The bound on eq. (5) is loose, so a new projector or classifier is only
     taken if the objective itself is lower with it. Few whole projectors are: the
-    classifiers are used to the old ones. A part of the way often is better: the line
-    search, which the paper does not have, goes on where whole steps are stuck.
+    classifiers fit the old ones. A partial step often is better: the line search, which
+    the paper does not have, makes progress where whole steps are stuck.
 
-    The paper tells neither the first projectors nor `lam`, `C` and the number of
+    The paper states neither the first projectors nor `lam`, `C` and the number of
     iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early, so rows in
     another order give somewhat other codes.
 

@@ -83,7 +83,7 @@ def epochs(
         order = rng.permutation(len(problem.X))
         if epoch <= n_done:
             continue
-        with np.errstate(over="ignore", invalid="ignore"):  # told as an error below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised as an error below
             for first in range(0, len(order), batch_size):
                 rows = order[first : first + batch_size]
                 slopes = gradients(problem, parameters, rows, temperature)

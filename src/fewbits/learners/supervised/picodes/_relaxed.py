@@ -1,4 +1,4 @@
-"""PiCoDes by gradient descent on a smooth objective, to compare with."""
+"""PiCoDes by gradient descent on a smooth objective, as a baseline."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -50,8 +50,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Stop when an epoch lowers the objective by no more than this share of it, which
         includes not at all; 0 does all epochs.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -60,7 +60,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learned map of the best epoch; save this, not the learner.
+        The encoder of the best epoch; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) of the bits, not of the sigmoids, at the end of each epoch, with
         classifiers trained on the bits as `PiCoDes` does. It may rise.
@@ -68,12 +68,12 @@ class RelaxedPiCoDes(PiCoDesLearner):
     n_idle_classes_ : int
         Classes whose classifier ignores the code; more than 0 gives a warning.
     n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning tells when there are any.
+        Bits that are constant on the training rows; a warning is given if any.
     n_different_bits_ : int
         Bits of which none is another one, or its opposite, on the training rows; a
-        warning tells when they are half of the bits, or fewer.
+        warning is given if they are half of the bits, or fewer.
     n_iter_ : int
-        Epochs that were done.
+        Number of epochs done.
     n_features_in_ : int
 
     Raises

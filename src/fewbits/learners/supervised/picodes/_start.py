@@ -1,4 +1,4 @@
-"""What PiCoDes start from: scaled principal components, and first projectors."""
+"""Initialisation of PiCoDes: scaled principal components and projectors."""
 
 from dataclasses import dataclass
 

@@ -22,7 +22,7 @@ _DEAD = 1e-12  # of the largest cost: below it a bit of an example does not matt
 
 @dataclass(frozen=True)
 class Problem:
-    """What does not change: features (N, n), classes (N,), and the two weights."""
+    """The constants: features (N, n), classes (N,), and the two weights."""
 
     X: Float64Array
     y: NDArray[np.int64]
@@ -35,7 +35,7 @@ class Problem:
 
     @property
     def C(self) -> float:
-        """What LIBLINEAR calls C in eq. (4)."""
+        """The C of LIBLINEAR in eq. (4)."""
         return self.lam / len(self.X)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How the sparse matrix of an iteration is found."""
+"""Settings of the sparse step of an iteration."""
 
 from dataclasses import dataclass
 

@@ -71,8 +71,8 @@ class SparseProjections(ResumableLearner):
         too much; about a pass's worth of them is averaged. No fewer are taken than
         twice the directions to rotate. None takes all.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -81,16 +81,16 @@ class SparseProjections(ResumableLearner):
     Attributes
     ----------
     encoder_ : SparseEncoder
-        The learned map; save this, not the learner. A `LinearEncoder` when every weight
-        is kept.
+        The learnt encoder; save this, not the learner. A `LinearEncoder` when every
+        weight is kept.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (3) per entry of B, that is, divided by ``n * n_bits``, at the end of each
         iteration. See the notes on when it falls.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows, most often since they kept no weight; a
-        warning tells when there are any.
+        warning is given if there are any.
     n_features_in_ : int
 
     Raises

@@ -27,7 +27,7 @@ Float64Array = NDArray[np.float64]
 class BilinearProjections(ResumableLearner):
     """Write the features as a matrix and multiply it from both sides.
 
-    Two small matrices, random or rotations that are learned, stand for one large
+    Two small matrices, random or rotations that are learnt, stand for one large
     projection: about ``2 * d * sqrt(d)`` multiply-adds instead of ``d * n_bits``.
 
     Parameters
@@ -43,8 +43,8 @@ class BilinearProjections(ResumableLearner):
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -53,14 +53,14 @@ class BilinearProjections(ResumableLearner):
     Attributes
     ----------
     encoder_ : BilinearEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Minus the mean dot product of a code, scaled to unit length, and the scores of
         its row of unit length, after each iteration and with the signs that its last
         side was solved for; signs of the new scores would only lower it. It never
         rises. Empty for random matrices.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int

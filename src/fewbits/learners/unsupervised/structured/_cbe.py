@@ -26,7 +26,7 @@ from fewbits.learners.unsupervised.structured._structured import centred
 
 
 class CBE(ResumableLearner):
-    """Project on the rows of a circulant matrix, random or learned.
+    """Project on the rows of a circulant matrix, random or learnt.
 
     A fixed random sign for each feature, then a matrix each of whose rows is the one
     above moved on by one place: d numbers instead of ``d * n_bits``, and a product in
@@ -53,8 +53,8 @@ class CBE(ResumableLearner):
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations.
     checkpoint : path or None, default=None
-        File that is renewed now and then. When it is there, `fit` goes on from it and
-        ends with the same result as without the interruption; then it is deleted.
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -63,14 +63,14 @@ class CBE(ResumableLearner):
     Attributes
     ----------
     encoder_ : CirculantEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         ``||B - X R'||^2 + penalty * ||R R' - I||^2``, summed over the matrices and
         divided by ``n * n_bits``, at the end of each iteration; what should be "free"
         has the targets of the last iteration. It never rises. Empty for a random
         matrix.
     n_iter_ : int
-        Iterations that were done.
+        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int

@@ -21,7 +21,7 @@ class Hadamard(Learner):
     What `LSH` does with random hyperplanes, at a small part of the cost: random signs
     and a Walsh-Hadamard transform, `n_rounds` times over, are close to a random
     rotation, and take ``d log2(d)`` additions a round instead of ``d * n_bits``
-    multiply-adds. Only the mean is learned.
+    multiply-adds. Only the mean is learnt.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Hadamard(Learner):
     Attributes
     ----------
     encoder_ : HadamardEncoder
-        The learned map; save this, not the learner.
+        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (0,)
         Empty: nothing is optimised.
     n_dead_bits_ : int

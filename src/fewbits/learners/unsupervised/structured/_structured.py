@@ -1,4 +1,4 @@
-"""What projections have in common that never form their matrix."""
+"""Base class of projections that never form their matrix."""
 
 from typing import Any, TypeVar
 
