@@ -182,7 +182,7 @@ SECTIONS = (
     Section(
         "search",
         "Exact search beside faiss",
-        "`IndexBinaryFlat`, the ten nearest.",
+        "`IndexBinaryFlat`, the 10 nearest.",
         {
             "codes": value("n"),
             "bits": value("bits"),
@@ -196,7 +196,7 @@ SECTIONS = (
     Section(
         "rerank",
         "Ranking a shortlist again",
-        "The ten nearest of 500 queries among 74,724 texts of ICD-10: a Hamming "
+        "The 10 nearest vectors of 500 queries among 74,724 texts of ICD-10: a Hamming "
         "shortlist compared by stored vectors, beside one BLAS product with all "
         "vectors and faiss's `IndexRefineFlat`. Ratios are the other's time over the "
         "row's.",

@@ -49,8 +49,8 @@ def bundle():
         ({"decoder": "bounded", "radius": 1}, ["ant", "bee", None]),
         ({"decoder": "bounded", "radius": 0}, ["ant", None, None]),
         ({"decoder": "soft"}, ["ant", "bee", "ant"]),
-        ({"decoder": "orbgrand", "budget": 1}, ["ant", None, None]),
-        ({"decoder": "orbgrand", "budget": 2}, ["ant", "bee", None]),
+        ({"decoder": "orbgrand", "max_queries": 1}, ["ant", None, None]),
+        ({"decoder": "orbgrand", "max_queries": 2}, ["ant", "bee", None]),
         ({"decoder": "orbgrand", "order": "costs"}, ["ant", "bee", "ant"]),
     ],
 )
@@ -303,7 +303,7 @@ def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
             X, max_false_accept_rate=0.005
         )  # however far apart the classes are
     with pytest.raises(
-        ArgumentError, match=r"4 items .* too few for the rate, .* 0.25"
+        ArgumentError, match=r"4 held-out items are too few for the rate, .* 0.25"
     ):
         known_by(bundle.classes, 0.001, few)
     older = replace(bundle, calibration=Calibration(1.0, np.zeros(6)))

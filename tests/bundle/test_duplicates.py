@@ -36,7 +36,7 @@ def by_hand(bits, radius, mask=None):
     ]
 
 
-def listed(found):
+def listing(found):
     return [
         (*pair, distance)
         for pair, distance in zip(
@@ -61,7 +61,7 @@ def test_pairs_and_groups(radius, block, monkeypatch):
     monkeypatch.setattr(_duplicates, "_BLOCK", block)
     expected = by_hand(X > 0, radius)
     found = built().duplicates(radius)
-    assert listed(found) == expected
+    assert listing(found) == expected
     assert len(found) == len(expected) >= 10
     assert [rows.tolist() for rows in found.groups()] == groups_by_hand(expected)
 
@@ -81,7 +81,7 @@ def test_any_codes(codes, radius, data):
     bundle = Bundle(PackedEncoder(5)).with_codes(np.packbits(bits, axis=1))
     found = bundle.duplicates(radius, allowed=mask)
     expected = by_hand(bits, radius, mask)
-    assert listed(found) == expected
+    assert listing(found) == expected
     assert [rows.tolist() for rows in found.groups()] == groups_by_hand(expected)
 
 
@@ -94,7 +94,7 @@ def test_ids_are_the_users(ids):
 def test_a_filter_looks_at_no_others():
     found = built().duplicates(4, filter="kind = 'red' and row < 40")
     mask = (np.array(KINDS) == "red") & (np.arange(N) < 40)
-    assert listed(found) == by_hand(X > 0, 4, mask)
+    assert listing(found) == by_hand(X > 0, 4, mask)
 
 
 @pytest.mark.parametrize("form", ["float16", "float32", "int8"])
@@ -108,7 +108,7 @@ def test_vectors_confirm_pairs(form, farthest):
         if np.linalg.norm(vectors[i] - vectors[j]) <= farthest
     ]
     found = bundle.duplicates(3, max_vector_distance=farthest)
-    assert listed(found) == [pair[:3] for pair in expected]
+    assert listing(found) == [pair[:3] for pair in expected]
     assert len(expected) >= 10
     np.testing.assert_allclose(
         found.vector_distances, [pair[3] for pair in expected], rtol=1e-9

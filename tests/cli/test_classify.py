@@ -331,7 +331,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "-d", "best"], "no decoder 'best'"),
         (
             ["classify", "b", "-i", "q.npy", "-d", "orbgrand", "--max-queries", 0],
-            "budget",
+            "max_queries",
         ),
         (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
         (["classify", "b", "-i", "q.npy", "--labels", "kind"], "kind"),

@@ -213,7 +213,7 @@ def test_nested_codes_are_shortened(folder):
     nested = ["-b", 16, "--set", "nested_bits=[8]", "--set", "n_iter=1"]
     run("fit", "x.npy", "-m", "neighbours", *nested, "-o", "long")
     shown = run("inspect", "long")
-    assert "nested_bits=8" in " ".join(shown.split())
+    assert "nested_bits=(8,)" in " ".join(shown.split())
     out = run("build", "long", "x.npy", "--bits", 8, "-o", "short")
     assert "short: 60 items of 8 bits" in out
     assert "fewbits search short" in out

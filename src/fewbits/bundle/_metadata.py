@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+from fewbits._repr import one_line
 from fewbits.bundle._metadata_checks import CHECKS
 from fewbits.errors import ArgumentError, ArtefactError
 
@@ -83,6 +84,9 @@ class Metadata:
     novelty_radius: int | None = None
     interrupted: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fewbits._repr import one_line
 from fewbits.bundle import (
     Bundle,
     by_code_space,
@@ -97,6 +98,9 @@ class ClassifyResponse:
     results: tuple[dict[str, Any], ...]
     accepted: dict[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         told = {} if self.accepted is None else {"accepted": self.accepted}
@@ -104,7 +108,7 @@ class ClassifyResponse:
 
 
 def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
-    """Say which class each item is of, or that it is of none.
+    """Return the class of each item, or none.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.bundle import MAX_PAIRS, Bundle, Duplicates, hits_of
 from fewbits.codes import hamming_distances
@@ -51,6 +52,9 @@ class DuplicatesResponse:
 
     groups: list[list[dict[str, Any]]]
     pairs: list[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

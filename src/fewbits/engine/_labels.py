@@ -1,4 +1,4 @@
-"""What raw items are called in a response."""
+"""Names of raw items in a response."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fewbits._repr import one_line
 from fewbits.bundle import N_RANDOM, Bundle, hits_of
 
 
@@ -55,6 +56,9 @@ class LikeResponse:
 
     hits: list[dict[str, Any]]
     none_fits: bool = False
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fewbits._repr import one_line
 from fewbits.bundle import Bundle
 from fewbits.engine._labels import item_label
 
@@ -55,6 +56,9 @@ class QueryHits:
     hits: list[Hit]
     out_of_distribution: bool | None = None
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; what is not known is left out."""
         found = {"query": self.query, "hits": self.hits}
@@ -77,6 +81,9 @@ class SearchResponse:
 
     results: tuple[QueryHits, ...]
     metric: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

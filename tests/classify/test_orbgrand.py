@@ -158,7 +158,7 @@ def test_long_codes_with_the_same_key_are_told_apart(make, monkeypatch, order):
 @pytest.mark.parametrize(
     ("max_queries", "order", "message"),
     [
-        (0, "ranks", "max_queries must lie between 1 and 1,048,576 look-ups, got 0"),
+        (0, "ranks", "max_queries must lie between 1 and 1,048,576, got 0"),
         (-5, "costs", "max_queries must lie between 1 and"),
         (2**20 + 1, "ranks", "max_queries must lie between 1 and"),
         (10.0, "ranks", "max_queries must be a whole number, got 10.0"),
