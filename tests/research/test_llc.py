@@ -7,8 +7,8 @@ from fewbits.codes import unpack
 from research.common import class_codes
 from research.common.choices import best_of, measured
 from research.common.class_codes import possible
-from research.common.supervised import PredictedClass
 from research.common.problems import load_problem, word_labels
+from research.common.supervised import PredictedClass
 from research.core.record import Record, Store
 from research.core.runner import run, task
 from research.studies.llc import networks, ood, retrieval
@@ -109,7 +109,7 @@ def test_the_classes_of_caltech_have_senses():
 def brief(monkeypatch):
     """Train for two epochs."""
     for module in (class_codes, networks):
-        for name in ("N_ITER", "CODEBOOK_EPOCHS"):
+        for name in ("MAX_EPOCHS", "CODEBOOK_EPOCHS"):
             monkeypatch.setattr(module, name, 2)
 
 
