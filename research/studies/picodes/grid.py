@@ -59,7 +59,7 @@ SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC"), (256,
 TINY = ("float", "class", "LSH", "ITQ", "DBC")
 #: Of the paper's searches, and of its problem.
 PAPER_ITEMS, PAPER_ROWS, PAPER_CLASSES, PAPER_BITS = 150_000, 79_770, 2659, 2048
-#: Measured in git's `experiments/_picodes_parts.py`, on a part of the paper's problem.
+#: Measured on a part of the paper's problem, by `_picodes_parts.py` in git's history.
 PARTS, PART_ROWS = "parts of PiCoDes", 15_000
 
 
