@@ -8,6 +8,7 @@ from fewbits.learners.deep import LLC
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
+from research.common.settings import configured
 
 #: Codebooks of LLC's table 1, and ways to get one for less.
 CODEBOOKS: dict[str, dict[str, Any]] = {
@@ -22,14 +23,19 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "LLC with a bias": {"codebook": "learnt", "bias": True},
 }
 #: Epochs for items and for the codebook.
-N_ITER, CODEBOOK_EPOCHS = 100, 50
+MAX_EPOCHS, CODEBOOK_EPOCHS = 100, 50
 REAL = "real-valued, learnt"
 
 
 def llc(n_bits: int | None = None, **options: Any) -> LLC:
     """Return an untrained LLC; as in the paper, its projection has no bias."""
-    usual = {"n_iter": N_ITER, "codebook_epochs": CODEBOOK_EPOCHS, "bias": False}
-    return LLC(n_bits, **{**usual, **options})
+    usual: dict[str, Any] = {
+        "max_epochs": MAX_EPOCHS,
+        "codebook_epochs": CODEBOOK_EPOCHS,
+        "bias": False,
+    }
+    learner: LLC = configured(LLC, n_bits=n_bits, **usual | options)
+    return learner
 
 
 def possible(method: str, bits: int, n_classes: int) -> bool:

@@ -20,6 +20,7 @@ from fewbits.learners import (
     PiCoDes,
     SpectralHashing,
 )
+from research.common.settings import configured
 
 #: Chosen like the costs of PiCoDes: larger ones say no to nearly every new class.
 CLASSEME_COST = 0.001
@@ -39,7 +40,7 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
         "PiCoDes": PiCoDes(**both),
         "DBC": DBC(**both),
         "DBC, by category": DBC(**both, codes="category"),
-        **{name: DBC(**both, lambda1=weight) for name, weight in FREE.items()},
+        **{name: configured(DBC, **both, lambda1=each) for name, each in FREE.items()},
     }
 
 

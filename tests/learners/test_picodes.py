@@ -195,7 +195,7 @@ def test_components_are_folded_into_the_encoder():
 
 
 def test_linear_classifiers_work_better_than_on_random_bits():
-    """On other images of the classes; new classes are measured in experiments."""
+    """On other images of the classes; new classes are measured in research."""
     X, y = load_digits(return_X_y=True)
     gains = []
     for seed in range(3):

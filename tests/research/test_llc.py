@@ -11,7 +11,7 @@ from research.common.problems import load_problem, word_labels
 from research.common.supervised import PredictedClass
 from research.core.record import Record, Store
 from research.core.runner import run, task
-from research.studies.llc import networks, ood, retrieval
+from research.studies.llc import codebooks, modalities, networks, ood, retrieval
 from research.studies.llc.grid import for_claims
 from research.studies.llc.trees import SYNSETS
 
@@ -108,13 +108,34 @@ def test_the_classes_of_caltech_have_senses():
 @pytest.fixture
 def brief(monkeypatch):
     """Train for two epochs."""
-    for module in (class_codes, networks):
-        for name in ("N_ITER", "CODEBOOK_EPOCHS"):
+    for module in (class_codes, codebooks, networks):
+        for name in {"MAX_EPOCHS", "CODEBOOK_EPOCHS"} & set(vars(module)):
             monkeypatch.setattr(module, name, 2)
 
 
 def _at(method, bits=8, **more):
     return {"data": "digits", "bits": bits, "method": method, "seed": 0, **more}
+
+
+@pytest.mark.parametrize("method", ["LLC from SVD", codebooks.CHEAP, "OrthoHash"])
+def test_codes_of_classes_are_got_in_other_ways(brief, method):
+    found = codebooks.measure(_at(method))
+    assert all(0 < found[by] <= 1 for by in ("nearest, expected", "soft"))
+
+
+def test_nested_codes_are_decoded_at_each_of_their_lengths(brief):
+    found = codebooks.measure(_at(codebooks.NESTED, 18))
+    assert {name for name in found if name.startswith("at ")} == {
+        f"at {n_bits}" for n_bits in (4, 8, 14, 18)
+    }
+
+
+@pytest.mark.parametrize("method", ["SVD of images", modalities.APART])
+def test_two_encoders_share_a_codebook_or_have_one_each(brief, method):
+    sides = dict.fromkeys(("images", "texts"), load_problem("digits", 0))
+    made = modalities.learners(sides, _at(method))
+    books = [sides[name].learn(each).codebook_ for name, each in made.items()]
+    assert np.array_equal(*books) == (method != modalities.APART)
 
 
 def test_a_network_is_trained_in_every_way(brief):

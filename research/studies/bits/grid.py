@@ -208,7 +208,7 @@ def for_claims(records: Iterable[Record]) -> Iterator[Record]:
         yield replace(each, metrics=found | _beyond_controls(found, novel))
 
 
-def _beyond_controls(found: Metrics, novel: Metrics) -> Metrics:
+def _beyond_controls(found: Metrics, novel: Metrics) -> dict[str, float]:
     return {
         "beyond_shuffled": found["names"]["sides"] - found["shuffled"]["sides"],
         "direction_gain": found["novel_direction"] - found["swapped_direction"],

@@ -225,7 +225,8 @@ def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> 
 
 def pq_metrics(problem: Problem, n_bits: int, classify: bool) -> Metrics:
     """Classify by product quantization: the nearest code, and a linear SVM if asked."""
-    nearest, decoded = quantized(*problem.sides, n_bits // 8, problem.seed)
+    rows, queries = problem.sides
+    nearest, decoded = quantized(rows, queries, n_bits // 8, problem.seed)
     found = {"nearest": mean_over_classes(problem.truth, problem.y[nearest])}
     return {**found, **_class_svms(problem, *decoded)} if classify else found
 

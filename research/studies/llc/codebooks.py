@@ -18,10 +18,10 @@ from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.learners import ITQ
-from fewbits.learners.deep import DeepHash, centres, codebooks
+from fewbits.learners.deep import DeepHash, TrainingConfig, centres, codebooks
 from fewbits.learners.deep.losses import OrthoHash
 from research.common import decoders
-from research.common.class_codes import CODEBOOKS, N_ITER, llc, possible
+from research.common.class_codes import CODEBOOKS, MAX_EPOCHS, llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.core.record import Metrics, Settings
 from research.studies.llc.trees import known_classes
@@ -59,6 +59,11 @@ def usual_bits(data: str) -> int:
     return 2 * (N_CLASSES[data] - 1).bit_length()
 
 
+def nested_bits(data: str) -> list[int]:
+    """Return the lengths that prefixes of the longest codes are learned for."""
+    return [usual_bits(data) + more for more in MORE_BITS[:-1]]
+
+
 def measure(settings: Settings) -> Metrics:
     """Learn codes, and decode the test items in every way."""
     data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
@@ -79,23 +84,23 @@ def measure(settings: Settings) -> Metrics:
     found["turned"] = learner.n_turned_ / learner.codebook_.size
     both = learner.encoder_, learner.codebook_of_classes()
     if method == NESTED:
-        for length in (*learner.lengths, n_bits):
+        for length in (*nested_bits(data), n_bits):
             found[f"at {length}"] = decoders.decoded(*both, problem, length)
         return found
     rows = problem.train[learner.held_out_]
     codes = learner.encode(problem.X[rows])
     found["held_out"] = decoders.accuracies(both[1], codes, problem.labels[rows])
     if method != "LLC":
-        return found | decoders.decoded(*both, problem)
+        return {**found, **decoders.decoded(*both, problem)}
     found |= decoders.decoded(*both, problem, budgets=MORE_BUDGETS)
-    return found | decoders.classified(both[0], problem)
+    return {**found, **decoders.classified(both[0], problem)}
 
 
 def options(problem: Problem, settings: Settings) -> dict[str, Any]:
     """Return the options of a method."""
     data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
     if method == NESTED:
-        return {"lengths": [usual_bits(data) + more for more in MORE_BITS[:-1]]}
+        return {"nested_bits": nested_bits(data)}
     if method in CODEBOOKS:
         return CODEBOOKS[method]
     if method == CHEAP:
@@ -115,7 +120,7 @@ def cheap_codebook(problem: Problem, bits: int, seed: int) -> NDArray[Any]:
     part = problem.train[np.concatenate(kept)]
     n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
     X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
-    small = llc(bits, random_state=seed, n_iter=1).fit(X, problem.labels[part])
+    small = llc(bits, random_state=seed, max_epochs=1).fit(X, problem.labels[part])
     codebook: NDArray[Any] = small.codebook_
     return codebook
 
@@ -142,8 +147,13 @@ def beside(
     if method == "OrthoHash":
         n_classes = len(problem.classes)
         means = centres.separated_centres(n_classes, bits, random_state=seed)
-        hashing = {"loss": OrthoHash(means), "n_iter": N_ITER, "random_state": seed}
-        encoder = DeepHash(bits, **hashing).fit(X, y).encoder_
+        learner = DeepHash(
+            bits,
+            loss=OrthoHash(means),
+            training=TrainingConfig(max_epochs=MAX_EPOCHS),
+            random_state=seed,
+        )
+        encoder = learner.fit(X, y).encoder_
     else:
         encoder = ITQ(bits, n_iter=0, random_state=seed).fit(X).encoder_
         scores = encoder.project(X)

@@ -93,7 +93,7 @@ def learners(sides: dict[str, Problem], settings: Settings) -> dict[str, Any]:
         apart = {name: seed + 1000 * i for i, name in enumerate(sides)}
         return {n: llc(n_bits, random_state=s, validation=0) for n, s in apart.items()}
     giver, kind = SHARED[method]
-    first = llc(n_bits, codebook=kind, n_iter=1, random_state=seed)
+    first = llc(n_bits, codebook=kind, max_epochs=1, random_state=seed)
     book = sides[giver].learn(first).codebook_
     return {n: llc(codebook=book, random_state=seed, validation=0) for n in sides}
 

@@ -19,15 +19,17 @@ from torch import Tensor, nn
 from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.learners.deep import DeepHash
+from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
 from research.common.class_codes import CODEBOOK_EPOCHS, llc
 from research.common.decoders import FEATURE_COSTS, accuracies, linear_accuracy
 from research.common.problems import Problem, load_problem
+from research.common.settings import configured
 from research.core.record import Metrics, Settings
 from research.studies.llc.codebooks import usual_bits
 
-WIDTHS, N_ITER = (256, 128), 50
+WIDTHS, MAX_EPOCHS = (256, 128), 50
 #: How many of the last layers of the classifier's network are trained along.
 TRAINED: dict[str, int | None] = {"projection": 0, "last layer": 1, "all layers": None}
 
@@ -35,7 +37,9 @@ TRAINED: dict[str, int | None] = {"projection": 0, "last layer": 1, "all layers"
 class Classifier(DeepHash):
     """A network whose epochs are judged as LLC's are: by accuracy, not by signs."""
 
-    def _train(self, problem: Any, network: Any, loss: Any, *rest: Any, **more: Any):
+    def _train(
+        self, problem: Any, network: Any, loss: Any, *rest: Any, **more: Any
+    ) -> Trainer:
         more["classify"] = getattr(loss, "classify", lambda scores: scores)
         return super()._train(problem, network, loss, *rest, **more)
 
@@ -43,10 +47,8 @@ class Classifier(DeepHash):
 class PhaseOne(Classifier):
     """Phase 1 of LLC by itself: with the same seed its network and codebook."""
 
-    def _network(self, *sizes: Any, **options: Any) -> Any:
-        return super()._network(*sizes, **options, bias=False)
-
     def codebook_of_classes(self) -> Codebook:
+        assert self.classifier_ is not None
         codes = unique(self.classifier_).codes
         return Codebook(pack(codes > 0), self.n_bits, self.classes_)
 
@@ -71,15 +73,16 @@ def measure(settings: Settings) -> Metrics:
     X = StandardScaler().fit(raw.X[raw.train]).transform(raw.X)
     problem = replace(raw, X=X)
     # What is trained of a network learns as fast as the head, whatever it knows.
-    options = {"n_iter": N_ITER, "backbone_rate": 1.0, "random_state": seed}
+    options: dict[str, Any] = {"max_epochs": MAX_EPOCHS, "random_state": seed}
+    options["backbone_rate"] = 1.0
     new = llc(n_bits, backbone=network(X, seed), **options)
     whole, plain = problem.learn(new), network(X, seed)
     classes = {"loss": ClassLoss(), "backbone": plain, **options}
-    classifier = problem.learn(Classifier(len(problem.classes), **classes))
+    classifier = problem.learn(configured(Classifier, len(problem.classes), **classes))
     guesses = classifier.classes_[scores_of(classifier, problem).argmax(axis=1)]
-    phase = {"loss": PhaseOneLoss(), "n_iter": CODEBOOK_EPOCHS}
-    one = PhaseOne(n_bits, random_state=seed, **phase)
-    two = llc(n_bits, n_iter=N_ITER, random_state=seed)
+    phase = {"loss": PhaseOneLoss(), "max_epochs": CODEBOOK_EPOCHS, "bias": False}
+    one = configured(PhaseOne, n_bits, random_state=seed, **phase)
+    two = llc(n_bits, max_epochs=MAX_EPOCHS, random_state=seed)
     found: dict[str, Any] = {
         "phases": {
             name: decoded(problem.learn(head), problem)
@@ -91,8 +94,8 @@ def measure(settings: Settings) -> Metrics:
         "linear on the classifier's features": linear_on(classifier, problem),
     }
     for name, n_layers in TRAINED.items():
-        front = {"backbone": deepcopy(plain), "trainable": n_layers}
-        learner = llc(codebook=whole.codebook_, **front, **options)
+        options |= {"backbone": deepcopy(plain), "trainable": n_layers}
+        learner = llc(codebook=whole.codebook_, **options)
         found[name] = decoded(problem.learn(learner), problem)
     return found
 

@@ -5,7 +5,7 @@ false-accept rate is predicted, by the code space alone or by known classes that
 left out in turn, with a fifth of the items held out from learning.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fewbits import decoding, evaluation
+from fewbits import evaluation, ood
 from fewbits.errors import ArgumentError
 from research.common.class_codes import llc
 from research.common.features import load_image_features
@@ -100,16 +100,21 @@ def measure(settings: Settings) -> Metrics:
     for name, others in (("items", learned), ("classes", book)):
         scores[f"nearness to codes of {name}"] = nearness(sides, others)
     rows = np.searchsorted(np.unique(items.y[items.learn]), items.y[items.held_out])
-    hidden = decoding.leave_one_class_out_rates(book, n_bits, held_out, rows)
+    hidden = ood.leave_one_class_out_rates(book, n_bits, held_out, rows)
     rules, mixed = {}, []
-    shares = {f"{name}_shares": MIXTURES for name in ("validation", "deployment")}
     for name, region in regions(book, n_bits, hidden).items():
-        accepted = [region.accepts(side) for side in sides]
-        both = *scores["max logit"], *accepted
+        known, unknown = (region.accepts(side) for side in sides)
+        scored_known, scored_unknown = scores["max logit"]
         mixed = evaluation.threshold_under_prior_shift(
-            *both, **shares, random_state=seed
+            scored_known,
+            scored_unknown,
+            known,
+            unknown,
+            validation_shares=MIXTURES,
+            deployment_shares=MIXTURES,
+            random_state=seed,
         )
-        rules[name] = rule(region, *accepted, mixed)
+        rules[name] = rule(region, known, unknown, mixed)
     tuned = [  # the same beside each rule
         {"tuned_on": each.validation_share, **met(each, each.tuned)} for each in mixed
     ]
@@ -144,12 +149,13 @@ def told_apart(scores: Any) -> dict[str, float]:
 
 def regions(book: Any, n_bits: int, hidden: Any = None) -> dict[str, Any]:
     """Return the rules; those that a rate leaves no room for are left out."""
-    both: Any = book, n_bits
-    made = {f"radius {r}": decoding.acceptance_region(*both, r) for r in RADII}
-    models = {
-        "predicted": partial(decoding.predicted_region, *both),
-        "hidden classes": lambda rate: hidden.region(*both, rate=rate),
-        "the more careful": partial(decoding.conservative_region, *both, hidden=hidden),
+    made = {f"radius {r}": ood.acceptance_region(book, n_bits, r) for r in RADII}
+    models: dict[str, Callable[..., Any]] = {
+        "predicted": partial(ood.predicted_region, book, n_bits),
+        "hidden classes": lambda rate: hidden.region(book, n_bits, rate),
+        "the more careful": partial(
+            ood.conservative_region, book, n_bits, hidden=hidden
+        ),
     }
     for rate in RATES if hidden is not None else ():
         for name, region in models.items():

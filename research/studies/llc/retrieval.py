@@ -23,6 +23,7 @@ from research.common import class_codes
 from research.common.choices import Choice, best_of, measured
 from research.common.class_codes import REAL, possible
 from research.common.problems import N_CLASSES, Problem, choice_problem, load_problem
+from research.common.settings import configured
 from research.common.supervised import PredictedClass
 from research.core.record import Metrics, Settings, key_of, store_of
 from research.core.runner import Task, task
@@ -159,9 +160,9 @@ def unseen(settings: Settings) -> Metrics:
     data, method, seed = (settings[key] for key in ("data", "method", "seed"))
     problem, bits = choice_problem(data, seed, N_SEEDS), bits_to_choose_at(settings)
     learner = make(method, bits, seed, settings["rate"], settings["epochs"])
-    learner.set_params(validation=0.1)
+    learner.set_params(training__validation=0.1)
     if method == REAL:  # keeps the last epoch: the best would be that of its signs
-        learner.set_params(eval_every=0)
+        learner.set_params(training__eval_every=0)
     problem.learn(learner)
     rows = problem.train[learner.held_out_]
     sides = [(rows, np.setdiff1d(problem.train, rows))]
@@ -199,8 +200,8 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
     With `epochs` it trains on all items for so long, without them as long as any, with
     a tenth of the items held out.
     """
-    n_iter = epochs or class_codes.N_ITER
-    deep: dict[str, Any] = {"n_iter": n_iter, "learning_rate": value}
+    max_epochs = epochs or class_codes.MAX_EPOCHS
+    deep: dict[str, Any] = {"max_epochs": max_epochs, "learning_rate": value}
     if epochs:
         deep["validation"] = 0
     if method in BOOKS:
@@ -208,7 +209,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
         return class_codes.llc(bits, random_state=seed, **deep, **book)
     if method == REAL:
         loss = class_codes.RealValued()
-        return DeepHash(bits, loss=loss, random_state=seed, **deep)
+        return configured(DeepHash, bits, loss=loss, random_state=seed, **deep)
     if method in SHALLOW:
         reg = {"reg": value} if method == "CCA-ITQ" else {}
         return SHALLOW[method](bits, random_state=seed, **reg)
@@ -224,10 +225,10 @@ def ranked(learner: Any, method: str, problem: Problem) -> float:
     metric = "cosine" if method in ("features", REAL) else "hamming"
     if method == "features":
         centre = problem.X[problem.train].mean(axis=0)
-        sides = [problem.X[rows] - centre for rows in (query, base)]
+        asked, ranked = (problem.X[rows] - centre for rows in (query, base))
     else:
         encoder = learner.encoder_
         by = encoder.project if metric == "cosine" else encoder.encode
-        sides = [by(problem.X[rows]) for rows in (query, base)]
-    found = mean_average_precision(*sides, right, at=problem.at, metric=metric)
+        asked, ranked = (by(problem.X[rows]) for rows in (query, base))
+    found = mean_average_precision(asked, ranked, right, at=problem.at, metric=metric)
     return float(found.value)

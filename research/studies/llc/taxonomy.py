@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from fewbits import analysis
+from fewbits.analysis.taxonomy import (
+    taxonomy,
+    taxonomy_agreement,
+    tree_agreement,
+    vector_taxonomy,
+)
 from fewbits.classify import Codebook
 from research.common.class_codes import llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
@@ -49,16 +54,17 @@ def measure(settings: Settings) -> Metrics:
     data, method, seed = (settings[key] for key in ("data", "method", "seed"))
     problem = load_problem(data, seed)
     vectors, paths = real_vectors(problem), known_classes(data, problem.classes)
+    classes = list(problem.classes)
     if settings["bits"]:
         book = codebook(problem, settings["bits"], method, seed)
-        tree = analysis.taxonomy(book.codes, book.n_bits, book.names)
+        tree = taxonomy(book.codes, book.n_bits, list(book.names))
     else:
         mine = vectors[method.split(",")[0]]
-        tree = analysis.vector_taxonomy(mine, problem.classes)
+        tree = vector_taxonomy(mine, classes)
     if "shuffled" in method:
         order = np.random.default_rng(seed).permutation(len(paths))
         paths = [paths[i] for i in order]
-    known = analysis.tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
+    known = tree_agreement(tree, paths, n_permutations=N_PERMUTATIONS)
     # With several levels, the one that makes most of the classes.
     level = max(known.purity, key=lambda level: level.n_groups)
     found = {
@@ -72,8 +78,8 @@ def measure(settings: Settings) -> Metrics:
         "own_cophenetic": tree.cophenetic_correlation,
     }
     for name, each in vectors.items():
-        other = analysis.vector_taxonomy(each, problem.classes)
-        both = analysis.taxonomy_agreement(tree, other, n_permutations=19)
+        other = vector_taxonomy(each, classes)
+        both = taxonomy_agreement(tree, other, n_permutations=19)
         found[f"with {name}"] = both.distances.value
     return found
 
@@ -82,7 +88,7 @@ def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
     """Return the codes of the classes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
-    learner = llc(bits, n_iter=1, random_state=seed, **CODEBOOKS[method])
+    learner = llc(bits, max_epochs=1, random_state=seed, **CODEBOOKS[method])
     book: Codebook = problem.learn(learner).codebook_of_classes()
     return book
 

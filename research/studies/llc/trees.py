@@ -32,5 +32,5 @@ def known_classes(name: str, classes: NDArray[Any]) -> list[tuple[str, ...]]:
     if name == "cifar10":  # the first noun of a name
         words = ["car" if each == "automobile" else each for each in names]
         senses = [f"{word}.n.01" for word in words]
-    above = datasets.hypernym_paths(datasets.load_wordnet(), senses)
-    return [(*path, each) for path, each in zip(above, names, strict=True)]
+    paths = datasets.hypernym_paths(datasets.load_wordnet(), senses)
+    return [(*path, each) for path, each in zip(paths, names, strict=True)]

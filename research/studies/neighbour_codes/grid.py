@@ -134,7 +134,7 @@ def ranking(data: str, seed: int) -> Iterator[Task]:
     """Yield each code of one seed; nested ones are prefixes of a single fit."""
     load = partial(load_features, data, seed, unseen=True)
     *shorter, longest = LENGTHS
-    nested = NeighbourCodes(longest, lengths=shorter, random_state=seed)
+    nested = NeighbourCodes(longest, nested_bits=shorter, random_state=seed)
     with shared_steps() as steps:
         shared = Fit(nested, load, steps)
         for n_bits in LENGTHS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
 from research.common.classic import is_classic
+from research.common.settings import configured
 from research.common.supervised import FREE, PredictedClass, classemes, learners_of
 from research.core import plot
 from research.core.claims import meets, with_settings
@@ -58,7 +59,7 @@ SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC"), (256,
 TINY = ("float", "class", "LSH", "ITQ", "DBC")
 #: Of the paper's searches, and of its problem.
 PAPER_ITEMS, PAPER_ROWS, PAPER_CLASSES, PAPER_BITS = 150_000, 79_770, 2659, 2048
-#: Measured in git's `experiments/_picodes_parts.py`, on a part of the paper's problem.
+#: Measured on a part of the paper's problem, by `_picodes_parts.py` in git's history.
 PARTS, PART_ROWS = "parts of PiCoDes", 15_000
 
 
@@ -143,7 +144,9 @@ def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
     if n_bits > ABLATED_UP_TO:
         return found
     return found | {
-        "relaxed PiCoDes, T = 1": RelaxedPiCoDes(**both, final_temperature=1.0),
+        "relaxed PiCoDes, T = 1": configured(
+            RelaxedPiCoDes, **both, final_temperature=1.0
+        ),
         "relaxed PiCoDes, random start": RelaxedPiCoDes(**both, init="random"),
         "balanced PiCoDes": PiCoDes(**both, class_weight="balanced"),
     }
@@ -179,13 +182,14 @@ def cost() -> Iterator[Task]:
     for seed in SEEDS:
         for size in SIZES:
             for method in ("PiCoDes", "DBC"):
-                at = {"method": method, **size, "seed": seed}
+                at: dict[str, Any] = {"method": method, **size, "seed": seed}
                 yield task("cost", at, partial(step_metrics, **at))
 
 
 def for_claims(records: Iterable[Record]) -> list[Record]:
     """Add a record for each number of examples, and the gains from known classes."""
-    found, lines = [], {}
+    found: list[Record] = []
+    lines: dict[tuple[Any, ...], list[Record]] = {}
     for each in records:
         if each.part == "search":
             found += _by_examples(each)
