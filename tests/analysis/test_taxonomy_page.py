@@ -338,7 +338,7 @@ def test_page_loads_nothing(tmp_path, read_html):
 
 def test_page_needs_no_library_for_pictures(tmp_path):
     script = (
-        "import sys, numpy as np; from fewbits.analysis import write_taxonomy_page\n"
+        "import sys, numpy as np; from fewbits.report import write_taxonomy_page\n"
         f"path = {str(tmp_path / 'page.html')!r}\n"
         "codes = np.arange(9, dtype=np.uint8)[:, None]\n"
         "write_taxonomy_page(path, codes, 8, vectors=np.eye(9), n_permutations=9)\n"

@@ -190,7 +190,7 @@ def test_lists_of_numbers_are_told():
     settings = {"nested_bits": (8, 16), "n_iter": 1}
     bundle = fit_bundle(vectors(), method="neighbours", n_bits=32, parameters=settings)
     told = bundle.summary()["parameters"]
-    assert told["nested_bits"] == [8, 16]
+    assert told["nested_bits"] == (8, 16)
 
 
 def test_a_module_makes_no_bundle():
