@@ -176,7 +176,13 @@ RATIO = {"ratio (target)": against_target()}
 SIZE = {"rows": value("n"), "features": value("d"), "bits": value("bits")}
 SHORTLISTS = ("float32", "Hamming alone", "full product", "faiss refine")
 TRAINED = ("trainer", "posterior", "posterior, convolutional")
-DECODERS = ("float", "bounded, radius 2", "nearest", "soft", "ranks, budget 1,000")
+DECODERS = (
+    "float",
+    "bounded, radius 2",
+    "nearest",
+    "soft",
+    "orbgrand by ranks, 1,000 guesses",
+)
 
 SECTIONS = (
     Section(

@@ -118,8 +118,10 @@ def decoders(book: Codebook, scores: np.ndarray) -> dict[str, Way]:
     def nearest(method: str) -> Way:
         return lambda some: decode_nearest(book, codes[some], method=method)
 
-    def ordered(budget: int, order: str) -> Way:
-        return lambda some: decode_orbgrand(book, scores[some], budget, order=order)
+    def orbgrand(max_queries: int, order: str) -> Way:
+        return lambda some: decode_orbgrand(
+            book, scores[some], max_queries, order=order
+        )
 
     return {
         "exact": lambda some: decode_exact(book, codes[some]),
@@ -128,10 +130,10 @@ def decoders(book: Codebook, scores: np.ndarray) -> dict[str, Way]:
         "nearest, look-ups": nearest("look-ups"),
         "nearest": nearest("auto"),
         "soft": lambda some: decode_soft(book, scores[some]),
-        "ranks, budget 100": ordered(100, "ranks"),
-        "ranks, budget 1,000": ordered(1000, "ranks"),
-        "ranks, budget 10,000": ordered(10_000, "ranks"),
-        "costs, budget 1,000": ordered(1000, "costs"),
+        "orbgrand by ranks, 100 guesses": orbgrand(100, "ranks"),
+        "orbgrand by ranks, 1,000 guesses": orbgrand(1000, "ranks"),
+        "orbgrand by ranks, 10,000 guesses": orbgrand(10_000, "ranks"),
+        "orbgrand by costs, 1,000 guesses": orbgrand(1000, "costs"),
         "top 5, probabilities": lambda some: top_classes(book, scores[some], 5),
     }
 
@@ -146,7 +148,7 @@ def check(answers: dict[str, list[Any]]) -> dict[str, np.ndarray]:
     rows["top 5, probabilities"] = rows["top 5, probabilities"][:, 0]
     for name in ("nearest, look-ups", "nearest"):
         np.testing.assert_array_equal(rows[name], rows["nearest, all"])
-    costs = rows["costs, budget 1,000"]
+    costs = rows["orbgrand by costs, 1,000 guesses"]
     np.testing.assert_array_equal(costs[costs >= 0], rows["soft"][costs >= 0])
     np.testing.assert_array_equal(rows["top 5, probabilities"], rows["soft"])
     return rows

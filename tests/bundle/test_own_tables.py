@@ -245,3 +245,14 @@ def by_hand_ids(own, mask, k, found, wanted):
     missing = set(wanted) - passing
     assert len([each for each in found if each in passing]) == min(k, len(passing))
     return set(found) & passing | missing
+
+
+def test_names_of_columns_are_those_of_the_collection():
+    table = pa.table({"sku": ["a", "b"], "v": [[1.0, 2.0], [3.0, -4.0]]})
+    plain = Bundle(LinearEncoder(np.eye(2), np.zeros(2)))
+    named = plain.with_items(table, vectors="v", id="sku")
+    again = named.with_items(np.eye(2))
+    with pytest.raises(ArgumentError, match="there is no column 'sku'"):
+        again.search(np.eye(2), k=1, filter="sku = 1")
+    other = plain.with_collection_of(named)
+    assert other.search(np.eye(2), k=1, filter="sku = 'b'").ids.tolist() == [["b"]] * 2

@@ -5,9 +5,10 @@ from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from fewbits import engine
+from fewbits import backbones, engine
 from fewbits.bundle import Bundle, Items, Metadata
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
@@ -321,3 +322,20 @@ def test_requests_do_not_change(name):
     for each in fields(kind):
         with pytest.raises(FrozenInstanceError):
             setattr(request, each.name, 1)
+
+
+@pytest.mark.parametrize("make", [list, pd.Series, pa.array])
+def test_texts_label_their_results(make):
+    texts = ["broken arm", "cannot sleep"]
+    wordllama = backbones.load("wordllama-256")
+    words = Bundle(
+        LinearEncoder(np.eye(wordllama.n_features)[:, :16], np.zeros(16)),
+        backbone=wordllama.id,
+    ).with_items(texts)
+    found = engine.search(words, engine.SearchRequest(make(texts), k=1))
+    assert [each.query for each in found.results] == texts
+
+
+def test_code_space_is_of_a_rate():
+    with pytest.raises(ArgumentError, match="code_space needs max_false_accept_rate"):
+        engine.ClassifyRequest([[1.0]], code_space=True)

@@ -50,7 +50,7 @@ def test_a_pipeline_and_a_data_frame():
     score = neighbour_recall_score(learner, frame)  # no warning on names
     chain = make_pipeline(FunctionTransformer(), LSH(32, random_state=0)).fit(X)
     assert neighbour_recall_score(chain, X) == score
-    with pytest.raises(ArgumentError, match="no seed"):
+    with pytest.raises(ArgumentError, match="not a seed"):
         neighbour_recall_score(learner, frame, random_state=-1)
 
 

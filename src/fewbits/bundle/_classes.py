@@ -62,10 +62,10 @@ def decode(
 def known_by(
     book: Codebook, rate: float, calibration: Calibration | None
 ) -> AcceptanceRegion:
-    """Return what is near enough to a class that few unknown items are.
+    """Return the acceptance region of a maximum false-accept rate.
 
-    By `fewbits.ood.conservative_region`: as items of classes that played unknown ones
-    tell and as the space of codes does.
+    By `fewbits.ood.conservative_region`: the stricter of leave-one-class-out and of the
+    code space.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def known_by(
 
 
 def by_code_space(bundle: AnyBundle) -> AnyBundle:
-    """Return the bundle without what known classes tell of unknown items.
+    """Return the bundle without its leave-one-class-out rates.
 
     A `max_false_accept_rate` then is a share of all possible codes.
     """
@@ -210,8 +210,8 @@ def label_answers(
     Returns
     -------
     list of dict
-        ``labels``, the names of those that the item has, best first, where items were
-        held out to learn the least score of a label from; and ``ranked``, a list of
+        ``labels``, the names of those that the item has, best first, if a threshold of
+        scores was learnt on held-out items; and ``ranked``, a list of
         ``label`` and ``score``, see `fewbits.classify.label_scores`.
 
     Raises
@@ -238,9 +238,9 @@ def vote_answers(
 ) -> list[dict[str, Any]]:
     """Return the class that most of the nearest items of the collection have.
 
-    The nearest of a shortlist that is ranked again, where that was tuned. Items as far
-    away as the k-th share the votes that are left; of those equally far away at the end
-    of a shortlist it has the first.
+    Re-ranked neighbours vote if the bundle was tuned for re-ranking. Items as far away
+    as the k-th share the votes that are left; ties at the end of a shortlist are cut in
+    row order.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def ranked_again(bundle: "Bundle", items: Any, k: int) -> Neighbours:
 
 
 def bound_of(bundle: "Bundle", labels: str) -> "CodeBound":
-    """Return the distances that bound what the codes of a collection can be worth.
+    """Return the distances between and within classes, which bound average precision.
 
     Parameters
     ----------

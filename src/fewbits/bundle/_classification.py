@@ -33,9 +33,9 @@ class ClassificationMixin(SearchMixin):
             Vectors, or whatever the backbone takes.
         decoder : str, default="soft"
             "soft", the nearest class code by reliability, which is the most probable
-            class; "nearest" by Hamming distance; the same within "bounded" `radius` or
-            not at all; "exact"ly a class code or none; or "orbgrand", which guesses up
-            to `max_queries` codes.
+            class; "nearest", that by Hamming distance; "bounded", the nearest if within
+            `radius` bits, else none; "exact", the class with exactly this code, else
+            none; or "orbgrand", which guesses up to `max_queries` codes.
         radius : int, default=1
         max_queries : int, default=1000
         order : {"ranks", "costs"}, default="ranks"

@@ -21,6 +21,8 @@ from fewbits.ood import novelty_radius
 
 #: What raw items are called where they were no column of a table.
 _RAW_COLUMNS = {"texts": "text", "images": "path"}
+#: Fields of the metadata that name columns of one collection.
+_COLUMN_NAMES = ("raw_column", "label_column", "id_column")
 Columns = Mapping[str, Any]
 
 
@@ -100,11 +102,11 @@ class CollectionMixin(EncodingMixin):
                 names=self.metadata.feature_names or (),
                 skip_blank=skip_blank,
             )
-        metadata = self.metadata
+        names_of_columns: dict[str, str | None] = {}
         if isinstance(items, Input):
             _check_alone(ids, columns)
             ids, columns = items.ids, items.columns()
-            metadata = replace(metadata, **_named_columns(items))
+            names_of_columns = _named_columns(items)
             items = self.checked_kind(items).values
         features = self.features(items, progress=progress)
         made = Items.make(
@@ -113,7 +115,7 @@ class CollectionMixin(EncodingMixin):
             columns=columns,
             vectors=kept_vectors(features, keep_vectors),
         )
-        return replace(self, metadata=metadata)._holding(made)
+        return self._holding(made, **names_of_columns)
 
     def with_codes(
         self,
@@ -158,11 +160,17 @@ class CollectionMixin(EncodingMixin):
         """
         if self.encoder.fingerprint != other.encoder.fingerprint:
             check_same_classes(self.codebook, other.codebook)
-        return self._holding(other.collection.without_vectors())
+        return self._holding(
+            other.collection.without_vectors(),
+            raw_column=other.raw_column,
+            label_column=other.metadata.label_column,
+            id_column=other.metadata.id_column,
+        )
 
-    def _holding(self, items: Items) -> Self:
+    def _holding(self, items: Items, **names_of_columns: str | None) -> Self:
         # What was known about another collection says nothing about this one.
-        metadata = replace(self.metadata, novelty_radius=None)
+        named: dict[str, Any] = {**dict.fromkeys(_COLUMN_NAMES), **names_of_columns}
+        metadata = replace(self.metadata, novelty_radius=None, **named)
         return replace(self, items=items, metadata=metadata)
 
     def with_novelty_radius(self, groups: ArrayLike) -> Self:
@@ -180,9 +188,9 @@ class CollectionMixin(EncodingMixin):
         """Return this bundle with the first `n_bits` bits of all its codes.
 
         For codes that were learnt to be nested, such as those of
-        `fewbits.learners.NeighbourCodes` at each of their `lengths`. What was learnt or
-        tuned for the whole length is left out: the calibration, the score from which on
-        an item has a label, the radius of what is familiar, and the shortlist.
+        `fewbits.learners.NeighbourCodes` at each of their `nested_bits`. What was
+        learnt or tuned for the whole length is left out: the calibration, the threshold
+        of label scores, the novelty radius, and the shortlist.
 
         Parameters
         ----------

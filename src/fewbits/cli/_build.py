@@ -78,8 +78,9 @@ def build(
     """Encode INPUT and store it as the collection of BUNDLE, replacing an older one.
 
     Texts, paths of images and the columns of a table are stored beside the codes. With
-    --labels, a distance threshold is learnt beyond which `search` marks a query as
-    out-of-distribution.
+    --labels, a novelty radius is learnt, beyond which `search` marks a query as
+    out-of-distribution: the distance within which 95% of the items find an item of
+    another class. Items of a new class that resembles known ones are not marked.
 
     Example: fewbits build my-bundle products.csv --column text --id sku --labels kind
 

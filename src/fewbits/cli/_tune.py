@@ -53,7 +53,7 @@ def tune(
         float | None,
         typer.Option(
             help="Maximum time in microseconds to encode a single vector on this "
-            "machine; the choice stays 5% below."
+            "machine; the choice keeps 5% of slack."
         ),
     ] = None,
     quality: Annotated[

@@ -13,7 +13,7 @@ from fewbits.bundle import (
     linear_answers,
     vote_answers,
 )
-from fewbits.engine._labels import item_label
+from fewbits.engine._labels import item_labels
 from fewbits.errors import ArgumentError
 
 _DECODING = ("decoder", "radius", "max_queries", "order", "max_false_accept_rate")
@@ -24,7 +24,7 @@ class ClassifyRequest:
     """Ask which class each item is of.
 
     By the codes of the classes; or, where `labels` names a column, from the items of
-    the collection. None leaves a value to what it is for.
+    the collection. None takes the default of `Bundle.classify` or of the vote.
 
     Parameters
     ----------
@@ -72,6 +72,8 @@ class ClassifyRequest:
         for name in unused:
             if getattr(self, name) is not None:
                 raise ArgumentError(f"{name} is of {of}: leave it out")
+        if self.code_space and self.max_false_accept_rate is None:
+            raise ArgumentError("code_space needs max_false_accept_rate")
 
     def decoding(self) -> dict[str, Any]:
         """Return what was chosen of the decoder and of rejection."""
@@ -127,10 +129,11 @@ def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
     """
     if request.code_space:
         bundle = by_code_space(bundle)
-    accepted = _accepted(bundle, request.max_false_accept_rate)
     answers = _answers(bundle, request)
+    accepted = _accepted(bundle, request.max_false_accept_rate)
+    labels = item_labels(bundle, request.items, len(answers))
     results = (
-        {"item": item_label(request.items, i), **each} for i, each in enumerate(answers)
+        {"item": label, **each} for label, each in zip(labels, answers, strict=True)
     )
     return ClassifyResponse(tuple(results), accepted)
 

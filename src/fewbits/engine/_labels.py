@@ -1,19 +1,25 @@
 """Names of raw items in a response."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from fewbits.bundle import Bundle
+from fewbits.inputs import as_items
 
 
-def item_label(items: Any, i: int, kind: str = "item") -> str:
-    """Return a text or path as it is, or else the kind and the number of a row.
+def item_labels(bundle: Bundle, items: Any, n: int, kind: str = "item") -> list[str]:
+    """Return texts and paths as they are, else the kind and the number of each row.
 
     Examples
     --------
-    >>> item_label(["broken arm"], 0), item_label([[0.5]], 0, "query")
-    ('broken arm', 'query 0')
+    >>> import numpy as np
+    >>> from fewbits.encoders import LinearEncoder
+    >>> bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2)))
+    >>> item_labels(bundle, [[0.5, 1.0]], 1, "query")
+    ['query 0']
     """
-    value = items[i] if isinstance(items, Sequence | np.ndarray) else None
-    return str(value) if isinstance(value, str | Path) else f"{kind} {i}"
+    numbered = [f"{kind} {i}" for i in range(n)]
+    if bundle.item_kind not in ("texts", "images"):
+        return numbered
+    given = zip(as_items(items, bundle.item_kind), numbered, strict=True)
+    return [str(x) if isinstance(x, str | Path) else number for x, number in given]

@@ -50,8 +50,8 @@ class LikeResponse:
         Best first: ``id``, ``score``, positive where the model sees a member, and
         ``columns``, a dict of what was kept.
     none_fits : bool
-        Whether nothing in a large collection looks like a member. In a small one every
-        member stands for everything else, too, and scores say less.
+        Whether nothing in a large collection looks like a member. False for a small
+        one, whose members serve as negatives, too, so that scores below 0 say little.
     """
 
     hits: list[dict[str, Any]]

@@ -6,7 +6,7 @@ from typing import Any
 
 from fewbits._repr import one_line
 from fewbits.bundle import Bundle
-from fewbits.engine._labels import item_label
+from fewbits.engine._labels import item_labels
 
 Hit = dict[str, Any]
 
@@ -125,9 +125,11 @@ def search(bundle: Bundle, request: SearchRequest) -> SearchResponse:
     whole = request.filter is None and request.allowed is None
     if found.metric != "hamming" or not whole:
         radius = None
+    records = found.records(bundle.collection)
+    labels = item_labels(bundle, request.queries, len(records), "query")
     results = [
-        QueryHits(item_label(request.queries, i, "query"), hits, _is_far(hits, radius))
-        for i, hits in enumerate(found.records(bundle.collection))
+        QueryHits(label, hits, _is_far(hits, radius))
+        for label, hits in zip(labels, records, strict=True)
     ]
     return SearchResponse(tuple(results), found.metric)
 

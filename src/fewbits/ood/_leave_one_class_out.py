@@ -107,8 +107,9 @@ def leave_one_class_out_rates(
     Each class is left out in turn, and its items stand for out-of-distribution ones; no
     real out-of-distribution item is needed.
 
-    Bits of real codes depend on each other, which random codes do not: where
-    `predicted_region` is wrong by a factor, this is of the right size.
+    Bits of real codes depend on each other, which those of random codes do not, so this
+    estimate is closer than that of `predicted_region`. It is still too low where
+    unknown items are nearer to known classes than these are to each other.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Is this new? Answered from the collection itself, without examples of the new."""
+"""Novelty radius: the distance beyond which a query is unlike the collection."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +20,10 @@ def novelty_radius(
     n_samples: int = 1000,
     random_state: int = 0,
 ) -> int:
-    """Return the distance within which new things of a known kind find a neighbour.
+    """Return the distance within which items of a left-out group find a neighbour.
 
-    Each sampled item plays something new: its own group is hidden, and the distance to
-    its nearest neighbour elsewhere is noted. The returned radius covers the share
+    For each sampled item its own group is left out, and the distance to its nearest
+    neighbour elsewhere is noted. The returned radius covers the share
     `coverage` of them. A query with no code within it is farther from the collection
     than almost any group of the collection is from the rest, so it is unknown.
 

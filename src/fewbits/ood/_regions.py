@@ -25,7 +25,7 @@ def acceptance_region(
 ) -> AcceptanceRegion:
     """Accept codes within a given radius of a class code.
 
-    The paper uses radius 1 in its introduction and radius 0, exactly a class code,
+    Kusupati et al. use radius 1 in its introduction and radius 0, exactly a class code,
     in its section 4.3. There is nothing to tune, and no unknown item is needed, but
     codes must be long enough that most are near no class: see `predicted_rate`,
     which is near 1 where ``2**n_bits`` comes close to the number of classes.

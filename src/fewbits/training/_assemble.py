@@ -121,6 +121,7 @@ def metadata_of(facts: Mapping[str, Any]) -> Metadata:
     names = {each.name for each in fields(Metadata)}
     known = {name: value for name, value in facts.items() if name in names}
     extra = {name: value for name, value in facts.items() if name not in names}
+    extra |= known.pop("extra", {})
     return Metadata(**known, extra=extra)
 
 
