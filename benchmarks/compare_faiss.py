@@ -4,7 +4,7 @@
     python -m benchmarks.compare_faiss --table FILE
 
 The database holds the WordLlama embeddings (256 floats) of the diagnoses of ICD-10-CM
-but 1,000, which are the queries. A right answer is one of the ten nearest vectors by
+but 1,000, which are the queries. A right answer is one of the 10 nearest vectors by
 Euclidean distance. One process, one thread; times are processor time. Everything that
 is random is drawn anew for each of three seeds, and figures are medians over the seeds.
 A search starts at the float query and ends at ids, so encoding the query is part of it;

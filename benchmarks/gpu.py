@@ -5,8 +5,8 @@
     python -m benchmarks.gpu --device cpu [--json PATH]
 
 *alike* fits the same learner to the same random rows by NumPy and on the GPU, and
-compares the objective, the bits of all rows and the recall of those kept aside, where
-some are; faiss's ITQ takes its turn up to 512 features. *deep* trains a small
+compares the objective, the bits of all rows and the recall of held-out rows, where
+there are some; faiss's ITQ takes its turn up to 512 features. *deep* trains a small
 convolutional network from pixels. *wide* fits the widest maps from a file of `--rows`
 rows, on the GPU alone, and tells the peaks of memory of both. Seconds are wall-clock
 seconds, medians of three where fits are short; the processor has all of its cores.

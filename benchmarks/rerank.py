@@ -3,7 +3,7 @@
     python -m benchmarks.rerank [--quick] [--json FILE]
 
 Each way answers the same queries from the same 384-d vectors (or the 256-d embeddings
-of ICD-10-CM) and finds the ten nearest by Euclidean distance: a shortlist by Hamming
+of ICD-10-CM) and finds the 10 nearest by Euclidean distance: a shortlist by Hamming
 distance that is then compared by stored float32, float16 or int8, or by a plain NumPy
 loop that gathers rows; all vectors by one BLAS product and `argpartition`; and faiss,
 `IndexRefineFlat` over `IndexLSH` with the same bits. One process, one thread, in turn;

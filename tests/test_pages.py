@@ -24,7 +24,7 @@ from tests._pages import (
 )
 
 #: Pages that scripts write.
-GENERATED = ("results/", "images/", "reference/generated/")
+GENERATED = ("reference/generated/",)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

@@ -108,7 +108,7 @@ class LPBeta:
         self._kernels = {n: kernel_to(self.kernel, X) for n, X in groups.items()}
         self._products = {n: self._kernels[n](X) for n, X in groups.items()}
         self._held_out = {
-            C: np.stack([self._outputs_aside(K, C) for K in self._products.values()])
+            C: np.stack([self._outputs_held_out(K, C) for K in self._products.values()])
             for C in COSTS
         }
         return self._choose(NUS)
@@ -138,7 +138,7 @@ class LPBeta:
             right[check] = totals.argmax(axis=1) == self._y[check]
         return float(right.mean())
 
-    def _outputs_aside(self, K: Matrix, C: float) -> Matrix:
+    def _outputs_held_out(self, K: Matrix, C: float) -> Matrix:
         """Return the outputs for each row of machines trained on the other folds."""
         F = np.empty((len(K), len(self.classes_)))
         for learn, check in self._splits:

@@ -25,7 +25,7 @@ from fewbits.learners._core._shared_steps import SharedSteps
 from research.common.features import FeatureSet
 from research.core.record import Metrics
 
-#: The ranks down to which the ten nearest are looked for.
+#: The ranks down to which the 10 nearest neighbours are looked for.
 RANKS = (10, 100)
 
 
@@ -90,7 +90,7 @@ def learnt_on(seconds: float) -> Metrics:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a ranking should find: near points, equal labels, the ten nearest points."""
+    """Points to find: near ones, those of the same label, the 10 nearest neighbours."""
 
     near: Relevance
     alike: Relevance | None

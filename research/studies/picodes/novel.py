@@ -92,7 +92,7 @@ class Problem:
         return prepared(self.name, self.raw, self.learn)
 
     @property
-    def aside(self) -> NDArray[Any]:
+    def held_out(self) -> NDArray[Any]:
         """The classes to choose parameters on: neither known nor novel."""
         return np.setdiff1d(self.y, np.concatenate([self.known, self.novel]))
 
@@ -157,7 +157,7 @@ def n_components_of(problem: Any) -> int | None:
     """Return from how many components PiCoDes learn; None from all.
 
     Where classes of the data were not tuned on, those of `COMPONENTS` that are best on
-    the classes ``problem.aside``, which do not count in the result.
+    the classes ``problem.held_out``, which do not count in the result.
     """
     if len(tuned_on(problem.name, problem.y)):
         return TUNED
@@ -175,12 +175,12 @@ def n_components_of(problem: Any) -> int | None:
 
 def components_metrics(problem: Any, n: int) -> Metrics:
     """Score so many components on classes that are learnt without for that."""
-    X, y, aside = problem.X, problem.y, problem.aside
-    learn = problem.learn[~np.isin(y[problem.learn], aside)]
+    X, y, held_out = problem.X, problem.y, problem.held_out
+    learn = problem.learn[~np.isin(y[problem.learn], held_out)]
     learner = PiCoDes(CHOSEN_AT, n_components=n or None, random_state=problem.seed)
     encoder = learner.fit(X[learn], y[learn]).encoder_
     rng = np.random.default_rng([problem.seed, 2])
-    rows = [rng.permutation(np.flatnonzero(y == c)) for c in rng.permutation(aside)]
+    rows = [rng.permutation(np.flatnonzero(y == c)) for c in rng.permutation(held_out)]
     large = [each for each in rows if len(each) >= N_TRAIN + N_TEST][:N_NOVEL]
     train = np.concatenate([each[:N_TRAIN] for each in large])
     test = np.concatenate([each[N_TRAIN : N_TRAIN + N_TEST] for each in large])

@@ -62,7 +62,7 @@ class Collection:
         self.rows = rng.permutation(np.concatenate([*targets, *unseen]))
 
     @property
-    def aside(self) -> NDArray[Any]:
+    def held_out(self) -> NDArray[Any]:
         """The classes to choose parameters on: known ones, as others are searched."""
         return drawn(self.known, N_NOVEL, self.seed)
 

@@ -60,7 +60,7 @@ DATA = (
 TINY = ("digits",)
 #: Of a tiny run.
 TINY_METHODS = ("LSH", "ITQ", "SP 10%", "threshold", "float")
-#: No choice of ours saw the queries of seed 0, but for codes that keep neighbours.
+#: No choice of ours saw the queries of seed 0, but for neighbour-preserving codes.
 SEEDS = (0, 1, 2)
 #: By Euclidean distance, and by angles of centred features.
 FLOATS = ("float", "float, centred")

@@ -1,4 +1,4 @@
-"""What the bits of a bundle's collection mean, as statistics and as a page."""
+"""Meaning of the bits of a bundle's collection, as statistics and as a page."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a bundle keeps about its classes: their codes, and what scores are worth."""
+"""Files of a bundle about its classes: their codes and the calibration of scores."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -121,7 +121,7 @@ class EncodingMixin(BundleParts):
 
     @property
     def item_kind(self) -> str:
-        """What the bundle takes: vectors, texts, images, or codes that are packed."""
+        """Kind of items the bundle takes: vectors, texts, images, or packed codes."""
         if isinstance(self.encoder, PackedEncoder):
             return "codes"
         return "vectors" if self.backbone is None else self._backbone.kind

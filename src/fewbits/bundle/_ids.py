@@ -62,7 +62,7 @@ def join_ids(ids: NDArray[Any], rows: IdArray) -> NDArray[Any]:
 
 
 class Lookup:
-    """Where in a collection the item of an id is."""
+    """Row in a collection of the item of each id."""
 
     def __init__(self, column: Any) -> None:
         self._texts = is_text(column.type)

@@ -245,7 +245,7 @@ def _user_column(name: str, column: Any) -> Any:
 
 
 def _is_typed(array: NDArray[Any]) -> bool:
-    """Tell an array of a type that Arrow has, too."""
+    """Return whether the type of an array is one that Arrow has, too."""
     return array.ndim == 1 and array.dtype.kind in "biufmM" and array.dtype.isnative
 
 

@@ -1,4 +1,4 @@
-"""What a bundle remembers beside its files: how it was made and how it is searched."""
+"""Metadata of a bundle: how it was made and how it is searched."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -16,7 +16,7 @@ _OF_LENGTH = ("novelty_radius", "shortlist", "label_threshold")
 
 @dataclass(frozen=True, kw_only=True)
 class Metadata:
-    """How an encoder was learnt, what its collection is called, how it is searched.
+    """Origin of an encoder, names of its collection, and settings of its search.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a bundle holds, before anything is done with it."""
+"""Parts of a bundle, before anything is done with them."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -74,5 +74,5 @@ class BundleParts:
 
     @property
     def shortlist(self) -> int | None:
-        """How many items are ranked again, None where nobody tuned it."""
+        """Number of items that are ranked again, None where nobody tuned it."""
         return self.metadata.shortlist

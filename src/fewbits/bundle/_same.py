@@ -1,4 +1,4 @@
-"""Which items of a collection are given as examples."""
+"""Search for the items of a collection that are given as examples."""
 
 import os
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def same_rows(
 def _same_vectors(
     bundle: CollectionMixin, given: Sequence[Any], rows: IdArray
 ) -> list[bool]:
-    """Tell for each row whether one of the vectors is kept as it is."""
+    """Return for each row whether one of the vectors is kept as it is."""
     kept = bundle.collection.vectors
     if isinstance(kept, Int8Vectors):
         asked = Int8Vectors.from_vectors(np.asarray(given)).to_float()

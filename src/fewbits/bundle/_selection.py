@@ -1,4 +1,4 @@
-"""Which items of a collection may be found."""
+"""Selection of the items of a collection that may be found."""
 
 from typing import Any
 

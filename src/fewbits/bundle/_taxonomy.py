@@ -1,4 +1,4 @@
-"""How the classes of a bundle are related."""
+"""Taxonomy of the classes of a bundle."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

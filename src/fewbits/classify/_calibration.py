@@ -1,4 +1,4 @@
-"""How much scores are worth: their scale and shifts, learnt on held-out items."""
+"""Calibration of scores: their scale and shifts, learnt on held-out items."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ _SCALES = 1e-4, 1e4  # of scores whose mean size is 1
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Calibration:
-    """What scores say in log-odds: ``scale * score + shifts`` for each bit.
+    """Log-odds of bits by their scores: ``scale * score + shifts`` for each bit.
 
     Attributes
     ----------

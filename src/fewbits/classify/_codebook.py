@@ -106,7 +106,7 @@ class Codebook(Immutable):
 
     @property
     def n_unique(self) -> int:
-        """How many different codes there are."""
+        """Number of different codes."""
         return len(self.table)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which of several labels an item has, by the codes of the labels."""
+"""Choice of an item's labels, of which it may have several, by their codes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

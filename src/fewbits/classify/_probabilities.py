@@ -1,4 +1,4 @@
-"""How probable each class is."""
+"""Probabilities of classes."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""How far the codes of classes are apart."""
+"""Distances between the codes of classes."""
 
 import numpy as np
 

@@ -54,7 +54,7 @@ class TableSearch(Immutable):
 
 
 class _Search:
-    """What has been found for each query so far."""
+    """Codes found for each query so far."""
 
     def __init__(self, codes: CodeArray, queries: CodeArray) -> None:
         self._codes, self._queries = codes, queries

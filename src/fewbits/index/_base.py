@@ -1,4 +1,4 @@
-"""What every index does; an index of its own says how one segment is searched."""
+"""Base of every index; a subclass defines how one segment is searched."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self, TypeVar
@@ -134,7 +134,7 @@ class Index(ABC):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether the index refuses every change."""
+        """True if the index refuses every change."""
         return getattr(self, "_frozen", False)
 
     def freeze(self) -> Self:
@@ -422,7 +422,7 @@ def _unpickled(
 
 
 def _warn_of_bits(codes: CodeArray) -> None:
-    """Tell of bytes that are 0 or 1, which random codes have in one of 128."""
+    """Warn of bytes that are 0 or 1, which random codes have in one of 128."""
     some = codes[:: max(1, len(codes) // _LOOKED_AT)]
     if some.size >= _LOOKED_AT and some.max() == 1:
         warn_user(

@@ -16,7 +16,7 @@ STEP, LOOKUP, CANDIDATE, FOUND = 120_000, 12, 20, 150
 
 
 class Pairs(NamedTuple):
-    """Which query found which row, and their distance."""
+    """Pairs of a query and a row that it found, with their distance."""
 
     queries: IdArray
     rows: IdArray
@@ -53,7 +53,7 @@ class Pairs(NamedTuple):
 
 
 class BucketSearch:
-    """What a block of queries has found; `given_up` took longer than `budget` ns.
+    """Search of a block of queries; `given_up` took longer than `budget` ns.
 
     Each query wants all rows within its `bounds`. With `k`, these shrink to the
     distance of the k-th row found.

@@ -25,7 +25,7 @@ def as_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
 
 
 def rising(ids: IdArray) -> bool:
-    """Tell whether each id is larger than the one before."""
+    """Return whether each id is larger than the one before."""
     return bool((ids[1:] > ids[:-1]).all())
 
 

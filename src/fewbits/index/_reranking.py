@@ -1,4 +1,4 @@
-"""How a shortlist is ordered again, checked."""
+"""Checked settings of the re-ranking of a shortlist."""
 
 from dataclasses import dataclass, replace
 from typing import Self

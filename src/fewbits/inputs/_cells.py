@@ -4,7 +4,6 @@ Numbers taken for words would be embedded silently, so they are recognised here,
 files and for data frames alike.
 """
 
-import re
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ _LIKE_VECTOR = (
     r"(?:(?:np\.)?float\d*\s*\(\s*)?(?:[+-]?\.?\d|nan\b|null\b|None\b|\])"
 )
 _SHOWN = 40  # characters of a text in a message
-_VECTOR_HERE = re.compile(_VECTOR, re.ASCII)
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
 
@@ -40,11 +38,6 @@ def matches(column: Any, pattern: str) -> Any:
     import pyarrow.compute as pc
 
     return pc.match_substring_regex(column, pattern)
-
-
-def is_vector(text: str) -> bool:
-    """Return whether a text is a vector in brackets."""
-    return _VECTOR_HERE.match(text) is not None
 
 
 def are_vectors(column: Any) -> bool:

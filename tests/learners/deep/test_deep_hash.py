@@ -325,20 +325,23 @@ def test_memory_map(tmp_path):
         ({"control": "centres -1"}, "weight must be"),
         ({"control": ""}, "control must be 'posterior', 'centres'"),
         ({"loss": CSQ([[1, -1], [1]])}, "got rows of different lengths"),
-        ({"weight_decay": 10**400}, "weight_decay must be finite"),
+        ({"weight_decay": 10**400}, "training.weight_decay must be finite"),
         ({"weight_decay": 10**20, "n_bits": 0}, "n_bits must be an integer"),
         ({"control": 1}, "control must be 'posterior', 'centres'"),
-        ({"hidden": (0,)}, "hidden must be an integer, 1 or more"),
+        ({"hidden": (0,)}, "network.hidden must be an integer, 1 or more"),
         ({"device": "tpu9"}, "no device 'tpu9'"),
         ({"device": "mps"}, "no device 'mps': 'auto', 'cpu' or 'cuda'"),
         ({"device": "meta"}, "no device 'meta'"),
-        ({"patience": 3, "validation": 0}, "patience=3 needs held-out items"),
-        ({"trainable": 0}, "trainable=0, but backbone is None"),
-        ({"dropout": 0.5}, "dropout=0.5 needs layers in hidden"),
-        ({"batch_size": 1}, "batch_size must be an integer, 2 or more"),
-        ({"backbone": "resnet"}, "backbone must be a torch module"),
+        ({"patience": 3, "validation": 0}, "training.patience=3 needs held-out items"),
+        ({"trainable": 0}, "network.trainable=0, but network.backbone is None"),
+        ({"dropout": 0.5}, "network.dropout=0.5 needs layers in network.hidden"),
+        ({"batch_size": 1}, "training.batch_size must be an integer, 2 or more"),
+        ({"backbone": "resnet"}, "network.backbone must be a torch module"),
         ({"backbone": nn.Linear(10, 3), "trainable": 4}, "has 1 layers"),
-        ({"validation": 1}, "validation must be a number at least 0 and at most 0.9"),
+        (
+            {"validation": 1},
+            "training.validation must be a number at least 0 and at most",
+        ),
     ],
 )
 def test_bad_parameters(options, message):
@@ -583,13 +586,17 @@ def test_centres_that_classes_share_are_told(where):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (DeepHash, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
-        (LLC, {"patience": 1}, "patience=1 needs .* none of 4: 0.25 would do"),
+        (
+            DeepHash,
+            {"patience": 1},
+            "training.patience=1 needs .* none of 4: 0.25 would do",
+        ),
+        (LLC, {"patience": 1}, "training.patience=1 needs .* none of 4: 0.25 would do"),
         (DeepHash, {"refit": True}, "refit=True needs .* none of 4: 0.25 would do"),
         (
             DeepHash,
             {"validation_base": "held_out"},
-            "validation_base='held_out' needs held-out items",
+            "training.validation_base='held_out' needs held-out items",
         ),
     ],
 )
@@ -638,5 +645,5 @@ def test_few_items_of_several_labels_may_spare_none():
         np.tile(np.eye(2, dtype=int), (2, 1)),
     )
     Y[0] = 1
-    with pytest.raises(ArgumentError, match=r"patience=1 .* spares none of 4"):
+    with pytest.raises(ArgumentError, match=r"training.patience=1 .* spares none of 4"):
         made(DeepHash, n_bits=8, max_epochs=2, patience=1, random_state=0).fit(X, Y)

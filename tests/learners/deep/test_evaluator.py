@@ -140,7 +140,7 @@ def test_too_few_held_out_to_rank_one_another():
         fit(alone, validation=0.1, validation_base="held_out")
     with pytest.raises(ArgumentError, match="needs held-out items"):
         fit(y, validation=0, validation_base="held_out")
-    with pytest.raises(ArgumentError, match="validation_base must be"):
+    with pytest.raises(ArgumentError, match=r"training.validation_base must be"):
         fit(y, validation_base="queries")
 
 
@@ -153,10 +153,14 @@ def test_codes_are_evaluated_as_often_as_asked():
     ]
     never = fit(y, max_epochs=4, eval_every=0)
     assert not any("map" in record for record in never.history_)
-    with pytest.raises(ArgumentError, match="epochs need metrics, but eval_every=3"):
+    with pytest.raises(
+        ArgumentError, match=r"epochs need metrics, but training.eval_every=3"
+    ):
         fit(y, patience=2, eval_every=3)
     for options in ({"refit": True}, {"validation_base": "held_out"}, {"patience": 2}):
-        with pytest.raises(ArgumentError, match="needs metrics, but eval_every=0"):
+        with pytest.raises(
+            ArgumentError, match=r"needs metrics, but training.eval_every=0"
+        ):
             fit(y, eval_every=0, **options)
 
 

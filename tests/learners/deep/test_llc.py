@@ -254,16 +254,22 @@ def test_items_with_several_labels(options):
     [
         ({"n_bits": 4}, "20 classes need at least 5 bits"),
         ({"codebook": "best"}, "codebook must be an array or one of learnt"),
-        ({"codebook": "random", "init": "svd"}, "init='svd' is of a learnt codebook"),
+        (
+            {"codebook": "random", "init": "svd"},
+            "codebook_training.init='svd' is of a learnt codebook",
+        ),
         (
             {"codebook": "cca", "nested_bits": (8,)},
-            r"nested_bits=\(8,\) is of a learnt",
+            r"codebook_training.nested_bits=\(8,\) is of a learnt",
         ),
-        ({"codebook": np.ones((L, 8)), "init": "cca"}, "init='cca' is of a learnt"),
-        ({"init": "pca"}, "init must be one of 'svd', 'cca'"),
+        (
+            {"codebook": np.ones((L, 8)), "init": "cca"},
+            "codebook_training.init='cca' is of a learnt",
+        ),
+        ({"init": "pca"}, "codebook_training.init must be one of 'svd', 'cca'"),
         (
             {"n_bits": 8, "nested_bits": (9,)},
-            "each of nested_bits must be an integer, 1 to 8, got 9",
+            "each of codebook_training.nested_bits must be an integer, 1 to 8, got 9",
         ),
         ({"n_bits": 8, "nested_bits": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),

@@ -166,9 +166,12 @@ class HungryLoss(HashNet):
 @pytest.mark.parametrize(
     ("options", "advice"),
     [
-        ({}, "halve it, or set mixed_precision=True"),
+        ({}, "halve it, or set training.mixed_precision=True"),
         ({"mixed_precision": True}, "halve it"),
-        ({"backbone": Hungry(), "trainable": 0}, "halve it, or set mixed_precision=.*"),
+        (
+            {"backbone": Hungry(), "trainable": 0},
+            "halve it, or set training.mixed_precision=.*",
+        ),
         (
             {"backbone": Hungry()},
             r"halve it, or train fewer layers of the backbone \(.*\), or set .*",
@@ -177,7 +180,7 @@ class HungryLoss(HashNet):
 )
 def test_advice_is_of_what_there_is(options, advice):
     with pytest.raises(
-        FewbitsError, match=f"out of memory with batch_size=64: {advice}$"
+        FewbitsError, match=f"out of memory with training.batch_size=64: {advice}$"
     ):
         learner(**{"backbone": None, "loss": HungryLoss()} | options).fit(X, y)
 

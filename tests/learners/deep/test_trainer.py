@@ -483,7 +483,9 @@ class Narrow(nn.Module):
 
 def test_nan_of_mixed_precision_is_found_where_it_is():
     backbone = nn.Sequential(nn.Linear(12, 12), Narrow())
-    with pytest.raises(DivergedError, match=r"backbone\.1.*set mixed_precision=False"):
+    with pytest.raises(
+        DivergedError, match=r"backbone\.1.*set training.mixed_precision=False"
+    ):
         learner(backbone=backbone, mixed_precision=True).fit(X, y)
 
 
@@ -559,7 +561,7 @@ def test_rate_of_a_codebook_that_explodes():
 
 
 def test_learning_rate_that_explodes():
-    with pytest.raises(DivergedError, match="Lower learning_rate"):
+    with pytest.raises(DivergedError, match=r"Lower training.learning_rate"):
         learner(loss="greedyhash", learning_rate=1e30, hidden=(16,), validation=0).fit(
             X, y
         )
@@ -573,7 +575,9 @@ class Hungry(nn.Module):
 
 
 def test_advice_when_memory_is_too_small():
-    with pytest.raises(FewbitsError, match=r"batch_size=64: halve it.*trainable=0"):
+    with pytest.raises(
+        FewbitsError, match=r"training.batch_size=64: halve it.*network.trainable=0"
+    ):
         learner(backbone=Hungry()).fit(X, y)
 
 

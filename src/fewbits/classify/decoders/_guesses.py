@@ -28,7 +28,7 @@ class Hits(NamedTuple):
 
 @final
 class Guesses:
-    """What has been guessed for each item.
+    """State of the guesses for each item.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Guesses:
     def are_right(
         self, items: IdArray, hits: Hits, spent: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Tell the hits apart from other codes with the same key, if there can be any.
+        """Return which hits are no other codes with the same key, if there can be any.
 
         `spent` is the cost of each hit's guess.
         """

@@ -15,7 +15,7 @@ Costs = NDArray[np.float64]
 
 
 class Reliabilities(NamedTuple):
-    """What scores say about the bits of items.
+    """Reliability of the bits of items, by their scores.
 
     `costs` are ``|score|`` in units of a power of two, chosen for each item so that
     they are whole numbers and their sum is below 2**53. So float64 adds them exactly,

@@ -1,4 +1,4 @@
-"""What learners of deep codes have in common."""
+"""Base of the learners of deep codes."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -66,7 +66,7 @@ _TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 
 
 class Problem(NamedTuple):
-    """What is trained on, split into the rows for it and held-out ones."""
+    """Items to train on, split into the rows for it and held-out ones."""
 
     items: ArrayItems
     n_features: int
@@ -109,7 +109,7 @@ class DeepLearner(Learner):
 
     @property
     def n_planned(self) -> int:
-        """How many epochs there are at most."""
+        """Largest number of epochs."""
         return self._training.max_epochs
 
     @property
@@ -249,7 +249,7 @@ class DeepLearner(Learner):
         if not asked:
             return
         largest = int(np.bincount(labels).max()) if labels.ndim == 1 else None
-        share = f"validation={self._training.validation}"
+        share = f"training.validation={self._training.validation}"
         if largest is None:
             way = f"{share} spares none of {len(labels)}: raise it"
         elif largest == 1:
@@ -479,7 +479,7 @@ def features_of(
     """Return what the head is given of some rows, float32, on the CPU."""
     device = device_of(network)
     network.eval()
-    advice = f"with batch_size={batch_size}: halve it"
+    advice = f"with training.batch_size={batch_size}: halve it"
     with torch.inference_mode(), memory_advice(advice):
         parts = [
             network.features(items[part].to(device)).cpu()

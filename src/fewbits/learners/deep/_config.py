@@ -1,4 +1,4 @@
-"""How deep learners are trained, and what their networks look like."""
+"""Settings of the training of deep learners, and of their networks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from fewbits.learners._core._parameters import (
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class TrainingConfig(Config):
-    """How a network is trained.
+    """Settings of the training of a network.
 
     Parameters
     ----------
@@ -79,44 +79,48 @@ class TrainingConfig(Config):
     mixed_precision: bool = False
 
     def check(self) -> None:
-        check_integer("max_epochs", self.max_epochs, 1, MAX_ITERATIONS)
-        check_integer("batch_size", self.batch_size, 2)
-        check_number("learning_rate", self.learning_rate, 0, above=True)
-        check_number("weight_decay", self.weight_decay, 0)
-        check_number("backbone_rate", self.backbone_rate, 0)
-        check_number("validation", self.validation, 0, 0.9)
-        check_choice("validation_base", self.validation_base, ("trained", "held_out"))
-        check_integer("eval_every", self.eval_every, 0)
-        check_number("tol", self.tol, 0)
-        check_flag("mixed_precision", self.mixed_precision)
+        check_integer("training.max_epochs", self.max_epochs, 1, MAX_ITERATIONS)
+        check_integer("training.batch_size", self.batch_size, 2)
+        check_number("training.learning_rate", self.learning_rate, 0, above=True)
+        check_number("training.weight_decay", self.weight_decay, 0)
+        check_number("training.backbone_rate", self.backbone_rate, 0)
+        check_number("training.validation", self.validation, 0, 0.9)
+        check_choice(
+            "training.validation_base", self.validation_base, ("trained", "held_out")
+        )
+        check_integer("training.eval_every", self.eval_every, 0)
+        check_number("training.tol", self.tol, 0)
+        check_flag("training.mixed_precision", self.mixed_precision)
         if self.patience is not None:
-            check_integer("patience", self.patience, 1)
+            check_integer("training.patience", self.patience, 1)
         self.check_held_out(self.needing_held_out())
         if self.patience is not None and self.eval_every > self.patience:
             raise ArgumentError(
-                f"patience={self.patience} epochs need metrics, but "
-                f"eval_every={self.eval_every}"
+                f"training.patience={self.patience} epochs need metrics, but "
+                f"training.eval_every={self.eval_every}"
             )
 
     def needing_held_out(self) -> list[str]:
         """Return what was chosen and has no effect without held-out items."""
-        found = [] if self.patience is None else [f"patience={self.patience}"]
+        found = [] if self.patience is None else [f"training.patience={self.patience}"]
         if self.validation_base == "held_out":
-            found.append("validation_base='held_out'")
+            found.append("training.validation_base='held_out'")
         return found
 
     def check_held_out(self, asked: list[str]) -> None:
         """Refuse what would have no effect for want of held-out items."""
         for name in asked:
             if self.validation == 0:
-                raise ArgumentError(f"{name} needs held-out items, but validation=0")
+                raise ArgumentError(
+                    f"{name} needs held-out items, but training.validation=0"
+                )
             if self.eval_every == 0:
-                raise ArgumentError(f"{name} needs metrics, but eval_every=0")
+                raise ArgumentError(f"{name} needs metrics, but training.eval_every=0")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class NetworkConfig(Config):
-    """What the network looks like: a backbone, or none, and a head.
+    """Settings of the network: a backbone, or none, and a head.
 
     Parameters
     ----------
@@ -153,27 +157,31 @@ class NetworkConfig(Config):
     trainable: int | None = None
 
     def check(self) -> None:
-        check_integers("hidden", self.hidden)
-        check_number("dropout", self.dropout, 0, 0.99)
-        check_flag("bias", self.bias)
-        check_flag("standardize", self.standardize)
+        check_integers("network.hidden", self.hidden)
+        check_number("network.dropout", self.dropout, 0, 0.99)
+        check_flag("network.bias", self.bias)
+        check_flag("network.standardize", self.standardize)
         if self.backbone is not None and not isinstance(self.backbone, nn.Module):
             raise ArgumentError(
-                f"backbone must be a torch module or None, got {self.backbone!r}"
+                "network.backbone must be a torch module or None, "
+                f"got {self.backbone!r}"
             )
         if self.trainable is not None:
-            check_integer("trainable", self.trainable, 0)
+            check_integer("network.trainable", self.trainable, 0)
         if self.trainable is not None and self.backbone is None:
-            raise ArgumentError(f"trainable={self.trainable}, but backbone is None")
+            raise ArgumentError(
+                f"network.trainable={self.trainable}, but network.backbone is None"
+            )
         if self.dropout > 0 and not len(self.hidden):
             raise ArgumentError(
-                f"dropout={self.dropout} needs layers in hidden, but it has none"
+                f"network.dropout={self.dropout} needs layers in network.hidden, "
+                "but it has none"
             )
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class CodebookConfig(Config):
-    """How phase 1 of `LLC` learns the codes of classes.
+    """Settings of phase 1 of `LLC`, which learns the codes of classes.
 
     Parameters
     ----------
@@ -202,7 +210,7 @@ class CodebookConfig(Config):
         check_number(
             "codebook_training.learning_rate", self.learning_rate, 0, above=True
         )
-        check_number("label_smoothing", self.label_smoothing, 0, 0.99)
+        check_number("codebook_training.label_smoothing", self.label_smoothing, 0, 0.99)
         if self.init is not None:
-            check_choice("init", self.init, ("svd", "cca"))
-        check_integers("nested_bits", self.nested_bits)
+            check_choice("codebook_training.init", self.init, ("svd", "cca"))
+        check_integers("codebook_training.nested_bits", self.nested_bits)

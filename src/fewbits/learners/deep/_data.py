@@ -14,7 +14,7 @@ MOST_BYTES = 1 << 31  #: What is made at once, rather than batch by batch.
 
 
 class Items(Protocol):
-    """What gives a batch for the numbers of its rows."""
+    """Source of a batch for the numbers of its rows."""
 
     def __getitem__(self, rows: Tensor) -> Tensor: ...
 

@@ -1,4 +1,4 @@
-"""Where a training went wrong."""
+"""Diagnosis of a training that went wrong."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How good codes are while they are trained: on held-out items, never on queries."""
+"""Metrics of codes while they are trained: on held-out items, never on queries."""
 
 from typing import Any
 

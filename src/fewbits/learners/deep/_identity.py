@@ -1,4 +1,4 @@
-"""What tells one training from another, for its checkpoint."""
+"""Identity of a training, for its checkpoint."""
 
 import hashlib
 from typing import Any

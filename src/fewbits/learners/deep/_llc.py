@@ -201,13 +201,16 @@ class LLC(DeepLearner):
                 f"{self.codebook!r}"
             )
         config = self._phase_1
-        check_integers("nested_bits", config.nested_bits, self.n_bits or MAX_BITS)
+        check_integers(
+            "codebook_training.nested_bits", config.nested_bits, self.n_bits or MAX_BITS
+        )
         if isinstance(self.codebook, str) and self.codebook == "learnt":
             return
         for name, value in (("init", config.init), ("nested_bits", config.nested_bits)):
             if value is not None and len(value):
                 raise ArgumentError(
-                    f"{name}={value!r} is of a learnt codebook, but codebook is another"
+                    f"codebook_training.{name}={value!r} is of a learnt codebook, "
+                    "but codebook is another"
                 )
 
     def _check_shape(self, codebook: Any) -> None:

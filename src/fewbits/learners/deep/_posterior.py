@@ -35,7 +35,7 @@ REDUCTIONS = ("sum", "mean")
 
 
 class ControlLoss(NamedTuple):
-    """What a control adds: a term for the codes, and one for its own networks."""
+    """Loss that a control adds: a term for the codes, and one for its own networks."""
 
     codes: Tensor
     own: Tensor

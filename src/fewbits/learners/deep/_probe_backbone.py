@@ -1,4 +1,4 @@
-"""What a backbone takes and gives, found out with two items before training."""
+"""Probe of what a backbone takes and gives, with two items before training."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ _REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
 
 
 class BackboneProbe(NamedTuple):
-    """What is known of a backbone.
+    """Facts known of a backbone.
 
     Attributes
     ----------

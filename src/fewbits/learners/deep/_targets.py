@@ -1,4 +1,4 @@
-"""What the items of a batch are labelled with."""
+"""Labels of the items of a batch."""
 
 from dataclasses import dataclass
 from functools import cached_property

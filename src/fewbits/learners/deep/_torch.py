@@ -1,4 +1,4 @@
-"""What torch is asked for in more than one place."""
+"""Helpers of torch that are used in more than one place."""
 
 import os
 from collections.abc import Iterator

@@ -71,7 +71,7 @@ class Objective(nn.Module):
 
     @property
     def has_loss(self) -> bool:
-        """Whether the loss counts, and its own parameters learn."""
+        """True if the loss counts, and its own parameters learn."""
         return self.control is None or self.control.mode == "add"
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
@@ -175,7 +175,7 @@ class Trainer:
 
     @property
     def n_best(self) -> int:
-        """How many epochs are best on the held-out items; all where none are."""
+        """Number of epochs that is best on held-out items; all where none are."""
         found = [r for r in self.history if self._criterion in r]
         if not found:
             return len(self.history)
@@ -205,12 +205,14 @@ class Trainer:
 
     def _advice(self) -> str:
         """Return what makes training take less memory, but for what is done already."""
-        steps = [f"with batch_size={self.config.batch_size}: halve it"]
+        steps = [f"with training.batch_size={self.config.batch_size}: halve it"]
         if self.network.backbone is not None and not self.network.keeps_backbone:
-            fewer = "train fewer layers of the backbone (trainable=0 keeps it as it is)"
-            steps.append(fewer)
+            steps.append(
+                "train fewer layers of the backbone "
+                "(network.trainable=0 keeps it as it is)"
+            )
         if not self.config.mixed_precision:
-            steps.append("set mixed_precision=True")
+            steps.append("set training.mixed_precision=True")
         return ", or ".join(steps)
 
     def _epoch(self, epoch: int, good: tuple[State, State]) -> Record:
@@ -289,7 +291,7 @@ class Trainer:
         return batches
 
     def _finite(self) -> bool:
-        """Whether all that is trained, and what normalises scores, is finite.
+        """Return whether all that is trained, and what normalises scores, is finite.
 
         Other buffers of a backbone, such as masks, need not be.
         """
@@ -306,10 +308,10 @@ class Trainer:
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
             kept = "" if self.phase.name else "; nothing was good before"
-        more = ", set mixed_precision=False" if mixed else ""
+        more = ", set training.mixed_precision=False" if mixed else ""
         raise DivergedError(
             f"the loss is not finite in epoch {epoch + 1}, first in {place}{kept}. "
-            f"Lower learning_rate ({self.config.learning_rate:g}){more}, or "
+            f"Lower training.learning_rate ({self.config.learning_rate:g}){more}, or "
             "standardize the features"
         )
 
@@ -333,7 +335,7 @@ class Trainer:
         return record["accuracy"], -record["loss"]
 
     def _exhausted(self) -> bool:
-        """Whether the best epoch is too long ago."""
+        """Return whether the best epoch is too long ago."""
         if self.config.patience is None or self._best is None:
             return False
         return len(self.history) - 1 - self._best[0] >= self.config.patience

@@ -1,4 +1,4 @@
-"""What every generator of centres asks for, and bits that tell something."""
+"""Checks that generators of centres share, and of constant bits."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def check_sizes(n_classes: Any, n_bits: Any) -> None:
 
 
 def all_live(centres: Centres) -> bool:
-    """Tell whether no bit is the same in all centres."""
+    """Return whether no bit is the same in all centres."""
     return bool((centres != centres[0]).any(axis=0).all())
 
 

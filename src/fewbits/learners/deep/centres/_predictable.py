@@ -29,10 +29,10 @@ _START, _NOISE = 0.2, 0.05  # weights at first: how far from turning, and their 
 
 
 class Foreseen(NamedTuple):
-    """What ridge regression says of each item by the others alone.
+    """Leave-one-out predictions of ridge regression for each item.
 
-    It is linear in the codes C of classes: of item i it says ``a_i C``, with
-    ``a_i = (z_i B - h_i (y_i - p)) / (1 - h_i)``, its leave-one-out prediction.
+    They are linear in the codes C of classes: that of item i is ``a_i C``, with
+    ``a_i = (z_i B - h_i (y_i - p)) / (1 - h_i)``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What deep codes are trained by: each loss as its paper has it."""
+"""Losses that train deep codes, each as its paper has it."""
 
 from fewbits.learners.deep.losses._base import Loss, LossContext, changed_options
 from fewbits.learners.deep.losses._csq import CSQ

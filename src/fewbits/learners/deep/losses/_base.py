@@ -19,7 +19,7 @@ ScoreAll = Callable[[], Tensor]
 
 @dataclass(frozen=True)
 class LossContext:
-    """What a loss is told before training.
+    """Information that a loss gets before training.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class LossContext:
 
     @property
     def n_classes(self) -> int:
-        """How many classes the targets have."""
+        """Number of classes of the targets."""
         return self.targets.n_classes
 
     def generator(self) -> torch.Generator:

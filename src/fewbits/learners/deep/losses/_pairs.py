@@ -1,4 +1,4 @@
-"""What losses on pairs of items have in common."""
+"""Common parts of losses on pairs of items."""
 
 import torch
 from torch import Tensor
