@@ -65,7 +65,7 @@ class Guesses:
     def are_right(
         self, items: IdArray, hits: Hits, spent: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Return which hits are no other codes with the same key, if there can be any.
+        """Return which hits are the guess itself, not another code with the same key.
 
         `spent` is the cost of each hit's guess.
         """
