@@ -23,7 +23,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["README.md", "_templates"]
+exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["deflist", "dollarmath"]
