@@ -425,7 +425,7 @@ def _written(rng: random.Random, table: Any, suffix: str) -> bytes:
         rows = rng.choice((1, 3, 100))
         try:
             parquet.write_table(table, out, row_group_size=rows)
-        except pa.ArrowNotImplementedError:  # views, of some versions
+        except pa.ArrowNotImplementedError:  # some versions write no views
             return _written(rng, table.select(["item"]), suffix)
     elif suffix == ".feather":
         kind = rng.choice(("zstd", "uncompressed"))

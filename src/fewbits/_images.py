@@ -56,7 +56,7 @@ def open_rgb(item: Any) -> Any:
     except FileNotFoundError as error:
         raise FeatureError(f"there is no file {_name(item)}") from error
     except unreadable as error:
-        raise FeatureError(f"{_name(item)} is no readable image: {error}") from error
+        raise FeatureError(f"{_name(item)} is not a readable image: {error}") from error
 
 
 def _open(item: Any) -> Any:

@@ -154,7 +154,9 @@ class TestFeatures:
     def test_a_broken_file_is_named(self, backbone, tmp_path):
         (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
         for use in (backbone.extract, ClassicDescriptors.learn):
-            with pytest.raises(FeatureError, match=r"broken\.jpg is no readable image"):
+            with pytest.raises(
+                FeatureError, match=r"broken\.jpg is not a readable image"
+            ):
                 use([picture(), tmp_path / "broken.jpg"])
 
     @pytest.mark.parametrize(

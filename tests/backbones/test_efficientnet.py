@@ -80,7 +80,7 @@ def test_a_path_and_the_image_agree(tmp_path):
 
 def test_a_broken_image_is_named(tmp_path):
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
-    with pytest.raises(FeatureError, match=r"broken\.jpg is no readable image"):
+    with pytest.raises(FeatureError, match=r"broken\.jpg is not a readable image"):
         as_rgb(tmp_path / "broken.jpg", 16)
     with pytest.raises(FeatureError, match=r"there is no file .*absent\.jpg"):
         as_rgb(tmp_path / "absent.jpg", 16)
@@ -92,7 +92,7 @@ def test_a_damaged_png_is_named(tmp_path):
     content = bytearray(path.read_bytes())
     content[45] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(FeatureError, match=r"damaged\.png is no readable image"):
+    with pytest.raises(FeatureError, match=r"damaged\.png is not a readable image"):
         as_rgb(path, 16)
 
 

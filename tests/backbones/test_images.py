@@ -199,7 +199,7 @@ def test_strides_do_not_matter():
 )
 def test_what_is_not_certain_is_refused(array, said):
     with pytest.raises(
-        FeatureError, match=f"ray is no readable image: .*{said}"
+        FeatureError, match=f"ray is not a readable image: .*{said}"
     ) as caught:
         pixels(array)
     assert "\n" not in str(caught.value)
@@ -249,7 +249,9 @@ def test_files_of_unknown_scale_are_refused(tmp_path):
         "int.tif": GREY.astype(np.int32) * 200,
     }.items():
         Image.fromarray(array).save(tmp_path / name)
-        with pytest.raises(FeatureError, match=rf"{name} is no readable image: .* got"):
+        with pytest.raises(
+            FeatureError, match=rf"{name} is not a readable image: .* got"
+        ):
             pixels(tmp_path / name)
 
 

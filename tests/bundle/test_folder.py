@@ -129,7 +129,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
 
 
 def test_no_bundle(tmp_path):
-    with pytest.raises(ArtefactError, match="is no bundle"):
+    with pytest.raises(ArtefactError, match="is not a bundle"):
         read_manifest(tmp_path)
     assert json.dumps(os.listdir(tmp_path)) == "[]"
 

@@ -368,7 +368,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
             ["fit", "t.parquet", *VECTORS, *LLC, "--set", "codebook=svd"],
             "give one codebook, got b and svd",
         ),
-        (["fit", "t.parquet", *VECTORS, *LLC[:-1], "x"], "x is no bundle"),
+        (["fit", "t.parquet", *VECTORS, *LLC[:-1], "x"], "x is not a bundle"),
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
         (
             [*CSQ, "quantization=1"],

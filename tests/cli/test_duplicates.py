@@ -76,7 +76,7 @@ def test_nothing_found(folder):
         ("b", ["-r", "-1"], "radius must be at least 0, got -1"),
         ("b", ["-r", "1", "--filter", "colour = 1"], "colour"),
         ("plain", ["-r", "1", "--max-vector-distance", "1"], "keeps no vectors"),
-        ("none", ["-r", "1"], "is no bundle"),
+        ("none", ["-r", "1"], "is not a bundle"),
     ],
 )
 def test_mistakes(folder, bundle, options, message, monkeypatch, capsys):

@@ -74,7 +74,7 @@ def test_help():
 def test_mistakes(folder):
     assert run("fit", "x.npy", "-o", "sh", "-m", "sh", "-b", 8).exit_code == 0
     mistakes = {
-        "export none out.onnx": "is no bundle",
+        "export none out.onnx": "is not a bundle",
         "export b out.txt": "models are written to a .onnx file, got out.txt",
         "export b none/out.onnx": "there is no folder none",
         "export b b": "is a folder",

@@ -101,7 +101,7 @@ MISTAKES = {
     "build b x.npy --bits 99 -o n": "between 1 and 16 bits, got 99",
     "build b x.npy -o empty": "holds a bundle already",
     "build broken x.npy": "damaged",
-    "build other x.npy": "is no bundle",
+    "build other x.npy": "is not a bundle",
     "encode b nan.npy -o c.npy": "row",
     "encode b x.npy -o none/c.npy": "there is no folder none",
     "encode b x.npy -o other": "is a folder",
@@ -145,7 +145,7 @@ MISTAKES = {
     "like b --id 1 --not-id 1": "as a member and as none",
     "like b --id 1 -k 0": "k must be at least 1",
     "like empty --id 1": "holds no items yet",
-    "inspect none": "is no bundle",
+    "inspect none": "is not a bundle",
     "magic": "No such command",
 }
 

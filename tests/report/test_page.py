@@ -202,7 +202,7 @@ def test_images_that_cannot_be_read_leave_their_captions(
     assert found.tags.count("circle") + found.tags.count("image") == 40
     told = [text for text in found.texts if "cannot be read" in text]
     assert re.search(r"^2 of the \d+ images", told[0])
-    assert "<lost>.png" in told[0] or "broken.png is no readable image" in told[0]
+    assert "<lost>.png" in told[0] or "broken.png is not a readable image" in told[0]
     assert "<note>" in found.texts
 
 

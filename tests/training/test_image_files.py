@@ -36,7 +36,7 @@ def _content(item):
     try:
         return Path(item).read_bytes()
     except OSError as error:
-        raise FeatureError(f"{item} is no readable image") from error
+        raise FeatureError(f"{item} is not a readable image") from error
 
 
 @pytest.fixture
@@ -113,5 +113,5 @@ def test_nothing_else_is_kept(bundle, backbone, paths, cached, monkeypatch):
 
 def test_a_missing_file_is_named_by_the_backbone(bundle, backbone, paths):
     paths[1].unlink()
-    with pytest.raises(FeatureError, match=r"1\.png is no readable image"):
+    with pytest.raises(FeatureError, match=r"1\.png is not a readable image"):
         bundle.features(paths)

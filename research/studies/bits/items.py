@@ -108,7 +108,7 @@ def _caltech101(name: str) -> Items:
 
 
 def divide(classes: NDArray[Any], seed: int, n_novel: int) -> list[Rows]:
-    """Draw rows to learn from, and rows held out of known classes and of novel ones."""
+    """Draw rows to learn from, and held-out rows of known classes and of novel ones."""
     rng = np.random.default_rng(seed)
     names, counts = np.unique(classes, return_counts=True)
     chosen = set(rng.permutation(names[counts >= N_HELD])[:n_novel].tolist())

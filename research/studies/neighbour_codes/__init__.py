@@ -1,1 +1,1 @@
-"""Ours: codes that are trained to keep neighbours."""
+"""Ours: neighbour-preserving codes."""

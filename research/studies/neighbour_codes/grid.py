@@ -167,7 +167,7 @@ def rank(settings: Settings, fit: Fit) -> Metrics:
 
 
 def choices(data: str) -> Iterator[Task]:
-    """Yield settings and forms, validated on rows nobody asks with."""
+    """Yield settings and forms, validated on held-out rows."""
     with shared_steps() as steps:
         for seed in CHOICE_SEEDS:
             for n_bits in CHOICE_LENGTHS:

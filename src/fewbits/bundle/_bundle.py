@@ -128,7 +128,7 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
         Raises
         ------
         ArtefactError
-            When the folder is no bundle, or any file is missing or damaged.
+            When the folder is not a bundle, or any file is missing or damaged.
         """
         folder = Path(folder)
         manifest = read_manifest(folder)

@@ -217,7 +217,7 @@ def label_answers(
     Raises
     ------
     ArgumentError
-        When the bundle has no codebook, or `top` is no whole number from 1 on.
+        When the bundle has no codebook, or `top` is not a whole number from 1 on.
     """
     book, least = bundle.classes, bundle.metadata.label_threshold
     top = check_count(top, "top")

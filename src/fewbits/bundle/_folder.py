@@ -113,12 +113,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises
     ------
     ArtefactError
-        When the folder is no bundle, the manifest is damaged, or it is newer than this
+        When the folder is not a bundle, or the manifest is damaged or newer than this
         version.
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise ArtefactError(f"{folder} is no bundle: it has no {MANIFEST}")
+        raise ArtefactError(f"{folder} is not a bundle: it has no {MANIFEST}")
     try:
         manifest = json.loads(path.read_text("utf-8"))
         stated = manifest.pop("sha256")

@@ -133,7 +133,7 @@ class SearchMixin(CollectionMixin):
         Raises
         ------
         ArgumentError
-            When `k` is no whole number from 1 on.
+            When `k` is not a whole number from 1 on.
         """
         found = self.search_rows(
             queries, k, rerank=rerank, filter=filter, allowed=allowed
@@ -173,7 +173,7 @@ class SearchMixin(CollectionMixin):
         Raises
         ------
         ArgumentError
-            When `k` is no whole number from 1 on, `rerank` is neither a truth value
+            When `k` is not a whole number from 1 on, `rerank` is neither a truth value
             nor None, or as in `search`.
         """
         if rerank is None:

@@ -115,7 +115,7 @@ class Training:
     Attributes
     ----------
     recalls : list of float
-        Of the rows held out, at the start and after each iteration: means over the
+        Of the held-out rows, at the start and after each iteration: means over the
         lengths, else a nested code would be judged as if it were never cut.
     """
 
