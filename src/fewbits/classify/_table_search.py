@@ -1,4 +1,9 @@
-"""The nearest of very many codes without comparing with all: multi-index hashing."""
+"""The nearest class code by multi-index hashing, with a count of the work.
+
+`fewbits.index.MultiIndexHashing` searches the same tables. It stops by predicted time,
+which depends on the machine; here look-ups and comparisons are part of the answer, and
+the limit of `work` must give up the same codes everywhere.
+"""
 
 from typing import final
 
