@@ -273,7 +273,7 @@ def test_bundle_without_classes(bundle, tmp_path):
         bundle.classify(X, decoder="best")
 
 
-def test_foreign_rates_are_those_of_hidden_classes_or_of_the_space(bundle):
+def test_false_accept_rates_are_those_of_left_out_classes_or_of_the_space(bundle):
     rates = FalseAcceptRates(
         np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300
     )

@@ -56,7 +56,7 @@ def test_classes_without_items_do_not_count():
     assert np.isnan(alone.standard_errors).all()
 
 
-def test_region_accepts_as_many_foreign_classes_as_predicted():
+def test_region_accepts_as_many_unknown_classes_as_predicted():
     """Classes that were never known, drawn as the known ones: random codes mislead."""
     accepted, predicted, misled = [], [], []
     for seed in range(10):
