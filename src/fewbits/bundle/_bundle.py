@@ -17,14 +17,17 @@ from fewbits.bundle._folder import (
     read_manifest,
     write_folder,
 )
-from fewbits.bundle._items import Items
+from fewbits.bundle._growing import GrowingMixin
 from fewbits.bundle._metadata import Metadata
-from fewbits.codes import n_bytes
+from fewbits.bundle._reencoding import ReencodingMixin
+from fewbits.bundle._stores import clean_stores, read_items, write_items
 from fewbits.errors import ArtefactError
 
 
 @dataclass(frozen=True)
-class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
+class Bundle(
+    ClassificationMixin, ExampleMixin, DuplicatesMixin, GrowingMixin, ReencodingMixin
+):
     """A working system: what turns raw items into codes, and a collection of them.
 
     Parameters
@@ -68,7 +71,7 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
             facts["n_classes"] = len(self.codebook)
             facts["calibrated"] = self.calibration is not None
         if self.items is not None:
-            facts["bytes_per_code"] = self.items.codes.shape[1]
+            facts["bytes_per_code"] = self.items.code_bytes
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
         return {**self.metadata.summary(), **facts}
@@ -92,16 +95,17 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
             "encoder.safetensors": lambda file: file.write(encoder),
             **class_files(self.codebook, self.calibration),
         }
-        if self.items is not None:
-            files["items.arrow"] = self.items.write
+        folder = Path(folder)
+        check_target(folder)
         content = {
             "encoder": self._encoder_facts("kind"),
             "backbone": self.backbone,
             "backbone_fingerprint": self.backbone_fingerprint,
-            "n_items": None if self.items is None else len(self.items),
             "metadata": self.metadata.to_dict(),
         }
-        write_folder(Path(folder), files, content)
+        with clean_stores(folder):
+            name = write_items(folder, self.items, self.encoder)
+            write_folder(folder, files, {**content, "items": name})
 
     @staticmethod
     def check_target(folder: str | Path, *, overwrite: bool = True) -> None:
@@ -135,11 +139,8 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
         encoder = encoders.load(checked_path(folder, manifest, "encoder.safetensors"))
         if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
             raise ArtefactError(f"{folder} mixes the files of two encoders")
-        collection = None
-        if items and "items.arrow" in manifest["files"]:
-            collection = Items.read(checked_path(folder, manifest, "items.arrow"))
-            if collection.codes.shape[1] != n_bytes(encoder.n_bits):
-                raise ArtefactError(f"the items of {folder} are of another encoder")
+        name = manifest.get("items") if items else None
+        collection = None if name is None else read_items(folder, name, encoder)
         return cls(
             encoder,
             collection,

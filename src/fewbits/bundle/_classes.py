@@ -343,7 +343,7 @@ def ranked_again(bundle: "Bundle", items: Any, k: int) -> Neighbours:
     wanted = check_count(k, "k")
     if collection.vectors is None:
         wanted = max(wanted, bundle.shortlist or 0)
-    found = bundle._reranked(items, min(wanted, len(collection)))
+    found = bundle._reranked(bundle.features(items), min(wanted, len(collection)))
     return Neighbours(found.distances, found.ids)  # type: ignore[arg-type]
 
 

@@ -87,7 +87,35 @@ class CollectionMixin(EncodingMixin):
         >>> bundle.search([[1.0, -1.0]], k=1).ids
         array([['b']], dtype=object)
         """
-        keep_vectors = keep_vectors or self.metadata.keep_vectors
+        made, names_of_columns = self._made_items(
+            items,
+            vectors=vectors,
+            texts=texts,
+            id=id,
+            keep=keep,
+            skip_blank=skip_blank,
+            ids=ids,
+            columns=columns,
+            keep_vectors=keep_vectors or self.metadata.keep_vectors,
+            progress=progress,
+        )
+        return self._holding(made, **names_of_columns)
+
+    def _made_items(
+        self,
+        items: Any,
+        *,
+        vectors: str | Sequence[str] | None = None,
+        texts: str | None = None,
+        id: str | None = None,
+        keep: Sequence[str] | None = None,
+        skip_blank: bool = False,
+        ids: Any = None,
+        columns: Columns | None = None,
+        keep_vectors: str | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Items, dict[str, str | None]]:
+        """Return items, and the names of their columns that the metadata keeps."""
         check_choice(keep_vectors or "float32", "keep_vectors", KEPT)
         if keep_vectors is not None and self.item_kind == "codes":
             raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
@@ -115,7 +143,7 @@ class CollectionMixin(EncodingMixin):
             columns=columns,
             vectors=kept_vectors(features, keep_vectors),
         )
-        return self._holding(made, **names_of_columns)
+        return made, names_of_columns
 
     def with_codes(
         self,
@@ -226,11 +254,12 @@ class CollectionMixin(EncodingMixin):
 
     @cached_property
     def index(self) -> FlatIndex:
-        """The index over the codes of the collection, whose ids are its rows.
+        """The index over the codes of the collection.
 
-        It does not change; ``copy.copy(bundle.index)`` is one that can be added to.
+        Its ids are the sequence numbers of the rows: their places where nothing was
+        deleted. It does not change; ``copy.copy(bundle.index)`` can be added to.
         """
-        return FlatIndex(self.collection.codes).freeze()
+        return self.collection.index()
 
     @property
     def raw_column(self) -> str | None:

@@ -20,10 +20,10 @@ from fewbits._files import atomic_write
 from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
-FORMAT = 3
+FORMAT = 4
 # What a crash during a first save leaves behind: files begun, and files of a bundle.
 _BEGUN = re.compile(r"[a-z]+-new\.[a-z]+|\..*\.tmp")
-_WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}\.[a-z]+")
+_WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}(\.[a-z]+)?")
 
 
 def write_folder(

@@ -61,8 +61,36 @@ def join_ids(ids: NDArray[Any], rows: IdArray) -> NDArray[Any]:
     return found
 
 
+def id_column(ids: Any, texts: bool) -> Any:
+    """Return ids to look for as a column of the kind that a collection has.
+
+    Raises
+    ------
+    ArgumentError
+        When they are of another kind, or missing.
+    """
+    import pyarrow as pa
+
+    column = _column(ids)
+    if not len(column):
+        return pa.array([], pa.large_string() if texts else pa.int64())
+    if texts != is_text(column.type):
+        kinds = ("whole numbers", "texts")
+        raise ArgumentError(
+            f"the ids of this collection are {kinds[texts]}, got {column[0].as_py()!r}"
+        )
+    return column if texts else pa.array(_whole_numbers(column))
+
+
+def check_found(column: Any, rows: IdArray) -> None:
+    """Refuse ids that are not there, whose rows are -1."""
+    if (rows < 0).any():
+        unknown = column[int(np.argmax(rows < 0))].as_py()
+        raise ArgumentError(f"there is no item with id {shown_id(unknown)}")
+
+
 class Lookup:
-    """Row in a collection of the item of each id."""
+    """Row in a table of each id."""
 
     def __init__(self, column: Any) -> None:
         self._texts = is_text(column.type)
@@ -71,38 +99,21 @@ class Lookup:
             self._ids = column.to_numpy()
             self._order = np.argsort(self._ids, kind="stable")
 
-    def rows(self, ids: Any) -> IdArray:
-        """Return the rows of these ids.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such item, or the ids are of another kind.
-        """
-        column = _column(ids)
+    def rows(self, column: Any) -> IdArray:
+        """Return the rows of ids of the same kind, -1 where there is none."""
         if not len(column):
             return np.empty(0, np.int64)
-        if self._texts != is_text(column.type):
-            kinds = ("whole numbers", "texts")
-            raise ArgumentError(
-                f"the ids of this collection are {kinds[self._texts]}, got "
-                f"{column[0].as_py()!r}"
-            )
-        rows = self._text_rows(column) if self._texts else self._number_rows(column)
-        if (rows < 0).any():
-            unknown = column[int(np.argmax(rows < 0))].as_py()
-            raise ArgumentError(f"there is no item with id {_told(unknown)}")
-        return rows
+        return self._text_rows(column) if self._texts else self._number_rows(column)
 
     def _text_rows(self, column: Any) -> IdArray:
         import pyarrow.compute as pc
 
-        found = pc.index_in(column, value_set=self._column)
+        found = pc.index_in(column.cast(self._column.type), value_set=self._column)
         rows: IdArray = found.fill_null(-1).to_numpy().astype(np.int64)
         return rows
 
     def _number_rows(self, column: Any) -> IdArray:
-        wanted = _whole_numbers(column)
+        wanted = column.to_numpy()
         ranks = np.searchsorted(self._ids, wanted, sorter=self._order)
         rows = np.full(len(wanted), -1, np.int64)
         inside = np.flatnonzero(ranks < len(self._ids))
@@ -153,8 +164,11 @@ def _whole_numbers(column: Any) -> IdArray:
 def _check_unique(column: Any) -> None:
     if (found := repeated(column)) is not None:
         value, count = found
-        raise ArgumentError(f"id {_told(value)} is given more than once, {count} times")
+        raise ArgumentError(
+            f"id {shown_id(value)} is given more than once, {count} times"
+        )
 
 
-def _told(value: Any) -> str:
+def shown_id(value: Any) -> str:
+    """Return an id for a message, long ones cut."""
     return repr(value[:_SHOWN]) if isinstance(value, str) else str(value)

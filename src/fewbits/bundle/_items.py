@@ -1,50 +1,53 @@
-"""The items of a collection: an Arrow table with one row per item."""
+"""The items of a collection, in memory or in segments of a store."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import IO, Any, Self
+from itertools import accumulate
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import known_names, own_memory, typed_column
+from fewbits._arrow import is_text, known_names
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
-from fewbits.bundle._ids import Lookup, checked_ids, ids_of
-from fewbits.codes import as_codes, prefix
-from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.index import Int8Vectors
+from fewbits.bundle._ids import check_found, id_column, ids_of
+from fewbits.bundle._table_part import (
+    CODE,
+    ID,
+    TablePart,
+    Vectors,
+    fixed_binary,
+    own_column,
+    user_column,
+)
+from fewbits.codes import prefix
+from fewbits.errors import ArgumentError
+from fewbits.index import FlatIndex, Int8Vectors, VectorPart, VectorParts
 
-#: Columns of the file that are not the user's.
-ID, CODE, VECTOR = "_id", "_code", "_vector"
-#: Of int8 vectors the scale and the offset of each block, one after another.
-BLOCKS = "_blocks"
-RESERVED = (ID, CODE, VECTOR, BLOCKS)
 #: Where ``fewbits build`` keeps labels that are no column of a table.
 LABEL_COLUMN = "label"
-
-Vectors = NDArray[Any] | Int8Vectors
 
 
 class Items(Immutable):
     """Ids, codes, user columns and, if kept, vectors, all aligned.
 
+    A *row* counts the items that are there, in the order in which they were added.
+
     Parameters
     ----------
-    table : pyarrow.Table
-        Columns ``_id`` (int64 or large_string), ``_code`` (fixed-size binary) and
-        whatever else the user keeps; ``_vector`` is a fixed-size list of numbers.
+    parts : sequence of TablePart or fewbits.store.Part
+        Runs of items, deleted ones included.
+    store, snapshot : fewbits.store.Store and Snapshot, default=None
+        Where the parts are read from. The snapshot is held as long as the items are.
     """
 
-    def __init__(self, table: Any) -> None:
-        self._table = table.combine_chunks()
-
-    @property
-    def table(self) -> Any:
-        """The table; Arrow's tables do not change."""
-        return self._table
+    def __init__(
+        self, parts: Sequence[Any], store: Any = None, snapshot: Any = None
+    ) -> None:
+        self._parts = tuple(parts)
+        self._store, self._snapshot = store, snapshot
 
     @classmethod
     def make(
@@ -63,113 +66,158 @@ class Items(Immutable):
             When lengths differ, ids repeat, a column takes a reserved name, or its
             values are of several types.
         """
-        import pyarrow as pa
-
-        codes = as_codes(codes)
-        given = columns or {}
-        if taken := set(given) & set(RESERVED):
-            raise ArgumentError(
-                f"a column cannot be called {sorted(taken)[0]!r}, which is where the "
-                "collection keeps its own; rename it"
-            )
-        parts = {ID: checked_ids(ids, len(codes)), CODE: _fixed_binary(codes)}
-        parts |= {name: _user_column(name, column) for name, column in given.items()}
-        parts |= {} if vectors is None else _vector_columns(vectors)
-        for name, column in parts.items():
-            if len(column) != len(codes):
-                shown = "ids" if name == ID else f"entries in {name!r}"
-                raise ArgumentError(f"{len(codes)} codes, but {len(column)} {shown}")
-        table = pa.table(parts).combine_chunks()
-        return cls(pa.table({name: _own_memory(table[name]) for name in parts}))
+        made = TablePart.make(codes, ids=ids, columns=columns, vectors=vectors)
+        return cls([made])
 
     @classmethod
-    def read(cls, path: str | Path) -> Self:
-        """Memory-map a file written by `write`.
+    def of_store(cls, store: Any, number: int | None = None) -> Self:
+        """Return the items of a snapshot of a store; nothing is read yet."""
+        snapshot = store.snapshot(number)
+        nothing = TablePart(snapshot.schema.empty_table())
+        return cls(snapshot.parts or [nothing], store, snapshot)
 
-        Raises
-        ------
-        ArtefactError
-            When the file holds no items.
-        """
-        import pyarrow as pa
-
-        try:
-            with pa.memory_map(str(path)) as source:
-                table = pa.ipc.open_file(source).read_all()
-        except (pa.ArrowException, OSError) as error:
-            raise ArtefactError(f"{path} holds no items: {error}") from error
-        if table.column_names[:2] != [ID, CODE]:
-            raise ArtefactError(f"{path} holds no items: no columns {ID} and {CODE}")
-        return cls(table)
-
-    def write(self, file: IO[bytes]) -> None:
-        """Write an Arrow IPC file."""
-        import pyarrow as pa
-
-        with pa.ipc.new_file(file, self.table.schema) as writer:
-            writer.write_table(self.table)
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._snapshot is None:
+            return type(self), (self._parts,)
+        return _reopened, (self._store.folder, self._snapshot.number)
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        return self._starts[-1]
 
     def __repr__(self) -> str:
         return f"Items({len(self):,} items)"
 
+    @property
+    def store(self) -> Any:
+        """The store that the items are read from; None in memory."""
+        return self._store
+
+    @property
+    def snapshot(self) -> Any:
+        """The snapshot of the store that the items are read from; None in memory."""
+        return self._snapshot
+
     @cached_property
     def ids(self) -> NDArray[Any]:
         """Ids of the items: int64, or objects that are texts; read-only."""
-        return ids_of(self.table[ID])
+        return ids_of(self.id_column)
+
+    @cached_property
+    def id_column(self) -> Any:
+        """Ids of the items, int64 or large_string, as a column of Arrow's."""
+        import pyarrow as pa
+
+        columns = [_chunked(_only(part.ids, part.live)) for part in self._parts]
+        return pa.chunked_array([chunk for each in columns for chunk in each.chunks])
+
+    @property
+    def id_type(self) -> Any:
+        """Arrow's type of the ids."""
+        return self._parts[0].ids.type
+
+    @property
+    def schema(self) -> Any:
+        """Arrow's schema of `table`."""
+        held = self._snapshot
+        return self._parts[0].whole().schema if held is None else held.schema
 
     @cached_property
     def codes(self) -> CodeArray:
-        """Codes of the items, a read-only view of the table."""
-        column = _only_chunk(self.table[CODE])
-        width = column.type.byte_width
-        data = np.frombuffer(column.buffers()[1], np.uint8)
-        start = column.offset * width
-        return data[start : start + len(self) * width].reshape(len(self), width)
+        """Codes of the items, read-only; a copy where they lie in several segments."""
+        codes = [_rows_of(part.codes, part.live) for part in self._parts]
+        return codes[0] if len(codes) == 1 else frozen_array(np.concatenate(codes))
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of a code."""
+        return int(self._parts[0].codes.shape[1])
 
     @cached_property
-    def vectors(self) -> Vectors | None:
-        """Vectors of the items, a view of the table, or None when none were kept."""
-        if VECTOR not in self.table.column_names:
+    def vectors(self) -> Vectors | VectorParts | None:
+        """Vectors of the items, or None when none were kept."""
+        if self._parts[0].vectors is None:
             return None
-        matrix = self._matrix(VECTOR)
-        if BLOCKS not in self.table.column_names:
-            return matrix
-        blocks = self._matrix(BLOCKS)
-        return Int8Vectors(matrix, blocks.reshape(len(self), -1, 2))
-
-    def _matrix(self, name: str) -> NDArray[Any]:
-        column = _only_chunk(self.table[name])
-        flat = column.flatten().to_numpy()
-        matrix: NDArray[Any] = flat.reshape(len(self), column.type.list_size)
-        return matrix
+        if self._snapshot is None:
+            kept: Vectors = self._parts[0].vectors
+            return kept
+        return VectorParts([_vector_part(part) for part in self._parts])
 
     def some_vectors(self, rows: Any = None) -> NDArray[Any] | None:
         """Return the vectors of some rows, or of all, as floats."""
         if self.vectors is None:
             return None
+        if isinstance(self.vectors, VectorParts):
+            return self.vectors.take(np.arange(len(self)) if rows is None else rows)
         if isinstance(self.vectors, Int8Vectors):
             return self.vectors.to_float(rows)
         return self.vectors if rows is None else self.vectors[rows]
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """Names of the user's columns."""
-        return [name for name in self.table.column_names if name not in RESERVED]
+        return list(self._parts[0].table().column_names)
+
+    def index(self) -> FlatIndex:
+        """Return an index over the codes, whose ids are the sequence numbers."""
+        parts = [(part.codes, part.sequence, part.live) for part in self._parts]
+        return FlatIndex.from_segments(parts).freeze()
+
+    def rows_of(self, sequence: IdArray) -> IdArray:
+        """Return the rows of sequence numbers that the index found; -1 stays."""
+        if self._is_numbered:
+            return sequence
+        rows = np.full(sequence.shape, -1, np.int64)
+        for part, start in zip(self._parts, self._starts, strict=False):
+            if not part.n_rows:
+                continue
+            here = (sequence >= part.sequence[0]) & (sequence <= part.sequence[-1])
+            places = np.searchsorted(part.sequence, sequence[here])
+            rows[here] = start + self._ranks(part)[places]
+        return rows
 
     def prefix(self, n_bits: int) -> Self:
-        """Return the items with the first `n_bits` bits of their codes."""
-        place = self.table.column_names.index(CODE)
-        cut = _fixed_binary(prefix(self.codes, n_bits))
-        return type(self)(self.table.set_column(place, CODE, cut))
+        """Return the items with the first `n_bits` bits of their codes, in memory."""
+        return self.with_codes(prefix(self.codes, n_bits))
+
+    def with_codes(self, codes: CodeArray) -> Self:
+        """Return the items with other codes, in memory."""
+        table = self.table()
+        place = table.column_names.index(CODE)
+        return type(self)(
+            [TablePart(table.set_column(place, CODE, fixed_binary(codes)))]
+        )
+
+    def with_column(self, name: str, values: Any) -> Self:
+        """Return the items with another column of the user's, in memory."""
+        column = own_column(user_column(name, values))
+        if len(column) != len(self):
+            raise ArgumentError(
+                f"{len(self)} items, but {len(column)} entries in {name!r}"
+            )
+        table = self.table()
+        if name in table.column_names:
+            place = table.column_names.index(name)
+            return type(self)([TablePart(table.set_column(place, name, column))])
+        return type(self)([TablePart(table.append_column(name, column))])
 
     def without_vectors(self) -> Self:
-        """Return the items without the vectors that were kept."""
-        left_out = {VECTOR, BLOCKS}
-        kept = [name for name in self.table.column_names if name not in left_out]
-        return type(self)(self.table.select(kept))
+        """Return the items without the vectors that were kept, in memory."""
+        if self.vectors is None:
+            return self
+        table = self.user_table().add_column(0, CODE, fixed_binary(self.codes))
+        return type(self)([TablePart(table.add_column(0, ID, self.id_column))])
+
+    def table(self) -> Any:
+        """Return all of it: ids, codes, the user's columns, and vectors."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self.tables())
+
+    def tables(self) -> Iterator[Any]:
+        """Yield runs of `table`, one after another."""
+        for part in self._parts:
+            whole = part.whole().select(self.schema.names)
+            yield _only(whole, part.live)
 
     def row(self, item: Any) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""
@@ -190,7 +238,13 @@ class Items(Immutable):
 
     def user_table(self) -> Any:
         """Return the table of the user's columns alone."""
-        return self.table.select(self.columns)
+        return self._user_table
+
+    @cached_property
+    def _user_table(self) -> Any:
+        import pyarrow as pa
+
+        return pa.concat_tables([_only(p.table(), p.live) for p in self._parts])
 
     def rows(self, ids: Any) -> IdArray:
         """Return the places of the items with these ids.
@@ -200,11 +254,19 @@ class Items(Immutable):
         ArgumentError
             When there is no such item.
         """
-        return self._lookup.rows(ids)
+        column = id_column(ids, is_text(self.id_type))
+        rows = self.find(column)
+        check_found(column, rows)
+        return rows
 
-    @cached_property
-    def _lookup(self) -> Lookup:
-        return Lookup(self.table[ID])
+    def find(self, column: Any) -> IdArray:
+        """Return the row of each id of a column of Arrow's, -1 where there is none."""
+        rows = np.full(len(column), -1, np.int64)
+        for part, start in zip(self._parts, self._starts, strict=False):
+            places = part.find(column)
+            ranks = np.where(places < 0, -1, self._ranks(part)[np.maximum(places, 0)])
+            rows = np.where(ranks < 0, rows, start + ranks) if part.n_rows else rows
+        return rows
 
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
         """Return a user column, or some of its rows, as an array of objects."""
@@ -213,9 +275,24 @@ class Items(Immutable):
                 f"the items have no column {name!r}; they have "
                 f"{known_names(self.columns) or 'none'}"
             )
-        column = self.table[name] if rows is None else self.table[name].take(rows)
+        table = self.user_table()
+        column = table[name] if rows is None else table[name].take(rows)
         values = column.to_pylist()  # may be lists: an array of these has one axis
         return np.fromiter(values, dtype=object, count=len(values))
+
+    def group_numbers(self, name: str) -> IdArray:
+        """Return the number of each item's value in a column; null is a value, too."""
+        if name not in self.columns:
+            self.column(name)
+        column = self.user_table()[name].combine_chunks()
+        try:
+            encoded = column.dictionary_encode(null_encoding="encode")
+        except (NotImplementedError, ValueError) as error:
+            raise ArgumentError(
+                f"items cannot be grouped by {name!r}, which is {column.type}"
+            ) from error
+        numbers: IdArray = encoded.indices.to_numpy().astype(np.int64)
+        return numbers
 
     def classes(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
@@ -232,53 +309,58 @@ class Items(Immutable):
             )
         return as_label_rows(self.column(name).tolist(), f"column {name!r}")
 
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """The first row of each part, and the number of rows."""
+        return tuple(accumulate((part.n_live for part in self._parts), initial=0))
 
-def _user_column(name: str, column: Any) -> Any:
-    """Return a column of the user's, of its own type."""
-    try:
-        if isinstance(column, np.ndarray):
-            typed = _is_typed(column)
-            column = frozen_array(column) if typed else column.tolist()
-        return typed_column(column)
-    except ArgumentError as error:
-        raise ArgumentError(f"column {name!r} {error}") from None
+    @cached_property
+    def _is_numbered(self) -> bool:
+        """True if sequence numbers are rows."""
+        if self._snapshot is None:
+            return True
+        if any(part.live is not None for part in self._parts):
+            return False
+        ends = zip(self._parts, self._starts, self._starts[1:], strict=False)
+        return all(
+            (p.sequence[0], p.sequence[-1] + 1) == (a, b)
+            for p, a, b in ends
+            if p.n_rows
+        )
 
-
-def _is_typed(array: NDArray[Any]) -> bool:
-    """Return whether the type of an array is one that Arrow has, too."""
-    return array.ndim == 1 and array.dtype.kind in "biufmM" and array.dtype.isnative
-
-
-def _own_memory(column: Any) -> Any:
-    """Copy a column of Arrow's that may lie over an array which somebody changes."""
-    buffers = [each for chunk in column.chunks for each in chunk.buffers()]
-    changes = any(each is not None and each.is_mutable for each in buffers)
-    return own_memory(column) if changes else column
-
-
-def _vector_columns(vectors: Vectors) -> dict[str, Any]:
-    if not isinstance(vectors, Int8Vectors):
-        return {VECTOR: _fixed_lists(vectors)}
-    blocks = vectors.blocks.reshape(len(vectors), -1)
-    return {VECTOR: _fixed_lists(vectors.values), BLOCKS: _fixed_lists(blocks)}
+    def _ranks(self, part: Any) -> IdArray:
+        """Return the row of each place, counted in the part; -1 of deleted ones."""
+        live = np.ones(part.n_rows, np.bool_) if part.live is None else part.live
+        return np.where(live, np.cumsum(live) - 1, -1)
 
 
-def _fixed_lists(matrix: NDArray[Any]) -> Any:
+def _reopened(folder: Any, number: int) -> Items:
+    """Return the items of a snapshot in another process."""
+    from fewbits.store import Store
+
+    return Items.of_store(Store.open(folder), number)
+
+
+def _vector_part(part: Any) -> VectorPart:
+    vectors, check = part.vectors, getattr(part, "check_vectors", None)
+    if isinstance(vectors, tuple):
+        vectors = Int8Vectors(*vectors)
+    return VectorPart(vectors, part.live, check)
+
+
+def _rows_of(values: NDArray[Any], live: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return values if live is None else frozen_array(values[live])
+
+
+def _only(columns: Any, live: NDArray[np.bool_] | None) -> Any:
+    """Return the rows of an array, column or table that are not deleted."""
     import pyarrow as pa
 
-    flat = pa.array(frozen_array(matrix).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+    return columns if live is None else columns.filter(pa.array(live))
 
 
-def _fixed_binary(codes: CodeArray) -> Any:
+def _chunked(column: Any) -> Any:
     import pyarrow as pa
 
-    kind = pa.binary(codes.shape[1])
-    buffer = pa.py_buffer(frozen_array(np.ascontiguousarray(codes)))
-    return pa.Array.from_buffers(kind, len(codes), [None, buffer])
-
-
-def _only_chunk(column: Any) -> Any:
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return column.combine_chunks()
+    whole = isinstance(column, pa.ChunkedArray)
+    return column if whole else pa.chunked_array([column])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._collection import CollectionMixin
+from fewbits.bundle._kept import form_of
 from fewbits.index import Int8Vectors
 
 
@@ -46,15 +47,16 @@ def _same_vectors(
     bundle: CollectionMixin, given: Sequence[Any], rows: IdArray
 ) -> list[bool]:
     """Return for each row whether one of the vectors is kept as it is."""
-    kept = bundle.collection.vectors
-    if isinstance(kept, Int8Vectors):
-        asked = Int8Vectors.from_vectors(np.asarray(given)).to_float()
-        vectors = {row.tobytes() for row in asked}
-        return [row.tobytes() in vectors for row in kept.to_float(rows)]
+    items = bundle.collection
+    kept = items.some_vectors(rows)
     assert kept is not None
+    if form_of(items.vectors) == "int8":
+        asked = Int8Vectors.from_vectors(np.asarray(given)).to_float()
+    else:
+        asked = np.asarray(given).astype(kept.dtype)
     # Of zeros there are two, which differ in their bytes only: + 0 makes them one.
-    vectors = {(np.asarray(each).astype(kept.dtype) + 0).tobytes() for each in given}
-    return [(kept[row] + 0).tobytes() in vectors for row in rows.tolist()]
+    vectors = {(row + 0).tobytes() for row in asked}
+    return [(row + 0).tobytes() in vectors for row in kept]
 
 
 def _keys(codes: CodeArray) -> NDArray[np.uint64]:

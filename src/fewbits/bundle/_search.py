@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits.bundle._collection import CollectionMixin
+from fewbits.bundle._grouped import best_of_groups
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._ids import join_ids
 from fewbits.bundle._selection import selected
 from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
-from fewbits.index import Neighbours, Ranked
+from fewbits.index import Neighbours, RangeSearchResult, Ranked
 
 
 class SearchMixin(CollectionMixin):
@@ -57,8 +58,48 @@ class SearchMixin(CollectionMixin):
             When a condition cannot be read, or names no column; when an id is unknown.
         """
         mask = selected(self, filter, allowed)
-        found = self.index.search(self.encode(queries), k, allowed=mask)
+        found = self._nearest(self.features(queries), k, mask)
         return Neighbours(found.distances, join_ids(self.collection.ids, found.ids))
+
+    def range_search(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        radius: int,
+        *,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> RangeSearchResult:
+        """Return all items at most `radius` bits away from each raw query.
+
+        A larger radius finds the same items and perhaps more. Where hits of many
+        queries do not fit in memory, `fewbits.index.stream_range_search` yields those
+        of a few at a time.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n, n_features), or sequence
+            Raw items.
+        radius : int
+            Bits that may differ, 0 or more.
+        filter, allowed : default=None
+            Which items may be found, see `search`.
+
+        Returns
+        -------
+        RangeSearchResult
+            ``offsets`` (n + 1,), and ``distances`` int32 and ``ids`` of all hits, those
+            of query ``i`` from ``offsets[i]`` to ``offsets[i + 1]``, nearest first.
+
+        Raises
+        ------
+        ArgumentError
+            As in `search`, or when `radius` is negative.
+        """
+        mask = selected(self, filter, allowed)
+        found = self.index.range_search(self.encode(queries), radius, allowed=mask)
+        rows = self.collection.rows_of(found.ids)
+        ids = join_ids(self.collection.ids, rows)
+        return RangeSearchResult(found.offsets, found.distances, ids)
 
     def search_reranked(
         self,
@@ -97,7 +138,8 @@ class SearchMixin(CollectionMixin):
         ArgumentError
             As in `search`.
         """
-        found = self._reranked(queries, k, shortlist, selected(self, filter, allowed))
+        mask = selected(self, filter, allowed)
+        found = self._reranked(self.features(queries), k, shortlist, mask)
         return Ranked(found.distances, join_ids(self.collection.ids, found.ids))
 
     def search_records(
@@ -108,6 +150,7 @@ class SearchMixin(CollectionMixin):
         rerank: bool | None = None,
         filter: Any = None,
         allowed: Any = None,
+        group_by: str | None = None,
     ) -> list[list[dict[str, Any]]]:
         """Return the nearest items of each query with everything kept about them.
 
@@ -121,6 +164,9 @@ class SearchMixin(CollectionMixin):
             tuned.
         filter, allowed : default=None
             Which items may be found, see `search`.
+        group_by : str, default=None
+            A column, such as the document of a passage: the best item of each of `k`
+            groups is returned. Items without a value are one group.
 
         Returns
         -------
@@ -136,7 +182,12 @@ class SearchMixin(CollectionMixin):
             When `k` is not a whole number from 1 on.
         """
         found = self.search_rows(
-            queries, k, rerank=rerank, filter=filter, allowed=allowed
+            queries,
+            k,
+            rerank=rerank,
+            filter=filter,
+            allowed=allowed,
+            group_by=group_by,
         )
         return found.records(self.collection)
 
@@ -148,6 +199,7 @@ class SearchMixin(CollectionMixin):
         rerank: bool | None = None,
         filter: Any = None,
         allowed: Any = None,
+        group_by: str | None = None,
     ) -> FoundRows:
         """Return the rows of the nearest items of each query, and what ranked them.
 
@@ -163,6 +215,9 @@ class SearchMixin(CollectionMixin):
             was tuned to, that is, has a `shortlist`.
         filter, allowed : default=None
             Which items may be found, see `search`.
+        group_by : str, default=None
+            See `search_records`. A shortlist to re-rank grows until it holds `k` groups
+            or all that may be found.
 
         Returns
         -------
@@ -183,16 +238,41 @@ class SearchMixin(CollectionMixin):
         # Nothing is padded here, so asking for more than there is costs nothing.
         k = min(check_k(k), max(1, len(self.collection)))
         mask = selected(self, filter, allowed)
+        features = self.features(queries)
+        if group_by is None:
+            return self._found_rows(features, k, rerank, mask)
+        groups = self.collection.group_numbers(group_by)
+        most = len(self.collection) if mask is None else int(np.count_nonzero(mask))
+
+        def some(of: NDArray[np.int64], wanted: int) -> FoundRows:
+            return self._found_rows(features[of], wanted, bool(rerank), mask)
+
+        return best_of_groups(some, groups, (len(features), k), max(1, most))
+
+    def _found_rows(
+        self,
+        features: NDArray[Any],
+        k: int,
+        rerank: bool,
+        mask: NDArray[np.bool_] | None,
+    ) -> FoundRows:
         if not rerank:
-            found = self.index.search(self.encode(queries), k, allowed=mask)
-            return FoundRows(found.distances, found.ids, "hamming")
-        ranked = self._reranked(queries, k, mask=mask)
+            return FoundRows(*self._nearest(features, k, mask), "hamming")
+        ranked = self._reranked(features, k, mask=mask)
         metric = "asymmetric" if self.collection.vectors is None else "euclidean"
         return FoundRows(ranked.distances, ranked.ids, metric)
 
+    def _nearest(
+        self, features: NDArray[Any], k: int, mask: NDArray[np.bool_] | None
+    ) -> Neighbours:
+        """Return rows of the collection in the place of ids."""
+        codes = self.encoder.encode(features)
+        found = self.index.search(codes, k, allowed=mask)
+        return Neighbours(found.distances, self.collection.rows_of(found.ids))
+
     def _reranked(
         self,
-        queries: Any,
+        features: NDArray[Any],
         k: int,
         shortlist: int | None = None,
         mask: NDArray[np.bool_] | None = None,
@@ -200,9 +280,8 @@ class SearchMixin(CollectionMixin):
         """Return rows of the collection in the place of ids."""
         if shortlist is None and self.shortlist is not None:
             shortlist = max(check_k(k), self.shortlist)
-        features = self.features(queries)
         vectors = self.collection.vectors
-        return self.index.search_reranked(
+        found = self.index.search_reranked(
             self.encoder.encode(features),
             k,
             scores=self.encoder.project(features),
@@ -211,3 +290,4 @@ class SearchMixin(CollectionMixin):
             vectors=vectors,
             query_vectors=None if vectors is None else features,
         )
+        return Ranked(found.distances, self.collection.rows_of(found.ids))

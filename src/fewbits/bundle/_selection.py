@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.bundle._items import ID
 from fewbits.bundle._parts import BundleParts
 from fewbits.codes._allowed import as_allowed
 from fewbits.errors import ArgumentError
@@ -47,7 +46,7 @@ def _with_ids(items: Any, name: str | None) -> Any:
     table = items.user_table()
     if name is None or name in table.column_names:
         return table
-    return table.append_column(name, items.table[ID])
+    return table.append_column(name, items.id_column)
 
 
 def _allowed(items: Any, allowed: Any) -> NDArray[np.bool_]:

@@ -71,6 +71,21 @@ Filter: TypeAlias = Annotated[
         '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
     ),
 ]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        help="Column of a table with the ids. Default: the one that `build` was given.",
+    ),
+]
+Wait: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        help="Seconds to wait while another process writes to BUNDLE. Default: as long "
+        "as it takes.",
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -99,6 +114,29 @@ def read_for(
         path, column=column, label_column=labels, names=names, **options
     )
     return bundle.checked_kind(source)
+
+
+def read_rows(
+    bundle: Any,
+    path: str,
+    column: Sequence[str] | None,
+    labels: str | None,
+    id_column: str | None,
+    skip_blank: bool,
+) -> Any:
+    """Read new rows of a collection, whose columns are named as those it has."""
+    known = bundle.metadata
+    if column is None and known.raw_column in bundle.collection.columns:
+        column = [known.raw_column]
+    return read_for(
+        bundle,
+        path,
+        column,
+        labels,
+        id_column=id_column or known.id_column,
+        keep=True,
+        skip_blank=skip_blank,
+    )
 
 
 def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:

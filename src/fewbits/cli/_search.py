@@ -55,6 +55,13 @@ def search(
         ),
     ] = None,
     filter: Filter = None,
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the collection, such as the document of a passage: show "
+            "the best item of each of k groups."
+        ),
+    ] = None,
     column: Column = None,
     skip_blank: SkipBlank = False,
     as_json: AsJson = False,
@@ -87,7 +94,9 @@ def search(
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN
     if n_more > 0:
         asked = asked[:_MOST_SHOWN]
-    request = engine.SearchRequest(asked, k, rerank=rerank, filter=filter)
+    request = engine.SearchRequest(
+        asked, k, rerank=rerank, filter=filter, group_by=group_by
+    )
     for found in engine.search(loaded, request).results:
         if as_json:
             print_json(found.to_dict())

@@ -27,6 +27,8 @@ class SearchRequest:
         A condition that hits meet, see `fewbits.bundle.Bundle.search`.
     allowed : array-like, default=None
         Ids of items that may be found, or a boolean mask over the rows.
+    group_by : str, default=None
+        A column: find the best item of each of `k` groups.
     """
 
     queries: Any
@@ -34,6 +36,7 @@ class SearchRequest:
     rerank: bool | None = None
     filter: Any = None
     allowed: Any = None
+    group_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,7 @@ def search(bundle: Bundle, request: SearchRequest) -> SearchResponse:
         rerank=request.rerank,
         filter=request.filter,
         allowed=request.allowed,
+        group_by=request.group_by,
     )
     radius = bundle.novelty_radius
     # Re-ranked distances are of another kind, and conditions hide what is near.

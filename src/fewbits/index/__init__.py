@@ -6,6 +6,8 @@ from fewbits.index._flat import FlatIndex
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._rerank import Ranked
+from fewbits.index._streaming import stream_range_search
+from fewbits.index._vector_parts import VectorPart, VectorParts
 
 __all__ = [
     "FlatIndex",
@@ -15,4 +17,7 @@ __all__ = [
     "Neighbours",
     "RangeSearchResult",
     "Ranked",
+    "VectorPart",
+    "VectorParts",
+    "stream_range_search",
 ]

@@ -1,6 +1,7 @@
 """Base of every index; a subclass defines how one segment is searched."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from fewbits.index._rerank import Ranked
 from fewbits.index._reranking import Reranking
 from fewbits.index._segment import Segment
 from fewbits.index._segments import Masks, Segments
+from fewbits.index._vector_parts import VectorParts
 
 _LOOKED_AT = 100  # codes
 _FROZEN = (
@@ -66,6 +68,41 @@ class Index(ABC):
         _warn_of_bits(codes)
         self._segments = Segments.of(codes, new_ids(ids, len(codes), -1))
         self._frozen = False
+
+    @classmethod
+    def from_segments(
+        cls,
+        segments: Iterable[tuple[CodeArray, IdArray, NDArray[np.bool_] | None]],
+        **settings: Any,
+    ) -> Self:
+        """Return an index over several runs of codes that are not copied.
+
+        Parameters
+        ----------
+        segments : iterable of (codes, ids, live)
+            Packed codes (n, n_bytes) of one width and their ids (n,), int64, which rise
+            from one to the next through all segments; and a mask (n,) over those that
+            can be found, None for all. One at least.
+        **settings
+            Further parameters of the index.
+
+        Returns
+        -------
+        Index
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.index import FlatIndex
+        >>> codes, ids = np.array([[0], [7]], np.uint8), np.array([3, 4])
+        >>> parts = [(codes, ids, np.array([False, True])), (codes, ids + 2, None)]
+        >>> index = FlatIndex.from_segments(parts)
+        >>> index.search(codes[:1], k=2)
+        Neighbours(distances=array([[0, 3]], dtype=int32), ids=array([[5, 4]]))
+        """
+        given = Segments.of_parts(segments)
+        index = cls(np.empty((0, given.width), np.uint8), **settings)
+        return _restored(cls, given, index._settings())
 
     @abstractmethod
     def _topk(
@@ -287,7 +324,7 @@ class Index(ABC):
         k: int,
         *,
         scores: ArrayLike | None = None,
-        vectors: ArrayLike | Int8Vectors | None = None,
+        vectors: ArrayLike | Int8Vectors | VectorParts | None = None,
         query_vectors: ArrayLike | None = None,
         metric: str = "euclidean",
         shortlist: int | None = None,
@@ -307,7 +344,7 @@ class Index(ABC):
             At least 1; where fewer codes can be found, the rest is inf and -1.
         scores : array-like of shape (n_queries, n_bits), default=None
             The queries before thresholding, ``encoder.project(X)``.
-        vectors : array-like of shape (n, n_features) or Int8Vectors, default=None
+        vectors : array-like (n, n_features), Int8Vectors or VectorParts, default=None
             A vector for each row of the index, in the order given; float16, float32 or
             a memory map of such. Only the rows of finalists are read; other dtypes and
             layouts are converted, which takes several times as long.

@@ -10,11 +10,12 @@ from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._matrices import not_finite
+from fewbits.index._vector_parts import VectorParts
 
 METRICS = ("euclidean", "cosine", "dot")  # in the order of the kernels' numbers
 
 FloatArray = NDArray[np.float64]
-Stored: TypeAlias = NDArray[Any] | Int8Vectors
+Stored: TypeAlias = NDArray[Any] | Int8Vectors | VectorParts
 _PAIR_ENTRIES = 1 << 20  # of vectors converted at once
 _COMPARED_AS_STORED = ("f2", "f4", "f8")
 
@@ -53,6 +54,11 @@ def exact(
     """
     distances = np.full(rows.shape, np.inf, np.float32)
     if not rows.size or not len(vectors):
+        return distances
+    if isinstance(vectors, VectorParts):
+        for part, places in vectors.inside(rows):
+            here = exact(queries, part, places, metric)
+            np.copyto(distances, here, where=places >= 0)
         return distances
     rows = np.ascontiguousarray(rows)
     number, threads = METRICS.index(metric), _kernels.num_threads()

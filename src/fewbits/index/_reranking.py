@@ -14,6 +14,7 @@ from fewbits.index._int8 import Int8Vectors
 from fewbits.index._matrices import as_query_vectors, as_scores, as_vectors
 from fewbits.index._rerank import METRICS, Stored, asymmetric, best, exact
 from fewbits.index._segments import Segments
+from fewbits.index._vector_parts import VectorParts
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Reranking:
         k: int,
         sizes: tuple[CodeArray, int],
         scores: ArrayLike | None,
-        vectors: tuple[ArrayLike | Int8Vectors | None, ArrayLike | None],
+        vectors: tuple[ArrayLike | Int8Vectors | VectorParts | None, ArrayLike | None],
         metric: str,
     ) -> Self:
         """Check what was given for some queries and a number of codes."""
@@ -70,7 +71,7 @@ def _scores(scores: ArrayLike | None, queries: CodeArray) -> NDArray[np.float32]
 
 
 def _vectors(
-    vectors: ArrayLike | Int8Vectors | None,
+    vectors: ArrayLike | Int8Vectors | VectorParts | None,
     query_vectors: ArrayLike | None,
     n: int,
     n_queries: int,
@@ -83,7 +84,7 @@ def _vectors(
     if vectors is None or query_vectors is None:
         missing = "vectors" if vectors is None else "query_vectors"
         raise ArgumentError(f"comparing vectors needs {missing} too")
-    if isinstance(vectors, Int8Vectors):
+    if isinstance(vectors, Int8Vectors | VectorParts):
         stored: Stored = vectors
         if len(vectors) != n:
             raise ArgumentError(f"vectors must have {n} rows, got {len(vectors)}")

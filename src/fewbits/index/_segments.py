@@ -34,6 +34,14 @@ class Segments:
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
         return cls((Segment.of(codes, ids),))
 
+    @classmethod
+    def of_parts(
+        cls, parts: Iterable[tuple[CodeArray, IdArray, NDArray[np.bool_] | None]]
+    ) -> Self:
+        """Take (codes, ids, live) as they are; ids rise through all parts."""
+        made = tuple(Segment(c, ids, len(ids), None, live) for c, ids, live in parts)
+        return cls(made)
+
     def __len__(self) -> int:
         return self._n_live
 

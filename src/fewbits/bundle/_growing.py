@@ -1,0 +1,231 @@
+"""Rows that come and go, in memory or in the folder of a bundle."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Self, TypedDict, Unpack
+
+from fewbits._arrow import is_frame, is_text
+from fewbits.bundle._collection import CollectionMixin, Columns, Progress
+from fewbits.bundle._ids import check_found, id_column
+from fewbits.bundle._items import Items
+from fewbits.bundle._kept import form_of
+from fewbits.bundle._rows_to_add import aligned
+from fewbits.bundle._selection import selected
+from fewbits.bundle._writing import ItemsWriter, writer_of
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+
+
+class RowOptions(TypedDict, total=False):
+    """Where items, ids and columns of new rows are, as `Bundle.with_items` takes it."""
+
+    vectors: str | Sequence[str] | None
+    texts: str | None
+    id: str | None
+    keep: Sequence[str] | None
+    skip_blank: bool
+    ids: Any
+    columns: Columns | None
+    progress: Progress | None
+
+
+class GrowingMixin(CollectionMixin):
+    """Adds, replaces and deletes rows of a collection.
+
+    A bundle does not change: each method returns the bundle with the rows as they are
+    then. That of a bundle which was loaded from a folder also writes the change there,
+    in one step that a crash leaves undone or done. Several processes may change one
+    folder: they wait for one another.
+    """
+
+    def add(
+        self, items: Any, *, timeout: float | None = None, **options: Unpack[RowOptions]
+    ) -> Self:
+        """Return this bundle with more items.
+
+        Parameters
+        ----------
+        items : array-like of shape (n, n_features), sequence, table or Input
+            As `with_items` takes them.
+        timeout : float, default=None
+            Seconds to wait while another process writes to the folder; None waits as
+            long as it takes.
+        **options
+            `vectors`, `texts`, `id`, `keep`, `skip_blank`, `ids`, `columns` and
+            `progress`, as of `with_items`. Columns must be those of the collection;
+            ids must be new, and count on from the largest where they are row numbers
+            and none are given.
+
+        Returns
+        -------
+        Bundle
+
+        Raises
+        ------
+        ArgumentError
+            When an id is there already, a column is missing or of another type, or the
+            folder is locked for longer than `timeout`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import LinearEncoder
+        >>> bundle = Bundle(LinearEncoder(np.eye(3), np.zeros(3))).with_items(np.eye(3))
+        >>> bundle = bundle.add([[1.0, 1.0, 0.0]])
+        >>> bundle.search([[1.0, 1.0, 0.0]], k=1).ids
+        array([[3]])
+        """
+        table = self._rows_to_add(items, options)
+        return self._changed(timeout, lambda writer: writer.append(table))
+
+    def upsert(
+        self, items: Any, *, timeout: float | None = None, **options: Unpack[RowOptions]
+    ) -> Self:
+        """Return this bundle with more items, which replace those of the same id.
+
+        Parameters
+        ----------
+        items, timeout, **options
+            As of `add`; ids must be given.
+
+        Returns
+        -------
+        Bundle
+
+        Raises
+        ------
+        ArgumentError
+            As `add`, but for ids that are there, and when no ids are given.
+        """
+        table = self._rows_to_add(items, options, ids_given=True)
+        return self._changed(timeout, lambda writer: writer.upsert(table))
+
+    def delete(
+        self, ids: Any = None, *, filter: Any = None, timeout: float | None = None
+    ) -> Self:
+        """Return this bundle without some items.
+
+        Parameters
+        ----------
+        ids : array-like of int or str, default=None
+            Ids of items; all must be there.
+        filter : str or pyarrow.compute.Expression, default=None
+            A condition, as of `search`; with `ids`, which of these.
+        timeout : float, default=None
+            As of `add`.
+
+        Returns
+        -------
+        Bundle
+
+        Raises
+        ------
+        ArgumentError
+            When neither is given, an id is not there, or the filter cannot be read.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import LinearEncoder
+        >>> bundle = Bundle(LinearEncoder(np.eye(3), np.zeros(3))).with_items(np.eye(3))
+        >>> bundle.delete([0]).search([[1.0, 0.0, 0.0]], k=1).ids
+        array([[1]])
+        """
+        if ids is None and filter is None:
+            raise ArgumentError("delete needs ids or a filter")
+
+        def change(writer: ItemsWriter) -> None:
+            newest = replace(self, items=writer.items)
+            writer.delete(newest._ids_to_delete(ids, filter))
+
+        return self._changed(timeout, change)
+
+    def compact(self, *, timeout: float | None = None) -> Self:
+        """Return this bundle after its folder was made as small as it can be.
+
+        Deleted rows leave the disk, and all segments become one. This happens by itself
+        while rows come and go, so that a folder is at most twice what lives in it.
+
+        Parameters
+        ----------
+        timeout : float, default=None
+            As of `add`.
+        """
+        items = self.collection
+        if items.snapshot is None:
+            return self
+        items.store.compact(timeout=timeout)
+        return self.snapshot()
+
+    def snapshot(self, number: int | None = None) -> Self:
+        """Return this bundle with the items that its folder has now.
+
+        What others commit later does not change it, and what it reads stays on the
+        disk as long as it is used.
+
+        Parameters
+        ----------
+        number : int, default=None
+            A commit that is still there, such as ``bundle.commit`` of another; None for
+            the newest.
+        """
+        items = self.collection
+        if items.snapshot is None:
+            return self
+        newest = Items.of_store(items.store, number)
+        self._check_encoder(newest.snapshot.fingerprint)
+        return replace(self, items=newest)
+
+    @property
+    def commit(self) -> int | None:
+        """Number of the commit that the items are of; None in memory."""
+        held = self.collection.snapshot
+        return None if held is None else held.number
+
+    def _changed(
+        self, timeout: float | None, change: Callable[[ItemsWriter], None]
+    ) -> Self:
+        with writer_of(self.collection, timeout) as writer:
+            held = writer.items.snapshot
+            if held is not None:
+                self._check_encoder(held.fingerprint)
+            change(writer)
+            return replace(self, items=writer.commit())
+
+    def _check_encoder(self, fingerprint: str) -> None:
+        if fingerprint != self.encoder.fingerprint:
+            raise ArgumentError(
+                "the collection has been encoded anew by another encoder since this "
+                "bundle was loaded: load it again"
+            )
+
+    def _rows_to_add(
+        self, items: Any, options: RowOptions, *, ids_given: bool = False
+    ) -> Any:
+        """Return new rows as a table of the collection's form."""
+        held, known = self.collection, self.metadata
+        given: dict[str, Any] = {"keep_vectors": form_of(held.vectors), **options}
+        if is_frame(items):
+            given.setdefault("id", known.id_column)
+            if self.item_kind == "texts":
+                given.setdefault("texts", known.raw_column)
+        made, names = self._made_items(items, **given)
+        numbered = given.get("ids") is None and names.get("id_column") is None
+        if numbered and isinstance(items, Input):
+            numbered = items.ids is None
+        if numbered and (ids_given or is_text(held.id_type)):
+            raise ArgumentError("give the ids of the rows, by id= or ids=")
+        return aligned(made.table(), held, numbered=numbered)
+
+    def _ids_to_delete(self, ids: Any, filter: Any) -> Any:
+        items = self.collection
+        if filter is None:
+            column = id_column(ids, is_text(items.id_type))
+            check_found(column, items.find(column))
+            return column
+        mask = selected(self, filter, ids)
+        import pyarrow as pa
+
+        return items.id_column.filter(pa.array(mask)).combine_chunks()

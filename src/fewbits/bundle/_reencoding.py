@@ -1,0 +1,109 @@
+"""The items of a collection, encoded by another encoder."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from fewbits._spans import spans
+from fewbits._typing import CodeArray
+from fewbits.bundle._collection import CollectionMixin
+from fewbits.bundle._encoding import Progress
+from fewbits.bundle._items import Items
+from fewbits.codes import n_bytes
+from fewbits.errors import ArgumentError
+
+_NUMBERS = 1 << 24  # of vectors at a time
+
+
+class ReencodingMixin(CollectionMixin):
+    """Takes over the items of a bundle with another encoder."""
+
+    def reencode(
+        self, other: CollectionMixin, *, progress: Progress | None = None
+    ) -> Self:
+        """Return this bundle with the items of another, encoded from their vectors.
+
+        Ids, columns, vectors and the order of the rows stay. Saved to the folder of
+        `other`, it replaces encoder and codes there in one step.
+
+        Parameters
+        ----------
+        other : Bundle
+            Keeps vectors, see `with_items`, that are features of the same backbone.
+        progress : callable, default=None
+            Called with (items done, items in all).
+
+        Returns
+        -------
+        Bundle
+
+        Raises
+        ------
+        ArgumentError
+            When `other` keeps no vectors, or those of another backbone or length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import LinearEncoder
+        >>> X = np.array([[1.0, -1.0], [-1.0, -1.0]])
+        >>> old = Bundle(LinearEncoder(np.eye(2), np.zeros(2)))
+        >>> old = old.with_items(X, ids=[7, 9], keep_vectors="float32")
+        >>> new = Bundle(LinearEncoder(-np.eye(2), np.zeros(2))).reencode(old)
+        >>> new.collection.ids, new.collection.codes.ravel() >> 6
+        (array([7, 9]), array([1, 3], dtype=uint8))
+        """
+        items = other.collection
+        self._check_vectors_of(other)
+        codes = np.empty((len(items), n_bytes(self.encoder.n_bits)), np.uint8)
+        for span in spans(len(items), max(1, _NUMBERS // self.encoder.n_features)):
+            codes[span] = self._encoded_rows(items, span)
+            if progress is not None:
+                progress(span.stop, len(items))
+        names: dict[str, Any] = {
+            name: getattr(other.metadata, name)
+            for name in ("raw_column", "label_column", "id_column")
+        }
+        return self._holding(items.with_codes(codes), **names)
+
+    def with_column(self, name: str, values: Any) -> Self:
+        """Return this bundle with another column of the user's, in memory until saved.
+
+        Parameters
+        ----------
+        name : str
+            A column of this name is replaced.
+        values : sequence
+            A value for each item, in the order of the rows.
+
+        Raises
+        ------
+        ArgumentError
+            When there are not as many values as items, or they are of several types.
+        """
+        return replace(self, items=self.collection.with_column(name, values))
+
+    def _encoded_rows(self, items: Items, span: slice) -> CodeArray:
+        vectors = items.some_vectors(np.arange(span.start, span.stop))
+        return self.encoder.encode(vectors)
+
+    def _check_vectors_of(self, other: CollectionMixin) -> None:
+        vectors = other.collection.vectors
+        if vectors is None:
+            raise ArgumentError(
+                "the collection keeps no vectors to encode: build it with keep_vectors"
+            )
+        here = self.backbone, self.backbone_fingerprint
+        if here != (other.backbone, other.backbone_fingerprint):
+            raise ArgumentError(
+                "the collection keeps vectors of another backbone, "
+                f"{other.backbone or 'none'}; this bundle takes those of "
+                f"{self.backbone or 'none'}"
+            )
+        if vectors.shape[1] != self.encoder.n_features:
+            raise ArgumentError(
+                f"the collection keeps vectors of {vectors.shape[1]} features, the "
+                f"encoder takes {self.encoder.n_features}"
+            )

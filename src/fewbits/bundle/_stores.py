@@ -1,0 +1,98 @@
+"""The collection of a bundle on disk: a store in a folder of its own."""
+
+import contextlib
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fewbits.bundle._folder import MANIFEST, read_manifest
+from fewbits.bundle._items import Items
+from fewbits.encoders import Encoder
+from fewbits.errors import ArtefactError
+
+_NAME = re.compile(r"items-[0-9a-f]{12}")
+
+
+def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | None:
+    """Put items into a new store within a folder, and return its name.
+
+    Items that are in a store of this folder already, with the same codes, stay there.
+    """
+    from fewbits.store import Store
+
+    if items is None:
+        return None
+    fingerprint = encoder.fingerprint
+    if items.store is not None and _is_inside(items, folder, fingerprint):
+        return str(items.store.folder.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"items-{secrets.token_hex(6)}"
+    store = Store.create(
+        folder / name, items.schema, n_bits=encoder.n_bits, fingerprint=fingerprint
+    )
+    with store.writer() as writer:
+        for table in items.tables():
+            writer.append(table)
+        writer.commit()
+    return name
+
+
+def open_store(folder: Path, name: Any) -> Any:
+    """Open the store within the folder of a bundle that its manifest names.
+
+    Raises
+    ------
+    ArtefactError
+        When there is no such store, or it is damaged.
+    """
+    from fewbits.store import Store
+
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: no collection is {name}")
+    if not (folder / name).is_dir():
+        raise ArtefactError(f"{folder / name} is missing from the bundle")
+    return Store.open(folder / name)
+
+
+def read_items(folder: Path, name: Any, encoder: Encoder) -> Items:
+    """Open the newest snapshot of the collection of a bundle.
+
+    Raises
+    ------
+    ArtefactError
+        When it is missing or damaged, or the codes are those of another encoder.
+    """
+    items = Items.of_store(open_store(folder, name))
+    if items.snapshot.fingerprint != encoder.fingerprint:
+        raise ArtefactError(f"the items of {folder} are of another encoder")
+    return items
+
+
+@contextlib.contextmanager
+def clean_stores(folder: Path) -> Iterator[None]:
+    """Afterwards, remove the stores that no manifest names.
+
+    One that somebody reads is left for the next time.
+    """
+    from fewbits.store import Store
+
+    try:
+        yield
+    finally:
+        # A damaged manifest does not say which store is the bundle's.
+        with contextlib.suppress(OSError, ArtefactError):
+            known = (folder / MANIFEST).exists()
+            kept = read_manifest(folder).get("items") if known else None
+            for path in folder.iterdir():
+                ours = _NAME.fullmatch(path.name) and path.name != kept
+                if ours and path.is_dir() and not path.is_symlink():
+                    Store.remove(path)
+            if not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def _is_inside(items: Items, folder: Path, fingerprint: str) -> bool:
+    same = items.store.folder.resolve().parent == folder.resolve()
+    return bool(same and items.snapshot.fingerprint == fingerprint)

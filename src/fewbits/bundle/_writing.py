@@ -1,0 +1,103 @@
+"""Changes of a collection: made in memory, or committed to a store."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from fewbits.bundle._ids import shown_id
+from fewbits.bundle._items import Items
+from fewbits.bundle._table_part import ID, TablePart
+from fewbits.errors import ArgumentError
+
+
+class ItemsWriter(Protocol):
+    """Collects changes of a collection until `commit`."""
+
+    @property
+    def items(self) -> Items:
+        """The newest items, before the changes."""
+        ...
+
+    def append(self, table: Any) -> None:
+        """Add rows; without a column of ids, they are numbered on."""
+        ...
+
+    def upsert(self, table: Any) -> None:
+        """Add rows, and delete those with the same ids."""
+        ...
+
+    def delete(self, ids: Any) -> None:
+        """Delete the rows with these ids, a column of Arrow's; all must be there."""
+        ...
+
+    def commit(self) -> Items:
+        """Make all changes at once, and return the items as they are then."""
+        ...
+
+
+@contextmanager
+def writer_of(items: Items, timeout: float | None) -> Iterator[ItemsWriter]:
+    """Open a collection for changes; a store waits for its lock."""
+    if items.snapshot is None:
+        yield _MemoryWriter(items)
+        return
+    with items.store.writer(timeout=timeout) as writer:
+        yield _StoreWriter(items.store, writer)
+
+
+class _MemoryWriter:
+    def __init__(self, items: Items) -> None:
+        self.items = items
+        self._table = items.table()
+
+    def append(self, table: Any) -> None:
+        import pyarrow as pa
+
+        if ID not in table.column_names:
+            # Ids that were deleted may come again, as nobody remembers them.
+            first = max(self._table[ID].to_numpy(), default=-1) + 1
+            numbers = pa.array(np.arange(first, first + len(table), dtype=np.int64))
+            table = table.add_column(0, ID, numbers)
+        places = TablePart(self._table).find(table[ID].combine_chunks())
+        if (places >= 0).any():
+            known = table[ID][int(np.argmax(places >= 0))].as_py()
+            raise ArgumentError(
+                f"id {shown_id(known)} is in the collection already; upsert replaces it"
+            )
+        ordered = table.select(self._table.column_names)
+        self._table = pa.concat_tables([self._table, ordered])
+
+    def upsert(self, table: Any) -> None:
+        places = TablePart(self._table).find(table[ID].combine_chunks())
+        self._drop(places[places >= 0])
+        self.append(table)
+
+    def delete(self, ids: Any) -> None:
+        self._drop(TablePart(self._table).find(ids))
+
+    def commit(self) -> Items:
+        return Items([TablePart(self._table)])
+
+    def _drop(self, places: Any) -> None:
+        import pyarrow as pa
+
+        kept = np.ones(len(self._table), np.bool_)
+        kept[places] = False
+        self._table = self._table.filter(pa.array(kept))
+
+
+class _StoreWriter:
+    def __init__(self, store: Any, writer: Any) -> None:
+        self._store, self._writer = store, writer
+        self.append, self.upsert = writer.append, writer.upsert
+        self.delete = writer.delete
+
+    @property
+    def items(self) -> Items:
+        return Items.of_store(self._store)
+
+    def commit(self) -> Items:
+        self._writer.commit()
+        return self.items

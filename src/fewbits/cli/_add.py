@@ -1,0 +1,64 @@
+"""``fewbits add``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from fewbits.cli._options import (
+    AsJson,
+    BundlePath,
+    Column,
+    IdColumn,
+    InputPath,
+    SkipBlank,
+    Wait,
+    print_json,
+    progress_bar,
+    read_rows,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("add")(add)
+
+
+def add(
+    bundle: BundlePath,
+    items: InputPath,
+    column: Column = None,
+    id_column: IdColumn = None,
+    labels: Annotated[
+        str | None, typer.Option(help="File with a label for each item, as of `build`.")
+    ] = None,
+    skip_blank: SkipBlank = False,
+    wait: Wait = None,
+    as_json: AsJson = False,
+) -> None:
+    """Encode INPUT and add it to the collection of BUNDLE.
+
+    Its columns must be those of the collection, and its ids new: `upsert` replaces
+    items. Other processes may search BUNDLE meanwhile; they see all of INPUT or
+    nothing.
+
+    Example: fewbits add my-bundle march.csv
+
+    Example: fewbits add my-bundle vectors.npy --wait 60
+    """
+    from fewbits.bundle import Bundle
+
+    loaded = Bundle.load(bundle)
+    source = read_rows(loaded, items, column, labels, id_column, skip_blank)
+    with progress_bar("encoding") as progress:
+        grown = loaded.add(source, timeout=wait, progress=progress)
+    print_change(bundle, grown, as_json, added=len(source))
+
+
+def print_change(bundle: Any, changed: Any, as_json: bool, **counts: int) -> None:
+    """Print what happened to a collection, such as ``added=3``."""
+    n = len(changed.collection)
+    if as_json:
+        told = {"bundle": str(bundle), **counts, "n_items": n}
+        print_json({**told, "commit": changed.commit})
+        return
+    done = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    typer.echo(f"{bundle}: {done}; {n:,} items in all")

@@ -1,0 +1,28 @@
+"""``fewbits compact``."""
+
+import typer
+
+from fewbits.cli._options import AsJson, BundlePath, Wait, print_json
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compact")(compact)
+
+
+def compact(bundle: BundlePath, wait: Wait = None, as_json: AsJson = False) -> None:
+    """Rewrite the collection of BUNDLE without deleted items, as one segment.
+
+    Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the
+    disk within twice what lives.
+
+    Example: fewbits compact my-bundle
+    """
+    from fewbits.bundle import Bundle
+
+    loaded = Bundle.load(bundle)
+    before = loaded.disk_bytes()
+    after = loaded.compact(timeout=wait).disk_bytes()
+    if as_json:
+        print_json({"bundle": str(bundle), "bytes_before": before, "bytes": after})
+    else:
+        typer.echo(f"{bundle}: {before:,} -> {after:,} bytes")

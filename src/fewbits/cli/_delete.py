@@ -1,0 +1,43 @@
+"""``fewbits delete``."""
+
+from typing import Annotated
+
+import typer
+
+from fewbits.cli._add import print_change
+from fewbits.cli._options import AsJson, BundlePath, Filter, Wait, typed_ids
+
+
+def register(app: typer.Typer) -> None:
+    app.command("delete")(delete)
+
+
+def delete(
+    bundle: BundlePath,
+    ids: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="Id of an item to delete; may be repeated."),
+    ] = None,
+    filter: Filter = None,
+    wait: Wait = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete items of BUNDLE by their ids, or all that meet a condition.
+
+    Their room on the disk is free once half of a segment is deleted, or after
+    `compact`.
+
+    Example: fewbits delete my-bundle --id 4711 --id 4712
+
+    Example: fewbits delete my-bundle --filter "year < 2015"
+    """
+    from fewbits.bundle import Bundle
+    from fewbits.errors import ArgumentError
+
+    if bool(ids) == bool(filter):
+        raise ArgumentError("give either --id or --filter")
+    loaded = Bundle.load(bundle)
+    chosen = typed_ids(loaded, ids) if ids else None
+    shorter = loaded.delete(chosen, filter=filter, timeout=wait)
+    gone = len(loaded.collection) - len(shorter.collection)
+    print_change(bundle, shorter, as_json, deleted=len(chosen) if chosen else gone)

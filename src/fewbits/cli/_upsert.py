@@ -1,0 +1,43 @@
+"""``fewbits upsert``."""
+
+import typer
+
+from fewbits.cli._add import print_change
+from fewbits.cli._options import (
+    AsJson,
+    BundlePath,
+    Column,
+    IdColumn,
+    InputPath,
+    SkipBlank,
+    Wait,
+    progress_bar,
+    read_rows,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("upsert")(upsert)
+
+
+def upsert(
+    bundle: BundlePath,
+    items: InputPath,
+    column: Column = None,
+    id_column: IdColumn = None,
+    skip_blank: SkipBlank = False,
+    wait: Wait = None,
+    as_json: AsJson = False,
+) -> None:
+    """Encode INPUT and add it to BUNDLE, replacing the items that have the same ids.
+
+    Example: fewbits upsert my-bundle changed.csv --id sku
+    """
+    from fewbits.bundle import Bundle
+
+    loaded = Bundle.load(bundle)
+    source = read_rows(loaded, items, column, None, id_column, skip_blank)
+    with progress_bar("encoding") as progress:
+        grown = loaded.upsert(source, timeout=wait, progress=progress)
+    # Others may have written meanwhile, so the numbers of before and after do not tell.
+    print_change(bundle, grown, as_json, upserted=len(source))

@@ -1,0 +1,63 @@
+"""The best item of each group, against every item sorted by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fewbits.bundle import Bundle
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+
+ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
+
+
+def by_hand(bundle, query, k, groups, allowed):
+    """Return the ids of the first item of each group, by (distance, row)."""
+    differing = bundle.collection.codes ^ bundle.encode(query[None])
+    distances = np.bitwise_count(differing).sum(axis=1)
+    seen, found = set(), []
+    for row in np.argsort(distances, kind="stable"):
+        if allowed[row] and groups[row] not in seen:
+            seen.add(groups[row])
+            found.append((int(row), int(distances[row])))
+    return found[:k]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 60), st.integers(1, 40), st.integers(1, 12))
+def test_any_groups(seed, n, n_groups, k):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8)).astype(np.float32)
+    names = [None if g == 0 else f"g{g}" for g in rng.integers(0, n_groups, n)]
+    bundle = Bundle(ENCODER).with_items(X, columns={"group": names})
+    allowed = rng.random(n) < 0.7
+    queries = rng.normal(size=(3, 8)).astype(np.float32)
+    found = bundle.search_records(queries, k, group_by="group", allowed=allowed)
+    for query, hits in zip(queries, found, strict=True):
+        told = [(hit["id"], hit["distance"]) for hit in hits]
+        assert told == by_hand(bundle, query, k, names, allowed)
+
+
+@pytest.mark.parametrize("keep_vectors", [None, "float32"])
+def test_re_ranked(keep_vectors):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8)).astype(np.float32)
+    names = np.arange(300) % 5
+    bundle = Bundle(ENCODER).with_items(
+        X, columns={"group": names}, keep_vectors=keep_vectors
+    )
+    (hits,) = bundle.search_records(X[:1], 3, rerank=True, group_by="group")
+    every = bundle.search_records(X[:1], 300, rerank=True)[0]
+    first = {}
+    for hit in every:
+        first.setdefault(hit["columns"]["group"], hit)
+    assert hits == list(first.values())[:3]
+
+
+def test_mistakes():
+    bundle = Bundle(ENCODER).with_items(np.eye(8), columns={"a": [[1]] * 8})
+    with pytest.raises(ArgumentError, match="no column 'b'"):
+        bundle.search_records(np.eye(8), group_by="b")
+    with pytest.raises(ArgumentError, match="cannot be grouped by 'a'"):
+        bundle.search_records(np.eye(8), group_by="a")
