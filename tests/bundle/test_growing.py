@@ -94,6 +94,8 @@ def test_any_changes(tmp_path_factory, home, kind, steps):
     for step, rows in steps:
         some = [row for row in rows if names[row] in wanted]
         new = [row for row in rows if names[row] not in wanted]
+        if step in ("add", "upsert") and not (new if step == "add" else rows):
+            continue  # nothing to read is refused
         if step == "add":
             bundle = bundle.add(table(new, kind), vectors="v", id="sku")
             wanted |= {names[row]: row for row in new}
@@ -118,9 +120,17 @@ def test_any_changes(tmp_path_factory, home, kind, steps):
 @pytest.mark.parametrize("home", HOMES)
 def test_numbered_rows_count_on(tmp_path, home):
     bundle = at_home(Bundle(ENCODER).with_items(X[:4]), home, tmp_path)
-    bundle = bundle.add(X[4:6]).add(X[6])
+    bundle = bundle.add(X[4:6]).add(X[6:7])
     assert bundle.collection.ids.tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert bundle.delete([1]).add(X[:1]).collection.ids.tolist() == [0, 2, 3, 4, 5, 6, 7]
+    assert bundle.delete([1]).add(X[:1]).collection.ids.tolist() == [
+        0,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+    ]
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -128,7 +138,7 @@ def test_mistakes_lose_nothing(tmp_path, home):
     bundle = built(range(5), home, tmp_path)
     before = content(bundle)
     wrong = [
-        (lambda: bundle.add(table([1]), vectors="v"), "id 3 is in the collection"),
+        (lambda: bundle.add(table([1]), vectors="v"), "item with id 3 already"),
         (lambda: bundle.add(X[:1]), "no column 'year'"),
         (lambda: bundle.add(table([9]).drop_columns("year"), vectors="v"), "'year'"),
         (lambda: bundle.add(table([9], "texts"), vectors="v"), "ids must be int64"),
@@ -186,8 +196,6 @@ def test_another_encoder_takes_over(tmp_path):
     loaded = Bundle.load(tmp_path / "b")
     assert loaded.collection.ids.tolist() == old.collection.ids.tolist()
     rows = [row for row in range(9) if row != 1]
-    np.testing.assert_array_equal(
-        loaded.collection.codes, new.encoder.encode(X[rows])
-    )
+    np.testing.assert_array_equal(loaded.collection.codes, new.encoder.encode(X[rows]))
     with pytest.raises(ArgumentError, match="load it again"):
         old.snapshot()

@@ -14,6 +14,8 @@ import pytest
 from fewbits.bundle import Bundle, Metadata
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
+from fewbits.index import VectorParts
+from tests.bundle._saved import saved
 
 N = 40
 X = np.random.default_rng(0).normal(size=(N, 16)).astype(np.float32)
@@ -29,7 +31,7 @@ def made(items, form="float32", **options):
 def content(bundle, folder):
     """Return what a bundle answers, and every byte that it saves."""
     bundle.save(folder)
-    files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    files = saved(folder)
     hits = (
         bundle.search_records(X[:5], 3),
         bundle.search_reranked(X[:5], 3).ids.tolist(),
@@ -55,6 +57,8 @@ def arrays_of(bundle):
     vectors = items.vectors
     if isinstance(vectors, np.ndarray):
         yield vectors
+    elif isinstance(vectors, VectorParts):
+        yield items.snapshot.parts[0].codes
     else:
         yield from (vectors.values, vectors.blocks, items.some_vectors())
     for column in items.table.columns:
@@ -160,7 +164,7 @@ def test_attributes_cannot_be_set(bundle, tmp_path):
     with pytest.raises(FrozenInstanceError):
         bundle.items = None
     for owner, names in (
-        (bundle.collection, ["codes", "ids", "vectors", "table", "_table"]),
+        (bundle.collection, ["codes", "ids", "vectors", "table", "_parts"]),
         (bundle.codebook, ["codes", "names", "n_bits"]),
         (bundle.encoder, ["weights", "bias", "fingerprint"]),
         (bundle.index, ["codes", "ids", "_rows"]),

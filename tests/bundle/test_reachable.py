@@ -12,6 +12,9 @@ from fewbits.bundle import Bundle, Metadata
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.index import FlatIndex
+from fewbits.store._blocks import CheckedBytes
+from fewbits.store._sums import FileSums
+from tests.bundle._saved import saved
 from tests.encoders.test_common import ENCODERS
 
 N = 12
@@ -80,7 +83,11 @@ def reachable(bundle):
             continue
         seen[id(each)] = each
         yield each
-        if isinstance(each, np.ndarray):
+        if isinstance(each, CheckedBytes):  # and which blocks were checked
+            todo += [each.bytes, each.data]
+        elif isinstance(each, FileSums):
+            continue  # what the bytes of a file are compared with
+        elif isinstance(each, np.ndarray):
             todo.append(each.base)
         elif isinstance(each, dict | list | tuple) or is_ours(each):
             todo += parts(each)
@@ -124,9 +131,7 @@ def check_attributes(bundle):
 def content(bundle, folder):
     bundle.save(folder)
     hits = bundle.search_records(X[:3], 3) if bundle.item_kind == "vectors" else None
-    return repr(hits), {
-        path.name: path.read_bytes() for path in sorted(folder.iterdir())
-    }
+    return repr(hits), saved(folder)
 
 
 @pytest.mark.parametrize("form", [None, "float32", "float16", "int8"])

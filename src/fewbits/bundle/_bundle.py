@@ -20,7 +20,7 @@ from fewbits.bundle._folder import (
 from fewbits.bundle._growing import GrowingMixin
 from fewbits.bundle._metadata import Metadata
 from fewbits.bundle._reencoding import ReencodingMixin
-from fewbits.bundle._stores import clean_stores, read_items, write_items
+from fewbits.bundle._stores import read_items, replacing_items, write_items
 from fewbits.errors import ArtefactError
 
 
@@ -103,7 +103,7 @@ class Bundle(
             "backbone_fingerprint": self.backbone_fingerprint,
             "metadata": self.metadata.to_dict(),
         }
-        with clean_stores(folder):
+        with replacing_items(folder):
             name = write_items(folder, self.items, self.encoder)
             write_folder(folder, files, {**content, "items": name})
 

@@ -11,6 +11,7 @@ from fewbits.bundle._items import Items
 from fewbits.bundle._kept import form_of
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
+from fewbits.bundle._stores import check_named
 from fewbits.bundle._writing import ItemsWriter, writer_of
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -156,6 +157,7 @@ class GrowingMixin(CollectionMixin):
         items = self.collection
         if items.snapshot is None:
             return self
+        check_named(items.store)
         items.store.compact(timeout=timeout)
         return self.snapshot()
 
@@ -174,9 +176,8 @@ class GrowingMixin(CollectionMixin):
         items = self.collection
         if items.snapshot is None:
             return self
-        newest = Items.of_store(items.store, number)
-        self._check_encoder(newest.snapshot.fingerprint)
-        return replace(self, items=newest)
+        check_named(items.store)
+        return replace(self, items=Items.of_store(items.store, number))
 
     @property
     def commit(self) -> int | None:
@@ -187,19 +188,12 @@ class GrowingMixin(CollectionMixin):
     def _changed(
         self, timeout: float | None, change: Callable[[ItemsWriter], None]
     ) -> Self:
+        store = self.collection.store
         with writer_of(self.collection, timeout) as writer:
-            held = writer.items.snapshot
-            if held is not None:
-                self._check_encoder(held.fingerprint)
+            if store is not None:
+                check_named(store)
             change(writer)
             return replace(self, items=writer.commit())
-
-    def _check_encoder(self, fingerprint: str) -> None:
-        if fingerprint != self.encoder.fingerprint:
-            raise ArgumentError(
-                "the collection has been encoded anew by another encoder since this "
-                "bundle was loaded: load it again"
-            )
 
     def _rows_to_add(
         self, items: Any, options: RowOptions, *, ids_given: bool = False
@@ -217,7 +211,7 @@ class GrowingMixin(CollectionMixin):
             numbered = items.ids is None
         if numbered and (ids_given or is_text(held.id_type)):
             raise ArgumentError("give the ids of the rows, by id= or ids=")
-        return aligned(made.table(), held, numbered=numbered)
+        return aligned(made.table, held, numbered=numbered)
 
     def _ids_to_delete(self, ids: Any, filter: Any) -> Any:
         items = self.collection

@@ -79,7 +79,10 @@ def id_column(ids: Any, texts: bool) -> Any:
         raise ArgumentError(
             f"the ids of this collection are {kinds[texts]}, got {column[0].as_py()!r}"
         )
-    return column if texts else pa.array(_whole_numbers(column))
+    if not texts:
+        return pa.array(_whole_numbers(column))
+    whole = column.cast(pa.large_string())
+    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
 
 
 def check_found(column: Any, rows: IdArray) -> None:

@@ -108,7 +108,8 @@ class Items(Immutable):
         import pyarrow as pa
 
         columns = [_chunked(_only(part.ids, part.live)) for part in self._parts]
-        return pa.chunked_array([chunk for each in columns for chunk in each.chunks])
+        chunks = [chunk for each in columns for chunk in each.chunks]
+        return pa.chunked_array(chunks, self.id_type)
 
     @property
     def id_type(self) -> Any:
@@ -181,7 +182,7 @@ class Items(Immutable):
 
     def with_codes(self, codes: CodeArray) -> Self:
         """Return the items with other codes, in memory."""
-        table = self.table()
+        table = self.table
         place = table.column_names.index(CODE)
         return type(self)(
             [TablePart(table.set_column(place, CODE, fixed_binary(codes)))]
@@ -194,7 +195,7 @@ class Items(Immutable):
             raise ArgumentError(
                 f"{len(self)} items, but {len(column)} entries in {name!r}"
             )
-        table = self.table()
+        table = self.table
         if name in table.column_names:
             place = table.column_names.index(name)
             return type(self)([TablePart(table.set_column(place, name, column))])
@@ -207,8 +208,9 @@ class Items(Immutable):
         table = self.user_table().add_column(0, CODE, fixed_binary(self.codes))
         return type(self)([TablePart(table.add_column(0, ID, self.id_column))])
 
+    @property
     def table(self) -> Any:
-        """Return all of it: ids, codes, the user's columns, and vectors."""
+        """All of it as an Arrow table: ids, codes, the user's columns, vectors."""
         import pyarrow as pa
 
         return pa.concat_tables(self.tables())
@@ -244,6 +246,9 @@ class Items(Immutable):
     def _user_table(self) -> Any:
         import pyarrow as pa
 
+        if not self.columns:
+            # A table without columns has rows only where it comes from one with some.
+            return pa.table({ID: self.id_column}).select([])
         return pa.concat_tables([_only(p.table(), p.live) for p in self._parts])
 
     def rows(self, ids: Any) -> IdArray:

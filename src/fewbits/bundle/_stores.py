@@ -10,7 +10,7 @@ from typing import Any
 from fewbits.bundle._folder import MANIFEST, read_manifest
 from fewbits.bundle._items import Items
 from fewbits.encoders import Encoder
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
 
 _NAME = re.compile(r"items-[0-9a-f]{12}")
 
@@ -27,16 +27,28 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
     fingerprint = encoder.fingerprint
     if items.store is not None and _is_inside(items, folder, fingerprint):
         return str(items.store.folder.name)
-    folder.mkdir(parents=True, exist_ok=True)
     name = f"items-{secrets.token_hex(6)}"
-    store = Store.create(
-        folder / name, items.schema, n_bits=encoder.n_bits, fingerprint=fingerprint
-    )
-    with store.writer() as writer:
-        for table in items.tables():
-            writer.append(table)
-        writer.commit()
+    with told_by_folder(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        store = Store.create(
+            folder / name, items.schema, n_bits=encoder.n_bits, fingerprint=fingerprint
+        )
+        with store.writer() as writer:
+            for table in items.tables():
+                writer.append(table)
+            writer.commit()
     return name
+
+
+@contextlib.contextmanager
+def told_by_folder(folder: Path) -> Iterator[None]:
+    """Name the folder in errors of the system: nobody knows the files within."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
 def open_store(folder: Path, name: Any) -> Any:
@@ -70,16 +82,36 @@ def read_items(folder: Path, name: Any, encoder: Encoder) -> Items:
     return items
 
 
-@contextlib.contextmanager
-def clean_stores(folder: Path) -> Iterator[None]:
-    """Afterwards, remove the stores that no manifest names.
+def check_named(store: Any) -> None:
+    """Refuse a store that is no longer the collection of its bundle.
 
-    One that somebody reads is left for the next time.
+    Raises
+    ------
+    ArgumentError
+        When another has taken its place.
     """
-    from fewbits.store import Store
+    folder = store.folder.parent
+    if not (folder / MANIFEST).exists():
+        raise ArgumentError(f"the bundle {folder} is gone")
+    if read_manifest(folder).get("items") != store.folder.name:
+        raise ArgumentError(
+            f"the collection of {folder} has been replaced since this bundle was "
+            "loaded: load it again"
+        )
+
+
+@contextlib.contextmanager
+def replacing_items(folder: Path) -> Iterator[None]:
+    """Let nobody write to the collection of a bundle while another is put in its place.
+
+    Afterwards, remove the stores that no manifest names. One that somebody reads is
+    left for the next time.
+    """
+    from fewbits.store import remove_store
 
     try:
-        yield
+        with _locked_store(folder):
+            yield
     finally:
         # A damaged manifest does not say which store is the bundle's.
         with contextlib.suppress(OSError, ArtefactError):
@@ -88,9 +120,19 @@ def clean_stores(folder: Path) -> Iterator[None]:
             for path in folder.iterdir():
                 ours = _NAME.fullmatch(path.name) and path.name != kept
                 if ours and path.is_dir() and not path.is_symlink():
-                    Store.remove(path)
+                    remove_store(path)
             if not any(folder.iterdir()):
                 folder.rmdir()
+
+
+@contextlib.contextmanager
+def _locked_store(folder: Path) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        # What is damaged takes no rows that could be lost.
+        with contextlib.suppress(ArtefactError):
+            store = open_store(folder, read_manifest(folder).get("items"))
+            stack.enter_context(store.writer(timeout=None))
+        yield
 
 
 def _is_inside(items: Items, folder: Path, fingerprint: str) -> bool:

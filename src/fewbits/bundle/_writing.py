@@ -8,6 +8,7 @@ import numpy as np
 
 from fewbits.bundle._ids import shown_id
 from fewbits.bundle._items import Items
+from fewbits.bundle._stores import told_by_folder
 from fewbits.bundle._table_part import ID, TablePart
 from fewbits.errors import ArgumentError
 
@@ -43,14 +44,15 @@ def writer_of(items: Items, timeout: float | None) -> Iterator[ItemsWriter]:
     if items.snapshot is None:
         yield _MemoryWriter(items)
         return
-    with items.store.writer(timeout=timeout) as writer:
+    folder = items.store.folder.parent
+    with told_by_folder(folder), items.store.writer(timeout=timeout) as writer:
         yield _StoreWriter(items.store, writer)
 
 
 class _MemoryWriter:
     def __init__(self, items: Items) -> None:
         self.items = items
-        self._table = items.table()
+        self._table = items.table
 
     def append(self, table: Any) -> None:
         import pyarrow as pa
@@ -63,9 +65,8 @@ class _MemoryWriter:
         places = TablePart(self._table).find(table[ID].combine_chunks())
         if (places >= 0).any():
             known = table[ID][int(np.argmax(places >= 0))].as_py()
-            raise ArgumentError(
-                f"id {shown_id(known)} is in the collection already; upsert replaces it"
-            )
+            told = f"there is an item with id {shown_id(known)} already"
+            raise ArgumentError(f"{told}: upsert replaces it")
         ordered = table.select(self._table.column_names)
         self._table = pa.concat_tables([self._table, ordered])
 

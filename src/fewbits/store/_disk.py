@@ -105,9 +105,11 @@ class Disk:
         path = self.folder / name
         with contextlib.suppress(OSError):
             path.write_bytes(content)
-        yield
-        with contextlib.suppress(OSError):
-            path.unlink()
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
     def lock(self, name: str, *, shared: bool) -> FileLock | None:
         """Lock a file at once, or return None when another has locked it.

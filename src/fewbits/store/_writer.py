@@ -232,7 +232,7 @@ class Writer:
             if (places >= 0).any():
                 known = ids[int(np.argmax(places >= 0))].as_py()
                 raise ArgumentError(
-                    f"there is an item with id {known!r} already: 'upsert' replaces it"
+                    f"there is an item with id {known!r} already: upsert replaces it"
                 )
 
     def _delete(self, ids: Any) -> int:
