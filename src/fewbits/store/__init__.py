@@ -4,8 +4,19 @@ Knows nothing of encoders but a fingerprint, and nothing of search.
 """
 
 from fewbits.store._remove import remove_store
+from fewbits.store._report import Damage, Repaired, Report
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
 from fewbits.store._store import Store
 from fewbits.store._writer import Writer
 
-__all__ = ["Int8Parts", "Part", "Snapshot", "Store", "Writer", "remove_store"]
+__all__ = [
+    "Damage",
+    "Int8Parts",
+    "Part",
+    "Repaired",
+    "Report",
+    "Snapshot",
+    "Store",
+    "Writer",
+    "remove_store",
+]
