@@ -16,6 +16,7 @@ from fewbits.bundle._classes import (
 )
 from fewbits.bundle._duplicates import MAX_PAIRS, Duplicates
 from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
+from fewbits.bundle._health import repair_items, verify_items
 from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
@@ -57,7 +58,9 @@ __all__ = [
     "linear_answers",
     "read_names",
     "read_tree",
+    "repair_items",
     "report_of",
+    "verify_items",
     "vote_answers",
     "write_attributes",
     "write_taxonomy",

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, Self, TypedDict, Unpack
 
 from fewbits._arrow import is_frame, is_text
-from fewbits.bundle._collection import CollectionMixin, Columns, Progress
+from fewbits.bundle._collection import CollectionMixin, Columns
+from fewbits.bundle._encoding import Progress
 from fewbits.bundle._ids import check_found, id_column
 from fewbits.bundle._items import Items
 from fewbits.bundle._kept import form_of
@@ -178,6 +179,11 @@ class GrowingMixin(CollectionMixin):
             return self
         check_named(items.store)
         return replace(self, items=Items.of_store(items.store, number))
+
+    def disk_bytes(self) -> int:
+        """Return the bytes that the collection takes on the disk; 0 in memory."""
+        store = self.collection.store
+        return 0 if store is None else int(store.disk_bytes())
 
     @property
     def commit(self) -> int | None:

@@ -1,13 +1,16 @@
 """Damage of the collection of a bundle: found, and left behind."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fewbits.bundle._folder import read_manifest
 from fewbits.bundle._stores import open_store
 
+if TYPE_CHECKING:
+    from fewbits.store import Repaired, Report
 
-def verify_items(folder: str | Path) -> Any:
+
+def verify_items(folder: str | Path) -> "Report":
     """Read every byte of the collection of a bundle, and report what is damaged.
 
     Parameters
@@ -24,10 +27,11 @@ def verify_items(folder: str | Path) -> Any:
     ArtefactError
         When it is not a bundle, or holds no items.
     """
-    return _store_of(Path(folder)).verify()
+    report: Report = _store_of(Path(folder)).verify()
+    return report
 
 
-def repair_items(folder: str | Path) -> Any:
+def repair_items(folder: str | Path) -> "Repaired":
     """Keep every intact row of the collection of a bundle, and report what was lost.
 
     Parameters
@@ -36,9 +40,10 @@ def repair_items(folder: str | Path) -> Any:
 
     Returns
     -------
-    fewbits.store.Report
+    fewbits.store.Repaired
     """
-    return _store_of(Path(folder)).repair()
+    report: Repaired = _store_of(Path(folder)).repair()
+    return report
 
 
 def _store_of(folder: Path) -> Any:

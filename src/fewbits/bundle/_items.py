@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -41,13 +42,20 @@ class Items(Immutable):
         Runs of items, deleted ones included.
     store, snapshot : fewbits.store.Store and Snapshot, default=None
         Where the parts are read from. The snapshot is held as long as the items are.
+    origin : (Path, int), default=None
+        Folder of the store and number of the commit that items in memory are made of.
     """
 
     def __init__(
-        self, parts: Sequence[Any], store: Any = None, snapshot: Any = None
+        self,
+        parts: Sequence[Any],
+        store: Any = None,
+        snapshot: Any = None,
+        origin: tuple[Path, int] | None = None,
     ) -> None:
         self._parts = tuple(parts)
         self._store, self._snapshot = store, snapshot
+        self._origin = origin
 
     @classmethod
     def make(
@@ -78,7 +86,7 @@ class Items(Immutable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._snapshot is None:
-            return type(self), (self._parts,)
+            return type(self), (self._parts, None, None, self._origin)
         return _reopened, (self._store.folder, self._snapshot.number)
 
     def __len__(self) -> int:
@@ -86,6 +94,13 @@ class Items(Immutable):
 
     def __repr__(self) -> str:
         return f"Items({len(self):,} items)"
+
+    @property
+    def origin(self) -> tuple[Path, int] | None:
+        """Folder of a store and number of the commit that the items are from."""
+        if self._snapshot is None:
+            return self._origin
+        return self._store.folder, self._snapshot.number
 
     @property
     def store(self) -> Any:
@@ -184,9 +199,7 @@ class Items(Immutable):
         """Return the items with other codes, in memory."""
         table = self.table
         place = table.column_names.index(CODE)
-        return type(self)(
-            [TablePart(table.set_column(place, CODE, fixed_binary(codes)))]
-        )
+        return self._with(table.set_column(place, CODE, fixed_binary(codes)))
 
     def with_column(self, name: str, values: Any) -> Self:
         """Return the items with another column of the user's, in memory."""
@@ -198,15 +211,18 @@ class Items(Immutable):
         table = self.table
         if name in table.column_names:
             place = table.column_names.index(name)
-            return type(self)([TablePart(table.set_column(place, name, column))])
-        return type(self)([TablePart(table.append_column(name, column))])
+            return self._with(table.set_column(place, name, column))
+        return self._with(table.append_column(name, column))
 
     def without_vectors(self) -> Self:
         """Return the items without the vectors that were kept, in memory."""
         if self.vectors is None:
             return self
         table = self.user_table().add_column(0, CODE, fixed_binary(self.codes))
-        return type(self)([TablePart(table.add_column(0, ID, self.id_column))])
+        return self._with(table.add_column(0, ID, self.id_column))
+
+    def _with(self, table: Any) -> Self:
+        return type(self)([TablePart(table)], origin=self.origin)
 
     @property
     def table(self) -> Any:

@@ -87,6 +87,7 @@ class ReencodingMixin(CollectionMixin):
 
     def _encoded_rows(self, items: Items, span: slice) -> CodeArray:
         vectors = items.some_vectors(np.arange(span.start, span.stop))
+        assert vectors is not None
         return self.encoder.encode(vectors)
 
     def _check_vectors_of(self, other: CollectionMixin) -> None:

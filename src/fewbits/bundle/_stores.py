@@ -19,6 +19,11 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
     """Put items into a new store within a folder, and return its name.
 
     Items that are in a store of this folder already, with the same codes, stay there.
+
+    Raises
+    ------
+    ArgumentError
+        When they were made of a collection of this folder that has changed since.
     """
     from fewbits.store import Store
 
@@ -27,6 +32,7 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
     fingerprint = encoder.fingerprint
     if items.store is not None and _is_inside(items, folder, fingerprint):
         return str(items.store.folder.name)
+    _check_newest(folder, items)
     name = f"items-{secrets.token_hex(6)}"
     with told_by_folder(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -133,6 +139,21 @@ def _locked_store(folder: Path) -> Iterator[None]:
             store = open_store(folder, read_manifest(folder).get("items"))
             stack.enter_context(store.writer(timeout=None))
         yield
+
+
+def _check_newest(folder: Path, items: Items) -> None:
+    """Refuse to put a changed copy in the place of rows that it does not know."""
+    if items.origin is None or not (folder / MANIFEST).exists():
+        return
+    with contextlib.suppress(ArtefactError):
+        store = open_store(folder, read_manifest(folder).get("items"))
+        origin, number = items.origin
+        newest = store.snapshot().number
+        if origin.resolve() == store.folder.resolve() and newest != number:
+            raise ArgumentError(
+                f"the collection of {folder} has changed since this bundle was made of "
+                "it: load it again, or save to another folder"
+            )
 
 
 def _is_inside(items: Items, folder: Path, fingerprint: str) -> bool:

@@ -30,13 +30,16 @@ def verify(
 
     Example: fewbits verify my-bundle --repair
     """
-    from fewbits.bundle import repair_items, verify_items
+    from dataclasses import asdict
 
+    from fewbits.bundle import Bundle, repair_items, verify_items
+    from fewbits.store import Report
+
+    Bundle.load(bundle, items=False)
     report = repair_items(bundle) if repair else verify_items(bundle)
     if as_json:
-        print_json({"bundle": str(bundle), **report.to_dict()})
+        print_json({"bundle": str(bundle), **asdict(report)})
     else:
-        for line in report.lines():
-            typer.echo(line)
-    if not report.is_intact and not repair:
+        typer.echo(str(report))
+    if isinstance(report, Report) and not report.is_intact:
         raise typer.Exit(1)

@@ -119,9 +119,10 @@ class VectorParts:
         taken = np.empty((len(chosen), self.shape[1]), dtype)
         for vectors, places in self.inside(chosen):
             here = places >= 0
-            own = places[here]
-            exact = isinstance(vectors, Int8Vectors)
-            taken[here] = vectors.to_float(own) if exact else vectors[own]
+            if isinstance(vectors, Int8Vectors):
+                taken[here] = vectors.to_float(places[here])
+            else:
+                taken[here] = vectors[places[here]]
         return taken
 
 
