@@ -27,6 +27,22 @@ def check_count(value: int, name: str, minimum: int = 1) -> int:
     return number
 
 
+def check_k(k: int, name: str = "k") -> int:
+    """Return `k` as an int; it may exceed the number of codes, within reason."""
+    k = whole_number(k, name)
+    if not 1 <= k < 2**31:
+        raise ArgumentError(f"{name} must be at least 1 and below 2**31, got {k}")
+    return k
+
+
+def check_radius(radius: int) -> int:
+    """Return a Hamming distance as an int that is 0 or more."""
+    radius = whole_number(radius, "radius")
+    if radius < 0:
+        raise ArgumentError(f"radius must be 0 or more, got {radius}")
+    return radius
+
+
 def check_seed(value: Any) -> int:
     """Return `value` as an int that seeds every generator."""
     number = whole_number(value, "random_state")

@@ -6,11 +6,12 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._allowed import check_no_mask
+from fewbits._checks import check_k, check_radius
+from fewbits._padding import check_padding, pad
 from fewbits._typing import CodeArray, IdArray
 from fewbits._warnings import warn_user
 from fewbits.codes import Neighbours, RangeSearchResult, as_codes
-from fewbits.codes._allowed import check_no_mask
-from fewbits.codes._arguments import check_k, check_padding, check_radius, pad
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index._ids import as_ids, new_ids
 from fewbits.index._int8 import Int8Vectors

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import __version__, _kernels
-from fewbits._checks import check_count, check_seed
+from fewbits._checks import check_count, check_k, check_seed
 from fewbits._repr import one_line
-from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.training._alarms import check_classes, checked_labels
