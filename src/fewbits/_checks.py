@@ -43,6 +43,21 @@ def check_radius(radius: int) -> int:
     return radius
 
 
+def check_bits(bits: Iterable[int] | None, n_bits: int) -> list[int]:
+    """Return the numbers of the chosen bits, all of them for None."""
+    if bits is None:
+        return list(range(n_bits))
+    return [check_bit(bit, n_bits) for bit in bits]
+
+
+def check_bit(bit: int, n_bits: int) -> int:
+    """Return the number of one bit."""
+    bit = whole_number(bit, "a bit")
+    if not 0 <= bit < n_bits:
+        raise ArgumentError(f"there is no bit {bit} in codes of {n_bits} bits")
+    return bit
+
+
 def check_seed(value: Any) -> int:
     """Return `value` as an int that seeds every generator."""
     number = whole_number(value, "random_state")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_bits
 from fewbits._typing import IdArray
-from fewbits.analysis._checks import check_bits
 from fewbits.analysis.bits import (
     BitReport,
     ClassProfile,

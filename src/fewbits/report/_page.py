@@ -4,14 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fewbits._checks import check_choice
-from fewbits.analysis._checks import check_bits
-from fewbits.analysis.bits._extremes import Extremes
-from fewbits.analysis.bits._maps import CodeMap
-from fewbits.analysis.bits._profile import ClassProfile
-from fewbits.analysis.bits._ranking import BitRanking
-from fewbits.analysis.bits._report import BitReport
-from fewbits.analysis.names._names import Proposals, name_bits
+from fewbits._checks import check_bits, check_choice
+from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, CodeMap, Extremes
+from fewbits.analysis.names import Proposals, name_bits
 from fewbits.errors import ArgumentError
 from fewbits.report._document import write_document
 from fewbits.report._html import element

@@ -1,6 +1,7 @@
 """Names for the meaning of bits."""
 
 from fewbits.analysis.names._names import (
+    Names,
     Proposal,
     Proposals,
     Word,
@@ -11,6 +12,7 @@ from fewbits.analysis.names._words import FUNCTION_WORDS, tokenize
 
 __all__ = [
     "FUNCTION_WORDS",
+    "Names",
     "Proposal",
     "Proposals",
     "Word",

@@ -7,16 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count
+from fewbits._checks import check_bits, check_count
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
-from fewbits.analysis._checks import check_bits, check_codes, check_share
+from fewbits.analysis._checks import check_codes, check_share
 from fewbits.analysis.names._contrast import Contrast, contrast
 from fewbits.analysis.names._word_groups import read_groups
 from fewbits.analysis.names._words import FUNCTION_WORDS, Text, read_vocabulary
 from fewbits.errors import ArgumentError
 
+#: Names of the two sides of a bit: 0 and 1.
 Names = tuple[str, str]
 
 _BITS = 16  # counted at once
