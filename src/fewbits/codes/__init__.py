@@ -23,6 +23,7 @@ from fewbits.codes._pack import (
     unpack,
 )
 from fewbits.codes._pairs import pair_distances
+from fewbits.codes._separation import smallest_distance
 
 __all__ = [
     "MAX_BITS",
@@ -37,5 +38,6 @@ __all__ = [
     "pack",
     "pair_distances",
     "prefix",
+    "smallest_distance",
     "unpack",
 ]

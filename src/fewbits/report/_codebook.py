@@ -10,8 +10,8 @@ from fewbits._typing import CodeArray
 from fewbits.analysis.taxonomy import class_bits
 from fewbits.report._drawing import Drawing
 from fewbits.report._heat_map import as_order
-from fewbits.report._html import Html, element, shortened
 from fewbits.report._png import picture
+from fewbits.report.html import Html, element, shortened
 
 _LARGEST_CELL, _WIDTH, _HEIGHT = 14, 560, 1200
 _NAMES, _TOP = 240, 20

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fewbits.analysis.taxonomy import Taxonomy
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing
-from fewbits.report._html import Html, element, shortened
+from fewbits.report.html import Html, element, shortened
 
 FloatArray = NDArray[np.float64]
 

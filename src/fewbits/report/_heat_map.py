@@ -14,8 +14,8 @@ from fewbits.analysis.taxonomy import (
 )
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing
-from fewbits.report._html import Html, element, shortened
 from fewbits.report._png import picture
+from fewbits.report.html import Html, element, shortened
 
 _SIDE, _NAMES, _SCALE = 560, 200, 40
 _READABLE = 70  # classes whose names have room beside the rows

@@ -9,12 +9,12 @@ from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, CodeMap, 
 from fewbits.analysis.names import Proposals, name_bits
 from fewbits.errors import ArgumentError
 from fewbits.report._document import write_document
-from fewbits.report._html import element
 from fewbits.report._map_chart import map_section
 from fewbits.report._profile_table import profile_table
 from fewbits.report._sheet import Sheet, bit_section, overview
 from fewbits.report._summary import report_section
 from fewbits.report._thumbnails import Pictures
+from fewbits.report.html import element
 
 KINDS = ("texts", "images", "vectors")
 _SHOWN = 32

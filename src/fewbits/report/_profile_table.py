@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from fewbits.analysis.bits import ClassProfile
-from fewbits.report._html import Html, element, join, text
+from fewbits.report.html import Html, element, join, text
 
 _BITS = 5  # of a class
 _LABEL = "What sets classes apart"

@@ -6,8 +6,8 @@ from typing import Any
 
 from fewbits.analysis.bits import BitRanking, BitReport, Extremes, Side
 from fewbits.analysis.names import Names, Proposals, Word
-from fewbits.report._html import Html, element, text
 from fewbits.report._thumbnails import Pictures
+from fewbits.report.html import Html, element, text
 
 SIDES = ("zero", "one")
 _PLACEHOLDER = 40  # characters in the place of an image

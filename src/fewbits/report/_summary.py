@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits.analysis.bits import BitReport
 from fewbits.report._charts import histogram
-from fewbits.report._html import Html, element, text
+from fewbits.report.html import Html, element, text
 
 _BINS = 20
 

@@ -29,8 +29,8 @@ from fewbits.report._dendrogram import dendrogram
 from fewbits.report._document import write_document
 from fewbits.report._drawing import Drawing
 from fewbits.report._heat_map import code_heat_map, vector_heat_map
-from fewbits.report._html import Html, element, text
 from fewbits.report._tree_text import to_newick
+from fewbits.report.html import Html, element, text
 
 _LISTED = 3000  # characters of the classes of a bit
 

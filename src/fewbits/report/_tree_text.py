@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fewbits.analysis.taxonomy import Taxonomy
-from fewbits.report._html import shortened
+from fewbits.report.html import shortened
 
 _ROUNDING = 1e-9
 

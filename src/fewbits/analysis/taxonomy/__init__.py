@@ -2,6 +2,7 @@
 
 from fewbits.analysis.taxonomy._bit_classes import BitClasses, classes_per_bit
 from fewbits.analysis.taxonomy._classes import ClassBits, class_bits, class_vectors
+from fewbits.analysis.taxonomy._paths import paths_of
 from fewbits.analysis.taxonomy._permutation import Measured
 from fewbits.analysis.taxonomy._purity import dendrogram_purity
 from fewbits.analysis.taxonomy._similarities import (
@@ -34,6 +35,7 @@ __all__ = [
     "classes_per_bit",
     "code_similarities",
     "dendrogram_purity",
+    "paths_of",
     "taxonomy",
     "taxonomy_agreement",
     "tree_agreement",
