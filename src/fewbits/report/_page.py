@@ -105,11 +105,7 @@ def write_page(
     """
     _check(report, extremes, kind, ranking)
     _check_lengths(report, items=items, captions=captions, classes=classes)
-    for drawn in maps:
-        if not len(drawn.rows):
-            raise ArgumentError("need a map of at least one item, got none")
-        if drawn.rows.max() >= report.n_codes:
-            raise ArgumentError("the map is of a larger collection")
+    _check_maps(report, maps)
     named = check_bits(by_hand or (), report.n_bits)
     chosen = _chosen(report, ranking, named, bits)
     names = name_bits(proposals, by_hand)
@@ -249,6 +245,14 @@ def _check(
             )
     if max(side.rows.max() for side in extremes) >= report.n_codes:
         raise ArgumentError("the extreme items are of a larger collection")
+
+
+def _check_maps(report: BitReport, maps: Sequence[CodeMap]) -> None:
+    for drawn in maps:
+        if not len(drawn.rows):
+            raise ArgumentError("need a map of at least one item, got none")
+        if drawn.rows.max() >= report.n_codes:
+            raise ArgumentError("the map is of a larger collection")
 
 
 def _check_lengths(report: BitReport, **given: Sequence[Any] | None) -> None:

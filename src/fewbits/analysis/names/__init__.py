@@ -6,8 +6,8 @@ from fewbits.analysis.names._names import (
     Proposals,
     Word,
     name_bits,
-    propose_names,
 )
+from fewbits.analysis.names._propose import propose_names
 from fewbits.analysis.names._words import FUNCTION_WORDS, tokenize
 
 __all__ = [
