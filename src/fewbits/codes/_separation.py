@@ -22,6 +22,7 @@ def smallest_distance(codes: CodeArray) -> int:
 
     Examples
     --------
+    >>> import numpy as np
     >>> smallest_distance(np.array([[0], [7], [1]], np.uint8))
     1
     """

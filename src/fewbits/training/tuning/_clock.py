@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from fewbits.learners._core._progress import also
+from fewbits.learners.fitting import also
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._learning import grouped
 from fewbits.training.tuning._measured import Measured

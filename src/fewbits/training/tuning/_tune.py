@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import __version__, _kernels
+from fewbits import _kernels
 from fewbits._checks import check_count, check_k, check_seed
+from fewbits._version import __version__
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.training._alarms import check_classes, checked_labels
