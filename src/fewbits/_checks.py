@@ -27,6 +27,24 @@ def check_count(value: int, name: str, minimum: int = 1) -> int:
     return number
 
 
+def check_seed(value: Any) -> int:
+    """Return `value` as an int that seeds every generator."""
+    number = whole_number(value, "random_state")
+    if isinstance(value, bool) or not 0 <= number < 2**32:
+        raise ArgumentError(
+            f"random_state must be an integer from 0 to 2**32 - 1, got {value!r}"
+        )
+    return number
+
+
+def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
+    """Return `value` when it is one of `choices`."""
+    known = tuple(choices)
+    if value not in known:
+        raise ArgumentError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    return value
+
+
 def check_k(k: int, name: str = "k") -> int:
     """Return `k` as an int; it may exceed the number of codes, within reason."""
     k = whole_number(k, name)
@@ -56,24 +74,6 @@ def check_bit(bit: int, n_bits: int) -> int:
     if not 0 <= bit < n_bits:
         raise ArgumentError(f"there is no bit {bit} in codes of {n_bits} bits")
     return bit
-
-
-def check_seed(value: Any) -> int:
-    """Return `value` as an int that seeds every generator."""
-    number = whole_number(value, "random_state")
-    if isinstance(value, bool) or not 0 <= number < 2**32:
-        raise ArgumentError(
-            f"random_state must be an integer from 0 to 2**32 - 1, got {value!r}"
-        )
-    return number
-
-
-def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
-    """Return `value` when it is one of `choices`."""
-    known = tuple(choices)
-    if value not in known:
-        raise ArgumentError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    return value
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -9,7 +9,7 @@ from fewbits._warnings import warn_user
 from fewbits.analysis.bounds import Members, majority_codes
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.learners import KernelMapped
-from fewbits.learners.labels import indicator
+from fewbits.learners.fitting import indicator
 from fewbits.ood import leave_one_class_out_rates
 
 

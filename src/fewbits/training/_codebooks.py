@@ -11,7 +11,7 @@ from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
-from fewbits.learners.labels import indicator
+from fewbits.learners.fitting import indicator
 from fewbits.training._alarms import check_labelled
 
 #: The method that takes one.

@@ -20,6 +20,7 @@ from fewbits.errors import ArgumentError, DivergedError, FeatureError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._checkpoint import check_repeatable
 from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
+from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
 from fewbits.learners._core._progress import report
@@ -57,7 +58,6 @@ from fewbits.learners.deep._trainer import (
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._llc import CodebookLoss
-from fewbits.learners.labels import indicator
 
 #: The phase in which all items are trained on.
 REFIT = "refit"

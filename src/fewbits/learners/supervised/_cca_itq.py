@@ -13,6 +13,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._device import product
+from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import (
     check_batch_size,
     check_flag,
@@ -25,7 +26,6 @@ from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._procrustes import random_rotation
 from fewbits.learners._linalg._rotation import rotations
 from fewbits.learners._linalg._sign_products import products_of
-from fewbits.learners.labels import indicator
 
 Float64Array = NDArray[np.float64]
 

@@ -11,6 +11,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import n_constant, tell_dead_bits
+from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import (
     check_class_weight,
     check_n_bits,
@@ -19,7 +20,6 @@ from fewbits.learners._core._parameters import (
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._axes import principal_axes
 from fewbits.learners._linalg._svm import hinge_svms
-from fewbits.learners.labels import one_class_each
 
 Float64Array = NDArray[np.float64]
 

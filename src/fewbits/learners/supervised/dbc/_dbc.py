@@ -15,6 +15,7 @@ from fewbits.learners._core._dead_bits import (
     tell_dead_bits,
     tell_equal_bits,
 )
+from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     check_choice,
@@ -25,7 +26,6 @@ from fewbits.learners._core._parameters import (
 from fewbits.learners._core._resumable import ResumableLearner
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners.labels import one_class_each
 from fewbits.learners.supervised.dbc._config import DBCWeights
 from fewbits.learners.supervised.dbc._descent import improve
 from fewbits.learners.supervised.dbc._labels import (

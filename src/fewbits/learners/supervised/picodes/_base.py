@@ -14,6 +14,7 @@ from fewbits.learners._core._dead_bits import (
     tell_dead_bits,
     tell_equal_bits,
 )
+from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import (
     check_choice,
     check_class_weight,
@@ -22,7 +23,6 @@ from fewbits.learners._core._parameters import (
     check_number,
 )
 from fewbits.learners._core._resumable import ResumableLearner
-from fewbits.learners.labels import one_class_each
 from fewbits.learners.supervised.picodes._start import (
     STARTS,
     Components,
