@@ -13,9 +13,9 @@ from fewbits.cli._options import (
     SkipBlank,
     Wait,
     print_json,
-    progress_bar,
     read_rows,
 )
+from fewbits.cli._progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, print_json, progress_bar
+from fewbits.cli._options import AsJson, BundlePath, print_json
+from fewbits.cli._progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:

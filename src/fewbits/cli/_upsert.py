@@ -11,9 +11,9 @@ from fewbits.cli._options import (
     InputPath,
     SkipBlank,
     Wait,
-    progress_bar,
     read_rows,
 )
+from fewbits.cli._progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:
