@@ -17,14 +17,8 @@ from fewbits._labels import as_classes, as_label_rows, as_labels
 from fewbits.analysis.bits import bit_report, class_profile, rank_bits
 from fewbits.analysis.bounds import ap_lower_bound, code_bound
 from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
-from fewbits.classify import (
-    Codebook,
-    calibrate,
-    decode_nearest,
-    learn_classes,
-    nearest_vote,
-    vote,
-)
+from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
+from fewbits.classify.decoders import Nearest
 from fewbits.codes import hamming_topk
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
@@ -190,7 +184,7 @@ DOORS = {
     "Codebook.rows": lambda y: names_of(y).rows(y),
     "calibrate": lambda y: calibrate(names_of(y), X @ np.ones((5, 8)), y).scale,
     "decoding_accuracy": lambda y: (
-        decoding_accuracy(names_of(y), decode_nearest(names_of(y), CODES), y).value
+        decoding_accuracy(names_of(y), Nearest().decode(names_of(y), CODES), y).value
     ),
     "matching_bits": lambda y: matching_bits(names_of(y), CODES, y).value,
     "knn_accuracy": lambda y: knn_accuracy(CODES, y, CODES, y, k=3).value,

@@ -4,21 +4,19 @@ from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
 from fewbits.bundle._bundle import Bundle
-from fewbits.bundle._classes import (
-    DECODERS,
-    bound_of,
-    by_code_space,
-    class_answers,
-    known_by,
-    label_answers,
-    linear_answers,
-    vote_answers,
-)
+from fewbits.bundle._classes import class_answers, label_answers
+from fewbits.bundle._decoding import by_code_space, known_by
 from fewbits.bundle._duplicates import MAX_PAIRS, Duplicates
 from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
 from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
+from fewbits.bundle._votes import (
+    bound_of,
+    linear_answers,
+    vote_answers,
+    vote_neighbours,
+)
 
 if TYPE_CHECKING:
     from fewbits.bundle._attributes import read_names, report_of, write_attributes
@@ -37,7 +35,6 @@ else:  # what pages and reports need, no search does
     )
 
 __all__ = [
-    "DECODERS",
     "MAX_PAIRS",
     "N_RANDOM",
     "Bundle",
@@ -59,6 +56,7 @@ __all__ = [
     "read_tree",
     "report_of",
     "vote_answers",
+    "vote_neighbours",
     "write_attributes",
     "write_taxonomy",
 ]

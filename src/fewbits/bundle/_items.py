@@ -140,6 +140,21 @@ class Items(Immutable):
         blocks = self._matrix(BLOCKS)
         return Int8Vectors(matrix, blocks.reshape(len(self), -1, 2))
 
+    @property
+    def vector_form(self) -> str | None:
+        """Form of the vectors: "float16", "float32", "int8", or None without any."""
+        if isinstance(self.vectors, Int8Vectors):
+            return "int8"
+        return None if self.vectors is None else self.vectors.dtype.name
+
+    @property
+    def bytes_per_item(self) -> int:
+        """Bytes of the code and of the vector of an item."""
+        vectors, size = self.vectors, self.codes[:1].nbytes
+        if isinstance(vectors, Int8Vectors):
+            return size + int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
+        return size if vectors is None else size + int(vectors[:1].nbytes)
+
     def _matrix(self, name: str) -> NDArray[Any]:
         column = _only_chunk(self.table[name])
         flat = column.flatten().to_numpy()

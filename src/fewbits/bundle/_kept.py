@@ -14,20 +14,6 @@ from fewbits.index import Int8Vectors
 KEPT = ("float16", "float32", "int8")
 
 
-def form_of(vectors: Vectors | None) -> str | None:
-    """Return the form in which vectors are kept."""
-    if isinstance(vectors, Int8Vectors):
-        return "int8"
-    return None if vectors is None else vectors.dtype.name
-
-
-def vector_bytes(vectors: Vectors | None) -> int:
-    """Return the bytes that one kept vector takes."""
-    if isinstance(vectors, Int8Vectors):
-        return int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
-    return 0 if vectors is None else int(vectors[:1].nbytes)
-
-
 def kept_vectors(features: NDArray[Any], form: str | None) -> Vectors | None:
     """Return features in the form in which they are kept; None keeps none.
 
