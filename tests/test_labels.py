@@ -21,19 +21,17 @@ from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, v
 from fewbits.classify.decoders import Nearest
 from fewbits.codes import hamming_topk
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import (
+from fewbits.evaluation import same_label
+from fewbits.evaluation.classification import (
     category_scores,
     decoding_accuracy,
     knn_accuracy,
     knn_predict,
     matching_bits,
     novel_class_score,
-    novel_class_split,
-    per_class_split,
-    same_label,
-    standard_split,
     svm_accuracy,
 )
+from fewbits.evaluation.splits import novel_class_split, per_class_split, standard_split
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius

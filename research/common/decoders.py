@@ -10,7 +10,7 @@ from fewbits.classify import Codebook
 from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
-from fewbits.evaluation import (
+from fewbits.evaluation.classification import (
     decoding_accuracy,
     knn_accuracy,
     matching_bits,

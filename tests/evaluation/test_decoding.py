@@ -7,7 +7,7 @@ from fewbits.classify import Codebook
 from fewbits.classify.decoders import Exact, Nearest, Orbgrand
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.evaluation import decoding_accuracy, matching_bits
+from fewbits.evaluation.classification import decoding_accuracy, matching_bits
 
 BITS = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 0, 0]]
 NAMES = ["cat", "dog", "lynx", "fox"]

@@ -17,7 +17,7 @@ from fewbits import encoders
 from fewbits.classify.decoders import Nearest
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.evaluation import knn_accuracy
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import (
     LLC,
     CentreControl,
