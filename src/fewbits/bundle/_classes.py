@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fewbits._checks import check_count
 from fewbits.bundle._decoding import decode
 from fewbits.classify import Codebook, label_scores, top_classes
-from fewbits.classify.decoders import Decoder
+from fewbits.classify.decoders import Decoder, decoder_of
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def class_answers(
         raise ArgumentError(
             "items have several labels here, not one class: see label_answers"
         )
-    features, book = bundle.features(items), bundle.classes
+    decoder, book = decoder_of(decoder), bundle.classes
+    features = bundle.features(items)
     found = decode(bundle, features, decoder, max_false_accept_rate)
     answers: list[dict[str, Any]] = [
         {"class": name, "distance": distance}

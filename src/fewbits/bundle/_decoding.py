@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fewbits._checks import check_rate
 from fewbits.bundle._parts import BundleParts
 from fewbits.classify import Calibration, Codebook, Decoded
-from fewbits.classify.decoders import Decoder, ScoreDecoder, decoder_of
+from fewbits.classify.decoders import Decoder, ScoreDecoder
 from fewbits.ood import AcceptanceRegion, conservative_region
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ AnyBundle = TypeVar("AnyBundle", bound=BundleParts)
 def decode(
     bundle: "Bundle",
     features: NDArray[Any],
-    decoder: Decoder | str,
+    decoder: Decoder,
     max_false_accept_rate: float | None = None,
 ) -> Decoded:
     """Return the classes of features by a decoder, and none for unknown."""
-    found = _decoded(bundle, features, decoder_of(decoder))
+    found = _decoded(bundle, features, decoder)
     if max_false_accept_rate is None:
         return found
     region = known_by(bundle.classes, max_false_accept_rate, bundle.calibration)
