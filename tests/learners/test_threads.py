@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fewbits.learners import ITQ
-from fewbits.learners._core._threads import _controller, threads_for
+from fewbits.learners._core._threads import threads_for
 
 
 def n_threads():
@@ -20,7 +20,6 @@ def is_blas(library):
 
 @pytest.fixture(autouse=True)
 def two():
-    _controller.cache_clear()  # libraries may have come since another test asked
     with threadpool_limits(2, user_api="blas"):
         assert n_threads() == {2}  # OpenBLAS has them on one core, too
         yield

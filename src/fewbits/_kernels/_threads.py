@@ -3,6 +3,7 @@
 import operator
 import os
 
+from fewbits._runtime import current_runtime, lowest
 from fewbits.errors import ArgumentError
 
 _chosen: int | None = None
@@ -12,8 +13,12 @@ def num_threads() -> int:
     """Return the number of threads.
 
     All the processors that this process may use, unless `set_num_threads` or
-    ``FEWBITS_NUM_THREADS`` says otherwise.
+    ``FEWBITS_NUM_THREADS`` says otherwise, but no more than the blocks around allow.
     """
+    return lowest(_wanted(), current_runtime().threads) or 1
+
+
+def _wanted() -> int:
     if _chosen is not None:
         return _chosen
     asked = os.environ.get("FEWBITS_NUM_THREADS", "")

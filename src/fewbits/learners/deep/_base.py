@@ -133,6 +133,10 @@ class DeepLearner(Learner):
         ndarray of shape (n, n_features), dtype float32
         """
         check_is_fitted(self, "encoder_")
+        with self._running():
+            return self._extract(X)
+
+    def _extract(self, X: ArrayLike) -> NDArray[np.float32]:
         items = self._features(X, reset=False)
         if self._network_config.backbone is None:
             return np.asarray(items, np.float32)
@@ -163,8 +167,8 @@ class DeepLearner(Learner):
         """
         if self._network_config.backbone is None:
             return super().encode(X)
-        features = self.extract(X)
-        return self.encoder_.encode(features)
+        with self._running():
+            return self.encoder_.encode(self.extract(X))
 
     def _check_shared(self) -> None:
         """Check the parameters that all deep learners share."""
