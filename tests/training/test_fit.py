@@ -182,7 +182,7 @@ def test_settings_of_a_loss_and_a_control():
     quick = {**settings, "training.max_epochs": 1, "checkpoint": None}
     bundle = fit_bundle(vectors(), method="dch", n_bits=16, parameters=quick)
     assert settings.items() <= bundle.metadata.parameters.items()
-    with pytest.raises(ArgumentError, match="weights.gamma must be a number above 0, got 0"):
+    with pytest.raises(ArgumentError, match="gamma must be a number above 0, got 0"):
         make_learner("dch", 16, 0, {"loss.gamma": 0})
 
 

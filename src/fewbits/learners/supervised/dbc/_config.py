@@ -37,6 +37,6 @@ class DBCWeights(Config):
         check_number("weights.lambda2", self.lambda2, 0)
         if not self.lambda1 / self.gamma <= _LARGEST_RATIO:
             raise ArgumentError(
-                f"weights.lambda1 may be at most {_LARGEST_RATIO:g} times weights.gamma, "
-                f"got {self.lambda1:g} and {self.gamma:g}"
+                f"weights.lambda1 may be at most {_LARGEST_RATIO:g} times "
+                f"weights.gamma, got {self.lambda1:g} and {self.gamma:g}"
             )
