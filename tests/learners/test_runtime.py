@@ -207,6 +207,15 @@ def test_nothing_is_added_outside_of_blocks():
     assert vars(pickle.loads(pickle.dumps(LEARNER))) == LEARNER.get_params()
 
 
+def test_a_pickle_is_the_same_in_every_thread():
+    # Pipelines with a memory look results up by it.
+    def pickled():
+        with all_blocks():
+            return joblib.hash(clone(LEARNER))
+
+    assert pickled() == in_another_thread(pickled)
+
+
 def test_workers_of_a_grid_search_use_the_runtime():
     def searched(**options):
         search = GridSearchCV(

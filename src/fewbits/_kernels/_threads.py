@@ -3,7 +3,7 @@
 import operator
 import os
 
-from fewbits._runtime import current_runtime, lowest
+from fewbits._runtime import current_runtime
 from fewbits.errors import ArgumentError
 
 _chosen: int | None = None
@@ -15,7 +15,8 @@ def num_threads() -> int:
     All the processors that this process may use, unless `set_num_threads` or
     ``FEWBITS_NUM_THREADS`` says otherwise, but no more than the blocks around allow.
     """
-    return lowest(_wanted(), current_runtime().threads) or 1
+    limit, wanted = current_runtime().threads, _wanted()
+    return wanted if limit is None else min(limit, wanted)
 
 
 def _wanted() -> int:

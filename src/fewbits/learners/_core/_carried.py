@@ -3,34 +3,36 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from threading import local
 from typing import Any, NamedTuple, Self
-from uuid import uuid4
 
 from sklearn.base import BaseEstimator
 
 from fewbits._runtime import NO_BLOCK, Runtime, current_runtime, entered
 from fewbits.learners._core._threads import threads_limited
 
+_numbers = count()
 
-class _Names(local):
-    """A name for each thread, which those that come after it do not have again."""
+
+class _Numbered(local):
+    """A number for each thread, which those that come later do not have again."""
 
     def __init__(self) -> None:
-        self.name = uuid4().hex
+        self.number = next(_numbers)
 
 
-_names = _Names()
+_thread = _Numbered()
 
 
-def _here() -> tuple[int, str]:
+def _here() -> tuple[int, int]:
     """Return what tells this thread from others, also of a process forked off it."""
-    return os.getpid(), _names.name
+    return os.getpid(), _thread.number
 
 
 class _Carried(NamedTuple):
     runtime: Runtime
-    home: tuple[int, str]  #: The thread whose blocks say so.
+    home: tuple[int, int] | None  #: The thread whose blocks say so; None in a pickle.
 
 
 class RuntimeCarrier(BaseEstimator):  # type: ignore[misc]
@@ -53,18 +55,25 @@ class RuntimeCarrier(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         state = {**super().__getstate__()}
         state.pop("_carried", None)
-        if "encoder_" not in state and (carried := self._to_carry()):
-            state["_carried"] = carried
+        portable = self._runtime().portable
+        if "encoder_" not in state and portable != NO_BLOCK:
+            # Without a home: caches of joblib tell estimators apart by their pickles.
+            state["_carried"] = (_Carried(portable, None),)
         return state
 
     @contextmanager
     def _running(self) -> Iterator[None]:
         """Work in the runtime of this estimator inside the block."""
+        runtime = self._runtime()
+        with entered(runtime), threads_limited(runtime.threads):
+            yield
+
+    def _runtime(self) -> Runtime:
+        """Return that of the blocks around here, over what is remembered."""
         runtime = current_runtime()
         for each in self._from_elsewhere():
             runtime = runtime.over(each.runtime)
-        with entered(runtime), threads_limited(runtime.threads):
-            yield
+        return runtime
 
     def _to_carry(self) -> tuple[_Carried, ...]:
         around, elsewhere = current_runtime().portable, self._from_elsewhere()
