@@ -1,4 +1,4 @@
-"""What work runs with besides its parameters: the blocks of `with` around it.
+"""The runtime of work: the blocks of `with` around it, besides its parameters.
 
 All of them are one value, `Runtime`, in one context variable, so that there is one
 thing to take along to where work is done. Other threads begin with none of it.
@@ -37,7 +37,7 @@ class StepCache(Protocol):
 
 @dataclass(frozen=True)
 class Runtime:
-    """What the blocks around a fit say of it; None where no block says anything.
+    """Settings of the blocks around a fit; None where no block says anything.
 
     A pickle holds the device and the number of threads only. The rest belongs to the
     block that made it and ends with it: a progress bar, arrays that fits share, and a

@@ -1,4 +1,4 @@
-"""Which epoch is the best on held-out items."""
+"""The choice of the best epoch on held-out items."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

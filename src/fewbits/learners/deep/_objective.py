@@ -1,4 +1,4 @@
-"""What a training minimises, and with what steps."""
+"""The objective of a training, and its optimiser."""
 
 from typing import Any
 
