@@ -102,7 +102,8 @@ class NetworkLearner(Learner):
         if self._network_config.backbone is None:
             return super().encode(X)
         with self._running():
-            return self.encoder_.encode(self.extract(X))
+            features = self.extract(X)  # which says so if nothing is fitted
+            return self.encoder_.encode(features)
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
         if self._network_config.backbone is None:
