@@ -647,3 +647,12 @@ def test_few_items_of_several_labels_may_spare_none():
     Y[0] = 1
     with pytest.raises(ArgumentError, match=r"training.patience=1 .* spares none of 4"):
         made(DeepHash, n_bits=8, max_epochs=2, patience=1, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [DeepHash, LLC])
+def test_errors_name_settings_with_their_group(kind):
+    for group, config in kind.configs.items():
+        for setting in config().get_params():
+            wrong = kind(8).set_params(**{f"{group}__{setting}": object()})
+            with pytest.raises(ArgumentError, match=rf"^{group}\.{setting} must be "):
+                wrong.fit(X, y)
