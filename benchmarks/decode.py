@@ -22,15 +22,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks._class_problems import Classes, icd10_leaves, random_classes
 from benchmarks.search import interleaved
 from fewbits import _kernels
-from fewbits.classify import (
-    Codebook,
-    decode_bounded,
-    decode_exact,
-    decode_nearest,
-    decode_orbgrand,
-    decode_soft,
-    top_classes,
-)
+from fewbits.classify import Codebook, top_classes
+from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.errors import MissingExtraError
 
@@ -116,20 +109,20 @@ def decoders(book: Codebook, scores: np.ndarray) -> dict[str, Way]:
     codes = pack(scores > 0)
 
     def nearest(method: str) -> Way:
-        return lambda some: decode_nearest(book, codes[some], method=method)
+        return lambda some: Nearest(method=method).decode(book, codes[some])
 
     def orbgrand(max_queries: int, order: str) -> Way:
-        return lambda some: decode_orbgrand(
-            book, scores[some], max_queries, order=order
+        return lambda some: Orbgrand(max_queries, order=order).decode(
+            book, scores[some]
         )
 
     return {
-        "exact": lambda some: decode_exact(book, codes[some]),
-        "bounded, radius 2": lambda some: decode_bounded(book, codes[some], 2),
+        "exact": lambda some: Exact().decode(book, codes[some]),
+        "bounded, radius 2": lambda some: Bounded(2).decode(book, codes[some]),
         "nearest, all": nearest("exhaustive"),
         "nearest, look-ups": nearest("look-ups"),
         "nearest": nearest("auto"),
-        "soft": lambda some: decode_soft(book, scores[some]),
+        "soft": lambda some: Soft().decode(book, scores[some]),
         "orbgrand by ranks, 100 guesses": orbgrand(100, "ranks"),
         "orbgrand by ranks, 1,000 guesses": orbgrand(1000, "ranks"),
         "orbgrand by ranks, 10,000 guesses": orbgrand(10_000, "ranks"),

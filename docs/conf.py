@@ -8,7 +8,7 @@ from typing import Any
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from fewbits import codes
+from fewbits import codes, learners
 from fewbits.cli import app as cli
 
 project = "fewbits"
@@ -34,7 +34,17 @@ default_role = "py:obj"
 # Some names are in two packages, `Neighbours` of codes and of an index.
 suppress_warnings = ["ref.python"]
 autosummary_imported_members = True
-autosummary_context = {"of_codes": codes.__all__}
+# What a package hands out that the page of another one documents.
+autosummary_context = {
+    "elsewhere": {
+        "fewbits.index": codes.__all__,
+        "fewbits.learners.neighbours": learners.__all__,
+        "fewbits.learners.supervised.dbc": learners.__all__,
+        "fewbits.learners.supervised.picodes": learners.__all__,
+        "fewbits.learners.unsupervised.sparse_projections": learners.__all__,
+        "fewbits.learners.unsupervised.structured": learners.__all__,
+    }
+}
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"

@@ -15,17 +15,12 @@ SERVING = ["codes", "encoders", "index", "bundle", "classify", "engine", "inputs
 SERVING += ["integrations.onnx"]
 
 
-_DECODERS = "until decoders are objects"
 #: Private modules that another package imports, and why.
 SHARED = {
     ("fewbits.classify._table_search", "fewbits.index._substrings"): "tables of "
     "multi-index hashing, of class codes in place of a collection",
     ("fewbits.index._bucket_search", "fewbits.codes._pairs"): "counts bits of words "
     "that are made once, where `pair_distances` would make them for each pair",
-    ("fewbits.bundle._classes", "fewbits.classify._vote"): _DECODERS,
-    ("fewbits.bundle._classes", "fewbits.ood._leave_one_class_out"): _DECODERS,
-    ("fewbits.training._reranked", "fewbits.bundle._classes"): _DECODERS,
-    ("fewbits.training._reranked", "fewbits.bundle._kept"): _DECODERS,
 }
 
 

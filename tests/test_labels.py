@@ -17,29 +17,21 @@ from fewbits._labels import as_classes, as_label_rows, as_labels
 from fewbits.analysis.bits import bit_report, class_profile, rank_bits
 from fewbits.analysis.bounds import ap_lower_bound, code_bound
 from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
-from fewbits.classify import (
-    Codebook,
-    calibrate,
-    decode_nearest,
-    learn_classes,
-    nearest_vote,
-    vote,
-)
+from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
+from fewbits.classify.decoders import Nearest
 from fewbits.codes import hamming_topk
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import (
+from fewbits.evaluation import same_label
+from fewbits.evaluation.classification import (
     category_scores,
     decoding_accuracy,
     knn_accuracy,
     knn_predict,
     matching_bits,
     novel_class_score,
-    novel_class_split,
-    per_class_split,
-    same_label,
-    standard_split,
     svm_accuracy,
 )
+from fewbits.evaluation.splits import novel_class_split, per_class_split, standard_split
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
@@ -190,7 +182,7 @@ DOORS = {
     "Codebook.rows": lambda y: names_of(y).rows(y),
     "calibrate": lambda y: calibrate(names_of(y), X @ np.ones((5, 8)), y).scale,
     "decoding_accuracy": lambda y: (
-        decoding_accuracy(names_of(y), decode_nearest(names_of(y), CODES), y).value
+        decoding_accuracy(names_of(y), Nearest().decode(names_of(y), CODES), y).value
     ),
     "matching_bits": lambda y: matching_bits(names_of(y), CODES, y).value,
     "knn_accuracy": lambda y: knn_accuracy(CODES, y, CODES, y, k=3).value,

@@ -22,6 +22,7 @@ from tests._pages import (
     name_of,
     run_page,
 )
+from tests.test_public_names import ELSEWHERE, PACKAGES
 
 #: Pages that scripts write.
 GENERATED = ("reference/generated/",)
@@ -123,3 +124,9 @@ def test_the_table_of_the_readme_is_what_was_measured():
     report = json.loads(compare_faiss.MEASURED.read_text("utf-8"))
     assert compare_faiss.as_table(report) in README.read_text("utf-8")
     assert f"{report['vectors']:,} embeddings" in README.read_text("utf-8")
+
+
+def test_the_reference_lists_every_package():
+    page = (DOCS / "reference/index.md").read_text("utf-8")
+    listed = {line.strip() for line in page.splitlines()}
+    assert sorted(PACKAGES.keys() - listed - ELSEWHERE) == []

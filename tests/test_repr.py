@@ -11,7 +11,7 @@ import pytest
 
 import fewbits
 from fewbits.codes import Neighbours
-from fewbits.evaluation import per_class_split
+from fewbits.evaluation.splits import per_class_split
 
 N = 5000
 #: Left to those who own the code.

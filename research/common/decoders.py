@@ -6,17 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.classify import (
-    Codebook,
-    decode_bounded,
-    decode_exact,
-    decode_nearest,
-    decode_orbgrand,
-    decode_soft,
-)
+from fewbits.classify import Codebook
+from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
-from fewbits.evaluation import (
+from fewbits.evaluation.classification import (
     decoding_accuracy,
     knn_accuracy,
     matching_bits,
@@ -48,8 +42,8 @@ def decoded(
     def right(found: Any, **options: Any) -> float:
         return float(decoding_accuracy(book, found, truth, **options).value)
 
-    exact, nearest = decode_exact(book, codes), decode_nearest(book, codes)
-    within = [decode_bounded(book, codes, r, method="look-ups") for r in RADII]
+    exact, nearest = Exact().decode(book, codes), Nearest().decode(book, codes)
+    within = [Bounded(r, method="look-ups").decode(book, codes) for r in RADII]
     metrics = {
         "unique": book.n_unique,
         "min_distance": book.min_distance,
@@ -58,7 +52,7 @@ def decoded(
         "nearest": right(nearest),
         # Of k classes that are equally near, each counts 1 / k.
         "nearest, expected": right(nearest, codes=codes, credit="expected"),
-        "soft": right(decode_soft(book, scores, zero_bit=1)),
+        "soft": right(Soft().decode(book, scores, zero_bit=1)),
         "within": [right(found) for found in within],
         # As a hash table has it; among few classes comparing with all is less work.
         "within, look-ups": [float(found.lookups.mean()) for found in within],
@@ -66,7 +60,7 @@ def decoded(
     }
     for order in ("ranks", "costs"):
         guesses = [
-            decode_orbgrand(book, scores, budget, order=order, zero_bit=1)
+            Orbgrand(budget, order=order).decode(book, scores, zero_bit=1)
             for budget in budgets
         ]
         metrics[f"guessed by {order}"] = [right(found) for found in guesses]
@@ -76,7 +70,7 @@ def decoded(
 
 def accuracies(book: Codebook, items: Any, truth: Any, **options: Any) -> Metrics:
     """Return how often codes are those of the class: exactly, or nearest to it."""
-    exact, nearest = decode_exact(book, items), decode_nearest(book, items)
+    exact, nearest = Exact().decode(book, items), Nearest().decode(book, items)
     near = decoding_accuracy(book, nearest, truth, **options)
     exactly = decoding_accuracy(book, exact, truth)
     return {"exact": float(exactly.value), "nearest": float(near.value)}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
-from fewbits.evaluation import per_class_split, standard_split
+from fewbits.evaluation.splits import per_class_split, standard_split
 from research.common.features import NOT_CLASSES, first_of_each, load_image_features
 
 #: Images of each class of Caltech-101 to train on.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import CodeArray
 from fewbits.codes import pack
-from fewbits.evaluation._svm import LinearSVM, learn_svm
+from fewbits.evaluation.classification._svm import LinearSVM, learn_svm
 from fewbits.learners import (
     BRE,
     CCAITQ,

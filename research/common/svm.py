@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
-from fewbits.evaluation import svm_accuracy
+from fewbits.evaluation.classification import svm_accuracy
 from research.common.features import FeatureSet, first_of_each
 from research.core.record import Metrics
 

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,12 @@ def check_count(value: int, name: str, minimum: int = 1) -> int:
     if number < minimum:
         raise ArgumentError(f"{name} must be at least {minimum}, got {number}")
     return number
+
+
+def check_rate(rate: float, name: str = "rate") -> None:
+    """Refuse a share that is not between 0 and 1."""
+    if not isinstance(rate, Real) or not 0 < rate < 1:
+        raise ArgumentError(f"{name} must be a number between 0 and 1, got {rate!r}")
 
 
 def check_seed(value: Any) -> int:

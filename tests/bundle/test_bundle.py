@@ -105,6 +105,16 @@ def test_reranking(bundle, keep, tmp_path):
         np.testing.assert_array_equal(found.distances[:, 0], 0)
 
 
+@pytest.mark.parametrize("keep", [None, "float16", "float32", "int8"])
+def test_the_size_of_an_item_is_that_of_arrow(bundle, keep):
+    items = bundle.with_items(X, keep_vectors=keep).collection
+    columns = items.table.select(
+        [name for name in items.table.column_names if name != "_id"]
+    )
+    assert items.vector_form == keep
+    assert items.bytes_per_item * len(X) == columns.nbytes
+
+
 def test_float32_vectors_are_not_copied(bundle, tmp_path):
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")

@@ -13,13 +13,14 @@ from fewbits.bundle import (
     Metadata,
     bound_of,
     class_answers,
+    known_by,
     linear_answers,
     report_of,
     vote_answers,
     write_taxonomy,
 )
-from fewbits.bundle._classes import known_by
 from fewbits.classify import Calibration, Codebook
+from fewbits.classify.decoders import Bounded, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
@@ -46,12 +47,13 @@ def bundle():
     [
         ({}, ["ant", "bee", "ant"]),
         ({"decoder": "exact"}, ["ant", None, None]),
-        ({"decoder": "bounded", "radius": 1}, ["ant", "bee", None]),
-        ({"decoder": "bounded", "radius": 0}, ["ant", None, None]),
+        ({"decoder": "bounded"}, ["ant", "bee", None]),
+        ({"decoder": Bounded(radius=0)}, ["ant", None, None]),
         ({"decoder": "soft"}, ["ant", "bee", "ant"]),
-        ({"decoder": "orbgrand", "max_queries": 1}, ["ant", None, None]),
-        ({"decoder": "orbgrand", "max_queries": 2}, ["ant", "bee", None]),
-        ({"decoder": "orbgrand", "order": "costs"}, ["ant", "bee", "ant"]),
+        ({"decoder": Soft()}, ["ant", "bee", "ant"]),
+        ({"decoder": Orbgrand(max_queries=1)}, ["ant", None, None]),
+        ({"decoder": Orbgrand(max_queries=2)}, ["ant", "bee", None]),
+        ({"decoder": Orbgrand(order="costs")}, ["ant", "bee", "ant"]),
     ],
 )
 def test_decoders(bundle, options, classes):

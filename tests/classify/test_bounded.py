@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import Codebook, decode_bounded, decode_nearest
+from fewbits.classify import Codebook
 from fewbits.classify import _code_table as tables
+from fewbits.classify.decoders import Bounded, Nearest
 from fewbits.classify.decoders import _bounded as module
 from fewbits.classify.decoders._bounded import ball_size, shells
 from fewbits.errors import ArgumentError
@@ -19,7 +20,7 @@ def test_both_ways_find_the_nearest_within_the_radius(drawn, nearest_of, data, r
         return
     expected = nearest_of(case.distances, radius)
     for method in ("look-ups", "exhaustive", "auto"):
-        found = decode_bounded(case.book, case.codes, radius, method=method)
+        found = Bounded(radius, method=method).decode(case.book, case.codes)
         for array, wanted in zip(
             (found.distances, found.rows, found.ties), expected, strict=True
         ):
@@ -29,8 +30,8 @@ def test_both_ways_find_the_nearest_within_the_radius(drawn, nearest_of, data, r
 @given(data=st.data())
 def test_of_any_radius_is_nearest(drawn, data):
     case = drawn(data, 12)
-    everything = decode_bounded(case.book, case.codes, 10**6, method="look-ups")
-    nearest = decode_nearest(case.book, case.codes)
+    everything = Bounded(10**6, method="look-ups").decode(case.book, case.codes)
+    nearest = Nearest().decode(case.book, case.codes)
     np.testing.assert_array_equal(everything.rows, nearest.rows)
     np.testing.assert_array_equal(everything.ties, nearest.ties)
 
@@ -53,26 +54,26 @@ def test_shells_hold_every_code_once(n_bits, radius):
 
 def test_the_ball_is_looked_up_until_something_is_found(make):
     case = make(5, 20, 50, 0, noise=0.5)
-    found = decode_bounded(case.book, case.codes, 2, method="look-ups")
+    found = Bounded(2, method="look-ups").decode(case.book, case.codes)
     tried = {-1: ball_size(20, 2)} | {d: ball_size(20, d) for d in range(3)}
     assert found.lookups.tolist() == [tried[d] for d in found.distances.tolist()]
     assert not found.comparisons.any()
-    compared = decode_bounded(case.book, case.codes, 2, method="exhaustive")
+    compared = Bounded(2, method="exhaustive").decode(case.book, case.codes)
     assert (compared.comparisons == 5).all()
 
 
 def test_small_balls_among_many_classes_are_looked_up(make):
     case = make(20_000, 30, 10, 0)
-    assert decode_bounded(case.book, case.codes, 1).lookups.all()
-    assert not decode_bounded(case.book, case.codes, 2).lookups.any()
+    assert Bounded(1).decode(case.book, case.codes).lookups.all()
+    assert not Bounded(2).decode(case.book, case.codes).lookups.any()
 
 
 def test_blocks_do_not_matter(make, monkeypatch):
     case = make(50, 65, 30, 1)
-    expected = decode_bounded(case.book, case.codes, 2, method="look-ups")
+    expected = Bounded(2, method="look-ups").decode(case.book, case.codes)
     monkeypatch.setattr(module, "BLOCK", 100)
     monkeypatch.setattr(tables, "BLOCK", 70)
-    found = decode_bounded(case.book, case.codes, 2, method="look-ups")
+    found = Bounded(2, method="look-ups").decode(case.book, case.codes)
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_array_equal(found.ties, expected.ties)
 
@@ -86,7 +87,7 @@ def test_long_codes_with_the_same_key_are_told_apart(monkeypatch, nearest_of, ma
     monkeypatch.setattr(tables, "_words", words)
     case = make(6, 70, 40, 5, noise=0.5)
     distances, rows, ties = nearest_of(case.distances, 2)
-    found = decode_bounded(case.book, case.codes, 2, method="look-ups")
+    found = Bounded(2, method="look-ups").decode(case.book, case.codes)
     np.testing.assert_array_equal(found.rows, rows)
     np.testing.assert_array_equal(found.distances, distances)
     np.testing.assert_array_equal(found.ties, ties)
@@ -104,4 +105,4 @@ def test_long_codes_with_the_same_key_are_told_apart(monkeypatch, nearest_of, ma
 def test_mistakes(radius, method, message):
     book = Codebook(np.zeros((1, 8), np.uint8), 64)
     with pytest.raises(ArgumentError, match=message):
-        decode_bounded(book, book.codes, radius, method=method)
+        Bounded(radius, method=method).decode(book, book.codes)

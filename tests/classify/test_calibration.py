@@ -15,7 +15,7 @@ from fewbits.classify import (
 from fewbits.classify._calibration import _Loss
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
-from fewbits.evaluation import calibration_error
+from fewbits.evaluation.classification import calibration_error
 from fewbits.ood import FalseAcceptRates
 
 

@@ -1,33 +1,23 @@
 """Checks that every decoder must pass. A new decoder adds a line to DECODERS."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits import _kernels
-from fewbits.classify import (
-    Codebook,
-    decode_bounded,
-    decode_exact,
-    decode_nearest,
-    decode_orbgrand,
-    decode_soft,
-)
+from fewbits.classify import Codebook
+from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 
-ON_CODES = {
-    "exact": decode_exact,
-    "bounded": lambda *args, **kwargs: decode_bounded(*args, 2, **kwargs),
-    "nearest": decode_nearest,
-}
+ON_CODES = {"exact": Exact, "bounded": partial(Bounded, 2), "nearest": Nearest}
 ON_SCORES = {
-    "soft": decode_soft,
-    "ranks": lambda *args, **kwargs: decode_orbgrand(*args, 50, **kwargs),
-    "costs": lambda *args, **kwargs: decode_orbgrand(
-        *args, 50, order="costs", **kwargs
-    ),
+    "soft": Soft,
+    "ranks": partial(Orbgrand, 50),
+    "costs": partial(Orbgrand, 50, order="costs"),
 }
 DECODERS = ON_CODES | ON_SCORES
 FIELDS = ("distances", "rows", "ties", "lookups", "comparisons")
@@ -40,7 +30,7 @@ def name(request):
 
 def decode(name, case, items=slice(None), **kwargs):
     given = case.codes if name in ON_CODES else case.scores
-    return DECODERS[name](case.book, given[items], **kwargs)
+    return DECODERS[name](**kwargs).decode(case.book, given[items])
 
 
 def refuses(kind, message, call, *args, **kwargs):
@@ -125,7 +115,7 @@ def test_a_hundred_thousand_classes(name):
     rows = rng.integers(0, len(book), 300)
     scores = np.where(bits[rows], 1.0, -1.0) + 0.3 * rng.normal(size=(300, 64))
     items = pack(scores > 0) if name in ON_CODES else scores
-    found = DECODERS[name](book, items)
+    found = DECODERS[name]().decode(book, items)
     answered = found.rows >= 0
     np.testing.assert_array_equal(found.rows[answered], rows[answered])
     assert answered.mean() > 0.95
@@ -152,7 +142,7 @@ def test_unknown_ties(name, make, word):
     ],
 )
 def test_codes_that_do_not_fit(decoder, make, codes, message):
-    refuses(CodeError, message, decoder, make(3, 12, 0, 0).book, codes)
+    refuses(CodeError, message, decoder().decode, make(3, 12, 0, 0).book, codes)
 
 
 @pytest.mark.parametrize("decoder", ON_SCORES.values(), ids=ON_SCORES)
@@ -169,21 +159,21 @@ def test_codes_that_do_not_fit(decoder, make, codes, message):
     ],
 )
 def test_scores_that_do_not_fit(decoder, make, scores, message):
-    refuses(FeatureError, message, decoder, make(3, 3, 0, 0).book, scores)
+    refuses(FeatureError, message, decoder().decode, make(3, 3, 0, 0).book, scores)
 
 
 @pytest.mark.parametrize("decoder", ON_SCORES.values(), ids=ON_SCORES)
 def test_zero_bit(decoder, make):
     case = make(3, 3, 0, 0)
     for zero_bit in (0, 1):
-        found = decoder(case.book, np.zeros((1, 3)), zero_bit=zero_bit)
+        found = decoder().decode(case.book, np.zeros((1, 3)), zero_bit=zero_bit)
         says = np.full(3, zero_bit)
         expected = (np.unpackbits(case.book.codes[found.rows[0]])[:3] != says).sum()
         assert found.distances[0] == expected
     refuses(
         ArgumentError,
         "zero_bit must be 0 or 1, got 2",
-        decoder,
+        decoder().decode,
         case.book,
         np.zeros((1, 3)),
         zero_bit=2,

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import Codebook, decode_nearest
+from fewbits.classify import Codebook
 from fewbits.classify._table_search import TableSearch
+from fewbits.classify.decoders import Nearest
 from fewbits.classify.decoders import _nearest as module
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
@@ -25,7 +26,7 @@ def test_every_way_finds_the_nearest(drawn, nearest_of, data):
     if not len(case.codes):
         return
     for method in ("auto", "look-ups", "exhaustive"):
-        found = decode_nearest(case.book, case.codes, method=method)
+        found = Nearest(method=method).decode(case.book, case.codes)
         check(found, nearest_of(case.distances))
 
 
@@ -43,7 +44,7 @@ def test_tables_alone_find_the_nearest(drawn, nearest_of, data):
 def test_among_many(make, nearest_of, n_bits):
     case = make(5000, n_bits, 200, 0)
     for method in ("look-ups", "exhaustive"):
-        found = decode_nearest(case.book, case.codes, method=method)
+        found = Nearest(method=method).decode(case.book, case.codes)
         check(found, nearest_of(case.distances))
 
 
@@ -70,8 +71,8 @@ def test_a_substring_that_is_the_same_in_all_codes():
     bits = rng.random((3000, 40)) < 0.5
     bits[:, :30] = False
     book = Codebook(pack(bits), 40)
-    plain = decode_nearest(book, book.codes[:50], method="exhaustive")
-    found = decode_nearest(book, book.codes[:50], method="look-ups")
+    plain = Nearest(method="exhaustive").decode(book, book.codes[:50])
+    found = Nearest(method="look-ups").decode(book, book.codes[:50])
     np.testing.assert_array_equal(found.rows, plain.rows)
     np.testing.assert_array_equal(found.ties, plain.ties)
 
@@ -79,8 +80,8 @@ def test_a_substring_that_is_the_same_in_all_codes():
 def test_many_items_among_very_many_classes_are_looked_up(make, monkeypatch):
     monkeypatch.setattr(module, "_MANY", 1000)
     case = make(2000, 64, 500, 2, noise=0.3)
-    some = decode_nearest(case.book, case.codes[:100])
-    everything = decode_nearest(case.book, case.codes)
+    some = Nearest().decode(case.book, case.codes[:100])
+    everything = Nearest().decode(case.book, case.codes)
     assert not some.lookups.any()
     assert everything.lookups.any()
     np.testing.assert_array_equal(everything.rows[:100], some.rows)
@@ -88,7 +89,7 @@ def test_many_items_among_very_many_classes_are_looked_up(make, monkeypatch):
 
 def test_counts_comparisons(make):
     case = make(70, 12, 5, 0)
-    found = decode_nearest(case.book, case.codes)
+    found = Nearest().decode(case.book, case.codes)
     assert found.comparisons.tolist() == [70] * 5
     assert found.lookups.tolist() == [0] * 5
 
@@ -96,4 +97,4 @@ def test_counts_comparisons(make):
 def test_unknown_method(make):
     case = make(3, 8, 2, 0)
     with pytest.raises(ArgumentError, match="method must be one of auto"):
-        decode_nearest(case.book, case.codes, method="fast")
+        Nearest(method="fast").decode(case.book, case.codes)

@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import (
-    Codebook,
-    decode_exact,
-    decode_nearest,
-    decode_orbgrand,
-    decode_soft,
-)
+from fewbits.classify import Codebook
 from fewbits.classify import _code_table as tables
+from fewbits.classify.decoders import Exact, Nearest, Orbgrand, Soft
 from fewbits.classify.decoders import _orbgrand as module
 from fewbits.classify.decoders._flips import cheapest_flips, rank_flips
 from fewbits.codes import pack
@@ -61,7 +56,7 @@ def guess_by_hand(case, max_queries, order):
 def test_guesses_in_order(drawn, data, max_queries, order):
     case = drawn(data, 9)
     rows, ties, lookups = guess_by_hand(case, max_queries, order)
-    found = decode_orbgrand(case.book, case.scores, max_queries, order=order)
+    found = Orbgrand(max_queries, order=order).decode(case.book, case.scores)
     np.testing.assert_array_equal(found.rows, rows)
     np.testing.assert_array_equal(found.ties, ties)
     np.testing.assert_array_equal(found.lookups, lookups)
@@ -72,8 +67,8 @@ def test_guesses_in_order(drawn, data, max_queries, order):
 def test_without_limit_the_first_hit_is_the_soft_answer(drawn, data):
     """With the costs as they are, ties included: the lowest row of the least cost."""
     case = drawn(data, 12)
-    soft = decode_soft(case.book, case.scores)
-    found = decode_orbgrand(case.book, case.scores, 2**12, order="costs")
+    soft = Soft().decode(case.book, case.scores)
+    found = Orbgrand(2**12, order="costs").decode(case.book, case.scores)
     for field in ("rows", "ties", "distances"):
         expected = getattr(soft, field)
         np.testing.assert_array_equal(getattr(found, field), expected)
@@ -82,8 +77,8 @@ def test_without_limit_the_first_hit_is_the_soft_answer(drawn, data):
 @given(data=st.data(), max_queries=st.integers(1, 3000))
 def test_within_a_budget_it_is_the_soft_answer_or_none(drawn, data, max_queries):
     case = drawn(data)
-    soft = decode_soft(case.book, case.scores)
-    found = decode_orbgrand(case.book, case.scores, max_queries, order="costs")
+    soft = Soft().decode(case.book, case.scores)
+    found = Orbgrand(max_queries, order="costs").decode(case.book, case.scores)
     same = (found.rows == -1) | (found.distances == soft.distances)
     # Where the max_queries ends among guesses of equal cost, some of them are not made.
     cut = found.ties < soft.ties
@@ -98,7 +93,7 @@ def test_more_guesses_answer_more_and_cover_what_fewer_did(make, order):
     case = make(300, 20, 400, 1)
     answered, before = [], None
     for max_queries in (1, 10, 100, 1000, 10_000):
-        found = decode_orbgrand(case.book, case.scores, max_queries, order=order)
+        found = Orbgrand(max_queries, order=order).decode(case.book, case.scores)
         answered.append((found.rows >= 0).mean())
         if before is not None:
             known = before.rows >= 0
@@ -116,11 +111,11 @@ def test_accuracy_rises_from_exact_beyond_nearest(make):
     def accuracy(found):
         return (found.rows == case.rows).mean()
 
-    exact = accuracy(decode_exact(case.book, case.codes))
-    nearest = accuracy(decode_nearest(case.book, case.codes))
+    exact = accuracy(Exact().decode(case.book, case.codes))
+    nearest = accuracy(Nearest().decode(case.book, case.codes))
     for order in ("ranks", "costs"):
         rising = [
-            accuracy(decode_orbgrand(case.book, case.scores, max_queries, order=order))
+            accuracy(Orbgrand(max_queries, order=order).decode(case.book, case.scores))
             for max_queries in (1, 10, 100, 1000, 10_000)
         ]
         assert rising[0] == exact
@@ -131,10 +126,10 @@ def test_accuracy_rises_from_exact_beyond_nearest(make):
 @pytest.mark.parametrize("order", ["ranks", "costs"])
 def test_blocks_do_not_matter(make, monkeypatch, order):
     case = make(100, 65, 60, 2, noise=0.4)
-    expected = decode_orbgrand(case.book, case.scores, 500, order=order)
+    expected = Orbgrand(500, order=order).decode(case.book, case.scores)
     monkeypatch.setattr(module, "BLOCK", 30)
     monkeypatch.setattr(module, "_SORTED", 1000)
-    found = decode_orbgrand(case.book, case.scores, 500, order=order)
+    found = Orbgrand(500, order=order).decode(case.book, case.scores)
     for field in ("distances", "rows", "ties", "lookups"):
         np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 
@@ -143,14 +138,14 @@ def test_blocks_do_not_matter(make, monkeypatch, order):
 def test_long_codes_with_the_same_key_are_told_apart(make, monkeypatch, order):
     """Keys of 9 bits: most codes that are found are not the ones looked up."""
     case = make(6, 70, 60, 5, noise=0.5)
-    expected = decode_orbgrand(case.book, case.scores, 300, order=order)
+    expected = Orbgrand(300, order=order).decode(case.book, case.scores)
 
     def words(n_bits, seed):
         return np.random.default_rng(seed).integers(0, 512, n_bits, dtype=np.uint64)
 
     monkeypatch.setattr(tables, "_words", words)
     book = Codebook(case.book.codes, 70)
-    found = decode_orbgrand(book, case.scores, 300, order=order)
+    found = Orbgrand(300, order=order).decode(book, case.scores)
     for field in ("distances", "rows", "ties", "lookups"):
         np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 
@@ -168,7 +163,7 @@ def test_long_codes_with_the_same_key_are_told_apart(make, monkeypatch, order):
 def test_mistakes(make, max_queries, order, message):
     case = make(3, 8, 2, 0)
     with pytest.raises(ArgumentError, match=message):
-        decode_orbgrand(case.book, case.scores, max_queries, order=order)
+        Orbgrand(max_queries, order=order).decode(case.book, case.scores)
 
 
 class TestFlips:

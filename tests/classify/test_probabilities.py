@@ -5,14 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import (
-    Calibration,
-    Codebook,
-    class_probabilities,
-    decode_soft,
-    top_classes,
-)
+from fewbits.classify import Calibration, Codebook, class_probabilities, top_classes
 from fewbits.classify import _probabilities as module
+from fewbits.classify.decoders import Soft
 from fewbits.codes import pack, unpack
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -54,7 +49,7 @@ def test_the_most_probable_class_is_that_of_soft_decoding(drawn, data):
     case = drawn(data)
     if len(case.scores):
         rows = top_classes(case.book, case.scores, 1).rows[:, 0]
-        np.testing.assert_array_equal(rows, decode_soft(case.book, case.scores).rows)
+        np.testing.assert_array_equal(rows, Soft().decode(case.book, case.scores).rows)
 
 
 @given(data=st.data(), k=st.integers(1, 70))

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import decode_nearest, decode_soft
-from fewbits.classify.decoders import _reliability
+from fewbits.classify.decoders import Nearest, Soft, _reliability
 from fewbits.classify.decoders import _soft as module
 from fewbits.classify.decoders._reliability import (
     Reliabilities,
@@ -26,7 +25,7 @@ def check(case, found, nearest_of):
 def test_finds_the_least_cost(drawn, nearest_of, data):
     case = drawn(data)
     if len(case.scores):
-        check(case, decode_soft(case.book, case.scores), nearest_of)
+        check(case, Soft().decode(case.book, case.scores), nearest_of)
 
 
 @given(data=st.data())
@@ -36,7 +35,7 @@ def test_finds_the_largest_score(drawn, data):
     signs = 2.0 * unpack(case.book.codes, case.book.n_bits) - 1
     if len(case.scores):
         rows = (case.scores @ signs.T).argmax(axis=1)
-        np.testing.assert_array_equal(decode_soft(case.book, case.scores).rows, rows)
+        np.testing.assert_array_equal(Soft().decode(case.book, case.scores).rows, rows)
 
 
 @given(data=st.data())
@@ -56,42 +55,42 @@ def test_among_many_both_ways_are_used(make, nearest_of, monkeypatch):
     case = make(6000, 40, 200, 4, largest=100, noise=1.5)
     rest = compare_near(case.book, reliabilities(case.scores, 0))[1]
     assert 0 < len(rest) < 200
-    check(case, decode_soft(case.book, case.scores), nearest_of)
+    check(case, Soft().decode(case.book, case.scores), nearest_of)
 
 
 def test_blocks_do_not_matter(make, nearest_of, monkeypatch):
     case = make(700, 20, 100, 1, largest=2)
     monkeypatch.setattr(module, "_ENTRIES", 1000)
-    check(case, decode_soft(case.book, case.scores), nearest_of)
+    check(case, Soft().decode(case.book, case.scores), nearest_of)
 
 
 def test_only_proportions_count(make):
     case = make(100, 40, 50, 2)
-    expected = decode_soft(case.book, case.scores.astype(np.float32))
+    expected = Soft().decode(case.book, case.scores.astype(np.float32))
     for factor in (2.0**-100, 3e-20, 7.0, 1e100):
-        found = decode_soft(case.book, case.scores * factor)
+        found = Soft().decode(case.book, case.scores * factor)
         np.testing.assert_array_equal(found.rows, expected.rows)
 
 
 def test_scores_of_any_real_dtype(make):
     case = make(30, 12, 20, 3, largest=3)
-    expected = decode_soft(case.book, case.scores).rows
+    expected = Soft().decode(case.book, case.scores).rows
     for dtype in ("f2", "f4", "i1", ">f8"):
-        found = decode_soft(case.book, case.scores.astype(dtype))
+        found = Soft().decode(case.book, case.scores.astype(dtype))
         np.testing.assert_array_equal(found.rows, expected)
-    assert (decode_soft(case.book, case.scores.tolist()).rows == expected).all()
+    assert (Soft().decode(case.book, case.scores.tolist()).rows == expected).all()
 
 
 def test_scores_of_zero_cost_nothing(make):
     case = make(10, 8, 0, 0)
-    found = decode_soft(case.book, np.zeros((1, 8)))
+    found = Soft().decode(case.book, np.zeros((1, 8)))
     assert (found.rows[0], found.ties[0]) == (0, 10)
 
 
 def test_is_right_more_often_than_nearest(make):
     case = make(500, 16, 2000, 0, noise=0.8, collide=False)
-    soft = decode_soft(case.book, case.scores).rows
-    nearest = decode_nearest(case.book, case.codes).rows
+    soft = Soft().decode(case.book, case.scores).rows
+    nearest = Nearest().decode(case.book, case.codes).rows
     assert (soft == case.rows).mean() > (nearest == case.rows).mean() + 0.1
 
 

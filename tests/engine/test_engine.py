@@ -11,6 +11,7 @@ import pytest
 from fewbits import backbones, engine
 from fewbits.bundle import Bundle, Items, Metadata
 from fewbits.classify import Codebook
+from fewbits.classify.decoders import Bounded
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FewbitsError
 
@@ -268,6 +269,16 @@ def test_classes_by_their_codes(bundle):
             for i, row in enumerate(apart)
         ]
     }
+
+
+def test_a_request_carries_the_decoder(bundle):
+    request = engine.ClassifyRequest(X[:9], decoder="bounded")
+    assert request.decoder == Bounded(radius=1)
+    apart = ((X[:9, None] > 0) != (X[None, :3] > 0)).sum(axis=2).min(axis=1)
+    for radius in (0, 2, int(apart.max())):
+        found = classify(bundle, X[:9], decoder=Bounded(radius=radius)).results
+        accepted = [each["class"] is not None for each in found]
+        assert accepted == (apart <= radius).tolist()
 
 
 def test_classes_by_votes_and_by_linear_models(bundle):

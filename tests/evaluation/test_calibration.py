@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import calibration_error
+from fewbits.evaluation.classification import calibration_error
 
 
 def test_by_hand():

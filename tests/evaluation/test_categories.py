@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from fewbits.classify import learn_class, select_bits
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, FewbitsError
-from fewbits.evaluation import category_scores
+from fewbits.evaluation.classification import category_scores
 from fewbits.learners import ITQ
 
 N_BITS = 60

@@ -15,8 +15,8 @@ from fewbits import _hyperplanes
 from fewbits._hyperplanes import hyperplanes
 from fewbits.codes import hamming_distances, hamming_topk, pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
-from fewbits.evaluation import knn_accuracy, knn_predict, svm_accuracy
-from fewbits.evaluation._svm import learn_svm
+from fewbits.evaluation.classification import knn_accuracy, knn_predict, svm_accuracy
+from fewbits.evaluation.classification._svm import learn_svm
 
 
 def vote(distances, labels, k):

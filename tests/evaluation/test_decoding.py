@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from fewbits.classify import Codebook, decode_exact, decode_nearest, decode_orbgrand
+from fewbits.classify import Codebook
+from fewbits.classify.decoders import Exact, Nearest, Orbgrand
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.evaluation import decoding_accuracy, matching_bits
+from fewbits.evaluation.classification import decoding_accuracy, matching_bits
 
 BITS = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 0, 0]]
 NAMES = ["cat", "dog", "lynx", "fox"]
@@ -20,23 +21,23 @@ def book():
 
 
 def per_item(book, decoder, credit):
-    decoded = decoder(book, ITEMS)
+    decoded = decoder.decode(book, ITEMS)
     score = decoding_accuracy(book, decoded, LABELS, codes=ITEMS, credit=credit)
     assert score.value == pytest.approx(score.per_query.mean())
     return score.per_query.tolist()
 
 
 def test_exact(book):
-    assert per_item(book, decode_exact, "strict") == [0, 0, 0, 1, 0]
-    assert per_item(book, decode_exact, "expected") == [0.5, 0.5, 0, 1, 0]
-    assert per_item(book, decode_exact, "paper") == [1, 1, 0, 1, 0]
+    assert per_item(book, Exact(), "strict") == [0, 0, 0, 1, 0]
+    assert per_item(book, Exact(), "expected") == [0.5, 0.5, 0, 1, 0]
+    assert per_item(book, Exact(), "paper") == [1, 1, 0, 1, 0]
 
 
 def test_nearest(book):
     """The third item is as near to dog as to fox, the last to cat as to lynx."""
-    assert per_item(book, decode_nearest, "strict") == [1, 0, 0, 1, 1]
-    assert per_item(book, decode_nearest, "expected") == [0.5, 0.5, 0.5, 1, 0.5]
-    assert per_item(book, decode_nearest, "paper") == [1, 1, 1, 1, 1]
+    assert per_item(book, Nearest(), "strict") == [1, 0, 0, 1, 1]
+    assert per_item(book, Nearest(), "expected") == [0.5, 0.5, 0.5, 1, 0.5]
+    assert per_item(book, Nearest(), "paper") == [1, 1, 1, 1, 1]
 
 
 def test_expected_is_the_mean_of_random_choices(book):
@@ -46,15 +47,15 @@ def test_expected_is_the_mean_of_random_choices(book):
     values = []
     for order in permutations(range(4)):
         other = Codebook(book.codes[list(order)], 4, book.names[list(order)])
-        decoded = decode_nearest(other, ITEMS)
+        decoded = Nearest().decode(other, ITEMS)
         values.append(decoding_accuracy(other, decoded, LABELS).value)
-    decoded = decode_nearest(book, ITEMS)
+    decoded = Nearest().decode(book, ITEMS)
     expected = decoding_accuracy(book, decoded, LABELS, codes=ITEMS, credit="expected")
     assert np.mean(values) == pytest.approx(expected.value)
 
 
 def test_strict_needs_no_codes(book):
-    decoded = decode_orbgrand(book, np.zeros((1, 4)), 1)
+    decoded = Orbgrand(1).decode(book, np.zeros((1, 4)))
     assert decoding_accuracy(book, decoded, ["cat"]).value == 1
 
 
@@ -76,9 +77,9 @@ def test_matching_bits(book):
 def test_mistakes(book, change, kind, message):
     arguments = {"labels": LABELS, "codes": ITEMS, "credit": "paper", **change}
     with pytest.raises(kind, match=message):
-        decoding_accuracy(book, decode_exact(book, ITEMS), **arguments)
+        decoding_accuracy(book, Exact().decode(book, ITEMS), **arguments)
 
 
 def test_no_items(book):
     with pytest.raises(ArgumentError, match="labels must not be empty"):
-        decoding_accuracy(book, decode_exact(book, ITEMS[:0]), [])
+        decoding_accuracy(book, Exact().decode(book, ITEMS[:0]), [])

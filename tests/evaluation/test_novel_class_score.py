@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import novel_class_score
+from fewbits.evaluation.classification import novel_class_score
 from fewbits.learners import LSH, PiCoDes
 
 

@@ -10,7 +10,7 @@ from sklearn import metrics
 
 from fewbits.codes import hamming_distances, pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
-from fewbits.evaluation import (
+from fewbits.evaluation.ood import (
     Detection,
     code_neighbour_score,
     detection,

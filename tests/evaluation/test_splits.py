@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import novel_class_split, per_class_split, standard_split
+from fewbits.evaluation.splits import novel_class_split, per_class_split, standard_split
 
 CIFAR = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 6000))
 

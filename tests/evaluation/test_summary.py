@@ -2,12 +2,8 @@ import numpy as np
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import (
-    format_mean,
-    mean_average_precision,
-    same_label,
-    summarize,
-)
+from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.evaluation.statistics import format_mean, summarize
 
 
 def test_mean_and_standard_error():

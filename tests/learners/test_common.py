@@ -152,3 +152,12 @@ def test_what_grows_has_prefixes(learner, X, y):
         for n_bits in (8, 5)
     )
     np.testing.assert_array_equal(longer[:, :5], shorter)
+
+
+@every_learner
+def test_errors_name_settings_with_their_group(learner):
+    for group, kind in learner.configs.items():
+        for setting in kind().get_params():
+            wrong = clone(learner).set_params(**{f"{group}__{setting}": object()})
+            with pytest.raises(ArgumentError, match=rf"^{group}\.{setting} must be "):
+                wrong.fit(np.eye(9), np.arange(9) % 3)

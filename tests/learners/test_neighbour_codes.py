@@ -770,14 +770,18 @@ class TestFrame:
 @pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])
 def test_a_loss_that_is_not_finite_is_one_line(make, monkeypatch):
     monkeypatch.setattr(_training, "_SCALE", np.inf)
-    with pytest.raises(DivergedError, match=r"iteration 1: lower learning_rate"):
+    with pytest.raises(
+        DivergedError, match=r"iteration 1: lower training\.learning_rate"
+    ):
         make(8, n_iter=2, random_state=0).fit(rows())
 
 
 @pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])
 def test_a_rate_that_explodes_is_refused(make):
     for rate in (1e38, 101, 0):
-        with pytest.raises(ArgumentError, match="learning_rate must be a number above"):
+        with pytest.raises(
+            ArgumentError, match=r"training\.learning_rate must be a number above"
+        ):
             make(8).set_params(training__learning_rate=rate).fit(rows())
 
 

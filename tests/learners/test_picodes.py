@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from fewbits import _kernels
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import svm_accuracy
+from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import ITQ, LSH, PiCoDes
 from fewbits.learners._linalg._svm import hinge_svm, hinge_svms
 from fewbits.learners.supervised.picodes import _steps as steps

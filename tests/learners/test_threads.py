@@ -1,5 +1,9 @@
-"""Small products are left to one thread of BLAS, and only they."""
+"""Limits of threads: small products are left to one, and blocks may say so."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from threading import Barrier, Thread
 
 import numpy as np
@@ -7,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fewbits.learners import ITQ
-from fewbits.learners._core._threads import _controller, threads_for
+from fewbits.learners._core._threads import threads_for, threads_limited
 
 
 def n_threads():
@@ -20,7 +24,6 @@ def is_blas(library):
 
 @pytest.fixture(autouse=True)
 def two():
-    _controller.cache_clear()  # libraries may have come since another test asked
     with threadpool_limits(2, user_api="blas"):
         assert n_threads() == {2}  # OpenBLAS has them on one core, too
         yield
@@ -64,6 +67,57 @@ def test_who_leaves_last_does_not_leave_one_for_good():
     assert n_threads() == {2}
     with threads_for(1, 1, 1):
         assert n_threads() == {1}
+
+
+def test_a_limit_within_a_limit_is_that_for_as_long_as_it_lasts():
+    with threadpool_limits(4, user_api="blas"), threads_limited(3):
+        assert n_threads() == {3}
+        with threads_limited(5):
+            assert n_threads() == {3}
+        with threads_for(10, 10, 10):
+            assert n_threads() == {1}
+        assert n_threads() == {3}
+
+
+def test_no_limit_changes_nothing():
+    with threads_limited(None):
+        assert n_threads() == {2}
+
+
+LATER = """
+import sys
+from pathlib import Path
+from shutil import copy
+from threadpoolctl import threadpool_info
+from fewbits.learners._core._threads import threads_for, threads_limited
+
+with threads_for(1, 1, 1):
+    pass
+known = next(x["filepath"] for x in threadpool_info() if x["user_api"] == "blas")
+folder = Path(sys.argv[1])
+copied = copy(known, folder / Path(known).name)  # which is another library, for that
+load = f"from ctypes import CDLL; blas = CDLL({str(copied)!r})"
+(folder / "later.py").write_text(load)
+sys.path.insert(0, sys.argv[1])
+import later
+
+with threads_for(1, 1, 1):
+    found = {x["filepath"]: x["num_threads"] for x in threadpool_info()}
+print(found[str(copied)])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="copies a library")
+def test_libraries_that_come_later_are_limited(tmp_path):
+    folder = Path(next(filter(is_blas, threadpool_info()))["filepath"]).parent
+    environment = {
+        **os.environ,
+        "OPENBLAS_NUM_THREADS": "2",
+        "LD_LIBRARY_PATH": str(folder),  # for what the copy needs
+    }
+    command = [sys.executable, "-c", LATER, str(tmp_path)]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert run.stdout == "1\n", run.stderr
 
 
 def test_a_fit_leaves_them_as_they_were():

@@ -7,7 +7,7 @@ from fewbits.bundle import class_answers, label_answers
 from fewbits.classify import Codebook, calibrate, class_probabilities
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import calibration_error
+from fewbits.evaluation.classification import calibration_error
 from fewbits.inputs import Input
 from fewbits.ood import leave_one_class_out_rates
 from fewbits.training import fit_bundle

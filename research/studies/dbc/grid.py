@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.classify._linear import linear_svm
-from fewbits.evaluation import (
+from fewbits.evaluation import precision_recall_curve, same_label
+from fewbits.evaluation.classification import (
     category_scores,
     knn_accuracy,
-    precision_recall_curve,
-    same_label,
     svm_accuracy,
 )
-from fewbits.evaluation._categories import expected_precision
+from fewbits.evaluation.classification._categories import expected_precision
 from fewbits.learners import DBC, Learner
 from research.common.classic import is_classic, prepared
 from research.common.features import load_features

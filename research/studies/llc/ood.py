@@ -15,8 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fewbits import evaluation, ood
+from fewbits import ood
 from fewbits.errors import ArgumentError
+from fewbits.evaluation import ood as metrics
 from research.common.class_codes import llc
 from research.common.features import load_image_features
 from research.common.problems import Problem, load_problem
@@ -78,11 +79,11 @@ class Sides:
         best = max(made, key=lambda each: each.fit(X, y).score(*held_out))
         sides = self.X[self.known], self.X[self.unknown]
         logits = [best.decision_function(side) for side in sides]
-        near = tuple(evaluation.neighbour_score(side, X, 10) for side in sides)
+        near = tuple(metrics.neighbour_score(side, X, 10) for side in sides)
         return {
-            "max softmax": tuple(map(evaluation.max_softmax, logits)),
-            "max logit": tuple(map(evaluation.max_logit, logits)),
-            "energy": tuple(map(evaluation.energy, logits)),
+            "max softmax": tuple(map(metrics.max_softmax, logits)),
+            "max logit": tuple(map(metrics.max_logit, logits)),
+            "energy": tuple(map(metrics.energy, logits)),
             "features' neighbours": near,
         }
 
@@ -105,7 +106,7 @@ def measure(settings: Settings) -> Metrics:
     for name, region in regions(book, n_bits, hidden).items():
         known, unknown = (region.accepts(side) for side in sides)
         scored_known, scored_unknown = scores["max logit"]
-        mixed = evaluation.threshold_under_prior_shift(
+        mixed = metrics.threshold_under_prior_shift(
             scored_known,
             scored_unknown,
             known,
@@ -131,19 +132,19 @@ def measure_peer(settings: Settings) -> Metrics:
     sides = [encoder.encode(items.X[rows]) for rows in (items.known, items.unknown)]
     rules = {}
     for name, region in regions(codebook.codes, n_bits).items():
-        found = evaluation.detection(*map(region.accepts, sides))
+        found = metrics.detection(*map(region.accepts, sides))
         rules[name] = found.balanced_accuracy
     return {**told_apart(nearness(sides, codebook.codes)), "rules": rules}
 
 
 def nearness(sides: Any, others: Any) -> tuple[NDArray[np.float64], ...]:
     """Return how near codes of both sides are to others."""
-    return tuple(evaluation.code_neighbour_score(side, others, 1) for side in sides)
+    return tuple(metrics.code_neighbour_score(side, others, 1) for side in sides)
 
 
 def told_apart(scores: Any) -> dict[str, float]:
     """Return how well scores tell known from unknown items."""
-    found = evaluation.ood_scores(*scores)
+    found = metrics.ood_scores(*scores)
     return {"auroc": found.auroc, "fpr95": found.fpr}
 
 
@@ -172,7 +173,7 @@ def rule(region: Any, known: Any, unknown: Any, mixed: Any) -> dict[str, Any]:
     return {
         "radius": region.radius,
         "predicted_rate": region.predicted_rate,
-        "balanced": evaluation.detection(known, unknown).balanced_accuracy,
+        "balanced": metrics.detection(known, unknown).balanced_accuracy,
         "known_accepted": float(known.mean()),
         "unknown_accepted": float(unknown.mean()),
         "mixtures": [met(each, each.untuned) for each in same],

@@ -18,7 +18,7 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import DeepHash
-from fewbits.learners.deep._trainer import smooth
+from fewbits.learners.deep._best import smooth
 from research.common import class_codes
 from research.common.choices import Choice, best_of, measured
 from research.common.class_codes import REAL, possible

@@ -17,7 +17,8 @@ from scipy.stats import spearmanr
 
 from fewbits.analysis.bits import map_codes
 from fewbits.analysis.bounds import code_bound
-from fewbits.evaluation import knn_accuracy, mean_average_precision, same_label
+from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem

@@ -19,12 +19,9 @@ from numpy.typing import NDArray
 from fewbits import datasets
 from fewbits.backbones import pixels
 from fewbits.codes import pack
-from fewbits.evaluation import (
-    knn_accuracy,
-    mean_average_precision,
-    same_label,
-    standard_split,
-)
+from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.evaluation.classification import knn_accuracy
+from fewbits.evaluation.splits import standard_split
 from fewbits.learners import ITQ
 from fewbits.learners.deep import (
     LLC,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from fewbits.evaluation import knn_accuracy, svm_accuracy
+from fewbits.evaluation.classification import knn_accuracy, svm_accuracy
 from fewbits.learners import PiCoDes, RelaxedPiCoDes
 from research.common.classic import prepared
 from research.common.features import first_of_each, load_features

@@ -3,6 +3,7 @@
 import operator
 import os
 
+from fewbits._runtime import current_runtime
 from fewbits.errors import ArgumentError
 
 _chosen: int | None = None
@@ -12,8 +13,13 @@ def num_threads() -> int:
     """Return the number of threads.
 
     All the processors that this process may use, unless `set_num_threads` or
-    ``FEWBITS_NUM_THREADS`` says otherwise.
+    ``FEWBITS_NUM_THREADS`` says otherwise, but no more than the blocks around allow.
     """
+    limit, wanted = current_runtime().threads, _wanted()
+    return wanted if limit is None else min(limit, wanted)
+
+
+def _wanted() -> int:
     if _chosen is not None:
         return _chosen
     asked = os.environ.get("FEWBITS_NUM_THREADS", "")

@@ -4,22 +4,20 @@ from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
 from fewbits.bundle._bundle import Bundle
-from fewbits.bundle._classes import (
-    DECODERS,
-    bound_of,
-    by_code_space,
-    class_answers,
-    known_by,
-    label_answers,
-    linear_answers,
-    vote_answers,
-)
+from fewbits.bundle._classes import class_answers, label_answers
+from fewbits.bundle._decoding import by_code_space, known_by
 from fewbits.bundle._duplicates import MAX_PAIRS, Duplicates
 from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
 from fewbits.bundle._health import repair_items, verify_items
 from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
+from fewbits.bundle._votes import (
+    bound_of,
+    linear_answers,
+    vote_answers,
+    vote_neighbours,
+)
 
 if TYPE_CHECKING:
     from fewbits.bundle._attributes import read_names, report_of, write_attributes
@@ -38,7 +36,6 @@ else:  # what pages and reports need, no search does
     )
 
 __all__ = [
-    "DECODERS",
     "MAX_PAIRS",
     "N_RANDOM",
     "Bundle",
@@ -62,6 +59,7 @@ __all__ = [
     "report_of",
     "verify_items",
     "vote_answers",
+    "vote_neighbours",
     "write_attributes",
     "write_taxonomy",
 ]

@@ -5,9 +5,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from fewbits.bundle._classes import decode
+from fewbits.bundle._decoding import decode
 from fewbits.bundle._search import SearchMixin
 from fewbits.classify import Decoded
+from fewbits.classify.decoders import Decoder, decoder_of
 
 
 class ClassificationMixin(SearchMixin):
@@ -17,10 +18,7 @@ class ClassificationMixin(SearchMixin):
         self,
         items: ArrayLike | Sequence[Any],
         *,
-        decoder: str = "soft",
-        radius: int = 1,
-        max_queries: int = 1000,
-        order: str = "ranks",
+        decoder: Decoder | str = "soft",
         max_false_accept_rate: float | None = None,
     ) -> Decoded:
         """Return the class of each raw item, or that it is none of them.
@@ -31,15 +29,13 @@ class ClassificationMixin(SearchMixin):
         ----------
         items : array-like of shape (n, n_features), or sequence
             Vectors, or whatever the backbone takes.
-        decoder : str, default="soft"
-            "soft", the nearest class code by reliability, which is the most probable
-            class; "nearest", that by Hamming distance; "bounded", the nearest if within
-            `radius` bits, else none; "exact", the class with exactly this code, else
-            none; or "orbgrand", which guesses up to `max_queries` codes.
-        radius : int, default=1
-        max_queries : int, default=1000
-        order : {"ranks", "costs"}, default="ranks"
-            What "orbgrand" guesses go by, see `fewbits.classify.decode_orbgrand`.
+        decoder : Decoder or str, default="soft"
+            One of `fewbits.classify.decoders`, such as ``Bounded(radius=2)``, or its
+            short name for its defaults: "soft", the nearest class code by reliability,
+            which is the most probable class; "nearest", that by Hamming distance;
+            "bounded", the nearest if within 1 bit, else none; "exact", the class with
+            exactly this code, else none; or "orbgrand", which guesses up to 1,000
+            codes.
         max_false_accept_rate : float, default=None
             Whatever the decoder, an item is of no class unless its code is near that of
             a class: so near that no more than this share of unknown items is expected
@@ -62,13 +58,5 @@ class ClassificationMixin(SearchMixin):
             When the bundle has no codebook, there is no such decoder, or codes are too
             short for the rate.
         """
-        features = self.features(items)
-        return decode(
-            self,
-            features,
-            decoder=decoder,
-            radius=radius,
-            max_queries=max_queries,
-            order=order,
-            max_false_accept_rate=max_false_accept_rate,
-        )
+        decoder = decoder_of(decoder)
+        return decode(self, self.features(items), decoder, max_false_accept_rate)

@@ -9,7 +9,6 @@ from fewbits.bundle._collection import CollectionMixin, Columns
 from fewbits.bundle._encoding import Progress
 from fewbits.bundle._ids import check_found, id_column
 from fewbits.bundle._items import Items
-from fewbits.bundle._kept import form_of
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
 from fewbits.bundle._stores import check_named
@@ -206,7 +205,7 @@ class GrowingMixin(CollectionMixin):
     ) -> Any:
         """Return new rows as a table of the collection's form."""
         held, known = self.collection, self.metadata
-        given: dict[str, Any] = {"keep_vectors": form_of(held.vectors), **options}
+        given: dict[str, Any] = {"keep_vectors": held.vector_form, **options}
         if is_frame(items):
             given.setdefault("id", known.id_column)
             if self.item_kind == "texts":

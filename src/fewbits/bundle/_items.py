@@ -158,6 +158,27 @@ class Items(Immutable):
             return kept
         return VectorParts([_vector_part(part) for part in self._parts])
 
+    @property
+    def vector_form(self) -> str | None:
+        """Form of the vectors: "float16", "float32", "int8", or None without any."""
+        vectors = self._some_stored
+        if isinstance(vectors, Int8Vectors):
+            return "int8"
+        return None if vectors is None else vectors.dtype.name
+
+    @property
+    def bytes_per_item(self) -> int:
+        """Bytes of the code and of the vector of an item."""
+        vectors, size = self._some_stored, self.code_bytes
+        if isinstance(vectors, Int8Vectors):
+            return size + int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
+        return size if vectors is None else size + int(vectors[:1].nbytes)
+
+    @property
+    def _some_stored(self) -> Vectors | None:
+        vectors = self.vectors
+        return vectors.first if isinstance(vectors, VectorParts) else vectors
+
     def some_vectors(self, rows: Any = None) -> NDArray[Any] | None:
         """Return the vectors of some rows, or of all, as floats."""
         if self.vectors is None:

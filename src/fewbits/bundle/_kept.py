@@ -8,28 +8,10 @@ from numpy.typing import NDArray
 from fewbits._frozen import frozen_array
 from fewbits.bundle._table_part import Vectors
 from fewbits.errors import ArgumentError
-from fewbits.index import Int8Vectors, VectorParts
+from fewbits.index import Int8Vectors
 
 #: Forms of kept vectors: bytes a number, and how exact.
 KEPT = ("float16", "float32", "int8")
-
-
-def form_of(vectors: Vectors | VectorParts | None) -> str | None:
-    """Return the form in which vectors are kept."""
-    if isinstance(vectors, VectorParts):
-        vectors = vectors.first
-    if isinstance(vectors, Int8Vectors):
-        return "int8"
-    return None if vectors is None else vectors.dtype.name
-
-
-def vector_bytes(vectors: Vectors | VectorParts | None) -> int:
-    """Return the bytes that one kept vector takes."""
-    if isinstance(vectors, VectorParts):
-        vectors = vectors.first
-    if isinstance(vectors, Int8Vectors):
-        return int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
-    return 0 if vectors is None else int(vectors[:1].nbytes)
 
 
 def kept_vectors(features: NDArray[Any], form: str | None) -> Vectors | None:

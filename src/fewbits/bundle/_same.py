@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._collection import CollectionMixin
-from fewbits.bundle._kept import form_of
 from fewbits.index import Int8Vectors
 
 
@@ -50,7 +49,7 @@ def _same_vectors(
     items = bundle.collection
     kept = items.some_vectors(rows)
     assert kept is not None
-    if form_of(items.vectors) == "int8":
+    if items.vector_form == "int8":
         asked = Int8Vectors.from_vectors(np.asarray(given)).to_float()
     else:
         asked = np.asarray(given).astype(kept.dtype)

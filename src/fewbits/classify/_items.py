@@ -30,7 +30,7 @@ def item_scores(scores: ArrayLike, codebook: Codebook) -> NDArray[np.float64]:
     if array.dtype.kind in "ub":  # of a bit, 0 would be no opinion
         raise FeatureError(
             f"scores are real numbers, positive for a 1, got dtype {array.dtype}: "
-            "decode bits by decode_nearest, or give 2.0 * bits - 1"
+            "decode codes by Nearest, or give 2.0 * bits - 1"
         )
     if array.dtype.kind not in "fi" or array.ndim != 2:
         raise FeatureError(

@@ -155,21 +155,6 @@ def nearest_ballots(
         yield slice(start, start + len(block)), ballots
 
 
-def label_shares(
-    ballots: Ballots, labels: NDArray[Any], n_queries: int
-) -> NDArray[np.float64]:
-    """Return the share of its votes that each of several labels got, for every query.
-
-    `labels` is 1 where an item has the label of a column.
-    """
-    from scipy.sparse import csr_array
-
-    rows, place = np.unique(ballots.row, return_inverse=True)
-    cast = ballots.votes.astype(np.float64), (ballots.query, place)
-    votes = csr_array(cast, shape=(n_queries, len(rows)))
-    return np.asarray(votes @ (labels[rows] > 0)) / votes.sum(axis=1)[:, None]
-
-
 def ballots_of(neighbours: Neighbours, k: int | None) -> Ballots:
     """Return the votes of neighbours that were found."""
     there = neighbours.ids >= 0

@@ -1,7 +1,8 @@
 """``fewbits classify``."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +20,9 @@ from fewbits.cli._options import (
 )
 from fewbits.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from fewbits.classify.decoders import Decoder
+
 #: How `AcceptanceRegion.model` reads in a sentence.
 _MODELS = {
     "leave-one-class-out": "leaving out one class at a time",
@@ -26,8 +30,6 @@ _MODELS = {
 }
 #: A larger share of all codes near some class gets a note.
 _LARGE_SHARE = 0.05
-#: The decoder that an option belongs to.
-_NEEDED = {"--radius": "bounded", "--max-queries": "orbgrand", "--order": "orbgrand"}
 _HEADINGS = {
     "distance": "bits that differ",
     "classes": "most probable classes",
@@ -153,11 +155,10 @@ def classify(
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
+    parameters = {"radius": radius, "max_queries": max_queries, "order": order}
     options: dict[str, Any] = {
         "--decoder": decoder,
-        "--radius": radius,
-        "--max-queries": max_queries,
-        "--order": order,
+        **{_option(name): value for name, value in parameters.items()},
     }
     if labels is not None:
         options |= {
@@ -169,9 +170,7 @@ def classify(
             check_unused({"-k": k}, "--labels without --linear")
     else:
         check_unused({"--linear": linear or None, "-k": k}, "--labels")
-    for option, needed in _NEEDED.items():
-        if decoder != needed:
-            check_unused({option: options[option]}, f"--decoder {needed}")
+    chosen = _decoder(decoder, parameters)
     if max_false_accept_rate is None:
         check_unused({"--code-space": code_space or None}, "--max-false-accept-rate")
     loaded = Bundle.load(bundle, items=labels is not None)
@@ -186,10 +185,7 @@ def classify(
         asked = read_for(loaded, source, column, skip_blank=skip_blank).values
     request = engine.ClassifyRequest(
         asked,
-        decoder=decoder,
-        radius=radius,
-        max_queries=max_queries,
-        order=order,
+        decoder=chosen,
         top=None if labels else top,
         max_false_accept_rate=max_false_accept_rate,
         code_space=code_space,
@@ -205,7 +201,7 @@ def classify(
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
-    for note in _notes(loaded, options, region):
+    for note in _notes(loaded, chosen, region):
         say(f"note: {note}")
     if top and loaded.calibration is None and not several:
         say(
@@ -213,9 +209,29 @@ def classify(
         )
 
 
+def _option(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
+
+
+def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
+    """Return the decoder of that name, None for the default."""
+    from fewbits.classify.decoders import DECODERS, decoder_of
+
+    given = {each: x for each, x in parameters.items() if x is not None}
+    for each in given:
+        takers = [
+            x for x, kind in DECODERS.items() if each in {f.name for f in fields(kind)}
+        ]
+        if name not in takers:
+            raise ArgumentError(
+                f"{_option(each)} needs --decoder {' or '.join(takers)}"
+            )
+    return None if name is None else decoder_of(name, **given)
+
+
 def _notes(
     bundle: Any,
-    options: dict[str, Any],
+    decoder: "Decoder | None",
     region: dict[str, Any] | None,
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
@@ -226,10 +242,10 @@ def _notes(
             f"{region['predicted_rate']:.2g} of out-of-distribution items. Real ones "
             "are often accepted several times as often, so try some"
         )
-    elif (radius := _radius_of(options)) is not None:
+    elif decoder is not None and decoder.max_distance is not None:
         from fewbits.ood import acceptance_region
 
-        book = bundle.classes
+        book, radius = bundle.classes, decoder.max_distance
         share = acceptance_region(book.codes, book.n_bits, radius).predicted_rate
         if share > _LARGE_SHARE:
             yield (
@@ -237,15 +253,6 @@ def _notes(
                 "class, and out-of-distribution items do more often; longer codes "
                 "reject more"
             )
-
-
-def _radius_of(options: dict[str, Any]) -> int | None:
-    """Return the radius of a decoder, None for one that never rejects."""
-    if options["--decoder"] == "exact":
-        return 0
-    if options["--decoder"] == "bounded":
-        return 1 if options["--radius"] is None else int(options["--radius"])
-    return None
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -13,10 +13,11 @@ from fewbits.bundle import (
     linear_answers,
     vote_answers,
 )
+from fewbits.classify.decoders import Decoder, decoder_of
 from fewbits.engine._labels import item_labels
 from fewbits.errors import ArgumentError
 
-_DECODING = ("decoder", "radius", "max_queries", "order", "max_false_accept_rate")
+_DECODING = ("decoder", "max_false_accept_rate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +31,9 @@ class ClassifyRequest:
     ----------
     items : array-like of shape (n, n_features), or sequence
         Raw items: vectors, or whatever the backbone of the bundle takes.
-    decoder, radius, max_queries, order : default=None
-        How codes are decoded, see `fewbits.bundle.Bundle.classify`.
+    decoder : Decoder or str, default=None
+        How codes are decoded: one of `fewbits.classify.decoders`, or its short name,
+        see `fewbits.bundle.Bundle.classify`. A short name is replaced by its decoder.
     max_false_accept_rate : float, default=None
         Reject out-of-distribution items, see `fewbits.bundle.Bundle.classify`.
     code_space : bool, default=False
@@ -48,14 +50,11 @@ class ClassifyRequest:
     Raises
     ------
     ArgumentError
-        When values are given that do not go together.
+        When values are given that do not go together, or there is no such decoder.
     """
 
     items: Any
-    decoder: str | None = None
-    radius: int | None = None
-    max_queries: int | None = None
-    order: str | None = None
+    decoder: Decoder | str | None = None
     max_false_accept_rate: float | None = None
     code_space: bool = False
     top: int | None = None
@@ -74,6 +73,8 @@ class ClassifyRequest:
                 raise ArgumentError(f"{name} is of {of}: leave it out")
         if self.code_space and self.max_false_accept_rate is None:
             raise ArgumentError("code_space needs max_false_accept_rate")
+        if self.decoder is not None:
+            object.__setattr__(self, "decoder", decoder_of(self.decoder))
 
     def decoding(self) -> dict[str, Any]:
         """Return what was chosen of the decoder and of rejection."""
@@ -147,7 +148,7 @@ def _answers(bundle: Bundle, request: ClassifyRequest) -> list[dict[str, Any]]:
         votes = {} if request.k is None else {"k": request.k}
         return vote_answers(bundle, items, labels, **votes)
     if not bundle.metadata.several_labels:
-        return class_answers(bundle, items, **request.decoding(), **top)
+        return class_answers(bundle, items, top=request.top, **request.decoding())
     if given := next(iter(request.decoding()), None):
         raise ArgumentError(
             f"{given} is for items of one class each: those of this bundle have "

@@ -3,9 +3,9 @@
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._checkpoint import checkpoints_kept
 from fewbits.learners._core._device import on_device
-from fewbits.learners._core._iterative import interrupts_passed_on
 from fewbits.learners._core._progress import on_progress
 from fewbits.learners._core._shared_steps import shared_steps
+from fewbits.learners._core._threads import thread_limit
 from fewbits.learners._kernel_map import HomogeneousKernelMap
 from fewbits.learners._kernel_mapped import KernelMapped
 from fewbits.learners.neighbours import FastNeighbourCodes, NeighbourCodes
@@ -44,8 +44,8 @@ __all__ = [
     "SpectralHashing",
     "Thresholding",
     "checkpoints_kept",
-    "interrupts_passed_on",
     "on_device",
     "on_progress",
     "shared_steps",
+    "thread_limit",
 ]

@@ -5,13 +5,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from fewbits._checks import whole_number
+from fewbits._checks import check_rate, whole_number
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, n_bytes
 from fewbits.errors import ArgumentError
 from fewbits.ood._acceptance_region import AcceptanceRegion
-from fewbits.ood._leave_one_class_out import FalseAcceptRates, check_rate
+from fewbits.ood._leave_one_class_out import FalseAcceptRates
 from fewbits.ood._regions import acceptance_region, predicted_region
 
 

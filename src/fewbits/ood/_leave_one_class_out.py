@@ -1,12 +1,11 @@
 """Leave-one-class-out estimates of the false-accept rate."""
 
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import whole_number
+from fewbits._checks import check_rate, whole_number
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_codes, hamming_distances
@@ -197,12 +196,6 @@ def leave_one_class_out_region(
     check_rate(rate)
     found = leave_one_class_out_rates(class_codes, n_bits, codes, classes)
     return found.region(class_codes, n_bits, rate)
-
-
-def check_rate(rate: float, name: str = "rate") -> None:
-    """Refuse a share that is not between 0 and 1."""
-    if not isinstance(rate, Real) or not 0 < rate < 1:
-        raise ArgumentError(f"{name} must be a number between 0 and 1, got {rate!r}")
 
 
 def _nearest_other(

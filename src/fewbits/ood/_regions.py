@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import check_count
+from fewbits._checks import check_count, check_rate
 from fewbits._typing import CodeArray
 from fewbits.errors import ArgumentError
 from fewbits.ood._acceptance_region import AcceptanceRegion
 from fewbits.ood._coverage import Coverage, Space
-from fewbits.ood._leave_one_class_out import check_rate
 
 _ERRORS = 3  # standard errors that an estimate must stay below a rate
 

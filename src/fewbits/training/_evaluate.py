@@ -17,10 +17,10 @@ from fewbits.evaluation import (
     Comparison,
     compare_encoders,
     exact_neighbours,
-    knn_accuracy,
     mean_average_precision,
     same_label,
 )
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.inputs import Input
 from fewbits.training._alarms import checked_labels
 from fewbits.training._reranked import reranked

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewbits._typing import FeatureArray, IdArray
-from fewbits.bundle import Bundle
-from fewbits.bundle._classes import ranked_again
-from fewbits.bundle._kept import form_of, vector_bytes
+from fewbits.bundle import Bundle, vote_neighbours
 from fewbits.classify import vote
 from fewbits.evaluation import Comparison, search_recall
 
@@ -24,7 +22,7 @@ class Reranked(NamedTuple):
         self, queries: FeatureArray, truth: Any, labels: Any, k: int
     ) -> float:
         """Return the accuracy of a vote of `k` items with these labels."""
-        found = ranked_again(self.bundle, queries, k)
+        found = vote_neighbours(self.bundle, queries, k)
         return float(np.mean(vote(found, labels, k).labels == truth))
 
 
@@ -40,16 +38,16 @@ def reranked(
     them, or else by scores. `nearest` holds the ground truth; as many items are
     found.
     """
-    kept = None if bundle.items is None else bundle.items.vectors
+    kept = None if bundle.items is None else bundle.items.vector_form
     if bundle.shortlist is None and kept is None:
         return None
     of_features = replace(bundle, backbone=None, backbone_fingerprint=None)
-    built = of_features.with_items(database, keep_vectors=form_of(kept))
+    built = of_features.with_items(database, keep_vectors=kept)
     start = time.perf_counter()
     found = built.search_reranked(queries, nearest.shape[1])
     speed = len(queries) / (time.perf_counter() - start)
     recall = search_recall(found.ids, nearest).value
-    size = _bytes_per_item(built)
+    size = built.collection.bytes_per_item
     return Reranked(Comparison(_described(built), size, recall, None, speed), built)
 
 
@@ -57,8 +55,3 @@ def _described(bundle: Bundle) -> str:
     by = "scores" if bundle.collection.vectors is None else "vectors"
     again = "" if bundle.shortlist is None else f"{bundle.shortlist} "
     return f"{bundle.encoder.n_bits} bits, {again}re-ranked by {by}"
-
-
-def _bytes_per_item(bundle: Bundle) -> int:
-    codes, vectors = bundle.collection.codes, bundle.collection.vectors
-    return codes[:1].nbytes + vector_bytes(vectors)

@@ -14,10 +14,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
 from fewbits import encoders
-from fewbits.classify import decode_nearest
+from fewbits.classify.decoders import Nearest
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.evaluation import knn_accuracy
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import (
     LLC,
     CentreControl,
@@ -95,7 +95,7 @@ def test_every_loss_learns_classes(loss, control):
     centred = loss in ("csq", "orthohash") or isinstance(control, CentreControl)
     assert (book is not None) == centred
     if book is not None:
-        found = book.labels(decode_nearest(book, codes).rows)
+        found = book.labels(Nearest().decode(book, codes).rows)
         # A control of the posterior moves bits away from the centres that CSQ aims at.
         by_chance = 1 / 6
         least = by_chance if isinstance(control, PosteriorControl) else 0.7
@@ -505,7 +505,7 @@ def test_centres_that_are_learnt():
 
     def accuracy(learner):
         book = learner.codebook_of_classes()
-        found = decode_nearest(book, learner.encode(items[test])).rows
+        found = Nearest().decode(book, learner.encode(items[test])).rows
         return np.mean(found == book.rows(labels[test]))
 
     learnt, balanced = fitted("learnt"), fitted("balanced")
@@ -647,3 +647,12 @@ def test_few_items_of_several_labels_may_spare_none():
     Y[0] = 1
     with pytest.raises(ArgumentError, match=r"training.patience=1 .* spares none of 4"):
         made(DeepHash, n_bits=8, max_epochs=2, patience=1, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [DeepHash, LLC])
+def test_errors_name_settings_with_their_group(kind):
+    for group, config in kind.configs.items():
+        for setting in config().get_params():
+            wrong = kind(8).set_params(**{f"{group}__{setting}": object()})
+            with pytest.raises(ArgumentError, match=rf"^{group}\.{setting} must be "):
+                wrong.fit(X, y)

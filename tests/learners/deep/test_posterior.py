@@ -11,9 +11,9 @@ from torch.nn.functional import log_softmax, silu
 
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep import CentreControl, PosteriorControl
+from fewbits.learners.deep._objective import Objective
 from fewbits.learners.deep._surrogate import ClassTargets, Surrogate
 from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep._trainer import Objective
 from fewbits.learners.deep.losses import CSQ, LossContext
 
 B, C = 7, 5

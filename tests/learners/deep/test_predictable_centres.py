@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 
-from fewbits.classify import decode_nearest
+from fewbits.classify.decoders import Nearest
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep.centres import _predictable, predictable_centres
@@ -96,7 +96,7 @@ def test_few_items_are_classified_better():
             random_state=seed,
         )
         book = csq.fit(X[learn], y[learn]).codebook_of_classes()
-        found = decode_nearest(book, csq.encode(X[test])).rows
+        found = Nearest().decode(book, csq.encode(X[test])).rows
         return np.mean(found == book.rows(y[test]))
 
     mean = {

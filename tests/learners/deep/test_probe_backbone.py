@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from fewbits.errors import FeatureError, FewbitsError
-from fewbits.evaluation import knn_accuracy
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import LLC, DeepHash
 from fewbits.learners.deep._probe_backbone import probe_backbone
 from fewbits.learners.deep.losses import HashNet

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners.deep import DeepHash, _base, _trainer
+from fewbits.learners.deep import DeepHash, _base, _best
 from fewbits.learners.deep.losses import CSQ
 from tests.learners._made import made
 
@@ -132,10 +132,10 @@ def test_learnt_centres_are_learnt_from_all_items(tmp_path, checkpoint, monkeypa
 
 
 def test_a_lucky_epoch_does_not_decide(monkeypatch):
-    monkeypatch.setattr(_trainer, "N_SMOOTHED", 3)
-    means = _trainer.smooth([0.1, 0.9, 0.2, 0.6, 0.7, 0.6])
+    monkeypatch.setattr(_best, "N_SMOOTHED", 3)
+    means = _best.smooth([0.1, 0.9, 0.2, 0.6, 0.7, 0.6])
     assert means == pytest.approx([0.5, 0.4, 1.7 / 3, 0.5, 1.9 / 3, 0.65])
-    assert _trainer.smooth([0.3]) == pytest.approx([0.3])
+    assert _best.smooth([0.3]) == pytest.approx([0.3])
 
 
 def test_tol_does_not_cut_training_on_all_items_short():

@@ -292,7 +292,9 @@ def test_codebook_before_numbers_ceased_to_be_finite_is_kept():
 def test_checkpoint_of_another_training_is_refused(tmp_path):
     path = tmp_path / "training.pt"
     learner(checkpoint=path).fit(X, y)
-    with pytest.raises(ArtefactError, match=r"learning_rate was 0\.001, now 0\.01"):
+    with pytest.raises(
+        ArtefactError, match=r"training.learning_rate was 0\.001, now 0\.01"
+    ):
         learner(checkpoint=path, learning_rate=0.01).fit(X, y)
     with pytest.raises(ArtefactError, match="its rows or labels were others"):
         learner(checkpoint=path).fit(X + 1, y)

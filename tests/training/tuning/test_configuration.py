@@ -7,7 +7,8 @@ import pytest
 
 from fewbits.bundle import Bundle, vote_answers
 from fewbits.errors import ArtefactError
-from fewbits.evaluation import exact_neighbours, knn_accuracy, search_recall
+from fewbits.evaluation import exact_neighbours, search_recall
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.inputs import Input
 from fewbits.training import evaluate_bundle, fit_bundle
 from fewbits.training._methods import make_learner

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,8 +10,8 @@ from fewbits._checks import check_choice, check_count
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify._code_table import BLOCK, CodeTable, KeyArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, Decoded, check_ties, first_of_each
-from fewbits.classify._items import item_codes
+from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify.decoders._base import CodeDecoder
 from fewbits.classify.decoders._nearest import METHODS, compare
 from fewbits.codes import pair_distances
 from fewbits.errors import ArgumentError
@@ -19,14 +20,8 @@ _MAX_BALL = 1 << 22  # codes that are looked up for one item
 _LOOKUP = 64  # comparisons that take as long as a look-up
 
 
-def decode_bounded(
-    codebook: Codebook,
-    codes: CodeArray,
-    radius: int,
-    *,
-    ties: str = "first",
-    method: str = "auto",
-) -> Decoded:
+@dataclass(frozen=True, repr=False)
+class Bounded(CodeDecoder):
     """Return the nearest class where it is no farther than `radius`.
 
     Between exact decoding (radius 0) and nearest (radius n_bits). What is farther from
@@ -34,9 +29,7 @@ def decode_bounded(
 
     Parameters
     ----------
-    codebook : Codebook
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    radius : int
+    radius : int, default=1
         The largest Hamming distance that counts, 0 or more.
     ties : {"first", "none"}, default="first"
         What to answer where several classes are equally near: that of the lowest row,
@@ -46,42 +39,49 @@ def decode_bounded(
         class's; or compare with every class. The answers are the same; "auto" takes
         what costs less.
 
-    Returns
-    -------
-    Decoded
-
     Raises
     ------
-    CodeError
-        When the codes are not as long as those of the classes.
     ArgumentError
-        When `radius` is below 0, or there are too many codes within it to look up.
+        When `radius` is below 0; by ``decode``, when there are too many codes within it
+        to look up.
 
     Examples
     --------
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]), n_bits=5)
     >>> codes = pack([[0, 0, 0, 0, 1], [0, 0, 1, 1, 0]])
-    >>> decode_bounded(book, codes, radius=1).rows
+    >>> Bounded(radius=1).decode(book, codes).rows
     array([ 0, -1])
     """
-    check_ties(ties)
-    check_choice(method, "method", METHODS)
-    codes = item_codes(codes, codebook)
-    radius = min(check_count(radius, "radius", 0), codebook.n_bits)
-    size = ball_size(codebook.n_bits, radius)
-    if method == "look-ups" and size > _MAX_BALL:
-        raise ArgumentError(
-            f"{size:,} codes of {codebook.n_bits} bits lie within radius {radius}, too "
-            "many to look up; take another method"
-        )
-    few = size <= _MAX_BALL and size * _LOOKUP <= len(codebook)
-    if method == "look-ups" or (method == "auto" and few):
-        return _look_up(codebook, codes, radius).decided(ties)
-    found = compare(codebook, codes, method)
-    far = found.distances > radius
-    found.distances[far], found.rows[far], found.ties[far] = -1, -1, 0
-    return found.decided(ties)
+
+    radius: int = 1
+    method: str = field(default="auto", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("radius", check_count(self.radius, "radius", 0))
+        check_choice(self.method, "method", METHODS)
+
+    @property
+    def max_distance(self) -> int:
+        """The radius."""
+        return self.radius
+
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+        radius = min(self.radius, codebook.n_bits)
+        size = ball_size(codebook.n_bits, radius)
+        if self.method == "look-ups" and size > _MAX_BALL:
+            raise ArgumentError(
+                f"{size:,} codes of {codebook.n_bits} bits lie within radius {radius}, "
+                "too many to look up; take another method"
+            )
+        few = size <= _MAX_BALL and size * _LOOKUP <= len(codebook)
+        if self.method == "look-ups" or (self.method == "auto" and few):
+            return _look_up(codebook, codes, radius)
+        found = compare(codebook, codes, self.method)
+        far = found.distances > radius
+        found.distances[far], found.rows[far], found.ties[far] = -1, -1, 0
+        return found
 
 
 def ball_size(n_bits: int, radius: int) -> int:

@@ -1,5 +1,7 @@
 """Nearest decoding: the class whose code differs in the fewest bits."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from fewbits import _kernels
@@ -7,8 +9,8 @@ from fewbits._checks import check_choice
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, Decoded, check_ties
-from fewbits.classify._items import item_codes
+from fewbits.classify._decoded import Answers
+from fewbits.classify.decoders._base import CodeDecoder
 from fewbits.codes import hamming_distances, hamming_topk
 
 METHODS = ("auto", "look-ups", "exhaustive")
@@ -21,16 +23,12 @@ _ITEMS = 256
 _LOOKUP = 512  # comparisons by the kernel that take as long as one by hand
 
 
-def decode_nearest(
-    codebook: Codebook, codes: CodeArray, *, ties: str = "first", method: str = "auto"
-) -> Decoded:
+@dataclass(frozen=True, repr=False)
+class Nearest(CodeDecoder):
     """Return the class with the smallest Hamming distance.
 
     Parameters
     ----------
-    codebook : Codebook
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        Codes of items, as long as those of the classes.
     ties : {"first", "none"}, default="first"
         What to answer where several classes are equally near: that of the lowest row,
         or no class. Either way ``ties`` of the answer tells how many there are.
@@ -39,15 +37,6 @@ def decode_nearest(
         hashing), which takes less time than the number of classes where items lie near
         theirs, and compare with every class where that does not settle it. The answers
         are the same; "auto" looks up for many items among very many classes.
-
-    Returns
-    -------
-    Decoded
-
-    Raises
-    ------
-    CodeError
-        When the codes are not as long as those of the classes.
 
     References
     ----------
@@ -58,14 +47,19 @@ def decode_nearest(
     --------
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1], [1, 0, 0]]), n_bits=3)
-    >>> found = decode_nearest(book, pack([[0, 1, 1], [0, 1, 0]]))
+    >>> found = Nearest().decode(book, pack([[0, 1, 1], [0, 1, 0]]))
     >>> found.rows, found.distances, found.ties
     (array([1, 0]), array([1, 1], dtype=int32), array([1, 1]))
     """
-    check_ties(ties)
-    check_choice(method, "method", METHODS)
-    codes = item_codes(codes, codebook)
-    return compare(codebook, codes, method).decided(ties)
+
+    method: str = field(default="auto", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.method, "method", METHODS)
+
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+        return compare(codebook, codes, self.method)
 
 
 def compare(codebook: Codebook, codes: CodeArray, method: str) -> Answers:

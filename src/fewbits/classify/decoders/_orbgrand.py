@@ -1,19 +1,19 @@
 """Ordered guessing: flip the bits that are least sure until the code is a class's."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fewbits._checks import check_choice, whole_number
 from fewbits._typing import IdArray
 from fewbits.classify._code_table import BLOCK, KeyArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, Decoded, check_ties
-from fewbits.classify._items import check_zero_bit, item_scores
+from fewbits.classify._decoded import Answers
+from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.classify.decoders._flips import MAX_QUERIES, cheapest_flips, rank_flips
 from fewbits.classify.decoders._guesses import Guesses
-from fewbits.classify.decoders._reliability import Reliabilities, reliabilities
+from fewbits.classify.decoders._reliability import Reliabilities
 from fewbits.errors import ArgumentError
 
 ORDERS = ("ranks", "costs")
@@ -22,51 +22,34 @@ _SORTED = 1 << 17  # guesses sorted at a time
 _AT_ONCE = 1 << 13  # guesses for all items together that are not worth a pause
 
 
-def decode_orbgrand(
-    codebook: Codebook,
-    scores: ArrayLike,
-    max_queries: int,
-    *,
-    order: str = "ranks",
-    zero_bit: int = 0,
-    ties: str = "first",
-) -> Decoded:
+@dataclass(frozen=True, repr=False)
+class Orbgrand(ScoreDecoder):
     """Guess which bits are wrong, likeliest first, until a guess is a class's code.
 
     Each guess is a look-up in a hash table, so it takes as long among a thousand
     classes as among a million. With ``max_queries=1`` this is exact decoding; accuracy
     rises with it to that of soft decoding, beyond that of the nearest class.
 
+    ``lookups`` of the answer are the guesses up to the one that was right. In the order
+    of costs they include the others of the same cost, which may find a lower row.
+
     Parameters
     ----------
-    codebook : Codebook
-    scores : array-like of shape (n, n_bits)
-        ``encoder.project(X)``, or log-odds; only their proportions matter.
-    max_queries : int
+    max_queries : int, default=1000
         Look-ups after which an item is left without a class, 1 to 1,048,576.
     order : {"ranks", "costs"}, default="ranks"
         Guesses in the order of the sum of the ranks of the flipped bits, the least
         reliable bit having rank 1 (ORBGRAND): the same for all items. Or in the order
         of the sum of ``|score|`` over the flipped bits (soft GRAND): then the class
-        that is found is that of `decode_soft`, but each item's guesses must be sorted.
-    zero_bit : {0, 1}, default=0
-        The bit that the encoder gives a score of exactly zero.
+        that is found is that of `Soft`, but each item's guesses must be sorted.
     ties : {"first", "none"}, default="first"
         What to answer where several classes share the code that was found, or, in the
         order of costs, cost the same: that of the lowest row, or no class.
 
-    Returns
-    -------
-    Decoded
-        ``lookups`` are the guesses up to the one that was right. In the order of costs
-        they include the others of the same cost, which may find a lower row.
-
     Raises
     ------
-    FeatureError
-        When scores are not finite, or not one for each bit.
     ArgumentError
-        When the max_queries is out of range.
+        When `max_queries` is out of range.
 
     References
     ----------
@@ -79,16 +62,21 @@ def decode_orbgrand(
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1]]), n_bits=3)
     >>> scores = [[0.1, 0.2, -0.9]]
-    >>> [int(decode_orbgrand(book, scores, n).rows[0]) for n in (1, 2, 3, 4)]
+    >>> [int(Orbgrand(n).decode(book, scores).rows[0]) for n in (1, 2, 3, 4)]
     [-1, -1, -1, 0]
     """
-    check_ties(ties)
-    check_choice(order, "order", ORDERS)
-    max_queries = _check_max_queries(max_queries)
-    zero_bit = check_zero_bit(zero_bit)
-    said = reliabilities(item_scores(scores, codebook), zero_bit)
-    guess = _by_ranks if order == "ranks" else _by_costs
-    return guess(codebook, said, max_queries).decided(ties)
+
+    max_queries: int = 1000
+    order: str = field(default="ranks", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.order, "order", ORDERS)
+        self._set("max_queries", _check_max_queries(self.max_queries))
+
+    def _answers(self, codebook: Codebook, said: Reliabilities) -> Answers:
+        guess = _by_ranks if self.order == "ranks" else _by_costs
+        return guess(codebook, said, self.max_queries)
 
 
 def _check_max_queries(max_queries: int) -> int:

@@ -1,15 +1,17 @@
 """Soft decoding: the class that contradicts the scores least."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._class_sums import class_sums
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, Decoded, check_ties
-from fewbits.classify._items import check_zero_bit, item_scores
-from fewbits.classify.decoders._reliability import Costs, Reliabilities, reliabilities
+from fewbits.classify._decoded import Answers
+from fewbits.classify.decoders._base import ScoreDecoder
+from fewbits.classify.decoders._reliability import Costs, Reliabilities
 from fewbits.classify.decoders._soft_near import compare_near
 from fewbits.codes import pair_distances, unpack
 
@@ -18,9 +20,8 @@ _ENTRIES = 1 << 20  # bits unpacked, or costs, at a time
 _ITEMS = 256  # of them
 
 
-def decode_soft(
-    codebook: Codebook, scores: ArrayLike, *, zero_bit: int = 0, ties: str = "first"
-) -> Decoded:
+@dataclass(frozen=True, repr=False)
+class Soft(ScoreDecoder):
     """Return the class that costs least: the nearest by reliability.
 
     The cost of a class is the sum of ``|score|`` over the bits in which its code and
@@ -28,30 +29,14 @@ def decode_soft(
     class of least cost is also the one with the largest sum of ``score * B(C)``, with
     B(C) the class code of -1 and +1: for a class that differs in the bits D that sum is
     ``sum |score| - 2 sum_D |score|``, and its first part is the same for all classes.
-    Where scores are log-odds of independent bits (`calibrate` makes them so), it is the
-    most probable class.
+    Where scores are log-odds of independent bits (`fewbits.classify.calibrate` makes
+    them so), it is the most probable class.
 
     Parameters
     ----------
-    codebook : Codebook
-    scores : array-like of shape (n, n_bits)
-        ``encoder.project(X)``, or log-odds; only their proportions matter.
-    zero_bit : {0, 1}, default=0
-        The bit that the encoder gives a score of exactly zero. It costs nothing, but
-        counts in ``distances``.
     ties : {"first", "none"}, default="first"
         What to answer where several classes cost the same, to the last bit: that of the
         lowest row, or no class.
-
-    Returns
-    -------
-    Decoded
-        ``distances`` are Hamming distances to the signs of the scores.
-
-    Raises
-    ------
-    FeatureError
-        When scores are not finite, or not one for each bit.
 
     Notes
     -----
@@ -63,13 +48,16 @@ def decode_soft(
     --------
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1]]), n_bits=3)
-    >>> decode_soft(book, [[0.1, 0.2, -0.9]]).rows  # two unsure bits against a sure one
+    >>> scores = [[0.1, 0.2, -0.9]]  # two unsure bits against a sure one
+    >>> Soft().decode(book, scores).rows
     array([0])
     """
-    check_ties(ties)
-    zero_bit = check_zero_bit(zero_bit)
-    said = reliabilities(item_scores(scores, codebook), zero_bit)
-    return least_cost(codebook, said).decided(ties)
+
+    # By what the probabilities are of, so that the two never disagree.
+    reads_log_odds: ClassVar[bool] = True
+
+    def _answers(self, codebook: Codebook, said: Reliabilities) -> Answers:
+        return least_cost(codebook, said)
 
 
 def least_cost(codebook: Codebook, said: Reliabilities) -> Answers:

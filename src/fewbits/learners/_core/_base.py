@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
+from fewbits.learners._core._carried import RuntimeCarrier
 from fewbits.learners._core._device import current_backend
 from fewbits.learners._core._nested import Configured
 from fewbits.learners._core._parameters import check_seed, plain_integers
@@ -23,7 +24,13 @@ from fewbits.learners._core._rows import (
 from fewbits.learners._core._validation import validated
 
 
-class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC):  # type: ignore[misc]
+class Learner(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    RuntimeCarrier,
+    Configured,
+    ABC,
+):
     """Scikit-learn estimator whose result is an `Encoder`.
 
     A method implements `_check_parameters` and `_learn` and nothing else. After `fit`
@@ -88,6 +95,10 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
             When a checkpoint belongs to another fit or is damaged, or cannot be read
             or written; of methods that have one.
         """
+        with self._running():
+            return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: Any) -> Self:
         self._check_parameters()
         check_seed(getattr(self, "random_state", None))
         features = self._features(X, reset=True, ensure_min_samples=2)
@@ -123,6 +134,10 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Configured, ABC
             When X holds NaN or infinity, or another number of features than in `fit`.
         """
         check_is_fitted(self)
+        with self._running():
+            return self._encode(X)
+
+    def _encode(self, X: ArrayLike) -> CodeArray:
         features = self._features(X, reset=False)
         check_finite(features)
         return self.encoder_.encode(features)

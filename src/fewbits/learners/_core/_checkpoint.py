@@ -5,7 +5,6 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from fewbits._files import atomic_write, check_writable, remove_leftovers
+from fewbits._runtime import changed, current_runtime
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners._core._rows import checksum
@@ -39,8 +39,6 @@ _IN_WORDS = {
     "seed": "random_state was another",
 }
 _ROOM = 80
-#: Files to delete when a block ends.
-_LATER: ContextVar[list[Path] | None] = ContextVar("fewbits_checkpoints", default=None)
 #: A file is renewed after this many seconds, and so that writing takes a twentieth of
 #: the time at most.
 _PAUSE, _WRITING_SHARE = 10.0, 1 / 20
@@ -116,7 +114,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file: the fit has ended."""
-        later = _LATER.get()
+        later = current_runtime().done_checkpoints
         if later is None:
             self.path.unlink(missing_ok=True)
         else:
@@ -152,7 +150,7 @@ def checkpoints_kept() -> Iterator[None]:
     """Delete the checkpoints of fits inside the block when it ends well, not before.
 
     For a block that also saves the result: a full disk must not cost a
-    long fit.
+    long fit. Fits in other threads or processes delete theirs when they end.
 
     Examples
     --------
@@ -171,11 +169,8 @@ def checkpoints_kept() -> Iterator[None]:
     False
     """
     later: list[Path] = []
-    token = _LATER.set(later)
-    try:
+    with changed(done_checkpoints=later):
         yield
-    finally:
-        _LATER.reset(token)
     for path in later:
         path.unlink(missing_ok=True)
 

@@ -8,7 +8,7 @@ function of torch's own, stands twice. Everything else of a fit stays with NumPy
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from fewbits._extras import missing_extra
+from fewbits._runtime import changed, current_runtime
 from fewbits._typing import FeatureArray
 from fewbits.errors import OutOfMemoryError
 from fewbits.learners._core._signs import signs
@@ -137,12 +138,10 @@ def namespace(x: Matrix) -> Any:
     return torch
 
 
-_HERE: ContextVar[Backend | None] = ContextVar("fewbits_device", default=None)
 _NUMPY = _NumPy()
 
 
-@contextmanager
-def on_device(name: str) -> Iterator[None]:
+def on_device(name: str) -> AbstractContextManager[None]:
     """Fit learners in the block with the heavy products done by torch on a device.
 
     These are the passes over the rows, principal axes, polar factors and the training
@@ -152,6 +151,10 @@ def on_device(name: str) -> Iterator[None]:
     scores near zero and change every later step: neighbour-preserving codes then differ
     as with another seed, and are as good. It is no parameter of these learners. Deep
     learners also train there, unless their ``device`` says otherwise.
+
+    The block also counts for clones that are made in it and fitted in another thread or
+    process, as `GridSearchCV` does with ``n_jobs``. An unfitted learner that is pickled
+    in it takes the device along, too; "auto" is looked up where it is fitted.
 
     Parameters
     ----------
@@ -174,16 +177,15 @@ def on_device(name: str) -> Iterator[None]:
     >>> with on_device("auto"):
     ...     itq = ITQ(n_bits=8, random_state=0).fit(X)
     """
-    token = _HERE.set(_place(name))
-    try:
-        yield
-    finally:
-        _HERE.reset(token)
+    _backend.cache_clear()  # what there is may have changed since
+    _backend(name)
+    return changed(device=name)
 
 
 def current_backend() -> Backend:
     """Return the backend for linear algebra."""
-    return _HERE.get() or _NUMPY
+    name = current_runtime().device
+    return _NUMPY if name is None else _backend(name)
 
 
 def device_around() -> str | None:
@@ -203,7 +205,8 @@ def as_dtype(x: FeatureArray, dtype: DTypeLike) -> FeatureArray:
     return x.astype(dtype, copy=False)
 
 
-def _place(name: str) -> Backend:
+@cache
+def _backend(name: str) -> Backend:
     if find_spec("torch") is None:
         if name == "auto":
             return _NUMPY

@@ -2,31 +2,19 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import NamedTuple
+from contextlib import AbstractContextManager, contextmanager
 
-#: Called after each iteration with (iterations done, iterations at most, objective).
-Listener = Callable[[int, int, float], None]
-
-#: Called before that with what a line of text has room for.
-Notes = Callable[[str], None]
+from fewbits._runtime import Listener, Notes, Progress, changed, current_runtime
 
 
-class _Heard(NamedTuple):
-    listener: Listener
-    notes: Notes | None
-
-
-_HEARD: ContextVar[_Heard | None] = ContextVar("fewbits_progress", default=None)
-
-
-@contextmanager
-def on_progress(listener: Listener, notes: Notes | None = None) -> Iterator[None]:
+def on_progress(
+    listener: Listener, notes: Notes | None = None
+) -> AbstractContextManager[None]:
     """Call `listener` after each iteration of every learner fitted inside the block.
 
     It is no parameter of the learners, so that these can be cloned, pickled and
-    searched over. Fits in other threads or processes do not report.
+    searched over. Fits in other threads or processes do not report, also those of
+    clones that are made in the block.
 
     Parameters
     ----------
@@ -47,38 +35,26 @@ def on_progress(listener: Listener, notes: Notes | None = None) -> Iterator[None
     1 of 2
     2 of 2
     """
-    token = _HEARD.set(_Heard(listener, notes))
-    try:
-        yield
-    finally:
-        _HEARD.reset(token)
+    return changed(progress=Progress(listener, notes))
 
 
 @contextmanager
 def also(check: Callable[[], None]) -> Iterator[None]:
     """Call `check` after each iteration, beside the listener there is."""
-    heard = _HEARD.get()
+    heard = current_runtime().progress
 
     def listen(done: int, total: int, objective: float) -> None:
         check()
         if heard is not None:
             heard.listener(done, total, objective)
 
-    token = _HEARD.set(_Heard(listen, heard and heard.notes))
-    try:
+    with on_progress(listen, heard and heard.notes):
         yield
-    finally:
-        _HEARD.reset(token)
 
 
-@contextmanager
-def no_progress() -> Iterator[None]:
+def no_progress() -> AbstractContextManager[None]:
     """Silence the progress of a learner that another one starts from."""
-    token = _HEARD.set(None)
-    try:
-        yield
-    finally:
-        _HEARD.reset(token)
+    return changed(progress=None)
 
 
 def report(
@@ -92,7 +68,7 @@ def report(
 ) -> None:
     """Report to the listener, if any, and to standard error if `verbose`."""
     told = f"objective {objective:.6g}{note}"
-    heard = _HEARD.get()
+    heard = current_runtime().progress
     if heard is not None:
         if heard.notes is not None:
             heard.notes(told)

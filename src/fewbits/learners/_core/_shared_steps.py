@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any
 
-Found = TypeVar("Found")
+from fewbits._runtime import Found, changed, current_runtime
 
 
 class SharedSteps:
@@ -38,9 +37,6 @@ class SharedSteps:
         return found
 
 
-_SHARED: ContextVar[SharedSteps | None] = ContextVar("fewbits_shared", default=None)
-
-
 @contextmanager
 def shared_steps() -> Iterator[SharedSteps]:
     """Let fits in the block share intermediate results on the same rows.
@@ -49,7 +45,7 @@ def shared_steps() -> Iterator[SharedSteps]:
     that codes are trained to keep. At thousands of features they take longer than the
     rest, and a sweep over methods, lengths and parameters asks for the same ones again
     and again. Results are identical to those without. The last of each is kept, as long
-    as the block lasts.
+    as the block lasts. Fits in other threads or processes do not share.
 
     Yields
     ------
@@ -65,11 +61,8 @@ def shared_steps() -> Iterator[SharedSteps]:
     ...     codes = [ITQ(n_bits, random_state=0).fit(X) for n_bits in (4, 8)]
     """
     shared = SharedSteps()
-    token = _SHARED.set(shared)
-    try:
+    with changed(shared_steps=shared):
         yield shared
-    finally:
-        _SHARED.reset(token)
 
 
 def cached_step(
@@ -79,5 +72,5 @@ def cached_step(
 
     What is returned must not be changed.
     """
-    shared = _SHARED.get()
+    shared = current_runtime().shared_steps
     return find() if shared is None else shared.cached_step(name, key(), find)

@@ -2,59 +2,46 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from copy import deepcopy
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from fewbits._arrow import as_array
-from fewbits._typing import Array, CodeArray
+from fewbits._typing import Array
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
-from fewbits.learners._core._base import Learner
 from fewbits.learners._core._checkpoint import check_repeatable
 from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
 from fewbits.learners._core._progress import report
-from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
-from fewbits.learners.deep._data import (
-    MOST_BYTES,
-    ArrayItems,
-    Items,
-    TensorItems,
-    parts_of,
-)
+from fewbits.learners.deep._best import Record
+from fewbits.learners.deep._data import MOST_BYTES, Items, TensorItems
 from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep._identity import checksum, identity_of
-from fewbits.learners.deep._network import HashNetwork, Head, learn_standardize
+from fewbits.learners.deep._network import HashNetwork
+from fewbits.learners.deep._network_learner import NetworkLearner, features_of
+from fewbits.learners.deep._objective import Objective
+from fewbits.learners.deep._phase import Phase
 from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._probe_backbone import probe_backbone
+from fewbits.learners.deep._problem import (
+    Problem,
+    check_none_held_out,
+    check_present,
+)
 from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import (
     as_device,
     deterministic,
-    device_of,
     memory_advice,
-    reproducible,
     room_on,
     undisturbed,
 )
-from fewbits.learners.deep._trainer import (
-    Callback,
-    Classify,
-    Objective,
-    Phase,
-    Record,
-    Trainer,
-)
+from fewbits.learners.deep._trainer import Callback, Classify, Trainer
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses import Loss, LossContext
 from fewbits.learners.deep.losses._llc import CodebookLoss
@@ -65,45 +52,21 @@ _CENTRE_EPOCHS = 50  # as many as LLC's
 _TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 
 
-class Problem(NamedTuple):
-    """Items to train on, split into the rows for it and held-out ones."""
-
-    items: ArrayItems
-    n_features: int
-    labels: NDArray[Any]
-    train: NDArray[np.int64]
-    targets: Targets
-    evaluator: Evaluator
-    seed: int
-    checksum: str
-
-
-class DeepLearner(Learner):
+class DeepLearner(NetworkLearner):
     """A learner that trains a network by gradients.
 
     See `DeepHash` for the parameters that all share.
     """
 
-    configs: ClassVar[dict[str, type[Config]]] = {
-        "network": NetworkConfig,
-        "training": TrainingConfig,
-    }
-    network: NetworkConfig | None
-    training: TrainingConfig | None
     refit: bool = False  #: Whether all items are trained on in the end.
-    device: str
     checkpoint: Any
     callbacks: Sequence[Callback]
     verbose: bool
     random_state: Any
 
-    _item_shape: tuple[int, ...]
-    _integers: bool
-    _pixels: bool
     classes_: NDArray[Any]
     history_: list[Record]
     held_out_: NDArray[np.int64]
-    network_: HashNetwork
     n_epochs_: int
     needs_labels = True
 
@@ -111,60 +74,6 @@ class DeepLearner(Learner):
     def n_planned(self) -> int:
         """Largest number of epochs."""
         return self._training.max_epochs
-
-    @property
-    def _network_config(self) -> NetworkConfig:
-        return self._config("network", NetworkConfig)
-
-    @property
-    def _training(self) -> TrainingConfig:
-        return self._config("training", TrainingConfig)
-
-    def extract(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Return what the encoder is given: the features of the trained backbone.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, ...)
-            Items; features themselves when there is no backbone.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features), dtype float32
-        """
-        check_is_fitted(self, "encoder_")
-        items = self._features(X, reset=False)
-        if self._network_config.backbone is None:
-            return np.asarray(items, np.float32)
-        items = items.reshape(len(items), *self._item_shape)
-        device = as_device(self.device)
-        with memory_advice(room_on(device)):
-            network = self.network_.to(device)
-        numbers = torch.arange(len(items))
-        features: NDArray[np.float32] = features_of(
-            network,
-            ArrayItems(items, pixels=True, integers=self._integers),
-            numbers,
-            self._training.batch_size,
-        ).numpy()
-        return features
-
-    def encode(self, X: ArrayLike) -> CodeArray:
-        """Return packed codes: what an index stores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, ...)
-            What `fit` took: features, or items for the backbone.
-
-        Returns
-        -------
-        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-        """
-        if self._network_config.backbone is None:
-            return super().encode(X)
-        features = self.extract(X)
-        return self.encoder_.encode(features)
 
     def _check_shared(self) -> None:
         """Check the parameters that all deep learners share."""
@@ -183,45 +92,18 @@ class DeepLearner(Learner):
             )
         self._training.check_held_out(self._needing_held_out())
 
-    def _features(self, X: ArrayLike, **options: Any) -> Array:
-        if self._network_config.backbone is None:
-            return super()._features(X, **options)
-        items = as_array(X, "items")
-        if items.ndim < 2:
-            raise FeatureError(
-                f"items must be numbers (n, ...), got shape {items.shape} and dtype "
-                f"{items.dtype}"
-            )
-        if options.get("reset"):
-            self._item_shape, self._pixels = items.shape[1:], items.dtype == np.uint8
-            self.n_features_in_ = int(np.prod(items.shape[1:]))
-        elif items.shape[1:] != self._item_shape:
-            raise FeatureError(
-                f"items have shape {items.shape[1:]}, but {self._item_shape} were "
-                "learnt from"
-            )
-        elif self._pixels and not self._integers and items.dtype != np.uint8:
-            raise FeatureError(
-                "items must be uint8, as the pixels learnt from, which stand for "
-                f"numbers from 0 to 1, got dtype {items.dtype}"
-            )
-        least = options.get("ensure_min_samples", 1)
-        if len(items) < least:
-            raise FeatureError(f"need at least {least} items, got {len(items)}")
-        return items.reshape(len(items), -1)
-
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
         """Check the labels, and hold a share of the items out; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
         single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
         all_targets = Targets.from_indicator(Y, single)
         labels = all_targets.numpy()
-        self._check_present(Y)
+        check_present(Y, self.classes_)
         rng = check_random_state(self.random_state)
         share = self._training.validation if share is None else share
         train, held_out = split_off(labels, share, rng)
         if share and not len(held_out):
-            self._check_none_held_out(labels)
+            check_none_held_out(self._needing_held_out(), share, labels)
         self.held_out_ = held_out
         base = self._training.validation_base if share else "trained"
         evaluator = Evaluator(labels, train, held_out, rng, base)
@@ -242,77 +124,6 @@ class DeepLearner(Learner):
         """Return what was chosen and has no effect without held-out items."""
         asked = self._training.needing_held_out()
         return [*asked, "refit=True"] if self.refit else asked
-
-    def _check_none_held_out(self, labels: NDArray[Any]) -> None:
-        """Refuse what needs held-out items where a share of each class is none."""
-        asked = self._needing_held_out()
-        if not asked:
-            return
-        largest = int(np.bincount(labels).max()) if labels.ndim == 1 else None
-        share = f"training.validation={self._training.validation}"
-        if largest is None:
-            way = f"{share} spares none of {len(labels)}: raise it"
-        elif largest == 1:
-            way = "no class has two"
-        else:
-            least = f"{1 / largest:.2g}"
-            way = f"{share} is none of {largest}: {least} would do"
-        raise ArgumentError(f"{asked[0]} needs held-out items, but {way}")
-
-    def _items(
-        self, X: Array, rows: NDArray[np.int64], seed: int
-    ) -> tuple[ArrayItems, int]:
-        """Return the items, and how many features the head is given of each."""
-        self._integers, config = False, self._network_config
-        if config.backbone is None:
-            standardize = learn_standardize(X[rows]) if config.standardize else None
-            return ArrayItems(X, standardize=standardize), X.shape[1]
-        X = X.reshape(len(X), *self._item_shape)
-        with reproducible(seed):
-            n_features, self._integers = probe_backbone(config.backbone, X[rows[:2]])
-        return ArrayItems(X, pixels=True, integers=self._integers), n_features
-
-    def _check_present(self, Y: Any) -> None:
-        counts = np.asarray(Y.sum(axis=0)).ravel()
-        if (counts == 0).any():
-            column = int(np.argmax(counts == 0))
-            raise ArgumentError(
-                f"class {self.classes_[column]} has no item; leave it out"
-            )
-
-    def _make_network(
-        self,
-        problem: Problem,
-        n_outputs: int,
-        *,
-        bias: bool = True,
-        linear: bool = False,
-        batch_norm: bool = False,
-    ) -> HashNetwork:
-        """Return a network whose weights depend on the seed only.
-
-        A `linear` one is a single layer on a copy of the backbone that stays as it is.
-        """
-        config = self._network_config
-        hidden, backbone, trainable = config.hidden, config.backbone, config.trainable
-        if linear:
-            hidden, backbone, trainable = (), deepcopy(backbone), 0
-        sizes = [problem.n_features, *hidden, n_outputs]
-        shown = " x ".join(map(str, sizes))
-        advice = f"for a network of {shown} units: choose fewer in hidden"
-        with reproducible(problem.seed), memory_advice(advice):
-            head = Head(sizes, dropout=config.dropout, bias=bias, batch_norm=batch_norm)
-            return HashNetwork(head, backbone, trainable)
-
-    def _class_features(self, problem: Problem) -> NDArray[np.float64]:
-        """Return standardised features of the training items."""
-        with reproducible(problem.seed):
-            network = self._make_network(problem, 1).cpu()
-            rows = torch.from_numpy(problem.train)
-            size = self._training.batch_size
-            features = features_of(network, problem.items, rows, size)
-        found: NDArray[np.float64] = features.double().numpy()
-        return found
 
     def _train(
         self,
@@ -471,21 +282,6 @@ class DeepLearner(Learner):
             network.head.standardize = problem.items.standardize
         self.network_ = network.cpu().eval()
         return network.head.encoder()
-
-
-def features_of(
-    network: HashNetwork, items: Items, rows: torch.Tensor, batch_size: int
-) -> torch.Tensor:
-    """Return what the head is given of some rows, float32, on the CPU."""
-    device = device_of(network)
-    network.eval()
-    advice = f"with training.batch_size={batch_size}: halve it"
-    with torch.inference_mode(), memory_advice(advice):
-        parts = [
-            network.features(items[part].to(device)).cpu()
-            for part in parts_of(rows, 4 * batch_size)
-        ]
-    return torch.cat(parts)
 
 
 def losses_of(history: list[Record]) -> list[float]:

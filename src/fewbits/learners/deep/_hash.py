@@ -15,14 +15,17 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
 from fewbits.learners._core._parameters import check_n_bits
-from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
+from fewbits.learners.deep._base import REFIT, DeepLearner
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
+from fewbits.learners.deep._objective import Objective
 from fewbits.learners.deep._posterior import (
     CentreControl,
     Control,
     PosteriorControl,
 )
-from fewbits.learners.deep._trainer import Objective, Trainer, copy_of
+from fewbits.learners.deep._problem import Problem
+from fewbits.learners.deep._state import copy_of
+from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 

@@ -1,88 +1,41 @@
 """The loop: epochs of batches, what is kept of them, and when it ends."""
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
-from copy import deepcopy
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from fewbits.errors import DivergedError
 from fewbits.learners.deep import _checkpoint
+from fewbits.learners.deep._best import BestEpoch, Record
 from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._data import Items, parts_of
 from fewbits.learners.deep._diagnosis import where_not_finite
 from fewbits.learners.deep._evaluator import Evaluator
 from fewbits.learners.deep._network import HashNetwork
-from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._targets import Batch, Targets
+from fewbits.learners.deep._objective import Objective, make_optimizer
+from fewbits.learners.deep._phase import Phase
+from fewbits.learners.deep._state import (
+    State,
+    copy_of,
+    random_state,
+    set_random_state,
+)
+from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep._torch import memory_advice, reproducible, room_on
-from fewbits.learners.deep.losses import Loss
 
-N_SMOOTHED = 9  #: Epochs beside each other that tell together how good they are.
-
-Record = dict[str, Any]
-State = dict[str, Any]
 #: Makes scores of classes (b, n_classes) from those of the network (b, n_bits).
 Classify = Callable[[Tensor], Tensor]
 #: Called after each epoch with its metrics: epoch, loss, seconds (of the steps), bound,
 #: map and accuracy, metrics_seconds (of the last three), and phase where there are
 #: several.
 Callback = Callable[[Record], None]
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A part of a training, or all of it.
-
-    Attributes
-    ----------
-    n_epochs : int
-    seed : int
-    device : torch.device
-    name : str
-        Empty when it is all.
-    checkpoint : str or None
-        File that is renewed after each epoch.
-    identity : dict
-        What the training depends on, for its checkpoint.
-    """
-
-    n_epochs: int
-    seed: int
-    device: torch.device
-    name: str = ""
-    checkpoint: str | None = None
-    identity: dict[str, Any] = field(default_factory=dict)
-
-
-class Objective(nn.Module):
-    """A loss, and a control beside it or in its place."""
-
-    def __init__(self, loss: Loss, control: Control | None) -> None:
-        super().__init__()
-        self.loss, self.control = loss, control
-
-    @property
-    def has_loss(self) -> bool:
-        """True if the loss counts, and its own parameters learn."""
-        return self.control is None or self.control.mode == "add"
-
-    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        if self.control is None:
-            value: Tensor = self.loss(scores, batch)
-            return value
-        terms = self.control(scores, batch)
-        total: Tensor = self.control.weight * terms.codes + terms.own
-        if self.has_loss:
-            total = total + self.loss(scores, batch)
-        return total
 
 
 class Trainer:
@@ -135,7 +88,6 @@ class Trainer:
         self.train = torch.from_numpy(train)
         self.evaluator, self.config, self.phase = evaluator, config, phase
         self.classify = classify
-        self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
             self.optimizer = make_optimizer(network, objective, config)
         n_steps = phase.n_epochs * len(self._batches(0))
@@ -146,7 +98,7 @@ class Trainer:
             device.type, enabled=config.mixed_precision and device.type == "cuda"
         )
         self.history: list[Record] = []
-        self._best: tuple[int, State, State] | None = None
+        self._best = BestEpoch(by_accuracy=classify is not None)
         self._random: State | None = None
         self._resume()
 
@@ -160,36 +112,31 @@ class Trainer:
             if self._random is not None:
                 set_random_state(self._random)
             for epoch in range(len(self.history), self.phase.n_epochs):
-                if self._exhausted():
+                if self._best.is_older_than(self.config.patience, self.history):
                     return
-                good = copy_of(self.network), copy_of(self.objective)
+                good = self._states()
                 try:
                     record = self._epoch(epoch, good)
                 except KeyboardInterrupt:
                     self._go_back(good)
                     raise
                 self.history.append(record)
-                self._keep_best(record)
+                self._best.update(self.history, self._states)
                 self._save()
                 yield record
 
     @property
     def n_best(self) -> int:
         """Number of epochs that is best on held-out items; all where none are."""
-        found = [r for r in self.history if self._criterion in r]
-        if not found:
-            return len(self.history)
-        values = [record[self._criterion] for record in found]
-        window = max(1, N_SMOOTHED // self.config.eval_every)  # of looks, not epochs
-        return int(found[int(np.argmax(smooth(values, window)))]["epoch"])
+        return self._best.n_epochs(self.history, self.config.eval_every)
 
     def restore_best(self) -> None:
         """Go back to the epoch that was best on the held-out items.
 
         The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
         """
-        if self._best is not None:
-            self._go_back(self._best[1:])
+        if self._best.found is not None:
+            self._go_back(self._best.found[1:])
         self.network.eval()
 
     def score(self, rows: NDArray[np.int64]) -> Tensor:
@@ -315,30 +262,13 @@ class Trainer:
             "standardize the features"
         )
 
+    def _states(self) -> tuple[State, State]:
+        """Return copies of what network and objective are now."""
+        return copy_of(self.network), copy_of(self.objective)
+
     def _go_back(self, state: tuple[State, State]) -> None:
         self.network.load_state_dict(state[0])
         self.objective.load_state_dict(state[1])
-
-    def _keep_best(self, record: Record) -> None:
-        if self._criterion not in record:
-            return
-        if self._best is None or self._rank(record) > self._rank(
-            self.history[self._best[0]]
-        ):
-            found = copy_of(self.network), copy_of(self.objective)
-            self._best = len(self.history) - 1, *found
-
-    def _rank(self, record: Record) -> tuple[float, ...]:
-        """Return what is larger for a better epoch; accuracies are often the same."""
-        if self.classify is None:
-            return (record["map"],)
-        return record["accuracy"], -record["loss"]
-
-    def _exhausted(self) -> bool:
-        """Return whether the best epoch is too long ago."""
-        if self.config.patience is None or self._best is None:
-            return False
-        return len(self.history) - 1 - self._best[0] >= self.config.patience
 
     def _save(self) -> None:
         if self.phase.checkpoint is None:
@@ -351,7 +281,7 @@ class Trainer:
             "scaler": self.scaler.state_dict(),
             "random": random_state(),
             "history": self.history,
-            "best": self._best and list(self._best),
+            "best": self._best.found and list(self._best.found),
         }
         _checkpoint.save(self.phase.checkpoint, self.phase.identity, state)
 
@@ -364,60 +294,5 @@ class Trainer:
         for name in ("network", "objective", "optimizer", "schedule", "scaler"):
             getattr(self, name).load_state_dict(state[name])
         self.history = state["history"]
-        self._best = state["best"] and tuple(state["best"])
+        self._best.found = state["best"] and tuple(state["best"])
         self._random = state["random"]
-
-
-def make_optimizer(
-    network: HashNetwork, objective: Objective, config: TrainingConfig
-) -> torch.optim.Optimizer:
-    """Return AdamW over head, backbone, loss and control, each at its own rate."""
-    groups: list[dict[str, Any]] = [
-        {"params": list(network.head.parameters()), "lr": config.learning_rate}
-    ]
-    if network.backbone is not None:
-        rate = config.learning_rate * config.backbone_rate
-        groups.append({"params": list(network.backbone.parameters()), "lr": rate})
-    groups += objective.loss.parameter_groups(config.learning_rate)
-    if objective.control is not None:
-        own = list(objective.control.parameters())
-        groups.append({"params": own, "lr": config.learning_rate})
-    trained: dict[float, list[nn.Parameter]] = {}
-    for group in groups:  # a step takes time for each group, however small
-        wanted = [p for p in group["params"] if p.requires_grad]
-        trained.setdefault(group["lr"], []).extend(wanted)
-    return torch.optim.AdamW(
-        [{"params": params, "lr": lr} for lr, params in trained.items() if params],
-        weight_decay=config.weight_decay,
-        fused=True,
-    )
-
-
-def copy_of(module: nn.Module) -> State:
-    """Return a copy of a module's state."""
-    return deepcopy(module.state_dict())
-
-
-def random_state() -> dict[str, Any]:
-    """Return the states of torch's generators."""
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    return {"cpu": torch.get_rng_state(), "cuda": cuda}
-
-
-def set_random_state(state: dict[str, Any]) -> None:
-    """Go back to a state."""
-    torch.set_rng_state(state["cpu"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
-
-
-def smooth(values: Sequence[float], n: int | None = None) -> NDArray[np.float64]:
-    """Return means over neighbouring values, of fewer at both ends.
-
-    The best epoch of all is partly luck; the middle of good ones is less so.
-    """
-    near = np.ones(min(n or N_SMOOTHED, len(values)))
-    sums, counts = (
-        np.convolve(each, near, "same") for each in (values, np.ones(len(values)))
-    )
-    return sums / counts

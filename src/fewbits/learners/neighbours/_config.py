@@ -45,12 +45,14 @@ class NeighbourTraining(Config):
     validation: float = 0.05
 
     def check(self) -> None:
-        check_number("perplexity", self.perplexity, 1, above=True)
-        check_integer("n_neighbours", self.n_neighbours, 1)
-        check_integer("n_anchors", self.n_anchors, 1)
-        check_integer("n_rows", self.n_rows, 2)
-        check_number("learning_rate", self.learning_rate, 0, _MOST_RATE, above=True)
-        check_number("validation", self.validation, 0, 0.5)
+        check_number("training.perplexity", self.perplexity, 1, above=True)
+        check_integer("training.n_neighbours", self.n_neighbours, 1)
+        check_integer("training.n_anchors", self.n_anchors, 1)
+        check_integer("training.n_rows", self.n_rows, 2)
+        check_number(
+            "training.learning_rate", self.learning_rate, 0, _MOST_RATE, above=True
+        )
+        check_number("training.validation", self.validation, 0, 0.5)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

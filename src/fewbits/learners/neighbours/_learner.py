@@ -130,7 +130,7 @@ class NeighbourLearner(ResumableLearner):
             if not np.isfinite(loss):
                 raise DivergedError(
                     f"the loss is not finite in iteration {len(training.recalls) - 1}: "
-                    f"lower learning_rate ({self._training.learning_rate:g})"
+                    f"lower training.learning_rate ({self._training.learning_rate:g})"
                 )
             yield self._state(training), loss
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from fewbits.encoders import Encoder
-from fewbits.learners import interrupts_passed_on
+from fewbits.learners.fitting import interrupts_passed_on
 from fewbits.training._methods import (
     METHODS,
     decides_length,

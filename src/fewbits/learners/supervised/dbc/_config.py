@@ -32,11 +32,11 @@ class DBCWeights(Config):
     lambda2: float = 1.0
 
     def check(self) -> None:
-        check_number("gamma", self.gamma, 0, above=True)
-        check_number("lambda1", self.lambda1, 0, above=True)
-        check_number("lambda2", self.lambda2, 0)
+        check_number("weights.gamma", self.gamma, 0, above=True)
+        check_number("weights.lambda1", self.lambda1, 0, above=True)
+        check_number("weights.lambda2", self.lambda2, 0)
         if not self.lambda1 / self.gamma <= _LARGEST_RATIO:
             raise ArgumentError(
-                f"lambda1 may be at most {_LARGEST_RATIO:g} times gamma, got "
-                f"{self.lambda1:g} and {self.gamma:g}"
+                f"weights.lambda1 may be at most {_LARGEST_RATIO:g} times "
+                f"weights.gamma, got {self.lambda1:g} and {self.gamma:g}"
             )

@@ -43,7 +43,7 @@ from fewbits.learners.supervised.dbc._objective import (
 from fewbits.learners.supervised.dbc._rows import sort_by_class
 from fewbits.learners.supervised.dbc._svm import Hyperplanes, train
 
-_DEAD = " on the training rows; lower gamma or raise lambda1"
+_DEAD = " on the training rows; lower weights.gamma or raise weights.lambda1"
 
 
 class _State(NamedTuple):
@@ -300,7 +300,7 @@ class DBC(ResumableLearner):
         bits = state.scores > 0
         self.within_class_entropy_ = _conditional_entropy(bits, categories)
         self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, _DEAD)
-        advice = "take fewer bits, or raise lambda1"
+        advice = "take fewer bits, or raise weights.lambda1"
         self.n_different_bits_ = tell_equal_bits(bits, advice)
 
 

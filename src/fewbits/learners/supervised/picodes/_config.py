@@ -32,5 +32,6 @@ class RelaxedTraining(Config):
 
     def check(self) -> None:
         for name in ("temperature", "final_temperature", "learning_rate"):
-            check_number(name, getattr(self, name), 0, above=True)
-        check_integer("batch_size", self.batch_size, 1)
+            value = getattr(self, name)
+            check_number(f"training.{name}", value, 0, above=True)
+        check_integer("training.batch_size", self.batch_size, 1)

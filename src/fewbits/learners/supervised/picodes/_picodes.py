@@ -32,8 +32,8 @@ class PiCoDes(PiCoDesLearner):
         Length of the code, from 1 to 65,536.
     lam : float, default=1000
         Weight of the mean classification error in eq. (4), against the size of the
-        classifiers. `fewbits.evaluation.novel_class_score` shows how to choose it on
-        classes that were held out.
+        classifiers. `fewbits.evaluation.classification.novel_class_score` shows how to
+        choose it on classes that were held out.
     class_weight : {'balanced', None}, default=None
         'balanced' lets the examples of a class weigh as much as all others together in
         its classifier, which the paper does not. With many classes and few bits, plain

@@ -92,8 +92,8 @@ def epochs(
             value = objective(problem, hardened)
         if not np.isfinite(value):
             raise ArgumentError(
-                "the objective is not finite; take a smaller lam or learning_rate, or "
-                "a larger temperature"
+                "the objective is not finite; take a smaller lam or "
+                "training.learning_rate, or a larger training.temperature"
             )
         if value < least:
             best, least = hardened, value

@@ -8,6 +8,8 @@ import numpy as np
 from fewbits._checks import check_count
 from fewbits.errors import ArgumentError
 
+__all__ = ["Summary", "format_mean", "summarize"]
+
 
 class Summary(NamedTuple):
     """Mean of `n` values and its standard error (NaN for a single value)."""

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from fewbits._checks import check_choice
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._splits import Split, per_class_split
+from fewbits.evaluation.splits._splits import Split, per_class_split
 
 _STANDARD: dict[str, dict[str, Any]] = {
     "cifar10": {"query": 100, "train": 500, "database": "rest"},

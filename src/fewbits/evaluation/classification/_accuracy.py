@@ -19,7 +19,7 @@ from fewbits.evaluation._checks import (
     check_lengths,
     check_not_empty,
 )
-from fewbits.evaluation._svm import learn_svm
+from fewbits.evaluation.classification._svm import learn_svm
 
 
 @dataclass(frozen=True, eq=False, slots=True)

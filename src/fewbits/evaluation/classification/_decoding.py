@@ -40,9 +40,9 @@ def decoding_accuracy(
         "strict": the answer is the class, so no class is wrong, and of classes that
         share a code one at most is right. "expected": 1 / ties where the class is among
         those as near as the nearest that was found, as if one of them were drawn.
-        "paper": 1 there. After `decode_exact` the last is ED as the repository of LLC
+        "paper": 1 there. After `Exact` the last is ED as the repository of LLC
         counts it: an item is right if its code is that of its own class, so that
-        classes which share a code are all right. After `decode_nearest` "expected" is
+        classes which share a code are all right. After `Nearest` "expected" is
         MHD without luck. The two go by Hamming distance; soft decoders tie otherwise.
 
     Returns
@@ -61,10 +61,10 @@ def decoding_accuracy(
 
     Examples
     --------
-    >>> from fewbits.classify import decode_exact
+    >>> from fewbits.classify.decoders import Exact
     >>> codes = np.array([[0], [0], [255]], np.uint8)
     >>> book = Codebook(codes, n_bits=8, names=["cat", "lynx", "dog"])
-    >>> decoded = decode_exact(book, codes)
+    >>> decoded = Exact().decode(book, codes)
     >>> for credit in ("strict", "expected", "paper"):
     ...     score = decoding_accuracy(
     ...         book, decoded, book.names, codes=codes, credit=credit

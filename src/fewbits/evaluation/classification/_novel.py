@@ -9,8 +9,8 @@ from fewbits._checks import check_count
 from fewbits._labels import as_labels
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._classification import svm_accuracy
-from fewbits.evaluation._splits import per_class_split
+from fewbits.evaluation.classification._accuracy import svm_accuracy
+from fewbits.evaluation.splits._splits import per_class_split
 
 #: Weight of errors of codes of so many bits at most; rows of longer ones are longer.
 _COST, _COST_UP_TO = 0.01, 256

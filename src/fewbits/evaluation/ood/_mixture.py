@@ -10,14 +10,14 @@ from fewbits._checks import check_choice, check_count, generator
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_lengths
-from fewbits.evaluation._detection import (
+from fewbits.evaluation.ood._detection import (
     Detection,
     as_decisions,
     check_mixture,
     f1,
 )
-from fewbits.evaluation._ood import as_scores
-from fewbits.evaluation._summary import Summary, summarize
+from fewbits.evaluation.ood._metrics import as_scores
+from fewbits.evaluation.statistics import Summary, summarize
 
 FloatArray = NDArray[np.float64]
 

@@ -1,0 +1,143 @@
+"""The contract of decoders."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from fewbits._typing import CodeArray
+from fewbits.classify._codebook import Codebook
+from fewbits.classify._decoded import Answers, Decoded, check_ties
+from fewbits.classify._items import check_zero_bit, item_codes, item_scores
+from fewbits.classify.decoders._reliability import Reliabilities, reliabilities
+
+
+@dataclass(frozen=True, repr=False)
+class Decoder(ABC):
+    """Finds the class of each item in a codebook.
+
+    A frozen dataclass of its parameters, which are checked when it is made. Concrete
+    decoders derive from `CodeDecoder` or from `ScoreDecoder`.
+
+    Parameters
+    ----------
+    ties : {"first", "none"}, default="first"
+        What to answer where several classes are equally good: that of the lowest row,
+        or no class. Either way ``ties`` of the answer tells how many there are.
+    """
+
+    ties: str = field(default="first", kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_ties(self.ties)
+
+    def __repr__(self) -> str:
+        ordered = sorted(fields(self), key=lambda each: bool(each.kw_only))
+        values = [(each, getattr(self, each.name)) for each in ordered]
+        shown = [
+            f"{each.name}={value!r}"
+            for each, value in values
+            if not each.kw_only or value != each.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @abstractmethod
+    def decode(self, codebook: Codebook, items: Any) -> Decoded:
+        """Return the class of each item.
+
+        Parameters
+        ----------
+        codebook : Codebook
+        items : array-like
+            Codes or scores, see `CodeDecoder.decode` and `ScoreDecoder.decode`.
+
+        Returns
+        -------
+        Decoded
+        """
+
+    @property
+    def max_distance(self) -> int | None:
+        """Largest Hamming distance to a class that is accepted; None accepts any."""
+        return None
+
+    def _set(self, name: str, value: Any) -> None:
+        """Keep a parameter in the form that its check returned."""
+        object.__setattr__(self, name, value)
+
+
+class CodeDecoder(Decoder):
+    """Decodes codes.
+
+    A subclass implements ``_answers(codebook, codes)``, of checked codes.
+    """
+
+    def decode(self, codebook: Codebook, items: CodeArray) -> Decoded:
+        """Return the class of each code.
+
+        Parameters
+        ----------
+        codebook : Codebook
+        items : ndarray of shape (n, n_bytes), dtype uint8
+            Codes, as long as those of the classes.
+
+        Returns
+        -------
+        Decoded
+
+        Raises
+        ------
+        CodeError
+            When the codes are not as long as those of the classes.
+        """
+        codes = item_codes(items, codebook)
+        return self._answers(codebook, codes).decided(self.ties)
+
+    @abstractmethod
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers: ...
+
+
+class ScoreDecoder(Decoder):
+    """Decodes the scores of bits, whose magnitudes tell how reliable bits are.
+
+    A subclass implements ``_answers(codebook, said)``, of checked scores.
+
+    Attributes
+    ----------
+    reads_log_odds : bool
+        Whether `fewbits.bundle.Bundle.classify` calibrates scores before, where it can.
+    """
+
+    reads_log_odds: ClassVar[bool] = False
+
+    def decode(
+        self, codebook: Codebook, items: ArrayLike, *, zero_bit: int = 0
+    ) -> Decoded:
+        """Return the class of each row of scores.
+
+        Parameters
+        ----------
+        codebook : Codebook
+        items : array-like of shape (n, n_bits)
+            ``encoder.project(X)``, or log-odds; only their proportions matter.
+        zero_bit : {0, 1}, default=0
+            ``encoder.zero_bit``: the bit that the encoder gives a score of exactly
+            zero. It costs nothing, but counts in ``distances``.
+
+        Returns
+        -------
+        Decoded
+            ``distances`` are Hamming distances to the signs of the scores.
+
+        Raises
+        ------
+        FeatureError
+            When scores are not finite, or not one for each bit.
+        """
+        zero_bit = check_zero_bit(zero_bit)
+        said = reliabilities(item_scores(items, codebook), zero_bit)
+        return self._answers(codebook, said).decided(self.ties)
+
+    @abstractmethod
+    def _answers(self, codebook: Codebook, said: Reliabilities) -> Answers: ...
