@@ -31,7 +31,7 @@ PRINTING |= {"typing_inspection", "typing_extensions"}
 DATA = {"numpy", "pyarrow", "cloudpickle", "dateutil", "safetensors", "platformdirs"}
 SQL = {"sqlglot", "mypy_extensions"}
 INNER = {"_arrow", "_kernels", "backbones", "bundle", "cli", "codes", "classify"}
-INNER |= {"encoders", "engine", "filters", "index", "inputs", "ood"}
+INNER |= {"encoders", "engine", "filters", "index", "inputs", "ood", "store"}
 HEAVY = {"asyncio", "http", "multiprocessing", "sqlite3", "ssl", "unittest", "xml"}
 #: What each command may import of others, and of fewbits' packages.
 ALLOWED = {

@@ -8,7 +8,6 @@ from fewbits.bundle._classes import class_answers, label_answers
 from fewbits.bundle._decoding import by_code_space, known_by
 from fewbits.bundle._duplicates import MAX_PAIRS, Duplicates
 from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
-from fewbits.bundle._health import repair_items, verify_items
 from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
@@ -55,9 +54,7 @@ __all__ = [
     "linear_answers",
     "read_names",
     "read_tree",
-    "repair_items",
     "report_of",
-    "verify_items",
     "vote_answers",
     "vote_neighbours",
     "write_attributes",

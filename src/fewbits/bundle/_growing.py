@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypedDict, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from fewbits._arrow import is_frame, is_text
 from fewbits.bundle._collection import CollectionMixin, Columns
@@ -11,10 +12,13 @@ from fewbits.bundle._ids import check_found, id_column
 from fewbits.bundle._items import Items
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
-from fewbits.bundle._stores import check_named
+from fewbits.bundle._stores import check_named, store_of
 from fewbits.bundle._writing import ItemsWriter, writer_of
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
+
+if TYPE_CHECKING:
+    from fewbits.store import Repaired, Report
 
 
 class RowOptions(TypedDict, total=False):
@@ -178,6 +182,42 @@ class GrowingMixin(CollectionMixin):
             return self
         check_named(items.store)
         return replace(self, items=Items.of_store(items.store, number))
+
+    @staticmethod
+    def verify(folder: str | Path) -> "Report":
+        """Read every byte of the collection of a bundle, and report what is damaged.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Of a bundle. `load` checks its other files.
+
+        Returns
+        -------
+        fewbits.store.Report
+
+        Raises
+        ------
+        ArtefactError
+            When the folder is not a bundle, or holds no items.
+        """
+        report: Report = store_of(Path(folder)).verify()
+        return report
+
+    @staticmethod
+    def repair(folder: str | Path) -> "Repaired":
+        """Keep every intact row of the collection of a bundle, and report what is lost.
+
+        Parameters
+        ----------
+        folder : str or Path
+
+        Returns
+        -------
+        fewbits.store.Repaired
+        """
+        report: Repaired = store_of(Path(folder)).repair()
+        return report
 
     def disk_bytes(self) -> int:
         """Return the bytes that the collection takes on the disk; 0 in memory."""

@@ -74,6 +74,14 @@ def open_store(folder: Path, name: Any) -> Any:
     return Store.open(folder / name)
 
 
+def store_of(folder: Path) -> Any:
+    """Open the store of a bundle."""
+    name = read_manifest(folder).get("items")
+    if name is None:
+        raise ArtefactError(f"{folder} holds no items")
+    return open_store(folder, name)
+
+
 def read_items(folder: Path, name: Any, encoder: Encoder) -> Items:
     """Open the newest snapshot of the collection of a bundle.
 

@@ -32,11 +32,11 @@ def verify(
     """
     from dataclasses import asdict
 
-    from fewbits.bundle import Bundle, repair_items, verify_items
+    from fewbits.bundle import Bundle
     from fewbits.store import Report
 
     Bundle.load(bundle, items=False)
-    report = repair_items(bundle) if repair else verify_items(bundle)
+    report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
     if as_json:
         print_json({"bundle": str(bundle), **asdict(report)})
     else:

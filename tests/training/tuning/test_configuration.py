@@ -92,7 +92,7 @@ def test_a_bundle_remembers_how_it_is_searched(tmp_path):
     bundle.with_items(X).save(tmp_path / "b")
     kept = Bundle.load(tmp_path / "b")
     assert kept.shortlist == 40
-    assert kept.items.vectors.dtype == np.float16
+    assert kept.items.vector_form == "float16"
     assert np.array_equal(
         kept.search_reranked(X[:9], 5).ids,
         kept.search_reranked(X[:9], 5, shortlist=40).ids,
