@@ -48,6 +48,8 @@ SIZES = {
 MOST_CLASSES = 100
 SEEDS, LENGTHS = (0, 1, 2), (32, 64, 128, 256, 512)
 METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE)
+#: Codes that are also classified by their nearest neighbour.
+BY_NEAREST = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC")
 #: Items of each class up to which LP-beta is affordable, and linear SVMs on product
 #: quantization, whose rows are as wide as the features.
 LP_BETA_UP_TO, PQ_SVM_UP_TO = 10, 5
@@ -81,13 +83,13 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
 def lineup(data: str, n_each: int, seed: int) -> Iterator[Task]:
     """Yield each cell of a problem."""
 
-    def cell(method: str, n_bits: int, measure: Any, *rest: Any) -> Task:
+    def cell(
+        method: str, n_bits: int, measure: Any, *rest: Any, part: str = "classes"
+    ) -> Task:
         at = {"data": data, "each": n_each, "bits": n_bits, "method": method}
         drawn = data, n_each, seed
         return task(
-            "classes",
-            {**at, "seed": seed},
-            lambda: measure(problem_of(*drawn), *rest),
+            part, {**at, "seed": seed}, lambda: measure(problem_of(*drawn), *rest)
         )
 
     yield cell("float", 0, float_metrics)
@@ -96,7 +98,10 @@ def lineup(data: str, n_each: int, seed: int) -> Iterator[Task]:
     for n_bits in LENGTHS:
         learners = learners_of(n_bits, seed)
         for method in METHODS:
-            yield cell(method, n_bits, code_metrics, method, learners[method])
+            learner = learners[method]
+            yield cell(method, n_bits, code_metrics, method, learner)
+            if method in BY_NEAREST:
+                yield cell(method, n_bits, nearest_metrics, learner, part="nearest")
         if n_bits <= CHOSEN_UP_TO:
             yield cell(CHOSEN, n_bits, chosen_metrics, n_bits)
         yield cell("PQ", n_bits, pq_metrics, n_bits, n_each <= PQ_SVM_UP_TO)
@@ -149,7 +154,6 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
     options: Any = {"n_bits": encoder.n_bits, "at": n_test}
     svm = category_scores(*sides, **options)
     found: dict[str, Any] = {
-        "nearest": knn_accuracy(*sides).per_class_mean,
         "svm": float(svm.accuracy.mean()),
         "precision": float(svm.precision.mean()),
     }
@@ -173,6 +177,13 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
             ends = {k: [v[0], v[-1]] for k, v in terms.items()}
             found["terms"] = terms if every else ends
     return found
+
+
+def nearest_metrics(problem: Problem, learner: Learner) -> Metrics:
+    """Learn codes, and classify by the nearest; equally near ones share the vote."""
+    encoder = learner.fit(problem.sides[0], problem.y).encoder_
+    sides = problem.labelled(*map(encoder.encode, problem.sides))
+    return {"nearest": knn_accuracy(*sides).per_class_mean}
 
 
 def chosen_metrics(problem: Problem, n_bits: int) -> Metrics:
