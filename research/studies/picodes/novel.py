@@ -88,7 +88,7 @@ class Problem:
 
     @cached_property
     def X(self) -> NDArray[np.float32]:
-        """What learners see of each item, made without the novel classes."""
+        """All rows as learners see them, made without the novel classes."""
         return prepared(self.name, self.raw, self.learn)
 
     @property
