@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,20 @@ from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 SOURCE = Path(__file__).parents[1] / "src" / "fewbits"
 SERVING = ["codes", "encoders", "index", "bundle", "classify", "engine", "inputs"]
 SERVING += ["integrations.onnx"]
+
+
+_DECODERS = "until decoders are objects"
+#: Private modules that another package imports, and why.
+SHARED = {
+    ("fewbits.classify._table_search", "fewbits.index._substrings"): "tables of "
+    "multi-index hashing, of class codes in place of a collection",
+    ("fewbits.index._bucket_search", "fewbits.codes._pairs"): "counts bits of words "
+    "that are made once, where `pair_distances` would make them for each pair",
+    ("fewbits.bundle._classes", "fewbits.classify._vote"): _DECODERS,
+    ("fewbits.bundle._classes", "fewbits.ood._leave_one_class_out"): _DECODERS,
+    ("fewbits.training._reranked", "fewbits.bundle._classes"): _DECODERS,
+    ("fewbits.training._reranked", "fewbits.bundle._kept"): _DECODERS,
+}
 
 
 def test_layers():
@@ -53,3 +68,37 @@ def test_no_pickle():
                 assert not names & banned or names == parallel, path
             if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
                 assert node.value.value is False, path
+
+
+def imports_of(path):
+    """Return what a module imports, by dotted names."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def private_part(name):
+    """Return a module of a package up to the first part that is private, or None.
+
+    Modules beside the packages, such as ``fewbits._checks``, belong to all of them.
+    """
+    parts = name.split(".")
+    for i in range(2, len(parts)):
+        if parts[0] == "fewbits" and re.match("_(?!_)", parts[i]):
+            return ".".join(parts[: i + 1])
+    return None
+
+
+def test_private_modules_are_imported_in_their_package_only():
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        importer = ("fewbits", *path.relative_to(SOURCE).with_suffix("").parts)
+        private = set(map(private_part, imports_of(path))) - {None}
+        found |= {
+            (".".join(importer), name)
+            for name in private
+            if name.split(".")[:2] != [*importer[:2]]
+        }
+    assert found == set(SHARED)

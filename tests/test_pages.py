@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 from benchmarks import compare_faiss
-from fewbits.cli import _options, app
+from fewbits.cli import _progress, app
 from tests._pages import (
     DOCS,
     README,
@@ -43,7 +43,7 @@ def test_every_block_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.setattr(_options, "PAUSE", float("inf"))
+    monkeypatch.setattr(_progress, "PAUSE", float("inf"))
     run_page(page)
 
 

@@ -9,6 +9,7 @@ trained it.
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
+from fewbits._version import __version__
 
 if TYPE_CHECKING:
     from fewbits.bundle import Bundle
@@ -34,8 +35,6 @@ else:
             "unpack": "fewbits.codes",
         },
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CCAITQ",

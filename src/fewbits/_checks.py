@@ -45,6 +45,37 @@ def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
     return value
 
 
+def check_k(k: int, name: str = "k") -> int:
+    """Return `k` as an int; it may exceed the number of codes, within reason."""
+    k = whole_number(k, name)
+    if not 1 <= k < 2**31:
+        raise ArgumentError(f"{name} must be at least 1 and below 2**31, got {k}")
+    return k
+
+
+def check_radius(radius: int) -> int:
+    """Return a Hamming distance as an int that is 0 or more."""
+    radius = whole_number(radius, "radius")
+    if radius < 0:
+        raise ArgumentError(f"radius must be 0 or more, got {radius}")
+    return radius
+
+
+def check_bits(bits: Iterable[int] | None, n_bits: int) -> list[int]:
+    """Return the numbers of the chosen bits, all of them for None."""
+    if bits is None:
+        return list(range(n_bits))
+    return [check_bit(bit, n_bits) for bit in bits]
+
+
+def check_bit(bit: int, n_bits: int) -> int:
+    """Return the number of one bit."""
+    bit = whole_number(bit, "a bit")
+    if not 0 <= bit < n_bits:
+        raise ArgumentError(f"there is no bit {bit} in codes of {n_bits} bits")
+    return bit
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """Return a generator for a seed, a generator, or None."""
     try:

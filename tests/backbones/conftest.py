@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fewbits.backbones._onnx_images import FORMAT
+from fewbits.backbones import OnnxImages
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -18,7 +18,7 @@ def cache(tmp_path_factory):
 @pytest.fixture(scope="session")
 def network():
     """Write a network: the red, green and blue of 12 x 12 pixels, one after another."""
-    return flat_network(FORMAT)
+    return flat_network(OnnxImages.format)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 import pytest
 
-from fewbits.cli import _options
+from fewbits.cli import _progress
 
 
 @pytest.fixture(autouse=True)
@@ -12,4 +12,4 @@ def _no_width_from_outside(monkeypatch):
 @pytest.fixture(autouse=True)
 def _no_progress_on_a_slow_machine(monkeypatch):
     """Tell nothing of progress on standard error, however long a command takes."""
-    monkeypatch.setattr(_options, "PAUSE", float("inf"))
+    monkeypatch.setattr(_progress, "PAUSE", float("inf"))

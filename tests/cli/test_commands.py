@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import fewbits
 from fewbits import datasets, engine
 from fewbits.bundle import Bundle
-from fewbits.cli import _options, app
+from fewbits.cli import _progress, app
 from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "like", "evaluate", "inspect"]
@@ -118,7 +118,7 @@ def test_only_codes_are_replaced_by_codes(vectors, folder):
 def test_progress_is_told_now_and_then_where_there_is_no_terminal(folder, monkeypatch):
     options = ["fit", "x.npy", "-b", "16", "--set", "n_iter=3"]
     assert CliRunner().invoke(app, [*options, "-o", "quiet"]).stderr == ""
-    monkeypatch.setattr(_options, "PAUSE", 0.0)
+    monkeypatch.setattr(_progress, "PAUSE", 0.0)
     told = CliRunner().invoke(app, [*options, "-o", "b"]).stderr.splitlines()
     for done, line in enumerate(told, 1):
         assert line.startswith("fewbits: learning, objective ")

@@ -13,11 +13,18 @@ import rich.console
 from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
-from fewbits.cli import _options, app
-from fewbits.cli._tune import _refuse_unreached
+from fewbits.cli import _progress, app
+from fewbits.cli._tuning_report import refuse_unreached
 from fewbits.errors import ArgumentError
 from fewbits.training import tuning
-from fewbits.training.tuning import _candidates, _finals, _race, _trial, _tune
+from fewbits.training.tuning import (
+    _candidates,
+    _finals,
+    _race,
+    _trial,
+    _tune,
+    _wanted,
+)
 from fewbits.training.tuning._variants import VARIANTS
 
 X, y = load_digits(return_X_y=True)
@@ -272,14 +279,14 @@ def test_the_fastest_is_told_where_none_is_fast_enough(folder):
     )
     said = r"7\.50 microseconds; the fastest, lsh, 16 bits, takes 7\.25 micro"
     with pytest.raises(ArgumentError, match=said):
-        _refuse_unreached(found, folder / "t.json")
+        refuse_unreached(found, folder / "t.json")
     found.best = measured[1]
     with pytest.raises(ArgumentError, match=r"7\.25 microseconds$"):
-        _refuse_unreached(found, folder / "t.json")
+        refuse_unreached(found, folder / "t.json")
 
 
 def test_what_is_measured_and_the_best_so_far_are_shown(monkeypatch):
-    monkeypatch.setattr(_options, "PAUSE", 0.0)
+    monkeypatch.setattr(_progress, "PAUSE", 0.0)
     given = ["tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW]
     told = invoke(*given).stderr.splitlines()
     assert told[0] == "fewbits: tuning, 10 min, round 1 of 1: lsh, 2 lengths: 0 of 4"
@@ -292,7 +299,7 @@ def test_no_time_is_foretold_that_nobody_knows(monkeypatch):
     console = partial(rich.console.Console, file=screen, force_terminal=True, width=99)
     monkeypatch.setattr(rich.console, "Console", lambda **_: console())
     for foretell in (True, False):
-        with _options.progress_bar("tuning", foretell=foretell) as update:
+        with _progress.progress_bar("tuning", foretell=foretell) as update:
             update(1, 130, "lsh, 32 bits")
         lines[foretell] = screen.getvalue()
         screen.seek(screen.truncate(0))
@@ -393,7 +400,7 @@ def test_codes_as_large_as_vectors_are_told():
 
 def test_what_does_not_suit_the_items_is_told_where_it_was_asked_for(monkeypatch):
     """Fewer than 64 pixels vary."""
-    monkeypatch.setattr(_tune, "default_methods", lambda *_, **__: ("lsh", "pcah"))
+    monkeypatch.setattr(_wanted, "default_methods", lambda *_, **__: ("lsh", "pcah"))
     given = ["tune", "x.npy", "-o", "t.json", "--bytes", 8, "-b", 64]
     assert "could not be learnt" not in run(*given)
     again = run(*given, "--overwrite", "-m", "lsh", "-m", "pcah")

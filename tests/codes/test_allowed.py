@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.codes._allowed import as_allowed
+from fewbits._allowed import as_allowed
 from fewbits.errors import ArgumentError
 
 MASK = [True, False, True, True]

@@ -1,9 +1,9 @@
 import pytest
 
-from fewbits.cli import _options
+from fewbits.cli import _progress
 
 
 @pytest.fixture(autouse=True)
 def _no_progress_on_a_slow_machine(monkeypatch):
     """Tell nothing of progress on standard error, however long the demo takes."""
-    monkeypatch.setattr(_options, "PAUSE", float("inf"))
+    monkeypatch.setattr(_progress, "PAUSE", float("inf"))

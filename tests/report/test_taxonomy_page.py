@@ -13,11 +13,10 @@ import pytest
 from PIL import Image
 from scipy.spatial.distance import squareform
 
-from fewbits.analysis.taxonomy import taxonomy, vector_taxonomy
+from fewbits.analysis.taxonomy import classes_per_bit, taxonomy, vector_taxonomy
 from fewbits.codes import hamming_distances, pack, unpack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.report import (
-    classes_per_bit,
     code_heat_map,
     codebook_picture,
     dendrogram,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._kernels import _ring
+from fewbits._kernels import ring
 from fewbits._kernels._reference_fma import fused_multiply_add
 from fewbits._typing import CodeArray, ScoreArray
 
@@ -75,11 +75,11 @@ def circulant_scores(
         real = np.zeros((len(rows), size), np.float32)
         with np.errstate(all="ignore"):
             real[:, :d] = rows * diagonal
-            z = _ring.forward((real, np.zeros_like(real)), roots)
+            z = ring.forward((real, np.zeros_like(real)), roots)
             for block, (re, im) in enumerate(spectra):
                 first = block * d
                 last = min(first + d, len(bias))
-                y, _ = _ring.back(_ring.product((re, im), z), roots)
+                y, _ = ring.back(ring.product((re, im), z), roots)
                 total = y[:, : last - first] + bias[first:last]
                 scores[start : start + step, first:last] = total
 

@@ -1,7 +1,5 @@
 """Validation of codes, labels and numbers."""
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,21 +18,6 @@ def check_codes(codes: CodeArray, n_bits: int) -> CodeArray:
     if (codes[:, -1] & padding).any():
         raise CodeError(f"codes have bits set beyond the {n_bits} that were given")
     return codes
-
-
-def check_bits(bits: Iterable[int] | None, n_bits: int) -> list[int]:
-    """Return the numbers of the chosen bits, all of them for None."""
-    if bits is None:
-        return list(range(n_bits))
-    return [check_bit(bit, n_bits) for bit in bits]
-
-
-def check_bit(bit: int, n_bits: int) -> int:
-    """Return the number of one bit."""
-    bit = whole_number(bit, "a bit")
-    if not 0 <= bit < n_bits:
-        raise ArgumentError(f"there is no bit {bit} in codes of {n_bits} bits")
-    return bit
 
 
 def check_share(value: float, name: str) -> float:

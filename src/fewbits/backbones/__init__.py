@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fewbits.backbones._classic import ClassicDescriptors
     from fewbits.backbones._efficientnet import EfficientNetLite0
     from fewbits.backbones._network_images import pixels
+    from fewbits.backbones._onnx_files import keep_network
     from fewbits.backbones._onnx_images import OnnxImages
     from fewbits.backbones._wordllama import WordLlama
 else:  # who embeds texts needs none of what looks at images
@@ -22,6 +23,7 @@ else:  # who embeds texts needs none of what looks at images
             "EfficientNetLite0": "fewbits.backbones._efficientnet",
             "OnnxImages": "fewbits.backbones._onnx_images",
             "WordLlama": "fewbits.backbones._wordllama",
+            "keep_network": "fewbits.backbones._onnx_files",
             "pixels": "fewbits.backbones._network_images",
         },
     )
@@ -35,6 +37,7 @@ __all__ = [
     "available",
     "cached_features",
     "features",
+    "keep_network",
     "load",
     "pixels",
 ]

@@ -23,7 +23,18 @@ def id_of(network: bytes) -> str:
 
 
 def keep_network(network: bytes) -> None:
-    """Write a network where `kept_network` finds it."""
+    """Write a network into the cache folder, where `load` finds it by its id.
+
+    Parameters
+    ----------
+    network : bytes
+        The content of an ONNX file that `OnnxImages` takes.
+
+    Raises
+    ------
+    OSError
+        When the cache folder cannot be written to.
+    """
     path = _path(id_of(network))
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:

@@ -2,7 +2,7 @@
 
 import hashlib
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from fewbits.backbones._network_images import NetworkImages, session_of
 from fewbits.backbones._onnx_files import id_of
 from fewbits.errors import ArtefactError, MissingExtraError
 
-#: What a file must say of itself: other models expect other pixels.
-FORMAT = "fewbits-onnx-images-1"
 _RULE = "squeezed bilinearly, x / 255, version 1"
 _NEEDED = "images need Pillow and ONNX Runtime"
 
@@ -36,6 +34,8 @@ class OnnxImages(NetworkImages):
         ``onnx-`` and the first 8 digits of the file's checksum.
     size : int
         Pixels on each side of what the network sees.
+    format : str
+        What the metadata of a file must say: other models expect other pixels.
 
     Raises
     ------
@@ -44,6 +44,8 @@ class OnnxImages(NetworkImages):
     MissingExtraError
         When ONNX Runtime or Pillow is not installed.
     """
+
+    format: ClassVar[str] = "fewbits-onnx-images-1"
 
     def __init__(self, network: bytes) -> None:
         self.id = id_of(network)
@@ -76,9 +78,9 @@ def _loaded(network: bytes, name: str) -> Any:
         message = str(error).splitlines()[0]
         raise ArtefactError(f"{name} is no network: {message}") from error
     found = session.get_modelmeta().custom_metadata_map.get("format", "none")
-    if found != FORMAT:
+    if found != OnnxImages.format:
         raise ArtefactError(
             f"{name} is no network that this version reads: its format is {found!r}, "
-            f"expected {FORMAT!r}"
+            f"expected {OnnxImages.format!r}"
         )
     return session

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import IdArray
-from fewbits.analysis._checks import check_bits
+from fewbits._checks import check_bits
+from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.bits import (
     BitReport,
     ClassProfile,
+    CodeMap,
     Extremes,
     bit_report,
     class_profile,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
 Progress = Callable[[int, int], None]
-#: The column in which ``fewbits build`` keeps raw items, by their kind.
-
 #: Classes of which the page tells what sets them apart.
 PROFILES = 30
 #: Bits on the page, unless the caller chooses them.
@@ -134,15 +133,19 @@ def write_attributes(
         ranking=ranking,
         bits=shown_bits if wanted is None else wanted,
         alike=shown_bits,
-        maps=[
-            map_codes(items.codes, method=method, max_items=MAP_ITEMS)
-            for method in ("smacof", "tsne")
-        ],
+        maps=_maps(items.codes),
         classes=None if classes is None else list(classes),
         notes=_notes(shown, rows),
         ids=items.ids.tolist(),
         profiles=[] if classes is None else _profiles(bundle, classes),
     )
+
+
+def _maps(codes: CodeArray) -> list[CodeMap]:
+    return [
+        map_codes(codes, method=method, max_items=MAP_ITEMS)
+        for method in ("smacof", "tsne")
+    ]
 
 
 def _one_class_each(bundle: "Bundle", labels: str) -> NDArray[Any]:

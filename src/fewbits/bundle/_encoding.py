@@ -12,8 +12,7 @@ from fewbits._arrow import as_array, known_names, named_array
 from fewbits._typing import CodeArray
 from fewbits.backbones import Backbone
 from fewbits.bundle._parts import BundleParts
-from fewbits.codes import as_codes
-from fewbits.codes._pack import check_unused
+from fewbits.codes import as_codes, check_unused
 from fewbits.encoders import PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.inputs import Input, as_items, check_several

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_k
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._ids import join_ids
 from fewbits.bundle._selection import selected
-from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.index import Neighbours, Ranked
 

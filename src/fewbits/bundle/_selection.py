@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._allowed import as_allowed
 from fewbits.bundle._items import ID
 from fewbits.bundle._parts import BundleParts
-from fewbits.codes._allowed import as_allowed
 from fewbits.errors import ArgumentError
 from fewbits.filters import matching_rows
 

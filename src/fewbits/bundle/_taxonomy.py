@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewbits.analysis.taxonomy import TaxonomyMetrics
+from fewbits.analysis.taxonomy import TaxonomyMetrics, paths_of
 from fewbits.bundle._hand_files import read_by_hand
 from fewbits.classify import Codebook
 from fewbits.errors import ArgumentError
@@ -34,25 +34,6 @@ def read_tree(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 def _are_groups(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def paths_of(
-    known: Mapping[str, Sequence[str]], names: Sequence[str]
-) -> list[Sequence[str]]:
-    """Return the groups above classes in a tree that may have more.
-
-    Raises
-    ------
-    ArgumentError
-        When it lacks one.
-    """
-    missing = [name for name in names if name not in known]
-    if missing:
-        raise ArgumentError(
-            f"the tree lacks {len(missing)} of {len(names)} classes, such as "
-            f"{missing[0]!r}"
-        )
-    return [known[name] for name in names]
 
 
 def check_taxonomy(

@@ -13,7 +13,7 @@ from fewbits.classify._codebook import Codebook
 from fewbits.classify._items import item_scores
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
-from fewbits.ood._leave_one_class_out import FalseAcceptRates
+from fewbits.ood import FalseAcceptRates
 
 FloatArray = NDArray[np.float64]
 

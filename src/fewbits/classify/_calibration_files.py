@@ -7,7 +7,7 @@ import numpy as np
 from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
 from fewbits.classify._calibration import Calibration
 from fewbits.errors import ArtefactError
-from fewbits.ood._leave_one_class_out import FalseAcceptRates
+from fewbits.ood import FalseAcceptRates
 
 FORMAT = "fewbits-calibration-1"
 #: Not in the files of all bundles.

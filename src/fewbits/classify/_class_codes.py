@@ -3,8 +3,7 @@
 from fewbits._checks import whole_number
 from fewbits._frozen import frozen_array
 from fewbits._typing import CodeArray
-from fewbits.codes import as_codes
-from fewbits.codes._pack import check_unused
+from fewbits.codes import as_codes, check_unused
 from fewbits.errors import ArgumentError
 
 

@@ -15,9 +15,9 @@ from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.classify._class_codes import check_capacity, class_codes
 from fewbits.classify._code_table import CodeTable
 from fewbits.classify._names import as_names, find_names, name_tensors, names_at
-from fewbits.classify._separation import shared_by, smallest_distance
+from fewbits.classify._separation import shared_by
 from fewbits.classify._table_search import TableSearch
-from fewbits.codes import prefix
+from fewbits.codes import prefix, smallest_distance
 from fewbits.errors import ArgumentError
 
 FORMAT = "fewbits-codebook-1"

@@ -5,8 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.classify._codebook import Codebook
-from fewbits.codes import as_codes
-from fewbits.codes._pack import check_unused
+from fewbits.codes import as_codes, check_unused
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 
 

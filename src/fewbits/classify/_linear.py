@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._checks import check_seed
+from fewbits._checks import check_k, check_seed
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, unpack
-from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 
 #: LIBLINEAR does not end with weights of errors that are much larger, or as small.

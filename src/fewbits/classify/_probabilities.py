@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_k
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
@@ -14,7 +15,6 @@ from fewbits.classify._codebook import Codebook
 from fewbits.classify._items import item_scores
 from fewbits.classify._linear import best_scores
 from fewbits.classify.decoders._reliability import whole
-from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 
 _ENTRIES = 1 << 22  # probabilities at a time

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_seed
+from fewbits._checks import check_k, check_seed
 from fewbits._typing import CodeArray
 from fewbits.classify._linear import check_cost, linear_svm, training_signs
-from fewbits.codes._arguments import check_k
 
 
 def select_bits(

@@ -1,12 +1,8 @@
-"""Distances between the codes of classes."""
+"""Classes that share a code."""
 
 import numpy as np
 
-from fewbits._spans import spans
-from fewbits._typing import CodeArray, IdArray
-from fewbits.codes import hamming_topk
-
-_BLOCK = 4096  # codes compared with all others at a time
+from fewbits._typing import IdArray
 
 
 def shared_by(numbers: IdArray) -> tuple[IdArray, ...]:
@@ -21,17 +17,3 @@ def shared_by(numbers: IdArray) -> tuple[IdArray, ...]:
     starts = np.flatnonzero(np.diff(numbers[order])) + 1
     groups = [group for group in np.split(order, starts) if len(group) > 1]
     return tuple(sorted(groups, key=lambda group: int(group[0])))
-
-
-def smallest_distance(codes: CodeArray) -> int:
-    """Return the smallest Hamming distance between two of several different codes.
-
-    Examples
-    --------
-    >>> smallest_distance(np.array([[0], [7], [1]], np.uint8))
-    1
-    """
-    return min(
-        int(hamming_topk(codes[block], codes, 2).distances[:, 1].min())
-        for block in spans(len(codes), _BLOCK)
-    )

@@ -12,7 +12,7 @@ import numpy as np
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.classify._decoded import Answers, first_of_each
-from fewbits.codes._pairs import pair_distances
+from fewbits.codes import pair_distances
 from fewbits.index._substrings import Substring, SubstringTables, flips
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-import fewbits
+from fewbits._version import __version__
 from fewbits.cli._commands import Commands
 from fewbits.cli._no_pandas import import_no_pandas
 from fewbits.cli._parsing import UsageError, refuse_twice
@@ -74,7 +74,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(fewbits.__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 

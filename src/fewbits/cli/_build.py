@@ -15,9 +15,9 @@ from fewbits.cli._options import (
     check_unused,
     command_line,
     print_json,
-    progress_bar,
     read_for,
 )
+from fewbits.cli._progress import progress_bar
 
 _QUERIES = {
     "vectors": ["--input", "FILE.npy"],

@@ -11,9 +11,9 @@ from fewbits.cli._options import (
     command_line,
     print_json,
     print_table,
-    progress_bar,
     say,
 )
+from fewbits.cli._progress import progress_bar
 from fewbits.errors import ArgumentError
 
 app = typer.Typer(

@@ -9,11 +9,10 @@ from fewbits.cli._options import (
     AsJson,
     command_line,
     comparison_table,
-    learning_reports_to,
     print_json,
     print_table,
-    progress_bar,
 )
+from fewbits.cli._progress import learning_reports_to, progress_bar
 
 _COLUMNS = """recall@10: share of the 10 nearest neighbours by float vectors found
 re-ranked: recall@10 after re-ranking the best 100 by the query's scores

@@ -13,9 +13,9 @@ from fewbits.cli._options import (
     SkipBlank,
     check_output,
     print_json,
-    progress_bar,
     read_for,
 )
+from fewbits.cli._progress import progress_bar
 from fewbits.errors import ArgumentError
 
 

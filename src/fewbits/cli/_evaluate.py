@@ -14,9 +14,9 @@ from fewbits.cli._options import (
     comparison_table,
     print_json,
     print_table,
-    progress_bar,
     read_for,
 )
+from fewbits.cli._progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:

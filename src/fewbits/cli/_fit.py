@@ -17,12 +17,11 @@ from fewbits.cli._options import (
     LabelColumn,
     SkipBlank,
     command_line,
-    learning_reports_to,
     parse_settings,
     place_of,
     print_json,
-    progress_bar,
 )
+from fewbits.cli._progress import learning_reports_to, progress_bar
 from fewbits.errors import ArgumentError
 
 
@@ -144,15 +143,8 @@ def fit(
     from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
-    parameters = parse_settings(settings or [])
-    if seed is not None and "random_state" in parameters:
-        raise ArgumentError(
-            f"give one seed, got {seed} and {parameters['random_state']}"
-        )
-    if checkpoint is not None:
-        parameters["checkpoint"] = str(checkpoint)
-    made_by = _configuration(config)
-    chosen = made_by.changed(
+    parameters = _parameters(settings or [], seed, checkpoint)
+    chosen = _configuration(config).changed(
         method=method,
         n_bits=bits,
         backbone=backbone,
@@ -166,11 +158,7 @@ def fit(
         source = inputs.read(
             items, column=column, label_column=labels, skip_blank=skip_blank
         )
-        if codebook is not None:
-            chosen = _with_codebook(chosen, codebook, source)
-        options = chosen.options()
-        if codebook is not None:
-            options["remember"]["codebook"] = str(codebook)
+        options = _options_of(chosen, codebook, source)
         with (
             interruptions() as caught,
             progress_bar("learning") as progress,
@@ -200,6 +188,30 @@ def _tell_of_repaired(n_classes: int | None) -> None:
             f"note: the codes of {n_classes:,} {noun} were changed, because they "
             "equalled those of other classes"
         )
+
+
+def _parameters(
+    settings: list[str], seed: int | None, checkpoint: Path | None
+) -> dict[str, Any]:
+    """Return the parameters of the learner that the options set."""
+    parameters = parse_settings(settings)
+    if seed is not None and "random_state" in parameters:
+        raise ArgumentError(
+            f"give one seed, got {seed} and {parameters['random_state']}"
+        )
+    if checkpoint is not None:
+        parameters["checkpoint"] = str(checkpoint)
+    return parameters
+
+
+def _options_of(chosen: Any, codebook: Path | None, source: Any) -> dict[str, Any]:
+    """Return the options of `fit_bundle`, with the codes of given classes if any."""
+    if codebook is None:
+        options: dict[str, Any] = chosen.options()
+        return options
+    options = _with_codebook(chosen, codebook, source).options()
+    options["remember"]["codebook"] = str(codebook)
+    return options
 
 
 def _with_codebook(chosen: Any, path: Path, source: Any) -> Any:

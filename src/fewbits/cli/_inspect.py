@@ -12,9 +12,9 @@ from fewbits.cli._options import (
     check_unused,
     print_json,
     print_table,
-    progress_bar,
     say,
 )
+from fewbits.cli._progress import progress_bar
 from fewbits.errors import ArgumentError
 
 _BOUND = """note: inter is the distance between the centres of two classes, intra that
@@ -99,21 +99,14 @@ def inspect(
         check_taxonomy,
         read_names,
         read_tree,
-        report_of,
-        write_attributes,
         write_taxonomy,
     )
 
     _check([taxonomy, attributes], bound, labels)
+    given = {"--labels": labels, "--captions": captions, "--groups": groups}
     _check_used(
         {"--bits": bits, "--attributes": attributes is not None, "--bound": bound},
-        {
-            "--labels": labels,
-            "--captions": captions,
-            "--groups": groups,
-            "--names": names,
-            "--show": show or None,
-        },
+        {**given, "--names": names, "--show": show or None},
     )
     if tree is not None and taxonomy is None:
         raise ArgumentError("--tree needs --taxonomy")
@@ -121,42 +114,22 @@ def inspect(
     known = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
     summary = loaded.summary()
-    report = report_of(loaded, labels) if bits else None
-    distances = _bound_of(loaded, labels) if bound else None
+    metrics = _metrics(loaded, labels, bits=bits, bound=bound)
     if taxonomy is not None:
         check_taxonomy(loaded, known)
     if attributes is not None:
-        with progress_bar("extracting") as progress:
-            write_attributes(
-                loaded,
-                attributes,
-                labels=labels,
-                captions=captions,
-                groups=groups,
-                names=by_hand,
-                bits=show or None,
-                progress=progress,
-            )
-    related = None
+        columns = {"labels": labels, "captions": captions, "groups": groups}
+        _write_attributes(
+            loaded, attributes, names=by_hand, bits=show or None, **columns
+        )
     if taxonomy is not None:
-        related = write_taxonomy(loaded, taxonomy, known).summary()
+        metrics["taxonomy"] = write_taxonomy(loaded, taxonomy, known).summary()
     if as_json:
-        bit_metrics = None if report is None else report.summary()
-        asked = {"bits": bit_metrics, "bound": distances, "taxonomy": related}
-        made = {name: metrics for name, metrics in asked.items() if metrics is not None}
-        print_json({**summary, **made})
+        print_json({**summary, **metrics})
         return
     _print_values(str(bundle), summary)
     typer.echo("every file matches its checksum")
-    if report is not None:
-        metrics = report.summary()
-        warnings = metrics.pop("warnings")
-        _print_values("bits", metrics)
-        for warning in warnings:
-            say(f"note: {warning}")
-    if distances is not None:
-        _print_values("bound", distances)
-        typer.echo(_BOUND)
+    _print_tables(metrics)
     if taxonomy is not None:
         typer.echo(f"page on the relations of classes: {taxonomy}")
     if attributes is not None:
@@ -180,11 +153,39 @@ def _check_used(wanted: dict[str, bool], given: dict[str, Any]) -> None:
             check_unused({option: value}, " or ".join(users))
 
 
-def _bound_of(bundle: Any, labels: str | None) -> dict[str, Any]:
-    from fewbits.bundle import bound_of
+def _metrics(
+    bundle: Any, labels: str | None, *, bits: bool, bound: bool
+) -> dict[str, dict[str, Any]]:
+    """Return the statistics that were asked for, by their names in JSON."""
+    from fewbits.bundle import bound_of, report_of
 
-    assert labels is not None
-    return bound_of(bundle, labels).summary()
+    found = {}
+    if bits:
+        found["bits"] = report_of(bundle, labels).summary()
+    if bound:
+        assert labels is not None
+        found["bound"] = bound_of(bundle, labels).summary()
+    return found
+
+
+def _write_attributes(bundle: Any, path: Path, **options: Any) -> None:
+    from fewbits.bundle import write_attributes
+
+    with progress_bar("extracting") as progress:
+        write_attributes(bundle, path, progress=progress, **options)
+
+
+def _print_tables(metrics: dict[str, dict[str, Any]]) -> None:
+    """Print the statistics of the bits and the distances of classes, if asked for."""
+    if "bits" in metrics:
+        of_bits = dict(metrics["bits"])
+        warnings = of_bits.pop("warnings")
+        _print_values("bits", of_bits)
+        for warning in warnings:
+            say(f"note: {warning}")
+    if "bound" in metrics:
+        _print_values("bound", metrics["bound"])
+        typer.echo(_BOUND)
 
 
 def _print_values(title: str, values: dict[str, Any]) -> None:

@@ -1,27 +1,25 @@
 """``fewbits tune``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fewbits._extras import install_hint
 from fewbits.cli._options import (
     AsJson,
     Column,
     InputPath,
     LabelColumn,
     SkipBlank,
-    annotated,
     check_output,
     command_line,
     place_of,
     print_json,
-    print_table,
-    progress_bar,
-    say,
 )
+from fewbits.cli._progress import annotated, progress_bar
+from fewbits.cli._tuning_report import plotted, print_tuning, refuse_unreached
 from fewbits.errors import ArgumentError, ArtefactError
 
 
@@ -139,41 +137,56 @@ def tune(
     source = inputs.read(
         items, column=column, label_column=labels, skip_blank=skip_blank
     )
-    try:
-        with place, progress_bar(f"tuning, {minutes:g} min", foretell=False) as bar:
-            progress, notes = annotated(bar)
-            found = tuning.tune(
-                source,
-                target,
-                methods=methods,
-                n_bits=bits,
-                k=k,
-                backbone=backbone,
-                random_state=seed,
-                minutes=minutes,
-                max_rows=rows,
-                journal=kept,
-                progress=progress,
-                notes=notes,
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted; {kept} holds the measurements, and the same command resumes"
-        ) from None
+    with _resumed_by(kept), place:
+        found = _tuned(
+            source,
+            target,
+            methods=methods,
+            n_bits=bits,
+            k=k,
+            backbone=backbone,
+            random_state=seed,
+            minutes=minutes,
+            max_rows=rows,
+            journal=kept,
+        )
     if found.reached:
         found.save(output)
     if as_json:
         written = str(output) if found.reached else None
         print_json({"configuration_file": written, **found.as_dict()})
     else:
-        _print(found, methods or ())
+        print_tuning(found, methods or ())
     if plot is not None:
-        tuning.frontier_drawing(*_plotted(found)).save(plot)
-    _refuse_unreached(found, output)
+        tuning.frontier_drawing(*plotted(found)).save(plot)
+    refuse_unreached(found, output)
     if not as_json:
         options = {"--config": output, "--column": column, "--labels": labels}
         following = command_line("fit", items, "-o", "my-bundle", **options)
         typer.echo(f"{output}: {found.configuration.described()}\nnext: {following}")
+
+
+@contextmanager
+def _resumed_by(journal: Path) -> Iterator[None]:
+    """Point out, after Ctrl-C, that the same command resumes from measurements."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted; {journal} holds the measurements, and the same command "
+            "resumes"
+        ) from None
+
+
+def _tuned(source: Any, target: Any, *, minutes: float, **options: Any) -> Any:
+    """Tune with a progress bar."""
+    from fewbits.training import tuning
+
+    with progress_bar(f"tuning, {minutes:g} min", foretell=False) as bar:
+        progress, notes = annotated(bar)
+        return tuning.tune(
+            source, target, minutes=minutes, progress=progress, notes=notes, **options
+        )
 
 
 def _check_files(
@@ -214,128 +227,3 @@ def _wanted(
             )
         return name, value
     return quality or ("map" if labelled else "recall"), None
-
-
-def _print(found: Any, asked: Sequence[str]) -> None:
-    for untried in _untried(found, asked):
-        typer.echo(f"note: {untried}")  # not wrapped: commands in it are copied
-    _print_frontier(found)
-    typer.echo(
-        f"on held-out test queries: {found.measure} "
-        f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
-        f"{found.reported.n_items:,} items"
-    )
-    if found.reached:
-        _print_unconfirmed(found)
-    if n := found.reported.n_constant_bits:
-        say(f"note: {n} of the bits are constant over all items")
-    if found.best.configuration.keep_vectors:
-        typer.echo(
-            "note: float16 vectors are stored for re-ranking, so the codes save time, "
-            f"not space: {found.best.bytes_per_item:,} bytes per item, and "
-            f"{found.vector_bytes:,} for the vectors alone"
-        )
-    elif found.best.bytes_per_item >= found.vector_bytes:
-        say(
-            f"note: a code takes {found.best.bytes_per_item:,} bytes, not less than a "
-            f"float16 vector: {found.vector_bytes:,}"
-        )
-
-
-def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
-    """Yield the methods and lengths not tried, and why; unsuitable only if given."""
-    if found.too_long:
-        yield f"not tried: {_too_long(found)}"
-    if found.beyond_axes:
-        asked = ", ".join(map(str, found.beyond_axes))
-        yield f"not tried: pcah with {asked} bits, more than features"
-    if found.without_torch:
-        names = ", ".join(found.without_torch)
-        yield f"not tried: {names} need torch: {install_hint('deep')}"
-    for method, reason in found.refused.items():
-        if method in methods:
-            yield f"some of {method} could not be learnt: {reason}"
-    if found.n_untried:
-        yield (
-            f"time was up before {found.n_untried:,} more were measured: run again to "
-            "resume, with more --minutes"
-            f"{' and --overwrite' if found.reached else ''}"
-        )
-
-
-def _print_frontier(found: Any) -> None:
-    from fewbits.training import tuning
-
-    chosen = found.best.configuration.key
-    shown = list(found.frontier)
-    if all(each.configuration.key != chosen for each in shown):
-        shown.append(found.best)  # it ties with another in the table
-    rows = [
-        [
-            "*" if each.configuration.key == chosen else "",
-            each.configuration.described(),
-            f"{each.bytes_per_item:,}",
-            f"{each.quality:.3f}",
-            f"{each.encode_us:.2f}",
-            f"{each.search_us:.0f}",
-        ]
-        for each in shown
-    ]
-    header = ["", "configuration", "bytes each", found.measure]
-    header += ["encode µs", "search µs"]
-    n_items = f"{found.best.n_items:,} items"
-    print_table(f"Pareto frontier among {n_items}", header, rows)
-    typer.echo(tuning.frontier_text(*_plotted(found)))
-
-
-def _plotted(found: Any) -> tuple[Any, ...]:
-    """Return the data of the plot, against encode time if the choice depends on it."""
-    cost = "encode time" if found.target.goes_by_time else "bytes"
-    return found.measured, found.frontier, found.measure, cost
-
-
-def _print_unconfirmed(found: Any) -> None:
-    if not found.quality_confirmed:
-        wanted = f"{found.target.at_least:g}"
-        typer.echo(
-            f"that is below {wanted}, which the validation queries reach: ask for a "
-            "little more"
-        )
-    if not found.time_confirmed:
-        say(
-            f"note: timed again, encoding took {found.reported.encode_us:.2f} "
-            f"microseconds, above {found.target.max_encode_us:g}: ask for a "
-            "little less, or the machine was busy"
-        )
-
-
-def _too_long(found: Any) -> str:
-    asked = ", ".join(map(str, found.too_long))
-    return f"{asked} bits take more than {found.target.max_bytes_named}"
-
-
-def _refuse_unreached(found: Any, output: Path) -> None:
-    if found.reached:
-        return
-    best, most = found.best, found.target.max_encode_us
-    barely = most is not None and best.encode_us <= most
-    faster = "" if most is None or barely else _fastest(found)
-    margin = ", which must stay 5% below" if barely else ""
-    unchanged = f"; {output} is as it was" if output.exists() else ""
-    raise ArgumentError(
-        f"nothing reaches {found.target.described()}: the closest is "
-        f"{best.configuration.described()} with {found.target.named} of "
-        f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds{margin}{faster}{unchanged}"
-    )
-
-
-def _fastest(found: Any) -> str:
-    """Return the fastest configuration, unless it is the closest."""
-    fastest = min(found.measured, key=lambda each: each.encode_us)
-    if fastest.encode_us >= found.best.encode_us:
-        return ""
-    return (
-        f"; the fastest, {fastest.configuration.described()}, takes "
-        f"{fastest.encode_us:.2f} microseconds"
-    )

@@ -14,18 +14,30 @@ from fewbits.codes._hamming import (
     hamming_range_search,
     hamming_topk,
 )
-from fewbits.codes._pack import as_codes, n_bytes, pack, prefix, unpack
+from fewbits.codes._pack import (
+    as_codes,
+    check_unused,
+    n_bytes,
+    pack,
+    prefix,
+    unpack,
+)
+from fewbits.codes._pairs import pair_distances
+from fewbits.codes._separation import smallest_distance
 
 __all__ = [
     "MAX_BITS",
     "Neighbours",
     "RangeSearchResult",
     "as_codes",
+    "check_unused",
     "hamming_distances",
     "hamming_range_search",
     "hamming_topk",
     "n_bytes",
     "pack",
+    "pair_distances",
     "prefix",
+    "smallest_distance",
     "unpack",
 ]

@@ -6,16 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits import _kernels
+from fewbits._checks import check_k, check_radius
+from fewbits._padding import check_padding, pad
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.codes._arguments import (
-    check_k,
-    check_padding,
-    check_radius,
-    packed_mask,
-    pad,
-)
 from fewbits.codes._pack import MAX_BITS, as_codes
+from fewbits.codes._packed_mask import packed_mask
 from fewbits.errors import CodeError
 
 __all__ = [

@@ -8,6 +8,15 @@ from fewbits._typing import Array, CodeArray, DistanceArray
 def pair_distances(codes: CodeArray, others: CodeArray) -> DistanceArray:
     """Return the Hamming distance between each code and the other in its row.
 
+    Parameters
+    ----------
+    codes, others : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes of the same width; they are not checked.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype int32
+
     Examples
     --------
     >>> pair_distances(np.array([[1], [2]], np.uint8), np.array([[1], [5]], np.uint8))

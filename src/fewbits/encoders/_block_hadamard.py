@@ -10,8 +10,8 @@ from fewbits.encoders._base import frozen
 from fewbits.encoders._rounds import RoundsEncoder
 from fewbits.errors import ArgumentError
 
-#: Of blocks: diagonal matrices, and one register of the widest instruction set.
-WIDTHS = (1, 16)
+#: Widths of blocks: diagonal matrices, and one register of the widest instruction set.
+BLOCK_WIDTHS = (1, 16)
 
 
 @final
@@ -90,4 +90,4 @@ class BlockHadamardEncoder(RoundsEncoder):
         return self.weights
 
     def _tails(self, size: int) -> Collection[tuple[int, ...]]:
-        return [(size, width) for width in WIDTHS]
+        return [(size, width) for width in BLOCK_WIDTHS]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._frozen import frozen_array
-from fewbits._kernels import _ring
+from fewbits._kernels import ring
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
@@ -114,7 +114,7 @@ class CirculantEncoder(Encoder):
         re, im = np.zeros((2, len(self.columns), size))
         re[:, :d] = self.columns
         im[:, size - d + 1 :] = -self.columns[:, 1:]
-        parts = _ring.forward((re, im), _roots(size))
+        parts = ring.forward((re, im), _roots(size))
         return frozen_array((np.stack(parts, axis=1) / size).astype(np.float32))
 
     @property
@@ -142,7 +142,7 @@ class CirculantEncoder(Encoder):
 
 def _roots(size: int) -> NDArray[np.float64]:
     """Return real and imaginary parts of the root of each node."""
-    return np.stack(cosine_and_sine(_ring.turns(size)))
+    return np.stack(cosine_and_sine(ring.turns(size)))
 
 
 @lru_cache(maxsize=8)

@@ -49,6 +49,7 @@ class _Kernel(NamedTuple):
     offset: float
 
 
+#: The additive kernels that there are maps for, by name.
 KERNELS = {
     "intersection": _Kernel(_intersection, 0.6, 4.0),
     "chi2": _Kernel(_chi2, 0.5, 1.5),
@@ -59,7 +60,16 @@ KERNELS = {
 @final
 @dataclass(frozen=True)
 class KernelMap:
-    """A map with dot products near a kernel; made by `kernel_map`, which checks."""
+    """A map with dot products near a kernel; made by `kernel_map`, which checks.
+
+    Attributes
+    ----------
+    kernel : {"intersection", "chi2", "js"}
+    order : int
+    gamma, interval : float
+    signed : bool
+        As in `kernel_map`.
+    """
 
     kernel: str
     order: int
@@ -127,7 +137,34 @@ class KernelMap:
 def kernel_map(
     kernel: str, order: int, gamma: float, interval: float | None, signed: bool
 ) -> KernelMap:
-    """Return a map of parameters that are checked; see `KernelMapEncoder`."""
+    """Return a homogeneous kernel map of checked parameters.
+
+    Parameters
+    ----------
+    kernel : {"intersection", "chi2", "js"}
+    order : int
+        Each feature becomes ``2 * order + 1`` values; 1 to 100.
+    gamma : float
+        Degree of homogeneity, above 0 and at most 2.
+    interval : float or None
+        Distance of the sampled frequencies; None takes one that suits the order.
+    signed : bool
+        Whether features may be negative.
+
+    Returns
+    -------
+    KernelMap
+
+    Raises
+    ------
+    ArgumentError
+        When a parameter lies outside its range, or values may overflow float32.
+
+    Examples
+    --------
+    >>> kernel_map("chi2", 1, 1.0, None, False)(np.ones((1, 2), np.float32)).shape
+    (1, 6)
+    """
     if not (isinstance(kernel, str) and kernel in KERNELS):
         known = ", ".join(repr(name) for name in KERNELS)
         raise ArgumentError(f"kernel must be one of {known}, got {kernel!r}")

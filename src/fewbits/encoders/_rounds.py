@@ -17,6 +17,7 @@ from fewbits.errors import ArgumentError
 #: No transform is smaller: one register of the widest instruction set.
 _MIN_SIZE = 16
 _MAX_FEATURES = 1 << 24
+#: Transforms that a vector passes, at most.
 MAX_ROUNDS = 16
 
 
@@ -96,7 +97,27 @@ class RoundsEncoder(SizedEncoder):
 
 
 def padded_size(n_features: int) -> int:
-    """Return the size of the transform that takes `n_features` numbers."""
+    """Return the size of the Walsh-Hadamard transform that takes some features.
+
+    Parameters
+    ----------
+    n_features : int
+
+    Returns
+    -------
+    int
+        The next power of two, 16 at least.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no feature, or there are more than 2**24.
+
+    Examples
+    --------
+    >>> padded_size(10), padded_size(300)
+    (16, 512)
+    """
     if not 1 <= n_features <= _MAX_FEATURES:
         raise ArgumentError(
             f"need 1 to {_MAX_FEATURES} features for a transform, got {n_features}"

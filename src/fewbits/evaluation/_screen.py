@@ -16,7 +16,7 @@ from fewbits._typing import Array, IdArray
 from fewbits._unit_rows import unit_rows
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._checks import as_features
-from fewbits.index._rerank import METRICS, pair_distances
+from fewbits.index import METRICS
 
 FloatArray = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
@@ -89,10 +89,26 @@ def exact_distances(
     distances = np.empty(len(pairs[0]))
     for span in spans(len(distances), _PAIR_ENTRIES // database.shape[1]):
         q, d = pairs[0][span], pairs[1][span]
-        distances[span] = pair_distances(
+        distances[span] = _pair_distances(
             queries[q].astype(np.float64), database[d].astype(np.float64), metric
         )
     return distances
+
+
+def _pair_distances(Q: FloatArray, D: FloatArray, metric: str) -> FloatArray:
+    """Compare each row of `Q` with the same row of `D`.
+
+    Euclidean distance, 1 - cosine (a vector of zeros is at cosine 0 with everything),
+    or minus the dot product.
+    """
+    if metric == "euclidean":
+        return np.asarray(np.sqrt(np.square(Q - D).sum(axis=1)))
+    products: FloatArray = (Q * D).sum(axis=1)
+    if metric == "dot":
+        return -products
+    lengths = np.sqrt(np.square(Q).sum(axis=1)) * np.sqrt(np.square(D).sum(axis=1))
+    cosines = np.divide(products, lengths, out=np.zeros(len(Q)), where=lengths > 0)
+    return np.asarray(1.0 - cosines)
 
 
 def blocks(

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._allowed import plain_array
 from fewbits._typing import IdArray
-from fewbits.codes._allowed import plain_array
 from fewbits.errors import ArgumentError
 
 

@@ -11,7 +11,8 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._matrices import not_finite
 
-METRICS = ("euclidean", "cosine", "dot")  # in the order of the kernels' numbers
+#: How vectors are compared, in the order of the kernels' numbers.
+METRICS = ("euclidean", "cosine", "dot")
 
 FloatArray = NDArray[np.float64]
 Stored: TypeAlias = NDArray[Any] | Int8Vectors
@@ -94,22 +95,6 @@ def _convert_and_compare(
         threads = _kernels.num_threads()
         _kernels.vector_distances(queries[q], D, each, number, found, threads)
         distances[q, c] = found[:, 0]
-
-
-def pair_distances(Q: FloatArray, D: FloatArray, metric: str) -> FloatArray:
-    """Compare each row of `Q` with the same row of `D`.
-
-    Euclidean distance, 1 - cosine (a vector of zeros is at cosine 0 with everything),
-    or minus the dot product.
-    """
-    if metric == "euclidean":
-        return np.asarray(np.sqrt(np.square(Q - D).sum(axis=1)))
-    products: FloatArray = (Q * D).sum(axis=1)
-    if metric == "dot":
-        return -products
-    lengths = np.sqrt(np.square(Q).sum(axis=1)) * np.sqrt(np.square(D).sum(axis=1))
-    cosines = np.divide(products, lengths, out=np.zeros(len(Q)), where=lengths > 0)
-    return np.asarray(1.0 - cosines)
 
 
 def best(

@@ -6,9 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_choice
+from fewbits._checks import check_choice, check_k
 from fewbits._typing import CodeArray, IdArray
-from fewbits.codes._arguments import check_k
 from fewbits.errors import ArgumentError
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._matrices import as_query_vectors, as_scores, as_vectors

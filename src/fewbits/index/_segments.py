@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._allowed import as_allowed
 from fewbits._frozen import read_only
 from fewbits._typing import CodeArray, IdArray
-from fewbits.codes._allowed import as_allowed
 from fewbits.errors import ArgumentError
 from fewbits.index._ids import as_ids, find_ids
 from fewbits.index._segment import Segment, take

@@ -2,35 +2,24 @@
 
 import glob
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fewbits._arrow import known_names
-from fewbits._labels import as_label_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.inputs._arrays import read_npy, read_npz
-from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._csv import read_csv
-from fewbits.inputs._hdf5 import read_hdf5
+from fewbits.inputs._formats import READERS, SHARDS, STREAMED
 from fewbits.inputs._image_folder import find_images, is_image
-from fewbits.inputs._image_walk import IMAGES
 from fewbits.inputs._input import Input
-from fewbits.inputs._json_lines import read_json_lines
-from fewbits.inputs._label_files import SUFFIXES, read_labels
-from fewbits.inputs._lines import read_lines
 from fewbits.inputs._objects import read_object
 from fewbits.inputs._pipes import read_pipe
-from fewbits.inputs._shards import ARROW, PARQUET, Loaded, open_tables
-from fewbits.inputs._streams import is_compressed, kind_of, open_bytes, standard_input
+from fewbits.inputs._shards import ARROW, PARQUET, open_tables
+from fewbits.inputs._streams import is_compressed, kind_of, standard_input
 from fewbits.inputs._tables import read_table
-from fewbits.inputs._vecs import read_vecs
 from fewbits.inputs._wanted import Wanted
 
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
-_SHARDS = PARQUET | ARROW
 
 
 def read(
@@ -141,8 +130,8 @@ def _read(source: Any, wanted: Wanted) -> Input:
     _check_readable(path)
     if path.is_dir():
         return _read_folder(path, wanted)
-    reader = _READERS.get(kind_of(path))
-    streamed = kind_of(path) in _STREAMED
+    reader = READERS.get(kind_of(path))
+    streamed = kind_of(path) in STREAMED
     if is_compressed(path) and not streamed:
         reader = None
     nameless = not kind_of(path) or not path.is_file()  # /dev/stdin may be a file
@@ -152,7 +141,7 @@ def _read(source: Any, wanted: Wanted) -> Input:
     if reader is None:
         raise ArgumentError(
             f"cannot tell what {path} holds; known are a folder of images or of "
-            f"Parquet files and {', '.join(sorted(_READERS))}"
+            f"Parquet files and {', '.join(sorted(READERS))}"
         )
     return reader(path, wanted)
 
@@ -215,109 +204,17 @@ def _check_no_tables(path: Path) -> None:
         if is_image(each):
             return
         kinds.add(kind_of(each))
-    if kinds & _SHARDS:
+    if kinds & SHARDS:
         raise ArgumentError(
             f"{path} holds shards in subfolders; name them by a pattern, such as "
-            f"'{path}/**/*{sorted(kinds & _SHARDS)[0]}'"
+            f"'{path}/**/*{sorted(kinds & SHARDS)[0]}'"
         )
-    if kinds & _STREAMED:
+    if kinds & STREAMED:
         raise ArgumentError(
-            f"{path} holds {', '.join(sorted(kinds & _STREAMED))} files, which are "
+            f"{path} holds {', '.join(sorted(kinds & STREAMED))} files, which are "
             "read one at a time; Parquet and Arrow files are read together"
         )
 
 
 def _is_shard(path: Path) -> bool:
-    return path.suffix.lower() in _SHARDS and path.is_file()
-
-
-def _table_file(path: Path, wanted: Wanted) -> Input:
-    return read_table(open_tables([path]), wanted, str(path))
-
-
-def _csv_file(path: Path, wanted: Wanted) -> Input:
-    with open_bytes(path) as file:
-        table = Loaded(read_csv(file, str(path), wanted, path))
-    return read_table(table, wanted, str(path))
-
-
-def _json_file(path: Path, wanted: Wanted) -> Input:
-    with open_bytes(path) as file:
-        table = Loaded(read_json_lines(file, str(path)))
-    return read_table(table, wanted, str(path))
-
-
-def _npz_file(path: Path, wanted: Wanted) -> Input:
-    wanted.refuse_beside(str(path))
-    return read_npz(path, wanted.only_column(str(path)), wanted.label_column)
-
-
-def _hdf5_file(path: Path, wanted: Wanted) -> Input:
-    wanted.refuse_beside(str(path))
-    name = wanted.label_column
-    values, found = read_hdf5(path, wanted.only_column(str(path)), name)
-    labels = (
-        None if name is None else as_label_names(found, f"labels {name!r} of {path}")
-    )
-    return Input("vectors", checked_vectors(values, str(path)), labels, str(path))
-
-
-def _npy_file(path: Path, wanted: Wanted) -> Input:
-    return _with_label_file(path, wanted, read_npy)
-
-
-def _lines_file(path: Path, wanted: Wanted) -> Input:
-    def reader(path: Path) -> Input:
-        with open_bytes(path) as file:
-            return read_lines(file, str(path))
-
-    return _with_label_file(path, wanted, reader)
-
-
-def _vecs_file(path: Path, wanted: Wanted) -> Input:
-    def reader(path: Path) -> Input:
-        array = checked_vectors(read_vecs(path), str(path))
-        return Input("vectors", array, None, str(path))
-
-    return _with_label_file(path, wanted, reader)
-
-
-def _image_file(path: Path, wanted: Wanted) -> Input:
-    wanted.refuse(str(path))
-    return Input("images", [path], None, str(path))
-
-
-def _with_label_file(
-    path: Path, wanted: Wanted, reader: Callable[[Path], Input]
-) -> Input:
-    """Read a file without columns, and its labels from another one."""
-    name = wanted.label_column
-    labels = None if name is None else Path(name)
-    if labels is not None and labels.suffix in SUFFIXES and not labels.exists():
-        raise FileNotFoundError(f"there is no {labels}")
-    if labels is None or not labels.is_file():
-        hint = f"; labels may lie in a file of their own, {' or '.join(SUFFIXES)}"
-        wanted.refuse(str(path), hint)
-        return reader(path)
-    replace(wanted, label_column=None).refuse(str(path))
-    return replace(reader(path), labels=read_labels(labels, str(path)))
-
-
-#: Kinds that can be read from a stream, and so from a compressed file.
-_STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt"}
-_READERS: dict[str, Callable[[Path, Wanted], Input]] = {
-    ".npy": _npy_file,
-    ".npz": _npz_file,
-    ".fvecs": _vecs_file,
-    ".bvecs": _vecs_file,
-    ".ivecs": _vecs_file,
-    ".hdf5": _hdf5_file,
-    ".h5": _hdf5_file,
-    ".txt": _lines_file,
-    ".csv": _csv_file,
-    ".tsv": _csv_file,
-    ".jsonl": _json_file,
-    ".ndjson": _json_file,
-    **dict.fromkeys(_SHARDS, _table_file),
-    **dict.fromkeys(IMAGES, _image_file),
-}
+    return path.suffix.lower() in SHARDS and path.is_file()

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from fewbits._typing import Array
-from fewbits.encoders._homogeneous import KernelMap, kernel_map
+from fewbits.encoders import KernelMap, kernel_map
 from fewbits.learners._core._rows import as_single, check_finite, line_spans
 from fewbits.learners._core._validation import validated
 

@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from fewbits._typing import Array
-from fewbits.encoders import KernelMapEncoder
-from fewbits.encoders._homogeneous import KernelMap, kernel_map
+from fewbits.encoders import KernelMap, KernelMapEncoder, kernel_map
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._parameters import check_seed

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.report._html import Html, element, join
+from fewbits.report.html import Html, element, join
 
 FloatArray = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis.taxonomy._taxonomy import Taxonomy
+from fewbits.analysis.taxonomy import Taxonomy
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing
-from fewbits.report._html import Html, element, shortened
+from fewbits.report.html import Html, element, shortened
 
 FloatArray = NDArray[np.float64]
 

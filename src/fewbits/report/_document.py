@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from fewbits._files import atomic_write
-from fewbits.report._html import Html, element, text
 from fewbits.report._style import STYLE
+from fewbits.report.html import Html, element, text
 
 # Even if a text broke out of its place, it could load and run nothing.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fewbits._files import atomic_write
 from fewbits._repr import one_line
-from fewbits.report._html import Html, element
 from fewbits.report._style import COLOURS, DRAWINGS
+from fewbits.report.html import Html, element
 
 _FONT = "svg { font-family: system-ui, sans-serif; background: var(--card); }"
 # What may not occur in XML, not even escaped.

@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import check_codes
-from fewbits.analysis.taxonomy._taxonomy import class_names, unit_rows
-from fewbits.codes import hamming_distances
+from fewbits.analysis.taxonomy import (
+    Similarities,
+    code_similarities,
+    vector_similarities,
+)
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing
-from fewbits.report._html import Html, element, shortened
 from fewbits.report._png import picture
-
-FloatArray = NDArray[np.float64]
+from fewbits.report.html import Html, element, shortened
 
 _SIDE, _NAMES, _SCALE = 560, 200, 40
 _READABLE = 70  # classes whose names have room beside the rows
@@ -65,10 +65,8 @@ def code_heat_map(
     >>> code_heat_map(codes, 3).description
     'Inner products of 3 class codes, from -1.00 to 0.33'
     """
-    codes = check_codes(codes, n_bits)
-    words = class_names(names, len(codes))
-    products = 1 - 2 * hamming_distances(codes, codes) / n_bits
-    return _draw(products, words, order, "Inner products of {} class codes")
+    products = code_similarities(codes, n_bits, names)
+    return _draw(products, order, "Inner products of {} class codes")
 
 
 def vector_heat_map(
@@ -102,14 +100,12 @@ def vector_heat_map(
     >>> vector_heat_map([[1, 0], [0, 2], [3, 0]]).description
     'Cosines of 3 class vectors, from 0.00 to 1.00'
     """
-    unit = unit_rows(vectors)
-    words = class_names(names, len(unit))
-    return _draw(unit @ unit.T, words, order, "Cosines of {} class vectors")
+    cosines = vector_similarities(vectors, names)
+    return _draw(cosines, order, "Cosines of {} class vectors")
 
 
-def _draw(
-    values: FloatArray, names: tuple[str, ...], order: ArrayLike | None, title: str
-) -> Drawing:
+def _draw(found: Similarities, order: ArrayLike | None, title: str) -> Drawing:
+    names, values = found
     rows = as_order(order, len(names))
     pairs = values[~np.eye(len(values), dtype=bool)]
     low, high = np.quantile(pairs, [0.01, 0.99])

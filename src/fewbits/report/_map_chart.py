@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis.bits._maps import CodeMap
-from fewbits.report._html import Html, element, shortened, text
+from fewbits.analysis.bits import CodeMap
 from fewbits.report._thumbnails import Pictures
+from fewbits.report.html import Html, element, shortened, text
 
 _SIDE, _MARGIN = 600, 28  # of the longer side; room around the points
 _PICTURE = 40  # side of a picture on the map

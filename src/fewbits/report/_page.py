@@ -4,22 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fewbits._checks import check_choice
-from fewbits.analysis._checks import check_bits
-from fewbits.analysis.bits._extremes import Extremes
-from fewbits.analysis.bits._maps import CodeMap
-from fewbits.analysis.bits._profile import ClassProfile
-from fewbits.analysis.bits._ranking import BitRanking
-from fewbits.analysis.bits._report import BitReport
-from fewbits.analysis.names._names import Proposals, name_bits
+from fewbits._checks import check_bits, check_choice
+from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, CodeMap, Extremes
+from fewbits.analysis.names import Proposals, name_bits
 from fewbits.errors import ArgumentError
 from fewbits.report._document import write_document
-from fewbits.report._html import element
 from fewbits.report._map_chart import map_section
 from fewbits.report._profile_table import profile_table
 from fewbits.report._sheet import Sheet, bit_section, overview
 from fewbits.report._summary import report_section
 from fewbits.report._thumbnails import Pictures
+from fewbits.report.html import element
 
 KINDS = ("texts", "images", "vectors")
 _SHOWN = 32
@@ -110,11 +105,7 @@ def write_page(
     """
     _check(report, extremes, kind, ranking)
     _check_lengths(report, items=items, captions=captions, classes=classes)
-    for drawn in maps:
-        if not len(drawn.rows):
-            raise ArgumentError("need a map of at least one item, got none")
-        if drawn.rows.max() >= report.n_codes:
-            raise ArgumentError("the map is of a larger collection")
+    _check_maps(report, maps)
     named = check_bits(by_hand or (), report.n_bits)
     chosen = _chosen(report, ranking, named, bits)
     names = name_bits(proposals, by_hand)
@@ -254,6 +245,14 @@ def _check(
             )
     if max(side.rows.max() for side in extremes) >= report.n_codes:
         raise ArgumentError("the extreme items are of a larger collection")
+
+
+def _check_maps(report: BitReport, maps: Sequence[CodeMap]) -> None:
+    for drawn in maps:
+        if not len(drawn.rows):
+            raise ArgumentError("need a map of at least one item, got none")
+        if drawn.rows.max() >= report.n_codes:
+            raise ArgumentError("the map is of a larger collection")
 
 
 def _check_lengths(report: BitReport, **given: Sequence[Any] | None) -> None:

@@ -7,7 +7,7 @@ from base64 import b64encode
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.report._html import Html, element
+from fewbits.report.html import Html, element
 
 Pixels = NDArray[np.uint8]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from fewbits.analysis.bits._profile import ClassProfile
-from fewbits.report._html import Html, element, join, text
+from fewbits.analysis.bits import ClassProfile
+from fewbits.report.html import Html, element, join, text
 
 _BITS = 5  # of a class
 _LABEL = "What sets classes apart"

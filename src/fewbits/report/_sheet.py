@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fewbits.analysis.bits._extremes import Extremes, Side
-from fewbits.analysis.bits._ranking import BitRanking
-from fewbits.analysis.bits._report import BitReport
-from fewbits.analysis.names._names import Names, Proposals, Word
-from fewbits.report._html import Html, element, text
+from fewbits.analysis.bits import BitRanking, BitReport, Extremes, Side
+from fewbits.analysis.names import Names, Proposals, Word
 from fewbits.report._thumbnails import Pictures
+from fewbits.report.html import Html, element, text
 
 SIDES = ("zero", "one")
 _PLACEHOLDER = 40  # characters in the place of an image

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis.bits._report import BitReport
+from fewbits.analysis.bits import BitReport
 from fewbits.report._charts import histogram
-from fewbits.report._html import Html, element, text
+from fewbits.report.html import Html, element, text
 
 _BINS = 20
 

@@ -8,30 +8,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._typing import CodeArray
-from fewbits.analysis._checks import check_codes
-from fewbits.analysis.taxonomy._permutation import Measured
-from fewbits.analysis.taxonomy._taxonomy import (
+from fewbits.analysis.taxonomy import (
+    BitClasses,
+    Measured,
     Taxonomy,
-    taxonomy,
-    unit_rows,
-    vector_taxonomy,
-)
-from fewbits.analysis.taxonomy._taxonomy_metrics import TaxonomyMetrics
-from fewbits.analysis.taxonomy._tree_agreement import (
     TaxonomyAgreement,
+    TaxonomyMetrics,
     TreeAgreement,
+    class_vectors,
+    classes_per_bit,
+    taxonomy,
     taxonomy_agreement,
     tree_agreement,
+    vector_taxonomy,
 )
-from fewbits.codes import unpack
+from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.report._codebook import BitClasses, classes_per_bit, codebook_picture
+from fewbits.report._codebook import codebook_picture
 from fewbits.report._dendrogram import dendrogram
 from fewbits.report._document import write_document
 from fewbits.report._drawing import Drawing
 from fewbits.report._heat_map import code_heat_map, vector_heat_map
-from fewbits.report._html import Html, element, text
 from fewbits.report._tree_text import to_newick
+from fewbits.report.html import Html, element, text
 
 _LISTED = 3000  # characters of the classes of a bit
 
@@ -94,7 +93,7 @@ def write_taxonomy_page(
     >>> found.summary()["smallest_distance"]
     1.0
     """
-    codes = check_codes(codes, n_bits)
+    codes = as_codes(codes, n_bits)
     tree = taxonomy(codes, n_bits, names, linkage=linkage)
     known = other = groups = None
     maps = [code_heat_map(codes, n_bits, tree.names, order=tree.order)]
@@ -124,7 +123,7 @@ def write_taxonomy_page(
 
 
 def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:
-    n = len(unit_rows(vectors))
+    n = len(class_vectors(vectors))
     if n != len(tree.names):
         raise ArgumentError(
             f"need a vector for each of {len(tree.names)} classes, got {n}"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from fewbits.analysis.taxonomy._taxonomy import Taxonomy
-from fewbits.report._html import shortened
+from fewbits.analysis.taxonomy import Taxonomy
+from fewbits.report.html import shortened
 
 _ROUNDING = 1e-9
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewbits._warnings import warn_user
-from fewbits.analysis._members import Members
-from fewbits.analysis.bounds._centres import majority_codes
+from fewbits.analysis.bounds import Members, majority_codes
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.learners import KernelMapped
-from fewbits.learners._core._labels import indicator
+from fewbits.learners.fitting import indicator
 from fewbits.ood import leave_one_class_out_rates
 
 

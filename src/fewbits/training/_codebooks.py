@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from fewbits.analysis.taxonomy import paths_of
 from fewbits.bundle import Bundle, read_tree
-from fewbits.bundle._taxonomy import paths_of
 from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
-from fewbits.learners._core._labels import indicator
+from fewbits.learners.fitting import indicator
 from fewbits.training._alarms import check_labelled
 
 #: The method that takes one.

@@ -9,7 +9,7 @@ from fewbits import backbones, learners
 from fewbits._warnings import warn_user
 from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle
-from fewbits.encoders._homogeneous import KERNELS
+from fewbits.encoders import KERNELS
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input, read
 from fewbits.learners import Learner

@@ -182,7 +182,7 @@ def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
     """Return the parts of a method: for each part, its choices by name."""
     if method == "llc" or method not in DEEP_METHODS:
         return {}
-    from fewbits.learners.deep._hash import CONTROLS
+    from fewbits.learners.deep import CONTROLS
     from fewbits.learners.deep.losses import LOSSES
 
     return {"loss": {method: LOSSES[method]}, "control": dict(CONTROLS)}

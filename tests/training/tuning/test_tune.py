@@ -15,6 +15,7 @@ from fewbits.training._methods import make_learner
 from fewbits.training.tuning import (
     Configuration,
     Target,
+    _clock,
     _finals,
     _measuring,
     _race,
@@ -384,7 +385,7 @@ def iterations_take(learning_takes, monkeypatch):
 
     def set_seconds(seconds):
         clock = Clock()
-        monkeypatch.setattr(_race, "time", clock)
+        monkeypatch.setattr(_clock, "time", clock)
         begun = learning_takes(lambda each: 10 * seconds(each))
         quick = _measuring.learn
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_count, generator
+from fewbits._checks import check_bits, check_count, generator
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import check_bits, check_codes, sampled_rows
+from fewbits.analysis._checks import check_codes, sampled_rows
 from fewbits.analysis.bits._columns import count_ones
 
 _ALIKE = 0.5  # absolute correlation above which bits count as alike

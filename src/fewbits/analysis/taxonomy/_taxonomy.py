@@ -11,13 +11,12 @@ from fewbits._checks import check_choice
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._checks import check_codes
+from fewbits.analysis.taxonomy._classes import class_names, class_vectors
 from fewbits.codes import hamming_distances
-from fewbits.errors import ArgumentError, FeatureError
 
 FloatArray = NDArray[np.float64]
 
 LINKAGES = ("average", "single", "complete", "weighted")
-MAX_CLASSES = 5000  # all their distances take 100 MB
 _ORDERED = 200  # classes up to which leaves are ordered; the time grows steeply
 
 
@@ -170,7 +169,7 @@ def vector_taxonomy(
     >>> [tree.names[i] for i in tree.order]
     ['cat', 'lynx', 'trout']
     """
-    unit = unit_rows(vectors)
+    unit = class_vectors(vectors)
     words = class_names(names, len(unit))
     distances = (1 - unit @ unit.T).clip(min=0)
     np.fill_diagonal(distances, 0)
@@ -178,25 +177,6 @@ def vector_taxonomy(
     distances = (distances + distances.T) / 2
     order = np.arange(len(unit))
     return _cluster(distances, order, words, linkage, "cosine distance")
-
-
-def unit_rows(vectors: ArrayLike) -> FloatArray:
-    """Return rows of length 1 for the rows of a finite matrix."""
-    try:
-        matrix = np.asarray(vectors, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise FeatureError("vectors must be a matrix of numbers") from None
-    if matrix.ndim != 2 or not matrix.size:
-        raise FeatureError(
-            f"vectors must be a matrix (n_classes, n_features), got {matrix.shape}"
-        )
-    largest = np.abs(matrix).max(axis=1, keepdims=True)
-    for name, wrong in (("finite", ~np.isfinite(largest)), ("not zero", largest == 0)):
-        if wrong.any():
-            raise FeatureError(f"vectors must be {name}, row {wrong.argmax()} is not")
-    scaled = matrix / largest  # or squares may leave the range of numbers
-    rows: FloatArray = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    return rows
 
 
 def _cluster(
@@ -224,14 +204,3 @@ def _cluster(
     place = np.argsort(order)
     back = distances[np.ix_(place, place)]
     return Taxonomy(names, merges, squareform(back, checks=False), method, unit)
-
-
-def class_names(names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
-    """Return the names of a number of classes that can be compared in pairs."""
-    if not 2 <= n <= MAX_CLASSES:
-        raise ArgumentError(f"a taxonomy is of 2 to {MAX_CLASSES} classes, got {n}")
-    if names is None:
-        return tuple(map(str, range(n)))
-    if isinstance(names, str) or len(names) != n:
-        raise ArgumentError(f"need a name for each of {n} classes, got {len(names)}")
-    return tuple(map(str, names))

@@ -12,7 +12,7 @@ from fewbits.classify._codebook import Codebook
 from fewbits.classify._decoded import Answers, Decoded, check_ties, first_of_each
 from fewbits.classify._items import item_codes
 from fewbits.classify.decoders._nearest import METHODS, compare
-from fewbits.codes._pairs import pair_distances
+from fewbits.codes import pair_distances
 from fewbits.errors import ArgumentError
 
 _MAX_BALL = 1 << 22  # codes that are looked up for one item

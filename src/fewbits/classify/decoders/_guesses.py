@@ -11,7 +11,7 @@ from fewbits.classify._code_table import KeyArray
 from fewbits.classify._codebook import Codebook
 from fewbits.classify._decoded import Answers, first_of_each
 from fewbits.classify.decoders._reliability import Reliabilities, pair_costs
-from fewbits.codes._pairs import pair_distances
+from fewbits.codes import pair_distances
 
 
 class Hits(NamedTuple):

@@ -11,8 +11,7 @@ from fewbits.classify._decoded import Answers, Decoded, check_ties
 from fewbits.classify._items import check_zero_bit, item_scores
 from fewbits.classify.decoders._reliability import Costs, Reliabilities, reliabilities
 from fewbits.classify.decoders._soft_near import compare_near
-from fewbits.codes import unpack
-from fewbits.codes._pairs import pair_distances
+from fewbits.codes import pair_distances, unpack
 
 _FEW = 1 << 18  # bits of all class codes that are unpacked for each call
 _ENTRIES = 1 << 20  # bits unpacked, or costs, at a time

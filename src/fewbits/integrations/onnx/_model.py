@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-import fewbits
+from fewbits._version import __version__
 from fewbits.codes import n_bytes
 from fewbits.encoders import Encoder
 from fewbits.integrations.onnx._graph import IR_VERSION, OPSET, Graph, described
@@ -34,7 +34,7 @@ def build_model(
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="fewbits",
-        producer_version=fewbits.__version__,
+        producer_version=__version__,
     )
     helper.set_model_props(model, _metadata(encoder, exact))
     return model
@@ -56,7 +56,7 @@ def _packed(g: Graph, scores: str, encoder: Encoder) -> str:
 
 def _metadata(encoder: Encoder, exact: bool) -> dict[str, str]:
     facts = {
-        "version": fewbits.__version__,
+        "version": __version__,
         "encoder": encoder.kind,
         "fingerprint": encoder.fingerprint,
         "n_features": encoder.n_features,

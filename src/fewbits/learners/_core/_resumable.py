@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fewbits import __version__
 from fewbits._typing import Array
+from fewbits._version import __version__
 from fewbits.learners._core._checkpoint import (
     Arrays,
     Checkpoint,

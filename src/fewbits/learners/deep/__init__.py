@@ -14,11 +14,12 @@ from fewbits.learners.deep._config import (
     TrainingConfig,
 )
 from fewbits.learners.deep._export import export_backbone
-from fewbits.learners.deep._hash import DeepHash
+from fewbits.learners.deep._hash import CONTROLS, DeepHash
 from fewbits.learners.deep._llc import LLC
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
 
 __all__ = [
+    "CONTROLS",
     "LLC",
     "CentreControl",
     "CodebookConfig",

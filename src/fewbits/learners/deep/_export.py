@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits._extras import missing_extra
-from fewbits.backbones import OnnxImages, pixels
-from fewbits.backbones._onnx_files import keep_network
-from fewbits.backbones._onnx_images import FORMAT
+from fewbits.backbones import OnnxImages, keep_network, pixels
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._core._parameters import check_integer
 
@@ -183,7 +181,7 @@ def _as_onnx(served: nn.Module, size: int) -> bytes:
         ) from error
     # Paths and lines of source, which would make the id depend on the machine.
     ClearMetadataAndDocStringPass()(program.model)
-    program.model.metadata_props["format"] = FORMAT
+    program.model.metadata_props["format"] = OnnxImages.format
     network: bytes = program.model_proto.SerializeToString(deterministic=True)
     return network
 

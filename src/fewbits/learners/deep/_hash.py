@@ -26,7 +26,7 @@ from fewbits.learners.deep._trainer import Objective, Trainer, copy_of
 from fewbits.learners.deep.centres._checks import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
-#: What a name stands for.
+#: The controls beside a loss by the names that learners and the command line know.
 CONTROLS: dict[str, Callable[..., Control]] = {
     "posterior": PosteriorControl,
     "centres": CentreControl,

@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 from numpy.random import RandomState
 
-from fewbits.encoders._block_hadamard import WIDTHS
-from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
+from fewbits.encoders import BLOCK_WIDTHS, MAX_ROUNDS, padded_size
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_integer
@@ -131,7 +130,7 @@ class FastNeighbourCodes(NeighbourLearner):
         super()._check_parameters()
         check_integer("n_rounds", self.n_rounds, 1, MAX_ROUNDS)
         check_integer("block_size", self.block_size, 1)
-        if self.block_size not in WIDTHS:
+        if self.block_size not in BLOCK_WIDTHS:
             raise ArgumentError(f"block_size must be 1 or 16, got {self.block_size}")
 
     def _frame(self, X: Readable) -> Frame:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from fewbits import _kernels
-from fewbits.encoders import BlockHadamardEncoder
-from fewbits.encoders._rounds import padded_size
+from fewbits.encoders import BlockHadamardEncoder, padded_size
 from fewbits.learners._core._device import Matrix, current_backend, namespace
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._maps import Map

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import Array
-from fewbits.encoders._eigenfunction import EigenfunctionEncoder
+from fewbits.encoders import EigenfunctionEncoder
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._parameters import check_n_bits

@@ -4,7 +4,8 @@ from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._plot import frontier_drawing, frontier_text
 from fewbits.training.tuning._target import QUALITIES, Target, frontier
-from fewbits.training.tuning._tune import Tuning, tune
+from fewbits.training.tuning._tune import tune
+from fewbits.training.tuning._tuning import Tuning
 
 __all__ = [
     "QUALITIES",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.errors import ArtefactError
-from fewbits.learners._core._checkpoint import data_checksum
+from fewbits.learners.fitting import data_checksum
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from fewbits.report._drawing import Drawing
-from fewbits.report._html import Html, element
+from fewbits.report import Drawing
+from fewbits.report.html import Html, element
 from fewbits.training.tuning._measured import Measured
 
 _COLUMNS, _LINES = 60, 12

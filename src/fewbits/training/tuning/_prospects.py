@@ -78,3 +78,19 @@ def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float
 
 def _of_codes(found: Sequence[Measured]) -> list[Measured]:
     return [each for each in found if each.configuration.keep_vectors is None]
+
+
+def next_shorter(best: Measured, measured: Sequence[Measured]) -> int:
+    """Return the longest length below the best one that was tried with its method."""
+    chosen = best.configuration
+    if chosen.n_bits is None:
+        return 0
+    tried = [each.configuration for each in measured]
+    shorter = [
+        each.n_bits
+        for each in tried
+        if each.changed(n_bits=chosen.n_bits).learner.key == chosen.learner.key
+        and each.n_bits is not None
+        and each.n_bits < chosen.n_bits
+    ]
+    return max(shorter, default=chosen.n_bits // 2)

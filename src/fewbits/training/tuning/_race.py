@@ -1,6 +1,5 @@
 """Successive halving: rounds with more rows and fewer candidates."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -11,14 +10,14 @@ import numpy as np
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners import shared_steps
-from fewbits.learners._core._progress import also
+from fewbits.training.tuning._clock import Clock, TimeUp
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._finals import Finals
 from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._learning import NESTED_BITS, grouped
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._measuring import Measuring
-from fewbits.training.tuning._prospects import take_next
+from fewbits.training.tuning._prospects import next_shorter, take_next
 from fewbits.training.tuning._target import Target, survivors
 from fewbits.training.tuning._trial import Parts, Trial, sizes
 from fewbits.training.tuning._variants import trained_thrice
@@ -30,12 +29,6 @@ _LEAST_ROUND, _ROWS_PER_NEIGHBOUR = 2000, 20
 _KEPT = 1 / 3
 _HALVINGS = 3
 _TRAINED_LONGER = 3
-_QUICK = 0.01  # of the time
-_GRACE = 0.1  # of the time, as a grace for a running fit
-
-
-class _TimeUp(Exception):
-    """Stops a fit that takes too long."""
 
 
 class Race:
@@ -52,14 +45,12 @@ class Race:
         notes: Notes | None = None,
     ) -> None:
         self.parts, self.target, self.k = parts, target, k
-        self.start = time.monotonic()
-        self.seconds = np.inf if minutes is None else 60 * minutes
+        self.clock = Clock(minutes)
         self.progress, self.notes = progress, notes
         vectors = target.affords_vectors(parts.X.shape[1])
         self.measuring = Measuring(journal, vectors)
         self.untried: list[Configuration] = []  # for lack of time
         self.stage = ""  # in words
-        self.pace: dict[str, float] = {}  # seconds to learn from a row, so far
 
     def run(self, wanted: list[Configuration]) -> list[Measured]:
         """Return the measurements of the round with the most rows."""
@@ -71,12 +62,12 @@ class Race:
             self.stage = f"round {i} of {len(planned)}"
             trial = self._trial(n_items)
             nested = 0 if i == len(planned) else self._nested_up_to(wanted)
-            until = self.start + self.seconds * i / n_shares
+            until = self.clock.after(i / n_shares)
             latest = self._round(trial, wanted, until, nested) or latest
             if not latest:
                 reason = next(iter(self.measuring.refused.values()), None)
                 raise ArgumentError(f"nothing tried suits the items: {reason}")
-            self.pace |= _pace(latest, nested)
+            self.clock.learn(latest, nested)
             asked = wanted
             ranked = survivors(latest, self.target.screening, _KEPT)
             if i < len(planned):
@@ -118,7 +109,7 @@ class Race:
         found, done = list(known), 0
         is_last = len(trial.X) == len(self.parts.learn)
         end = np.inf if is_last else until
-        takes_long = partial(self._takes_long, len(trial.X))
+        takes_long = partial(self.clock.takes_long, len(trial.X))
         order = wanted if known else sorted(wanted, key=takes_long)
         self._keep(found)  # nothing of fewer rows
         pending = grouped(order, nested_up_to=nested)
@@ -129,8 +120,8 @@ class Race:
                 alone = (group[0].n_bits or 1) > nested
                 missing = self.measuring.missing(trial, group, alone=alone)
                 needed = not found or (not known and wanted[0] in group)
-                if needed or self._in_time(until, missing, len(trial.X)):
-                    ending = nullcontext() if needed else self._ending(end)
+                if needed or self.clock.in_time(until, missing, len(trial.X)):
+                    ending = nullcontext() if needed else self.clock.ending(end)
                     found += self._metrics(trial, group, ending, alone=alone)
                     self._keep(found)
                 else:
@@ -147,28 +138,17 @@ class Race:
         alone: bool = True,
     ) -> list[Measured]:
         """Return the metrics within the bytes, none where the time ends a fit."""
-        start = time.monotonic()
+        began = self.clock.now()
         try:
-            with ending or self._ending():
+            with ending or self.clock.ending():
                 found = self.measuring.metrics(trial, group, alone=alone)
-        except _TimeUp:
+        except TimeUp:
             self.untried += group
-            least = (time.monotonic() - start) / len(trial.X)
-            self.pace |= {each.key: least for each in group}
+            self.clock.stopped(group, began, len(trial.X))
             return []
         return [
             each for each in found if self.target.affords_bytes(each.bytes_per_item)
         ]
-
-    def _ending(self, until: float = np.inf) -> AbstractContextManager[None]:
-        """End fits in the block at the first iteration after the time and a grace."""
-        end = min(until, self.start + self.seconds) + _GRACE * self.seconds
-
-        def check() -> None:
-            if time.monotonic() > end:
-                raise _TimeUp
-
-        return also(check)
 
     def _keep(self, found: list[Measured]) -> None:
         ranked = sorted(found, key=self.target.screening.rank)
@@ -188,10 +168,6 @@ class Race:
         if self.progress is not None:
             self.progress(done, total)
 
-    def _takes_long(self, n_items: int, learner: Configuration) -> bool:
-        """Return whether so many rows take more than a small share of the time."""
-        return n_items * self.pace.get(learner.key, 0.0) > _QUICK * self.seconds
-
     def _quick(
         self, latest: list[Measured], ranked: list[Measured], n_items: int
     ) -> list[Measured]:
@@ -203,7 +179,7 @@ class Race:
         quick = [
             each
             for each in latest
-            if not self._takes_long(n_items, each.configuration.learner)
+            if not self.clock.takes_long(n_items, each.configuration.learner)
         ]
         best = min(quick, key=self.target.screening.rank, default=None)
         if best is None or best.configuration.learner.key in known:
@@ -226,8 +202,8 @@ class Race:
         self.stage = "longer training"
         for i, (key, longer) in enumerate(pairs):
             self._tell(i, len(pairs), [longer], [*latest, *found])
-            self.pace[longer.key] = 3 * self.pace.get(key, 0.0)
-            if self._in_time(group=[longer], n_items=len(trial.X)):
+            self.clock.pace[longer.key] = 3 * self.clock.pace.get(key, 0.0)
+            if self.clock.in_time(group=[longer], n_items=len(trial.X)):
                 found += self._metrics(trial, [longer])
                 self._keep(ranked + found)
             else:
@@ -251,14 +227,14 @@ class Race:
         if self.target.objective != "bytes" or not self.target.meets(best):
             return found
         self.stage = "shorter codes"
-        good, bad = best.configuration, _next_shorter(best, latest)
+        good, bad = best.configuration, next_shorter(best, latest)
         for i in range(_HALVINGS):
             middle = ((good.n_bits or 0) + bad) // 16 * 8
             if not bad < middle < (good.n_bits or 0):
                 break
             shorter = good.learner.changed(n_bits=middle)
-            self.pace[shorter.key] = self.pace.get(good.learner.key, 0.0)
-            if not self._in_time(group=[shorter], n_items=len(trial.X)):
+            self.clock.pace[shorter.key] = self.clock.pace.get(good.learner.key, 0.0)
+            if not self.clock.in_time(group=[shorter], n_items=len(trial.X)):
                 break
             self._tell(i, _HALVINGS, [shorter], [best])
             metrics = self._metrics(trial, [shorter])
@@ -277,7 +253,7 @@ class Race:
 
         Rounds and longer training may end before their share of the time.
         """
-        if not left or not self._in_time():
+        if not left or not self.clock.in_time():
             return []
         self.untried = [each for each in self.untried if each not in left]
         self.stage = "candidates left out for lack of time"
@@ -293,18 +269,8 @@ class Race:
         def encoder_of(learner: Configuration) -> Encoder:
             return self.measuring.encoder(learner, trial)
 
-        return Finals(self.target, queries, encoder_of, self._in_time).run(measured)
-
-    def _in_time(
-        self,
-        until: float = np.inf,
-        group: Sequence[Configuration] = (),
-        n_items: int = 0,
-    ) -> bool:
-        """Return whether there is time left to learn a group."""
-        now = time.monotonic()
-        expected = n_items * max((self.pace.get(e.key, 0.0) for e in group), default=0)
-        return now < until and now + expected < self.start + self.seconds
+        finals = Finals(self.target, queries, encoder_of, self.clock.in_time)
+        return finals.run(measured)
 
     def report(self, best: Measured) -> Measured:
         """Return the metrics of the choice on the other queries, with all rows."""
@@ -325,33 +291,3 @@ def _note(group: Sequence[Configuration], best: Measured | None) -> str:
     if best is None:
         return words
     return f"best {best.quality:.3f} in {best.bytes_per_item:,} bytes; {words}"
-
-
-def _pace(measured: Sequence[Measured], nested_up_to: int) -> dict[str, float]:
-    """Return the seconds to learn from a row, for all codes of a group together.
-
-    The share of a single code is unknown; the longest takes about all of it.
-    """
-    shares = {m.configuration.learner.key: m.fit_seconds / m.n_items for m in measured}
-    learners = {m.configuration.learner.key: m.configuration.learner for m in measured}
-    return {
-        each.key: len(group) * shares[each.key]
-        for group in grouped(learners.values(), nested_up_to=nested_up_to)
-        for each in group
-    }
-
-
-def _next_shorter(best: Measured, measured: Sequence[Measured]) -> int:
-    """Return the longest length below the best one that was tried with its method."""
-    chosen = best.configuration
-    if chosen.n_bits is None:
-        return 0
-    tried = [each.configuration for each in measured]
-    shorter = [
-        each.n_bits
-        for each in tried
-        if each.changed(n_bits=chosen.n_bits).learner.key == chosen.learner.key
-        and each.n_bits is not None
-        and each.n_bits < chosen.n_bits
-    ]
-    return max(shorter, default=chosen.n_bits // 2)

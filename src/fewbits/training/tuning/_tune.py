@@ -1,162 +1,37 @@
 """Search for the best configuration for a target, and its test."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import __version__, _kernels
-from fewbits._checks import check_count, check_seed
-from fewbits._repr import one_line
-from fewbits.codes._arguments import check_k
+from fewbits import _kernels
+from fewbits._checks import check_count, check_k, check_seed
+from fewbits._version import __version__
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.training._alarms import check_classes, checked_labels
 from fewbits.training._fit import features_of
-from fewbits.training._methods import (
-    SUPERVISED,
-    decides_length,
-    make_learner,
-)
 from fewbits.training.tuning._candidates import (
     beyond_axes,
-    candidates,
-    default_methods,
-    lengths,
     own_lengths,
     too_long,
     without_torch,
 )
-from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
-from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._race import Notes, Progress, Race
 from fewbits.training.tuning._target import Target, frontier
-from fewbits.training.tuning._trial import split
+from fewbits.training.tuning._trial import Parts, split
+from fewbits.training.tuning._tuning import Tuning
+from fewbits.training.tuning._wanted import wanted_candidates
 
 _FEWEST_ROWS = 200
 #: Validation queries, and as many test queries: an eighth of the rows, at most
 #: a thousand or, of many rows, a hundredth.
 _QUERY_SHARE, _MANY_QUERIES, _SHARE_OF_MANY, _MOST_QUERIES = 8, 1000, 100, 5000
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """Result of tuning.
-
-    Attributes
-    ----------
-    target : Target
-    k : int
-        Neighbours that count.
-    best : Measured
-        The choice, measured on the validation queries.
-    reported : Measured
-        The same configuration, measured on the test queries.
-    frontier : list of Measured
-        Pareto frontier of the round with the most rows.
-    measured : list of Measured
-        All configurations of that round.
-    too_long : tuple of int
-        Lengths that were given, or belong to a given method, and not tried:
-        they take more bytes than allowed.
-    beyond_axes : tuple of int
-        Lengths that were given and not tried with ``pcah``: it has no more axes
-        than there are features.
-    n_untried : int
-        Number of configurations that were left out because the time was up.
-    without_torch : tuple of str
-        Methods that were left out because torch is not installed.
-    refused : dict of str
-        Reason, by method, why some of it could not be learnt.
-    vector_bytes : int
-        Bytes of an item's vector as float16, without a code.
-    """
-
-    target: Target
-    k: int
-    best: Measured
-    reported: Measured
-    frontier: list[Measured]
-    measured: list[Measured]
-    too_long: tuple[int, ...] = ()
-    beyond_axes: tuple[int, ...] = ()
-    n_untried: int = 0
-    without_torch: tuple[str, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
-    vector_bytes: int = 0
-
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    @property
-    def reached(self) -> bool:
-        """True if the choice meets the bounds of the target."""
-        return self.target.meets(self.best)
-
-    @property
-    def configuration(self) -> Configuration:
-        """The choice: ``fit_bundle(items, **configuration.options())``."""
-        return self.best.configuration
-
-    @property
-    def measure(self) -> str:
-        """Name of the quality, such as ``recall@10``."""
-        name = self.target.quality
-        return name if name == "map" else f"{name}@{self.k}"
-
-    @property
-    def confirmed(self) -> bool:
-        """True if metrics on fresh queries meet the bounds, too."""
-        return self.quality_confirmed and self.time_confirmed
-
-    @property
-    def quality_confirmed(self) -> bool:
-        """True if queries that had no part in the choice reach the quality."""
-        least = self.target.at_least
-        return least is None or self.reported.quality >= least
-
-    @property
-    def time_confirmed(self) -> bool:
-        """True if encoding is fast enough when it is timed once more."""
-        most = self.target.max_encode_us
-        return most is None or self.reported.encode_us <= most
-
-    def save(self, path: str | Path) -> None:
-        """Write the choice, with its test results for information.
-
-        Parameters
-        ----------
-        path : str or Path
-            A file that `Configuration.load` reads; it is replaced whole.
-
-        Raises
-        ------
-        OSError
-            When the file cannot be written.
-        """
-        words = {"chosen": self.configuration.described(), "measure": self.measure}
-        metrics = {**words, **self.reported.metrics()}
-        self.configuration.save(path, metrics)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "measure": self.measure,
-            "reached": self.reached,
-            "confirmed": self.confirmed,
-            "too_long": self.too_long,
-            "beyond_axes": self.beyond_axes,
-            "untried": self.n_untried,
-            "without_torch": self.without_torch,
-            "refused": dict(self.refused),
-            "best": self.best.as_dict(),
-            "reported": self.reported.metrics(),
-            "frontier": [each.as_dict() for each in self.frontier],
-        }
 
 
 def tune(
@@ -252,22 +127,16 @@ def tune(
     max_rows = check_count(max_rows, "the number of rows")
     X = features_of(source, backbone, progress)
     y = source.labels
-    parts = split(X, y, _n_queries(len(X)), random_state)
-    parts = replace(parts, learn=parts.learn[:max_rows])
-    if check_k(k) > len(parts.learn) // 2:
-        raise ArgumentError(f"{_items_are(len(parts.learn))} too few for k={k}")
-    wanted = _candidates(target, methods, n_bits, X.shape[1], random_state, y)
-    about = {
-        "version": __version__,
-        "data": digest(X, y),
-        "quality": target.quality,
-        "k": int(k),
-        "random_state": random_state,
-        "max_rows": max_rows,
-        # Encode times depend on these.
-        "threads": _kernels.num_threads(),
-        "instructions": _kernels.active_isa(),
-    }
+    parts = _parts(X, y, random_state, max_rows, k)
+    wanted = wanted_candidates(target, methods, n_bits, X.shape[1], random_state, y)
+    about = _about(
+        X,
+        y,
+        quality=target.quality,
+        k=int(k),
+        random_state=random_state,
+        max_rows=max_rows,
+    )
     kept = Journal(None if journal is None else Path(journal), about)
     race = Race(parts, target, int(k), kept, minutes, progress, notes)
     measured = race.retimed(race.run(wanted))
@@ -289,6 +158,29 @@ def tune(
         vector_bytes=2 * X.shape[1],
     )
     return _named(tuning, backbone)
+
+
+def _parts(
+    X: NDArray[Any], y: NDArray[Any] | None, seed: int, max_rows: int, k: int
+) -> Parts:
+    """Return rows to learn from and queries; `k` must be of a size with the rows."""
+    parts = split(X, y, _n_queries(len(X)), seed)
+    parts = replace(parts, learn=parts.learn[:max_rows])
+    if check_k(k) > len(parts.learn) // 2:
+        raise ArgumentError(f"{_items_are(len(parts.learn))} too few for k={k}")
+    return parts
+
+
+def _about(X: NDArray[Any], y: NDArray[Any] | None, **settings: Any) -> dict[str, Any]:
+    """Return what all measurements of a journal have in common."""
+    return {
+        "version": __version__,
+        "data": digest(X, y),
+        **settings,
+        # Encode times depend on these.
+        "threads": _kernels.num_threads(),
+        "instructions": _kernels.active_isa(),
+    }
 
 
 def _n_queries(n: int) -> int:
@@ -324,51 +216,6 @@ def _check(source: Input, target: Target, minutes: float | None) -> None:
             f"all labels of {source.source} are the same: {target.quality} "
             "needs at least two classes"
         )
-
-
-def _candidates(
-    target: Target,
-    methods: Sequence[str] | None,
-    n_bits: Sequence[int] | None,
-    n_features: int,
-    seed: int,
-    y: NDArray[Any] | None,
-) -> list[Configuration]:
-    usual = default_methods(target, of_any_length=bool(n_bits))
-    chosen = tuple(dict.fromkeys(methods or usual))
-    for method in chosen:
-        if method in SUPERVISED and y is None:
-            raise ArgumentError(f"{method} learns from labels, and there are none")
-        if decides_length(method):
-            if n_bits:
-                raise ArgumentError(f"{method} chooses the number of bits itself")
-        else:
-            for length in n_bits or ():
-                make_learner(method, length, seed, {})._check_parameters()
-    chosen = _within_bytes(chosen, target, n_features)
-    bits = lengths(target, n_features, n_bits)
-    made = candidates(chosen, bits, n_features, seed, objective=target.objective)
-    if not made:  # what is left out of all lengths has no more bits than features
-        raise ArgumentError(
-            f"there is nothing to try of {', '.join(chosen)}: it has at most as many "
-            f"bits as there are features, {n_features}, and {bits[0]} are the fewest "
-            "to try"
-        )
-    return made
-
-
-def _within_bytes(
-    methods: tuple[str, ...], target: Target, n_features: int
-) -> tuple[str, ...]:
-    """Return the methods but for those whose own length takes more than allowed."""
-    own = too_long(target, own_lengths(methods, n_features))
-    kept = tuple(each for each in methods if not (own and decides_length(each)))
-    if not kept:
-        raise ArgumentError(
-            f"{', '.join(methods)} makes {own[0]} bits, more than "
-            f"{target.max_bytes_named}"
-        )
-    return kept
 
 
 def _named(tuning: Tuning, backbone: str | None) -> Tuning:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-from fewbits.classify._separation import smallest_distance
-from fewbits.codes import pack
+from fewbits.codes import pack, smallest_distance
 from fewbits.learners.deep.centres._balanced import balanced_centres
 from fewbits.learners.deep.centres._checks import (
     Centres,

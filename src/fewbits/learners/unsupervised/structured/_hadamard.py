@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
-from fewbits.encoders import HadamardEncoder
-from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
+from fewbits.encoders import MAX_ROUNDS, HadamardEncoder, padded_size
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._parameters import check_integer, check_n_bits

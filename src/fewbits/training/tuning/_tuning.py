@@ -1,0 +1,127 @@
+"""Result of tuning."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fewbits._repr import one_line
+from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._measured import Measured
+from fewbits.training.tuning._target import Target
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Result of tuning.
+
+    Attributes
+    ----------
+    target : Target
+    k : int
+        Neighbours that count.
+    best : Measured
+        The choice, measured on the validation queries.
+    reported : Measured
+        The same configuration, measured on the test queries.
+    frontier : list of Measured
+        Pareto frontier of the round with the most rows.
+    measured : list of Measured
+        All configurations of that round.
+    too_long : tuple of int
+        Lengths that were given, or belong to a given method, and not tried:
+        they take more bytes than allowed.
+    beyond_axes : tuple of int
+        Lengths that were given and not tried with ``pcah``: it has no more axes
+        than there are features.
+    n_untried : int
+        Number of configurations that were left out because the time was up.
+    without_torch : tuple of str
+        Methods that were left out because torch is not installed.
+    refused : dict of str
+        Reason, by method, why some of it could not be learnt.
+    vector_bytes : int
+        Bytes of an item's vector as float16, without a code.
+    """
+
+    target: Target
+    k: int
+    best: Measured
+    reported: Measured
+    frontier: list[Measured]
+    measured: list[Measured]
+    too_long: tuple[int, ...] = ()
+    beyond_axes: tuple[int, ...] = ()
+    n_untried: int = 0
+    without_torch: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    vector_bytes: int = 0
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    @property
+    def reached(self) -> bool:
+        """True if the choice meets the bounds of the target."""
+        return self.target.meets(self.best)
+
+    @property
+    def configuration(self) -> Configuration:
+        """The choice: ``fit_bundle(items, **configuration.options())``."""
+        return self.best.configuration
+
+    @property
+    def measure(self) -> str:
+        """Name of the quality, such as ``recall@10``."""
+        name = self.target.quality
+        return name if name == "map" else f"{name}@{self.k}"
+
+    @property
+    def confirmed(self) -> bool:
+        """True if metrics on fresh queries meet the bounds, too."""
+        return self.quality_confirmed and self.time_confirmed
+
+    @property
+    def quality_confirmed(self) -> bool:
+        """True if queries that had no part in the choice reach the quality."""
+        least = self.target.at_least
+        return least is None or self.reported.quality >= least
+
+    @property
+    def time_confirmed(self) -> bool:
+        """True if encoding is fast enough when it is timed once more."""
+        most = self.target.max_encode_us
+        return most is None or self.reported.encode_us <= most
+
+    def save(self, path: str | Path) -> None:
+        """Write the choice, with its test results for information.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that `Configuration.load` reads; it is replaced whole.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+        """
+        words = {"chosen": self.configuration.described(), "measure": self.measure}
+        metrics = {**words, **self.reported.metrics()}
+        self.configuration.save(path, metrics)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "measure": self.measure,
+            "reached": self.reached,
+            "confirmed": self.confirmed,
+            "too_long": self.too_long,
+            "beyond_axes": self.beyond_axes,
+            "untried": self.n_untried,
+            "without_torch": self.without_torch,
+            "refused": dict(self.refused),
+            "best": self.best.as_dict(),
+            "reported": self.reported.metrics(),
+            "frontier": [each.as_dict() for each in self.frontier],
+        }
