@@ -90,10 +90,8 @@ def measure(settings: Settings) -> Metrics:
     rows = problem.train[learner.held_out_]
     codes = learner.encode(problem.X[rows])
     found["held_out"] = decoders.accuracies(both[1], codes, problem.labels[rows])
-    if method != "LLC":
-        return {**found, **decoders.decoded(*both, problem)}
-    found |= decoders.decoded(*both, problem, budgets=MORE_BUDGETS)
-    return {**found, **decoders.classified(both[0], problem)}
+    budgets = MORE_BUDGETS if method == "LLC" else decoders.BUDGETS
+    return {**found, **decoders.decoded(*both, problem, budgets=budgets)}
 
 
 def options(problem: Problem, settings: Settings) -> dict[str, Any]:
