@@ -214,7 +214,7 @@ DOORS = {
             source(y),
             source(y),
             k=2,
-        ).label_map
+        ).mean_average_precision
     ),
 }
 

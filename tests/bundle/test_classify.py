@@ -280,7 +280,7 @@ def test_false_accept_rates_are_those_of_left_out_classes_or_of_the_space(bundle
         np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300
     )
     calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
-    few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
+    few = replace(calibrated.calibration, left_out=rates._replace(n_items=4))
     assert known_by(bundle.classes, 0.2, few).model != "leave-one-class-out"
     # Of 64 codes 3 are of classes, 21 within a bit of these: the space is stricter.
     for rate, radius, told in ((0.05, 0, 3 / 64), (0.1, 0, 3 / 64), (0.5, 1, 21 / 64)):

@@ -192,7 +192,7 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     bundle = Bundle.load(tmp_path / "b")
     codes, radius = bundle.classes.codes, accepted["radius"]
     both = {  # the more careful is told
-        "leave-one-class-out": bundle.calibration.hidden.rates[radius],
+        "leave-one-class-out": bundle.calibration.left_out.rates[radius],
         "uniform": acceptance_region(codes, 16, radius).predicted_rate,
     }
     assert accepted["predicted_rate"] == max(both.values()) == both[accepted["model"]]

@@ -67,9 +67,9 @@ def hits_of(
     columns = items.records(flat[known])
     names = list(measured)
     values = [measured[name].ravel()[known].tolist() for name in names]
-    told = {} if metric is None else {"metric": metric}
+    extra = {} if metric is None else {"metric": metric}
     hits = [
-        {"id": each, **dict(zip(names, numbers, strict=True)), **told, "columns": kept}
+        {"id": each, **dict(zip(names, numbers, strict=True)), **extra, "columns": kept}
         for each, kept, *numbers in zip(ids, columns, *values, strict=True)
     ]
     ends = np.searchsorted(known, np.arange(len(rows) + 1) * rows.shape[1])

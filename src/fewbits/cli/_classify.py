@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     SkipBlank,
+    check_unread,
     check_unused,
+    json_option,
     print_json,
     print_table,
     read_for,
@@ -133,7 +134,9 @@ def classify(
     ] = False,
     column: Column = None,
     skip_blank: SkipBlank = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print one line of JSON for each item.")
+    ] = False,
 ) -> None:
     """Predict the class of each item, or reject it as of no known class.
 
@@ -155,6 +158,7 @@ def classify(
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
+    check_unread(source, column, skip_blank)
     parameters = {"radius": radius, "max_queries": max_queries, "order": order}
     options: dict[str, Any] = {
         "--decoder": decoder,

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     Column,
     InputPath,
     LabelColumn,
     SkipBlank,
     check_output,
     command_line,
+    json_option,
     place_of,
     print_json,
 )
@@ -114,7 +114,12 @@ def tune(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing configuration.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option(
+            "Print the best configuration and all measurements as one JSON object."
+        ),
+    ] = False,
 ) -> None:
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 

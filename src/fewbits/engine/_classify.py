@@ -106,8 +106,8 @@ class ClassifyResponse:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        told = {} if self.accepted is None else {"accepted": self.accepted}
-        return {"results": [{**each, **told} for each in self.results]}
+        accepted = {} if self.accepted is None else {"accepted": self.accepted}
+        return {"results": [{**each, **accepted} for each in self.results]}
 
 
 def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
@@ -161,5 +161,5 @@ def _accepted(bundle: Bundle, rate: float | None) -> dict[str, Any] | None:
     if rate is None:
         return None
     found = known_by(bundle.classes, rate, bundle.calibration)
-    told = {x: getattr(found, x) for x in ("radius", "predicted_rate", "model")}
-    return {**told, "requested_rate": rate, "met": found.predicted_rate <= rate}
+    facts = {x: getattr(found, x) for x in ("radius", "predicted_rate", "model")}
+    return {**facts, "requested_rate": rate, "met": found.predicted_rate <= rate}

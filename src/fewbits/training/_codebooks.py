@@ -41,8 +41,8 @@ def given_codebook(
     method : str, default="llc"
         Learning method; no other takes a codebook.
     n_bits : int, default=None
-        Length of the codes; None takes that of the bundle, or for a tree twice what
-        numbers the classes.
+        Length of the codes; None takes that of the bundle, or for a tree
+        ``2 ceil(log2(n_classes))``.
     random_state : int or None, default=0
         Seed of codes made from a tree.
 
