@@ -197,7 +197,7 @@ def _converted(labels: Any, name: str) -> Array:
     try:
         return np.asarray(values, dtype=object if guesses else None)
     except (TypeError, ValueError) as error:  # such as a tensor on a GPU
-        raise ArgumentError(f"{name} are no array: {error}") from None
+        raise ArgumentError(f"{name} are not an array: {error}") from None
 
 
 def _without_package(labels: Any, name: str) -> Any:

@@ -72,7 +72,7 @@ MISTAKES = {
     "fit x.npy -o n -m magic --device cpu": "no method 'magic'",
     "tune x.npy -o n.json --bytes 4 -m lsh -m sh --device tpu9": "'tpu9'",
     "tune x.npy -o n.json --bytes 4 -m lsh -m bp --device cpu": "method, not lsh, bp",
-    "fit x.npy -o n --checkpoint t.txt": "t.txt is no checkpoint of a fit, or damaged",
+    "fit x.npy -o n --checkpoint t.txt": "t.txt is not a checkpoint of a fit",
     "fit x.npy -o n -b many": "valid integer",
     "fit x.npy -o n -b 0": "n_bits",
     "fit x.npy": "Missing option",

@@ -316,7 +316,7 @@ class TestFile:
     )
     def test_of_something_else_is_refused(self, tmp_path, content):
         (tmp_path / "other").write_bytes(content)
-        with pytest.raises(ArtefactError, match="other is no encoder file"):
+        with pytest.raises(ArtefactError, match="other holds no readable encoder"):
             load(tmp_path / "other")
 
     def test_with_a_hostile_header_is_refused(self, encoder, tmp_path):

@@ -308,7 +308,7 @@ def test_damaged_arrow_files_are_refused(tmp_path, kind):
     assert content.count(offsets) == 1
     for wrong in ([0, 3, 6, 11, 10**9], [0, 9, 6, 11, 14]):
         path.write_bytes(content.replace(offsets, np.array(wrong, "<i4").tobytes()))
-        with pytest.raises(ArtefactError, match=r"x.arrow is no arrow file"):
+        with pytest.raises(ArtefactError, match=r"x.arrow is not a \.arrow file"):
             inputs.read(path)
 
 

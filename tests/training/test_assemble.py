@@ -164,5 +164,5 @@ def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
     np.testing.assert_array_equal(bundle.encode(learnt), codes)
     with pytest.raises(FeatureError, match="other columns than the encoder"):
         bundle.encode(frame.rename(columns={"pixel 0": "ink"}))
-    unnamed = pd.DataFrame(X)  # numbers of columns are no names
+    unnamed = pd.DataFrame(X)  # numbers of columns are not names
     np.testing.assert_array_equal(bundle.encode(unnamed), codes)

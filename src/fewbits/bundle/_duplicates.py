@@ -52,7 +52,7 @@ class Duplicates:
     def groups(self) -> list[IdArray]:
         """Return the rows of items that are connected by pairs.
 
-        Two items of a group need be no pair: each may be one with a third.
+        Two items of a group need not be a pair: each may be one with a third.
 
         Returns
         -------

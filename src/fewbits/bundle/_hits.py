@@ -52,7 +52,7 @@ def hits_of(
     rows : ndarray of shape (n_queries, k)
         Places of items, -1 where nothing was found.
     metric : str, default=None
-        What ``distance`` means where it is no number of bits; a hit tells it.
+        What ``distance`` means where it is not a number of bits; a hit tells it.
     **measured : ndarray of shape (n_queries, k)
         What a hit has beside its ``id`` and ``columns``: ``distance`` or ``score``. The
         user's columns may have the same names, so they are kept apart.

@@ -153,7 +153,9 @@ def _whole_numbers(column: Any) -> IdArray:
 def _check_unique(column: Any) -> None:
     if (found := repeated(column)) is not None:
         value, count = found
-        raise ArgumentError(f"id {_shown(value)} is given more than once, {count} times")
+        raise ArgumentError(
+            f"id {_shown(value)} is given more than once, {count} times"
+        )
 
 
 def _shown(value: Any) -> str:

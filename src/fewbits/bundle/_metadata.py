@@ -114,7 +114,7 @@ class Metadata:
         Raises
         ------
         ArtefactError
-            When it is no mapping of fields to values that they can have.
+            When it is not a mapping of fields to values that they can have.
         """
         if not isinstance(given, Mapping):
             kind = type(given).__name__

@@ -53,7 +53,8 @@ def load_calibration(path: str | Path) -> Calibration:
     Raises
     ------
     ArtefactError
-        When the file is no calibration, is damaged, or was written by a newer version.
+        When the file is not a calibration, is damaged, or was written by a newer
+        version.
     OSError
         When there is no such file, or it may not be read.
     """

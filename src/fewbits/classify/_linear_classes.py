@@ -137,7 +137,9 @@ def _members(labels: ArrayLike, n: int) -> tuple[Array, NDArray[np.bool_]]:
     for wrong, subject in ((counts == 0, "no item is"), (counts == n, "all items are")):
         if wrong.any():
             name = names[np.argmax(wrong)]
-            raise ArgumentError(f"{subject} of class {name}: nothing tells it from others")
+            raise ArgumentError(
+                f"{subject} of class {name}: nothing tells it from others"
+            )
     return names, members
 
 

@@ -41,7 +41,7 @@ def pack(bits: ArrayLike) -> CodeArray:
     Raises
     ------
     CodeError
-        When `bits` is no matrix of zeros and ones.
+        When `bits` is not a matrix of zeros and ones.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
     Raises
     ------
     CodeError
-        When `codes` is no uint8 matrix, or not as wide as `n_bits` needs.
+        When `codes` is not a uint8 matrix, or not as wide as `n_bits` needs.
     """
     array = _array(codes, "codes")
     if array.dtype != np.uint8:

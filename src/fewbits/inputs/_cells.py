@@ -46,7 +46,7 @@ def are_vectors(column: Any) -> bool:
 
 
 def broken_vector(column: Any) -> str | None:
-    """Return a text that is no vector, if most of a column begin as vectors do."""
+    """Return a text that is not a vector, if most of a column begin as vectors do."""
     import pyarrow.compute as pc
 
     like = matches(column, _LIKE_VECTOR)

@@ -79,7 +79,7 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     Raises
     ------
     ArgumentError
-        When it is no list of such items.
+        When it is not a list of such items.
     """
     if kind == "texts":
         return as_texts(items)
@@ -223,4 +223,4 @@ def _check_text(text: Any, row: int) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise FeatureError(f"the text in row {row} is no Unicode: {error}") from None
+        raise FeatureError(f"the text in row {row} is not Unicode: {error}") from None

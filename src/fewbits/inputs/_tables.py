@@ -96,7 +96,7 @@ def _check_apart(table: Table, beside: list[int], source: str) -> None:
 
 
 def _warn_of_strays(table: Table, beside: list[int], source: str) -> None:
-    """Warn of columns kept as texts because a few values are no numbers."""
+    """Warn of columns kept as texts because a few values are not numbers."""
     for i in beside:
         if not is_text(table.fields[i].type):
             continue

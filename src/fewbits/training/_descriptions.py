@@ -36,7 +36,7 @@ _NAMES = {
     "sp": "Sparse projections (Xia et al., 2015)",
     "sh": "Spectral hashing (Weiss, Torralba and Fergus, 2008)",
     "bre": "Binary reconstructive embeddings (Kulis and Darrell, 2009)",
-    "neighbours": "Neighbour-preserving codes (of fewbits; after Hinton and Roweis, 2002)",
+    "neighbours": "Neighbour-preserving codes (of fewbits, after SNE, 2002)",
     "fast-neighbours": "Neighbour-preserving codes by fast transforms (of fewbits)",
     "classemes": "Classemes (Torresani, Szummer and Fitzgibbon, 2010)",
     "picodes": "PiCoDes, picture codes (Bergamo, Torresani and Fitzgibbon, 2011)",
