@@ -1,4 +1,4 @@
-"""A bundle that knows the codes of classes."""
+"""A bundle that knows class codes."""
 
 import json
 from dataclasses import replace
@@ -340,7 +340,7 @@ def test_a_stricter_rate_never_accepts_more():
 
 
 def in_three_numbers(bundle):
-    """Return the same codes of classes, with an encoder of fewer features."""
+    """Return the same class codes, with an encoder of fewer features."""
     weights = np.zeros((3, 6))
     weights[[0, 1, 2], [0, 2, 4]] = 1
     weights[[0, 1, 2], [1, 3, 5]] = 1

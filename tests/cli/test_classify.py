@@ -226,7 +226,7 @@ def test_codes_that_leave_no_room_are_told(folder):
 def test_a_bundle_without_codes_of_classes(folder, tmp_path):
     run("fit", folder / "q.npy", "-m", "lsh", "-o", tmp_path / "b")
     told = run("classify", tmp_path / "b", "-i", folder / "q.npy", code=2)
-    assert "no codes of classes" in told
+    assert "no class codes" in told
 
 
 def test_several_labels(tmp_path):
@@ -298,7 +298,7 @@ def test_codes_of_another_bundle(folder, tmp_path):
     assert "have 4 bits, not 9" in run("fit", *some, *new, "-b", 9, code=2)
     run("fit", folder / "q.npy", "-m", "lsh", "-o", tmp_path / "plain")
     new[-1] = tmp_path / "plain"
-    assert "without codes of classes" in run("fit", *some, *new, code=2)
+    assert "without class codes" in run("fit", *some, *new, code=2)
 
 
 def test_codes_of_a_tree(folder, tmp_path):

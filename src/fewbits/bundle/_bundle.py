@@ -42,7 +42,7 @@ class Bundle(ClassificationMixin, ExampleMixin, DuplicatesMixin):
         How the encoder was learnt, what the columns of the collection are, and how it
         is searched.
     codebook : Codebook, default=None
-        The codes of classes, for bundles that classify.
+        The class codes, for bundles that classify.
     calibration : Calibration, default=None
         Of scores, learnt on held-out items: makes `class_answers` give probabilities.
 

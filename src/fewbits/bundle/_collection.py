@@ -146,7 +146,7 @@ class CollectionMixin(EncodingMixin):
         Parameters
         ----------
         other : Bundle
-            Its encoder is the same, or has learnt the same codes of classes. Vectors
+            Its encoder is the same, or has learnt the same class codes. Vectors
             that it keeps are left out, as they are not neighbours of this one's.
 
         Returns

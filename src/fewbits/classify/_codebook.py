@@ -1,4 +1,4 @@
-"""The codes of classes."""
+"""Class codes."""
 
 from functools import cached_property
 from pathlib import Path

@@ -89,12 +89,12 @@ def classify(
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject out-of-distribution items: accept an estimated share of them "
-            "of at most this, by the stricter of two estimates: from the code space, "
-            "and by leaving out one class at a time on held-out items. Start "
-            "with 0.05. Real out-of-distribution items are often accepted several "
-            "times as often, so test with some of yours. The radius is printed below "
-            "the table, and as 'accepted' with --json."
+            help="Reject items of unknown classes; an estimated share of at most "
+            "this is accepted, by the stricter of two estimates: from the code space, and by "
+            "leaving out one class at a time on held-out items. Start with 0.05. Real "
+            "ones are often accepted several times as often, so test with some of "
+            "yours. The radius is printed below the table, and as 'accepted' with "
+            "--json."
         ),
     ] = None,
     code_space: Annotated[
@@ -138,10 +138,10 @@ def classify(
         bool, json_option("Print one line of JSON for each item.")
     ] = False,
 ) -> None:
-    """Predict the class of each item, or reject it as of no known class.
+    """Predict the class of each item, or reject items of unknown classes.
 
-    Compares with the codes of the classes, which 'fewbits fit' stores for llc and all
-    other deep methods; or, with --labels, with the items of the collection. Multi-label
+    Compares with the class codes, which 'fewbits fit' stores for all deep methods; or,
+    with --labels, with the items of the collection. Multi-label
     bundles return all labels whose score reaches a threshold; decoders and rejection do
     not apply to them.
 
@@ -169,7 +169,7 @@ def classify(
             "--top": top or None,
             "--max-false-accept-rate": max_false_accept_rate,
         }
-        check_unused(options, "the codes of classes, not --labels")
+        check_unused(options, "class codes, not --labels")
         if linear:
             check_unused({"-k": k}, "--labels without --linear")
     else:

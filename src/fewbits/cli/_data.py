@@ -54,7 +54,9 @@ def list_data(
 
 @app.command("export")
 def export(
-    name: Annotated[str, typer.Argument(help="A name from 'fewbits data list'.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
+    ],
     output: Annotated[
         Path,
         typer.Argument(
@@ -109,7 +111,9 @@ def _check_new(files: list[Path], *, overwrite: bool) -> None:
 
 @app.command("get")
 def get(
-    name: Annotated[str, typer.Argument(help="A name from 'fewbits data list'.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
+    ],
     folder: Annotated[
         Path | None,
         typer.Option(help="Target folder. Default: the user's data folder."),

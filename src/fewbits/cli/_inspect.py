@@ -38,7 +38,9 @@ def inspect(
     ] = None,
     taxonomy: Annotated[
         Path | None,
-        typer.Option(help="Write a page (.html) about the codes of the classes."),
+        typer.Option(
+            help="Write a page (.html) about the class codes and the tree they form."
+        ),
     ] = None,
     tree: Annotated[
         Path | None,

@@ -79,8 +79,8 @@ def tune(
     minutes: Annotated[
         float,
         typer.Option(
-            help="Time budget in minutes. A learner that is running at its end gets a "
-            "tenth more; the best candidate is always learnt to the end."
+            help="Time budget in minutes. A fit that is running when it ends gets 10% "
+            "more; the best candidate is always trained to its end."
         ),
     ] = 10.0,
     rows: Annotated[
@@ -123,8 +123,8 @@ def tune(
 ) -> None:
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 
-    Bounds on quality, bytes and encode time can be combined. The first of these without
-    a bound is optimised within the bounds of the others.
+    Quality, bytes and encode time can be bounded, alone or together. The first of the
+    three that has no bound is optimised within the bounds of the others.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 

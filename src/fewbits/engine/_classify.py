@@ -24,7 +24,7 @@ _DECODING = ("decoder", "max_false_accept_rate")
 class ClassifyRequest:
     """Ask which class each item is of.
 
-    By the codes of the classes; or, where `labels` names a column, from the items of
+    By class codes; or, where `labels` names a column, from the items of
     the collection. None takes the default of `Bundle.classify` or of the vote.
 
     Parameters
@@ -66,7 +66,7 @@ class ClassifyRequest:
         if self.labels is None:
             unused, of = ["k", *(["linear"] if self.linear else [])], "votes by labels"
         else:
-            unused, of = [*_DECODING, "top"], "codes of classes, not votes by labels"
+            unused, of = [*_DECODING, "top"], "class codes, not votes by labels"
             unused += ["k"] if self.linear else []
         for name in unused:
             if getattr(self, name) is not None:

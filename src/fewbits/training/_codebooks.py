@@ -33,7 +33,7 @@ def given_codebook(
     Parameters
     ----------
     path : str or Path
-        The folder of a bundle that has codes of classes; or a .json file with a tree,
+        The folder of a bundle that has class codes; or a .json file with a tree,
         for `fewbits.bundle.read_tree`, from which codes are made that are near
         each other where the paths of their classes are alike.
     source : Input
@@ -64,7 +64,7 @@ def given_codebook(
         return _of_tree(path, classes, n_bits, random_state)
     book = Bundle.load(path, items=False).codebook
     if book is None:
-        raise ArgumentError(f"{path} is a bundle without codes of classes")
+        raise ArgumentError(f"{path} is a bundle without class codes")
     if n_bits not in (None, book.n_bits):
         raise ArgumentError(
             f"the codes of {path} have {book.n_bits} bits, not {n_bits}"

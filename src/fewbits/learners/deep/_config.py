@@ -181,7 +181,7 @@ class NetworkConfig(Config):
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class CodebookConfig(Config):
-    """Settings of phase 1 of `LLC`, which learns the codes of classes.
+    """Settings of phase 1 of `LLC`, which learns the class codes.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class LLC(CodebookLearner):
     ----------
     encoder_ : LinearEncoder or MLPEncoder
     codebook_ : ndarray of shape (n_classes, n_bits), dtype int8
-        The codes of the classes, -1 and 1, in the order of `classes_`; all different,
+        The class codes, -1 and 1, in the order of `classes_`; all different,
         at each of ``nested_bits``, too, unless the codebook was given. If phase 1 meets
         numbers that are not finite, the last good one is kept, without an encoder.
     n_repaired_ : int
@@ -142,7 +142,7 @@ class LLC(CodebookLearner):
         self.random_state = random_state
 
     def codebook_of_classes(self) -> Codebook:
-        """Return the codes of the classes with their names, as decoders take them.
+        """Return the class codes with the names of classes, as decoders take them.
 
         Returns
         -------
