@@ -32,7 +32,7 @@ def path(tmp_path):
         (b"text\nbi\0nary\n", "is not text, so it is not a csv file"),
         (
             b"a,b\n1,2\n\x1b[31m,2,3\n",
-            r"no csv file: .* 3 values, it begins with '\?\[31m",
+            r"not a csv file: .* 3 values, it begins with '\?\[31m",
         ),
     ],
 )

@@ -66,7 +66,7 @@ def test_any_values(path, monkeypatch, kept, escaped, ends, batch):
         ([f'{{"a": {2**64}}}'], "several types"),
         (['{"a": "\\ud800"}'], "half a surrogate pair as 'a' in lines 1 to 1"),
         (["[" * 100_000], "is not JSON in line 1"),
-        ([b'{"text": "caf\\xe9"}'.decode("unicode_escape")], "no JSON in line"),
+        ([b'{"text": "caf\\xe9"}'.decode("unicode_escape")], "not JSON in line"),
     ],
 )
 @pytest.mark.parametrize("apart", [False, True])

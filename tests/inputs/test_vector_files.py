@@ -74,7 +74,7 @@ def test_integers_under_the_name_of_floats(tmp_path, name, letter, rows, said):
         (texmex(X.tolist(), "f")[:-1], "is not a .fvecs file: 63 bytes .* 3 numbers"),
         (struct.pack("<i3f", -3, 1, 2, 3), "rows of -3 numbers"),
         (struct.pack("<i3f", 2**30, 1, 2, 3), "rows of 1,073,741,824 numbers"),
-        (texmex([[1, 2], [3, 4, 5, 6]], "f"), "no whole number of rows of 2 numbers"),
+        (texmex([[1, 2], [3, 4, 5, 6]], "f"), "not a whole number of rows of 2"),
         (texmex([[1, 2], [3], [4, 5, 6]], "f"), "2 numbers in row 0, 1 in row 1"),
         (texmex([[1.0], [float("nan")]], "f"), "holds nan in row 1, column 0"),
     ],

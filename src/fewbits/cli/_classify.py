@@ -89,12 +89,12 @@ def classify(
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject items of unknown classes; an estimated share of at most "
-            "this is accepted, by the stricter of two estimates: from the code space, and by "
-            "leaving out one class at a time on held-out items. Start with 0.05. Real "
-            "ones are often accepted several times as often, so test with some of "
-            "yours. The radius is printed below the table, and as 'accepted' with "
-            "--json."
+            help="Reject items of unknown classes; an estimated share of at most this "
+            "is accepted. The stricter of two estimates counts: from the code space, "
+            "and by leaving out one class at a time on held-out items. Start with "
+            "0.05. Real ones are often accepted several times as often, so test with "
+            "some of yours. The radius is printed below the table, and as 'accepted' "
+            "with --json."
         ),
     ] = None,
     code_space: Annotated[
