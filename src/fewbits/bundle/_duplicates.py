@@ -95,7 +95,7 @@ class DuplicatesMixin(CollectionMixin):
             Hamming distance in bits; 0 finds items of the same code.
         max_vector_distance : float, default=None
             Confirm each pair by the kept vectors: their Euclidean distance is at most
-            this. None takes the codes' word for it.
+            this. None does not.
         filter, allowed : default=None
             Look at these items only, see `search`.
         max_pairs : int, default=10_000_000

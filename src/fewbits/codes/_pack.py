@@ -58,7 +58,7 @@ def pack(bits: ArrayLike) -> CodeArray:
 
 
 def unpack(codes: CodeArray, n_bits: int) -> BitArray:
-    """Return one 0/1 column per bit.
+    """Unpack codes into a 0/1 matrix with a column for each bit.
 
     Parameters
     ----------
