@@ -16,7 +16,7 @@ class NoNumberError(FeatureError, TypeError):
 def as_numbers(array: NDArray[np.object_], name: str) -> NDArray[Any]:
     """Return an array of Python's numbers as float64; of vectors, as a matrix.
 
-    Digits in writing are not numbers.
+    Strings of digits are not numbers.
 
     Raises
     ------

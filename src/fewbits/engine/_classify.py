@@ -93,9 +93,9 @@ class ClassifyResponse:
         `fewbits.bundle.class_answers`, `label_answers`, `vote_answers` or
         `linear_answers` tell.
     accepted : dict or None
-        Where out-of-distribution items are rejected: ``radius`` in bits around the
-        codes of classes, ``predicted_rate`` of unknown items within, ``model``, the
-        ``requested_rate``, and whether it is ``met``.
+        Where out-of-distribution items are rejected: the ``radius`` in bits around
+        class codes, the ``predicted_rate`` of unknown items within it, its ``model``,
+        the ``requested_rate``, and whether it is ``met``.
     """
 
     results: tuple[dict[str, Any], ...]

@@ -102,8 +102,8 @@ def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
     ------
     ArgumentError
         When one string is given in place of a list, a data frame has several columns,
-        a text is missing, blank or something else, or all are numbers or vectors in
-        writing.
+        a text is missing, blank or something else, or all are numbers or vectors
+        written as text.
     """
     if isinstance(items, Texts):
         return items

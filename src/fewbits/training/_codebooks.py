@@ -53,8 +53,8 @@ def given_codebook(
     Raises
     ------
     ArgumentError
-        When the method takes no codebook, there are no labels, the bundle has no codes
-        of classes, their length differs from `n_bits`, or a class is missing.
+        When the method takes no codebook, there are no labels, the bundle has no class
+        codes, their length differs from `n_bits`, or a class is missing.
     """
     if method != TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {TAKES_CODEBOOK}, not for {method}")
