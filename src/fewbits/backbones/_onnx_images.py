@@ -80,7 +80,8 @@ def _loaded(network: bytes, name: str) -> Any:
     found = session.get_modelmeta().custom_metadata_map.get("format", "none")
     if found != OnnxImages.format:
         raise ArtefactError(
-            f"{name} is no network that this version reads: its format is {found!r}, "
+            f"{name} is not a network that this version reads: its format is "
+            f"{found!r}, "
             f"expected {OnnxImages.format!r}"
         )
     return session

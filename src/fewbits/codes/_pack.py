@@ -154,7 +154,7 @@ def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
     codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
     n_bits : int
     what : str
-        The codes in the message: "codes of classes".
+        The codes in the message: "class codes".
 
     Raises
     ------
@@ -163,7 +163,7 @@ def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
 
     Examples
     --------
-    >>> check_unused(pack([[1, 0, 1]]), 3, "codes of classes")
+    >>> check_unused(pack([[1, 0, 1]]), 3, "class codes")
     """
     unused = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
     wrong = np.flatnonzero(codes[:, -1] & unused)
