@@ -12,7 +12,7 @@ def on_progress(
 ) -> AbstractContextManager[None]:
     """Call `listener` after each iteration of every learner fitted inside the block.
 
-    It is no parameter of the learners, so that these can be cloned, pickled and
+    It is not a parameter of the learners, so that these can be cloned, pickled and
     searched over. Fits in other threads or processes do not report, also those of
     clones that are made in the block.
 
