@@ -36,7 +36,7 @@ TREE, NESTED = "known tree", "LLC, nested"
 #: Not of the paper: codes not made for classifying. The code of a class is OrthoHash's
 #: centre, or the signs of its mean score.
 BESIDE = ("OrthoHash", "PCA, random rotation")
-#: Beyond twice what numbers the classes, as in table 1; table 2 has all.
+#: Beyond twice the bits that number the classes, as in table 1; table 2 has all.
 MORE_BITS = (-4, 0, 6, 10)
 #: Long codes need more to pass the nearest code; tried for LLC.
 MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)

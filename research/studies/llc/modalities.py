@@ -1,4 +1,4 @@
-"""Section 5: images and texts by two encoders that share the codes of classes.
+"""Section 5: images and texts by two encoders that share the class codes.
 
 A text names a class between a quality and a place, such as "a tiny wrench on a table".
 Qualities and places of test items occur in no training item, so that only the name is

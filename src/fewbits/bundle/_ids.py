@@ -10,7 +10,7 @@ from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 
-_SHOWN = 60  # letters of an id that is told
+_SHOWN = 60  # characters of an id in a message
 
 
 def checked_ids(ids: Any, n: int) -> Any:
@@ -91,7 +91,7 @@ class Lookup:
         rows = self._text_rows(column) if self._texts else self._number_rows(column)
         if (rows < 0).any():
             unknown = column[int(np.argmax(rows < 0))].as_py()
-            raise ArgumentError(f"there is no item with id {_told(unknown)}")
+            raise ArgumentError(f"there is no item with id {_shown(unknown)}")
         return rows
 
     def _text_rows(self, column: Any) -> IdArray:
@@ -153,8 +153,10 @@ def _whole_numbers(column: Any) -> IdArray:
 def _check_unique(column: Any) -> None:
     if (found := repeated(column)) is not None:
         value, count = found
-        raise ArgumentError(f"id {_told(value)} is given more than once, {count} times")
+        raise ArgumentError(
+            f"id {_shown(value)} is given more than once, {count} times"
+        )
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     return repr(value[:_SHOWN]) if isinstance(value, str) else str(value)

@@ -22,7 +22,7 @@ ID, CODE, VECTOR = "_id", "_code", "_vector"
 #: Of int8 vectors the scale and the offset of each block, one after another.
 BLOCKS = "_blocks"
 RESERVED = (ID, CODE, VECTOR, BLOCKS)
-#: Where ``fewbits build`` keeps labels that are no column of a table.
+#: Where ``fewbits build`` keeps labels that are not a column of a table.
 LABEL_COLUMN = "label"
 
 Vectors = NDArray[Any] | Int8Vectors
@@ -242,7 +242,7 @@ class Items(Immutable):
         """
         if name not in self.columns and LABEL_COLUMN in self.columns:
             raise ArgumentError(
-                f"the items have no column {name!r}: labels that were no column are "
+                f"the items have no column {name!r}: labels that were not a column are "
                 f"kept as {LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
             )
         return as_label_rows(self.column(name).tolist(), f"column {name!r}")
