@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-processors coverage native-test packages lint bench docs pages \
-  clean
+.PHONY: demo test test-processors coverage native-test packages wheel lint bench docs \
+  pages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -37,6 +37,10 @@ native-test: $(VENV)/dev.stamp
 # What is published: the source passes its tests, the wheel runs the demo elsewhere.
 packages: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.check_packages
+
+# The short form of it, of which most is the compiler's time.
+wheel: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.check_packages --quick
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

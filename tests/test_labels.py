@@ -139,6 +139,7 @@ BAD = {
     "complex": np.array(spread(1j, 1)),
     "lists": [[each] if i else [each, "bee"] for i, each in enumerate(WORDS)],
     "sets": [{each} for each in WORDS],
+    "structs": [{"name": each} for each in WORDS],
     "no Unicode": gap("\udcff"),
     "a generator": (each for each in WORDS),
     "a string": "ab" * (N // 2),
@@ -214,7 +215,7 @@ DOORS = {
             source(y),
             source(y),
             k=2,
-        ).label_map
+        ).mean_average_precision
     ),
 }
 
@@ -339,6 +340,9 @@ def test_messages_name_the_row_and_the_value():
         (["a", 1], "of one kind, got strings and numbers: 'a' in row 0, 1 in row 1"),
         (["a", ""], "got '' in row 1"),
         ([b"a"], "got bytes; decode them"),
+        ([{"x": 1}], "or booleans, got a struct; give one of its fields"),
+        (pa.array([{"x": 1}]), "or booleans, got struct<x: int64>; give one of its f"),
+        (pa.array([[("x", 1)]], pa.map_(pa.string(), pa.int64())), "got map<string, "),
     ):
         with pytest.raises(ArgumentError) as caught:
             as_labels(labels)

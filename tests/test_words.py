@@ -43,6 +43,9 @@ RETIRED = {
     r"`within`": "range_search",
     r"`grows`": "is_nested",
     r"\baccuracy of \d+ votes\b": "k-NN accuracy (k = ...)",
+    r"\bcodes of (the |its |their )?classes\b": "class codes",
+    r"\b(numbers|vectors) in writing\b": "written as text",
+    r"(?<!here\s)\b(is|are) no (finite|real|matri|array|list|text|number)": "is not a",
 }
 FOLDERS = ("src", "tests", "docs", "research", "benchmarks", "tools")
 ENDS = ("py", "pyi", "md", "toml", "j2")

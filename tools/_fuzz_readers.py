@@ -70,7 +70,7 @@ def patched_blocks(rng: random.Random) -> Iterator[None]:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Compare nested values: NaN is NaN, and a truth value is no number."""
+    """Compare nested values: NaN is NaN, and a truth value is not a number."""
     if isinstance(a, dict) and isinstance(b, dict):
         return set(a) == set(b) and all(equal(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

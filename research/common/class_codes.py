@@ -1,4 +1,4 @@
-"""What studies share of codes for classes: codebooks, and what they stand beside."""
+"""Codes for classes in several studies: codebooks, and what they stand beside."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ Features = NDArray[np.float32]
 
 
 def is_classic(name: str) -> bool:
-    """Whether a set of features is of classic descriptors."""
+    """Return whether a set of features is of classic descriptors."""
     return name.endswith("-classic")
 
 

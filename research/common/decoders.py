@@ -12,7 +12,6 @@ from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.evaluation.classification import (
     decoding_accuracy,
-    knn_accuracy,
     matching_bits,
     svm_accuracy,
 )
@@ -21,8 +20,7 @@ from research.core.record import Metrics
 
 BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 RADII = (0, 1, 2, 3, 4)
-N_VOTES, BIT_COSTS = 10, (0.001, 0.01, 0.1, 1.0)
-FEATURE_COSTS, SCORE_COSTS = (0.3, 1.0, 3.0, 10.0), (1.0, 10.0, 100.0)
+FEATURE_COSTS = (0.3, 1.0, 3.0, 10.0)
 
 
 def decoded(
@@ -74,19 +72,6 @@ def accuracies(book: Codebook, items: Any, truth: Any, **options: Any) -> Metric
     near = decoding_accuracy(book, nearest, truth, **options)
     exactly = decoding_accuracy(book, exact, truth)
     return {"exact": float(exactly.value), "nearest": float(near.value)}
-
-
-def classified(encoder: Encoder, problem: Problem) -> Metrics:
-    """Return what classifiers that know no codebook make of scores and of codes."""
-    codes, (train, test) = encoder.encode(problem.X), (problem.train, problem.query)
-    sides = codes[train], problem.labels[train], codes[test], problem.labels[test]
-    on_bits = svm_accuracy(*sides, n_bits=encoder.n_bits, C=BIT_COSTS)
-    scores = encoder.project(problem.X)
-    return {
-        "votes": knn_accuracy(*sides, k=N_VOTES).value,
-        "linear on bits": on_bits.value,
-        "linear on scores": linear_accuracy(problem, scores, SCORE_COSTS),
-    }
 
 
 def linear_accuracy(

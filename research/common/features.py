@@ -2,9 +2,9 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -139,14 +139,6 @@ def first_of_each(
     return np.array(kept)
 
 
-def same_draw(name: str) -> bool:
-    """Tell whether unseen queries are those that a seed draws in any case.
-
-    Of all items of a large set they are: few of them are seed 0's.
-    """
-    return name in _RESPLIT
-
-
 @lru_cache(maxsize=2)
 def load_image_features(
     name: str, backbone: str
@@ -158,16 +150,20 @@ def load_image_features(
     return data, np.asarray(features)
 
 
-def _icd10(draw: Draw) -> FeatureSet:
-    data = datasets.load_icd10()
-    features = backbones.load("wordllama-256").extract(data.items)
-    return _random_split(features, data.labels["block"], draw)
+def load_texts(name: str) -> tuple[datasets.Dataset, NDArray[np.float32]]:
+    """Return a data set of texts and its features."""
+    data = datasets.load(name)
+    return data, text_features(data.items)
 
 
-def _wordnet(draw: Draw) -> FeatureSet:
-    data = datasets.load_wordnet()
-    features = backbones.load("wordllama-256").extract(data.items)
-    return _random_split(features, data.labels["domain"], draw)
+def text_features(texts: Iterable[str]) -> NDArray[np.float32]:
+    """Return the features of texts."""
+    return backbones.load("wordllama-256").extract(list(texts))
+
+
+def _texts(draw: Draw, name: str, label: str) -> FeatureSet:
+    data, features = load_texts(name)
+    return _random_split(features, data.labels[label], draw)
 
 
 def _glove(draw: Draw) -> FeatureSet:
@@ -252,11 +248,9 @@ def _split(
     )
 
 
-#: All items but the queries are the database.
-_RESPLIT = ("icd10", "wordnet", "glove", "digits")
 _OTHERS: dict[str, Callable[[Draw], FeatureSet]] = {
-    "icd10": _icd10,
-    "wordnet": _wordnet,
+    "icd10": partial(_texts, name="icd10", label="block"),
+    "wordnet": partial(_texts, name="wordnet", label="domain"),
     "cifar10": _cifar10,
     "caltech101+cifar10": _among_cifar10,
     "glove": _glove,

@@ -6,8 +6,7 @@ classes share; they find, too, that equal weights are hard to beat. Nothing here
 compact or fast.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -34,22 +33,16 @@ _TOLERANCE = 1e-9
 def lp_beta_metrics(
     X: NDArray[np.float32], y: NDArray[Any], tests: NDArray[np.float32], truth: Any
 ) -> Metrics:
-    """Learn from classic descriptors; score LP-beta, and equal weights beside it.
+    """Learn from classic descriptors; score LP-beta, as a mean over classes.
 
-    Each with the kernel that is right most often in cross-validation. ``accuracy`` and
-    ``equal`` are means over classes.
+    With the kernel that is right most often in cross-validation.
     """
     learnt = [LPBeta(kernel).fit(_groups(X), y) for kernel in KERNELS]
-    ways = {
-        "accuracy": learnt,
-        "equal": [learner.with_equal_weights() for learner in learnt],
+    best = max(learnt, key=lambda learner: learner.held_out_accuracy_)
+    return {
+        "accuracy": mean_over_classes(truth, best.predict(_groups(tests))),
+        "accuracy_by": [best.kernel, best.C_, best.nu_],
     }
-    found: dict[str, Any] = {}
-    for name, learners in ways.items():
-        best = max(learners, key=lambda learner: learner.held_out_accuracy_)
-        found[name] = mean_over_classes(truth, best.predict(_groups(tests)))
-        found[f"{name}_by"] = [best.kernel, best.C_, best.nu_]
-    return found
 
 
 def _groups(X: NDArray[np.float32]) -> dict[str, Matrix]:
@@ -91,9 +84,9 @@ def kernel_to(name: str, X: Matrix) -> Callable[[Matrix], Matrix]:
 class LPBeta:
     """Combine kernel machines of groups of features by weights that sum to 1.
 
-    The weight of errors `C_`, the same for all groups, and `nu_` (None for equal
-    weights) are those whose combination is right most often in cross-validation, which
-    `held_out_accuracy_` says: of machines and weights that had no part in it.
+    The weight of errors `C_`, the same for all groups, and `nu_` are those whose
+    combination is right most often in cross-validation, which `held_out_accuracy_`
+    says: of machines and weights that had no part in it.
     """
 
     def __init__(self, kernel: str, random_state: int = 0) -> None:
@@ -111,29 +104,25 @@ class LPBeta:
             C: np.stack([self._outputs_held_out(K, C) for K in self._products.values()])
             for C in COSTS
         }
-        return self._choose(NUS)
+        return self._choose()
 
-    def with_equal_weights(self) -> Self:
-        """Return the same machines with equal weights, and what C is best for these."""
-        return copy(self)._choose([None])
-
-    def _choose(self, nus: Sequence[float | None]) -> Self:
+    def _choose(self) -> Self:
         """Take what classifies best by weights that are learnt from other folds."""
-        ways = [(C, nu) for C in self._held_out for nu in nus]
+        ways = [(C, nu) for C in self._held_out for nu in NUS]
         shares = [self._share_right(self._held_out[C], nu) for C, nu in ways]
         self.held_out_accuracy_ = max(shares)
         self.C_, self.nu_ = ways[int(np.argmax(shares))]
-        beta = _weights(self._held_out[self.C_], self._y, self.nu_)
+        beta = combine(self._held_out[self.C_], self._y, self.nu_)
         self.beta_ = dict(zip(self._kernels, beta.tolist(), strict=True))
         self._machines = {
             name: _machines(K, self._y, self.C_) for name, K in self._products.items()
         }
         return self
 
-    def _share_right(self, F: Matrix, nu: float | None) -> float:
+    def _share_right(self, F: Matrix, nu: float) -> float:
         right = np.empty(len(self._y), bool)
         for learn, check in self._splits:
-            beta = _weights(F[:, learn], self._y[learn], nu)
+            beta = combine(F[:, learn], self._y[learn], nu)
             totals = np.tensordot(beta, F[:, check], axes=1)
             right[check] = totals.argmax(axis=1) == self._y[check]
         return float(right.mean())
@@ -154,11 +143,6 @@ class LPBeta:
         ]
         found: NDArray[Any] = self.classes_[np.sum(parts, axis=0).argmax(axis=1)]
         return found
-
-
-def _weights(F: Matrix, y: NDArray[np.int64], nu: float | None) -> Matrix:
-    """Return the weights of groups; without `nu` they are equal."""
-    return np.full(len(F), 1 / len(F)) if nu is None else combine(F, y, nu)
 
 
 def combine(F: Matrix, y: NDArray[np.int64], nu: float) -> Matrix:

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import backbones, datasets
+from fewbits import datasets
 from fewbits.evaluation.splits import per_class_split, standard_split
-from research.common.features import NOT_CLASSES, first_of_each, load_image_features
+from research.common.features import (
+    NOT_CLASSES,
+    first_of_each,
+    load_image_features,
+    load_texts,
+    text_features,
+)
 
 #: Images of each class of Caltech-101 to train on.
 N_EACH = 29
@@ -113,8 +119,8 @@ def _digits(seed: int) -> Problem:
 
 
 def _icd10(seed: int) -> Problem:
-    data = datasets.load_icd10()
-    return _large_classes(_texts(data.items), data.labels["block"], seed)
+    data, X = load_texts("icd10")
+    return _large_classes(X, data.labels["block"], seed)
 
 
 def _wordnet(seed: int) -> Problem:
@@ -122,7 +128,7 @@ def _wordnet(seed: int) -> Problem:
     paths = datasets.hypernym_paths(data)
     rows = [row for row, path in enumerate(paths) if len(path) > NOUN_DEPTH]
     kinds = np.array([paths[row][NOUN_DEPTH] for row in rows])
-    return _large_classes(_texts([data.items[row] for row in rows]), kinds, seed)
+    return _large_classes(text_features(data.items[row] for row in rows), kinds, seed)
 
 
 def _large_classes(X: NDArray[np.float32], labels: NDArray[Any], seed: int) -> Problem:
@@ -138,16 +144,12 @@ def _large_classes(X: NDArray[np.float32], labels: NDArray[Any], seed: int) -> P
 
 
 def _icd10_words(seed: int) -> Problem:
-    texts = datasets.load_icd10().items
-    labels = word_labels(texts)
+    data, X = load_texts("icd10")
+    labels = word_labels(data.items)
     labelled = np.flatnonzero(labels.any(axis=1))
     order = np.random.default_rng(seed).permutation(labelled)
     query, train = order[:N_QUERIES], order[N_QUERIES : N_QUERIES + N_TRAIN]
-    return Problem(_texts(texts), labels, train, query, order[N_QUERIES:], 5000)
-
-
-def _texts(texts: Sequence[str]) -> NDArray[np.float32]:
-    return backbones.load("wordllama-256").extract(list(texts))
+    return Problem(X, labels, train, query, order[N_QUERIES:], 5000)
 
 
 def word_labels(texts: Sequence[str]) -> NDArray[np.int64]:

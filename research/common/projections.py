@@ -36,9 +36,6 @@ LENGTHS = {
 }
 ITERATIVE = tuple(f"SP 10%, iterative, {step}" for step in ("frobenius", "spectral"))
 ITERATIVE_AT = (256, 512, 1280)
-#: The weight of eq. (3); others have 1.
-BETAS = {f"SP 10%, beta {beta:g}": beta for beta in (0.1, 10.0, 100.0)}
-BETAS_AT = (256,)
 #: As many iterations as in the paper, where others have fewer.
 LONGER = {
     base: f"{base}, {USUAL_ITER} iterations" for base in ("ITQ", "SP 5%", "SP 10%")
@@ -51,7 +48,7 @@ LONGER_AT: dict[str, dict[int, tuple[str, ...]]] = {
     "caltech101-5120": {1024: tuple(LONGER)},
 }
 #: Other ways to learn maps that encode as others do.
-OTHER_WAYS = (*ITERATIVE, *BETAS, *LONGER.values())
+OTHER_WAYS = (*ITERATIVE, *LONGER.values())
 #: Of as many bits as features the same as CBE with targets of 0, as in its paper.
 CBE_FREE = "CBE-opt, rest free"
 
@@ -87,7 +84,6 @@ METHODS: dict[str, Make] = {
         name: _sparse(solver__kind="iterative", solver__step=name.rpartition(" ")[2])
         for name in ITERATIVE
     },
-    **{name: _sparse(density=0.1, beta=beta) for name, beta in BETAS.items()},
     LONGER["ITQ"]: _plain(ITQ, n_iter=USUAL_ITER),
     **{
         LONGER[named(density)]: _plain(
@@ -161,7 +157,6 @@ LEFT_OUT = (
     TooLong(_FORMS, 0, (_2X2, _3X3, _AMONG)),
     TooLong(_FORMS, 512, (_1280,)),
     TooLong(ITERATIVE, 0, (_3X3, _AMONG)),
-    TooLong(tuple(BETAS), 0, (_2X2, _3X3, _AMONG, "glove")),
     TooLong(("SP 0.1%", "SP 30%"), 2048, (_2X2,)),
     TooLong(tuple({*_TRAINED} - {"ITQ", "SP 10%"}), 2048, (_3X3,)),
     TooLong(("ITQ", "SP 10%"), 2048, (_3X3,), below=11520),
@@ -170,14 +165,12 @@ LEFT_OUT = (
 
 
 def measured(data: str, method: str, n_bits: int, n_features: int) -> bool:
-    """Whether a method has codes of a length, and is measured there."""
+    """Return whether a method has codes of a length, and is measured there."""
     if method == CBE_FREE and n_bits >= n_features:
         return False
     if method == "PCAH" and n_bits > n_features:
         return False
     if method in ITERATIVE and n_bits not in ITERATIVE_AT:
-        return False
-    if method in BETAS and n_bits not in BETAS_AT:
         return False
     if method in LONGER.values():
         return method in map(LONGER.get, LONGER_AT.get(data, {}).get(n_bits, ()))

@@ -52,7 +52,7 @@ class Fit:
 
     @cached_property
     def features(self) -> FeatureSet:
-        """What is learnt from, and asked."""
+        """The rows to learn from, and the queries."""
         return self.load()
 
     @cached_property

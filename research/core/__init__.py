@@ -1,1 +1,1 @@
-"""What all studies share: records, runs, comparisons, claims, tables and plots."""
+"""Parts of all studies: records, runs, comparisons, claims, tables and plots."""

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import inf, nan
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class Claim:
         such as ``{above = 0.25, most = 1}`` (``least``, ``most``, ``above``,
         ``below``).
     test : {"difference", "ratio"}
-        Left minus right, paired by seed; or the left side's mean over the right's.
+        Left minus right, or left over right, paired by seed.
     least, most : float
         The bounds that the effect lies within where the claim holds.
     ignore : sequence of str
@@ -54,8 +54,6 @@ class Claim:
         `right`.
     each : str
         The setting that a verdict is given for each value of.
-    across : {"every", "mean"}
-        Whether the claim is on every other setting or on the mean over them.
     exact : bool
         No chance is in the metric.
     differs : str
@@ -75,14 +73,13 @@ class Claim:
     ignore: Sequence[str] = ()
     along: str = ""
     each: str = "data"
-    across: str = "every"
     exact: bool = False
     differs: str = ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What records say of a claim at one setting."""
+    """The outcome of a claim at one setting."""
 
     claim: Claim
     setting: Setting
@@ -102,7 +99,7 @@ class Finding:
 
     @property
     def against(self) -> tuple[int, float]:
-        """How much speaks against the claim: the verdict, then the effect."""
+        """The weight of evidence against the claim: the verdict, then the effect."""
         excess = max(self.claim.least - self.effect.mean, -inf)
         return VERDICTS.index(self.holds), max(
             excess, self.effect.mean - self.claim.most
@@ -127,14 +124,12 @@ def judge(
     groups: dict[Any, list[Finding]] = {}
     for finding in findings(claim, list(records), differs):
         groups.setdefault(dict(finding.setting).get(claim.each), []).append(finding)
-    return [_deciding(claim, found) for found in groups.values()]
+    return [_deciding(found) for found in groups.values()]
 
 
-def _deciding(claim: Claim, found: list[Finding]) -> Finding:
+def _deciding(found: list[Finding]) -> Finding:
     stated = [each for each in found if not each.differs] or found
-    if claim.across == "every":
-        return max(stated, key=lambda each: each.against)
-    return stated[0]
+    return max(stated, key=lambda each: each.against)
 
 
 def findings(
@@ -143,14 +138,11 @@ def findings(
     """Yield what is found at every setting that the claim is about."""
     mine = [record for record in records if record.part == claim.part]
     said = {_at(record): differs(record) for record in mine}
-    pairs = list(_pairs(claim, by_setting(mine, claim.metric)))
-    if claim.across == "mean":
-        pairs = list(_mean_pairs(claim, pairs))
-    for at, other, left, right in pairs:
-        found = _effect(claim, left, right)
-        if found is not None:
+    for at, other, left, right in _pairs(claim, by_setting(mine, claim.metric)):
+        values = paired(left, right, ratio=claim.test == "ratio")
+        if values:
             why = claim.differs or said.get(at) or said.get(other) or ""
-            yield Finding(claim, at, found, why, other)
+            yield Finding(claim, at, effect(values, exact=claim.exact), why, other)
 
 
 Pair = tuple[Setting, Setting, BySeed, BySeed]
@@ -189,32 +181,8 @@ def _steps(
             yield more, less, values[more], values[less]
 
 
-def _mean_pairs(claim: Claim, pairs: Sequence[Pair]) -> Iterator[Pair]:
-    """Yield one pair for each value of `claim.each`: the means over its settings."""
-    groups: dict[Any, list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault(dict(pair[0]).get(claim.each), []).append(pair)
-    for name, found in groups.items():
-        at = ((claim.each, name), ("settings", len(found)))
-        left, right = (_mean([pair[side] for pair in found]) for side in (2, 3))
-        yield at, at, left, right
-
-
-def _mean(sides: Sequence[Any]) -> dict[int | None, float]:
-    seeds = [seed for seed in sides[0] if all(seed in each for each in sides)]
-    return {seed: sum(each[seed] for each in sides) / len(sides) for seed in seeds}
-
-
-def _effect(claim: Claim, left: BySeed, right: BySeed) -> Effect | None:
-    if claim.test == "ratio":
-        means = [effect(list(side.values())).mean for side in (left, right)]
-        return Effect(means[0] / means[1], nan, 1, claim.exact)
-    gaps = paired(left, right)
-    return effect(gaps, exact=claim.exact) if gaps else None
-
-
 def meets(settings: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
-    """Whether settings meet every condition; see `Claim`."""
+    """Return whether settings meet every condition; see `Claim`."""
     return all(
         name in settings and _meets(settings[name], wanted)
         for name, wanted in conditions.items()

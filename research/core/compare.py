@@ -63,14 +63,15 @@ def verdict(found: Effect, least: float, most: float = math.inf) -> Verdict:
 BySeed = Mapping[int | None, float]
 
 
-def paired(left: BySeed, right: BySeed) -> list[float]:
-    """Return left minus right of the seeds that both have.
+def paired(left: BySeed, right: BySeed, *, ratio: bool = False) -> list[float]:
+    """Return left minus right, or left over right, of the seeds that both have.
 
     A side without a seed, such as a fixed reference, stands beside every seed.
     """
     if None in right and None not in left:
-        return [value - right[None] for value in left.values()]
-    return [left[seed] - right[seed] for seed in left if seed in right]
+        right = dict.fromkeys(left, right[None])
+    both = [(left[seed], right[seed]) for seed in left if seed in right]
+    return [a / b if ratio else a - b for a, b in both]
 
 
 def metric_of(record: Record, name: str) -> float | None:

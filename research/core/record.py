@@ -69,7 +69,7 @@ class Record:
 
     @property
     def key(self) -> str:
-        """What makes two records the same cell."""
+        """The key that two records of the same cell share."""
         return key_of(self.part, {**self.settings, "seed": self.seed})
 
 

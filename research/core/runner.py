@@ -82,7 +82,7 @@ def run(
 
 
 def wanted(each: Task, only: Mapping[str, Sequence[str]]) -> bool:
-    """Whether any cell of a task has the settings that are asked for."""
+    """Return whether any cell of a task has the settings that are asked for."""
     return any(
         all(
             str({"part": each.part, **settings}.get(name)) in values

@@ -1,7 +1,7 @@
 """A study: its grid, its records, its claims, and the page that is made of them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -49,13 +49,13 @@ class Study:
 
     @cached_property
     def records(self) -> list[Record]:
-        """What was measured, as claims read it."""
+        """The measured records, as claims read them."""
         found: Iterable[Record] = self.store.read()
         return list(getattr(self._grid, "for_claims", list)(found))
 
     @property
     def titles(self) -> Mapping[str, str]:
-        """How sets of data are called."""
+        """The names of sets of data on pages."""
         return TITLES
 
     @cached_property
@@ -69,7 +69,7 @@ class Study:
 
     @cached_property
     def judged(self) -> list[list[claims.Finding]]:
-        """What is found of each claim, on each set of data; none if not measured."""
+        """The findings on each claim, on each set of data; none if not measured."""
         differs = getattr(self._grid, "differs", lambda _: "")
         return [claims.judge(each, self.records, differs) for each in self._claims[1]]
 
@@ -101,14 +101,47 @@ class Study:
         (found,) = compare.over_seeds(self.select(part, **only), metric).values()
         return table.shown(found, digits)
 
+    def curves(
+        self, part: str, metric: str, methods: Sequence[str], **only: Any
+    ) -> dict[str, plot.Curve]:
+        """Return what a panel of the figure shows."""
+        return plot.curves(self.select(part, **only), metric, methods)
+
+    def panels(
+        self, part: str, metric: str, methods: Sequence[str], sets: Any, **only: Any
+    ) -> dict[str, dict[str, plot.Curve]]:
+        """Return a panel for each set of data, by its title."""
+        return {
+            self.titles[data]: self.curves(part, metric, methods, data=data, **only)
+            for data in sets
+        }
+
+    def grid(
+        self, part: str, metric: str, methods: Sequence[str], **options: Any
+    ) -> str:
+        """Return a table with a line for each method; options as `table.grid` has."""
+        only = {n: options.pop(n) for n in {*options} - {"columns", "errors"}}
+        found = self.select(part, method=list(methods), **only)
+        found.sort(key=lambda each: methods.index(each.settings["method"]))
+        return table.grid(map(self.titled, found), metric, **options)
+
+    def titled(self, record: Record) -> Record:
+        """Return the record with its set of data as it is called."""
+        data = record.settings["data"]
+        return claims.with_settings(record, data=self.titles.get(data, data))
+
     def claim_table(self) -> str:
         """Return a line for each claim that was measured."""
-        rows = [table.claim_row(found, self.titles) for found in self.judged if found]
-        lines = [table.markdown(table.CLAIM_HEADER, rows)]
         reasons = table.reasons(self.judged)
+        several = len(reasons) > 1
+        marks = {why: f" ({chr(97 + i)})" * several for i, why in enumerate(reasons)}
+        rows = [
+            table.claim_row(found, self.titles, marks) for found in self.judged if found
+        ]
+        lines = [table.markdown(table.CLAIM_HEADER, rows)]
         if reasons:
-            said = f"{claims.NOT_AS_STATED.capitalize()}: {'; '.join(reasons)}."
-            lines.append(said)
+            said = "; ".join(f"{marks.get(why, '')} {why}".strip() for why in reasons)
+            lines.append(f"{claims.NOT_AS_STATED.capitalize()}: {said}.")
         return "\n\n".join(lines)
 
     def page(self, folder: Path = PAGES) -> Path:

@@ -65,9 +65,10 @@ def interval(found: Effect, digits: int = 3, sign: bool = True) -> str:
 
 
 def effect_of(finding: Finding) -> str:
-    """Return the effect of a finding and its interval; ratios as ``2.3x``."""
+    """Return the effect of a finding and its interval; ratios as ``2.30x``."""
     if finding.claim.test == "ratio":
-        return f"{finding.effect.mean:.1f}x"
+        mean, *bounds = interval(finding.effect, 2, sign=False).split(" ", 1)
+        return " ".join([f"{mean}x", *bounds])
     return interval(finding.effect)
 
 
@@ -100,19 +101,23 @@ def at(finding: Finding, titles: Mapping[str, str]) -> str:
 CLAIM_HEADER = ("claim", "effect where it is weakest", *VERDICTS, NOT_AS_STATED)
 
 
-def claim_row(found: Sequence[Finding], titles: Mapping[str, str]) -> list[str]:
+def claim_row(
+    found: Sequence[Finding], titles: Mapping[str, str], marks: Mapping[str, str]
+) -> list[str]:
     """Return a claim's line of a page: effect first, then the sets by their verdict.
 
     The effect is that of the set which speaks most against the claim, of those that are
-    tested as stated if there are any.
+    tested as stated if there are any. `marks` are those of reasons, if there are
+    several.
     """
     stated = [each for each in found if not each.differs] or list(found)
     worst = max(stated, key=lambda each: each.against)
     claim = worst.claim
     effect = f"{effect_of(worst)} ({at(worst, titles)})"
     verdicts = [each.verdict for each in found]
-    counts = [verdicts.count(name) or "" for name in CLAIM_HEADER[2:]]
-    return [f"{claim.says} ({claim.where})", effect, *map(str, counts)]
+    counts = [str(verdicts.count(name) or "") for name in CLAIM_HEADER[2:]]
+    counts[-1] += "".join(sorted({marks.get(each.differs, "") for each in found}))
+    return [f"{claim.says} ({claim.where})", effect, *counts]
 
 
 def reasons(judged: Iterable[Sequence[Finding]]) -> list[str]:

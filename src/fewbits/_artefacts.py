@@ -73,7 +73,7 @@ def read_tensors(
     except FewbitsError:
         raise
     except Exception as error:  # whatever safetensors and NumPy make of broken headers
-        raise ArtefactError(f"{path} is no {noun} file: {error}") from error
+        raise ArtefactError(f"{path} holds no readable {noun}: {error}") from error
 
 
 def _check_format(path: str | Path, noun: str, found: str, expected: str) -> None:

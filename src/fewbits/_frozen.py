@@ -169,7 +169,7 @@ class ReadOnlyDict(dict[str, Any]):
     Raises
     ------
     ArgumentError
-        When something in it is of another type, or a name is no text.
+        When something in it is of another type, or a name is not text.
 
     Examples
     --------

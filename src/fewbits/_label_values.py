@@ -73,6 +73,8 @@ def _kind(value: Any, name: str) -> str:
         return "booleans"
     if isinstance(value, int | float):
         return "numbers"
+    if isinstance(value, dict):
+        _refuse_type(name, "a struct; give one of its fields")
     if isinstance(value, _COLLECTIONS):
         raise ArgumentError(_SEVERAL)
     if isinstance(value, complex):
@@ -81,12 +83,14 @@ def _kind(value: Any, name: str) -> str:
     raise AssertionError
 
 
-def refuse_times(kind: Any, name: str) -> None:
-    """Refuse an Arrow type of dates or times before its values are looked at."""
+def refuse_arrow_type(kind: Any, name: str) -> None:
+    """Refuse Arrow types that are not labels before their values are looked at."""
     import pyarrow.types as types
 
     if types.is_temporal(kind):
         _refuse_type(name, f"{kind}; give them as strings or integers")
+    if types.is_struct(kind) or types.is_map(kind):
+        _refuse_type(name, f"{kind}; give one of its fields as a column of its own")
 
 
 def _refuse_type(name: str, got: str) -> None:

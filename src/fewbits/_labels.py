@@ -16,7 +16,7 @@ from fewbits._label_values import (
     as_strings,
     check_values,
     from_objects,
-    refuse_times,
+    refuse_arrow_type,
 )
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
@@ -197,7 +197,7 @@ def _converted(labels: Any, name: str) -> Array:
     try:
         return np.asarray(values, dtype=object if guesses else None)
     except (TypeError, ValueError) as error:  # such as a tensor on a GPU
-        raise ArgumentError(f"{name} are no array: {error}") from None
+        raise ArgumentError(f"{name} are not an array: {error}") from None
 
 
 def _without_package(labels: Any, name: str) -> Any:
@@ -211,6 +211,6 @@ def _without_package(labels: Any, name: str) -> Any:
     if package == "pyarrow" and hasattr(labels, "to_pylist"):
         if hasattr(labels, "schema"):
             return labels
-        refuse_times(labels.type, name)  # which Python may not have
+        refuse_arrow_type(labels.type, name)  # which Python may not have
         return labels.to_pylist()
     return labels

@@ -383,7 +383,7 @@ class TestFiles:
         backbone.save(tmp_path / "words")
         content = (tmp_path / "words").read_bytes()
         (tmp_path / "words").write_bytes(content[:length])
-        with pytest.raises(ArtefactError, match="words is no vocabulary"):
+        with pytest.raises(ArtefactError, match="words is not a vocabulary"):
             ClassicDescriptors.load(tmp_path / "words")
 
     def test_foreign_files(self, tmp_path):

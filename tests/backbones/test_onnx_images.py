@@ -59,7 +59,7 @@ def test_absent(path):
 
 @pytest.mark.parametrize("content", [b"", b"no network\nat all", b"\x08\x08\x3a\x02"])
 def test_no_network(content, capfd):
-    with pytest.raises(ArtefactError, match="is no network: ") as caught:
+    with pytest.raises(ArtefactError, match="is not a network: ") as caught:
         OnnxImages(content)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""A bundle that knows the codes of classes."""
+"""A bundle that knows class codes."""
 
 import json
 from dataclasses import replace
@@ -280,7 +280,7 @@ def test_false_accept_rates_are_those_of_left_out_classes_or_of_the_space(bundle
         np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300
     )
     calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
-    few = replace(calibrated.calibration, hidden=rates._replace(n_items=4))
+    few = replace(calibrated.calibration, left_out=rates._replace(n_items=4))
     assert known_by(bundle.classes, 0.2, few).model != "leave-one-class-out"
     # Of 64 codes 3 are of classes, 21 within a bit of these: the space is stricter.
     for rate, radius, told in ((0.05, 0, 3 / 64), (0.1, 0, 3 / 64), (0.5, 1, 21 / 64)):
@@ -340,7 +340,7 @@ def test_a_stricter_rate_never_accepts_more():
 
 
 def in_three_numbers(bundle):
-    """Return the same codes of classes, with an encoder of fewer features."""
+    """Return the same class codes, with an encoder of fewer features."""
     weights = np.zeros((3, 6))
     weights[[0, 1, 2], [0, 2, 4]] = 1
     weights[[0, 1, 2], [1, 3, 5]] = 1

@@ -368,7 +368,7 @@ REFUSED_TEXTS = {
     "dict": dict.fromkeys(TEXTS, 1),
     "set": set(TEXTS),
     "values": dict.fromkeys(TEXTS, "a").values(),
-    "vectors in writing": ["[1, 2]", "[3, 4]"],
+    "vectors written as text": ["[1, 2]", "[3, 4]"],
     "vectors without brackets": ["1 2", "3 4"],
     "shares": pd.Series(["5%", "7%"]),
 }

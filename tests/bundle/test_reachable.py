@@ -45,7 +45,7 @@ def built(encoder, form="float32", ids=None):
 
 
 def public(owner):
-    """Return the public attributes of an object that are no methods."""
+    """Return the public attributes of an object that are not methods."""
     names = [name for name in dir(owner) if not name.startswith("_")]
     found = {}
     for name in names:

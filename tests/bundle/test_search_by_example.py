@@ -13,7 +13,7 @@ CLASSES, EACH = 20, 30
 
 @pytest.fixture(scope="module")
 def bundle():
-    """Twenty clusters; ids count down, so that they are no rows."""
+    """Twenty clusters; ids count down, so that they are not rows."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(CLASSES, 16)) * 2
     X = np.repeat(centres, EACH, axis=0) + rng.normal(size=(CLASSES * EACH, 16))

@@ -161,12 +161,12 @@ class TestFile:
             load_calibration(tmp_path / "c.safetensors")
 
 
-def test_hidden_classes_survive_the_disk_and_damage_does_not(tmp_path):
+def test_left_out_classes_survive_the_disk_and_damage_does_not(tmp_path):
     path = tmp_path / "c"
     curve, errors = np.array([0, 0.1, 0.5, 1]), np.array([0, 0.02, np.nan, 0])
     rates = FalseAcceptRates(curve, errors, 40)
     path.write_bytes(calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, rates)))
-    for found, expected in zip(load_calibration(path).hidden, rates, strict=True):
+    for found, expected in zip(load_calibration(path).left_out, rates, strict=True):
         np.testing.assert_array_equal(found, expected)
     for wrong in (
         FalseAcceptRates(curve[:-1], errors[:-1], 40),

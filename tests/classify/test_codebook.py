@@ -268,7 +268,7 @@ class TestFile:
         ):
             load_codebook(path)
         path.write_bytes(b"nothing")
-        with pytest.raises(ArtefactError, match="is no codebook file"):
+        with pytest.raises(ArtefactError, match="holds no readable codebook"):
             load_codebook(path)
         with pytest.raises(FileNotFoundError):
             load_codebook(tmp_path / "nowhere")

@@ -154,7 +154,7 @@ def test_codes_that_do_not_fit(decoder, make, codes, message):
         (np.zeros((2, 4)), "a column for each of the 3 bits of the codebook, got 4"),
         (np.zeros(3), r"matrix of real numbers .* shape \(3,\)"),
         (np.zeros((2, 3), complex), "real numbers .* complex128"),
-        ([[0.0], [0.0, 1.0]], "no matrix"),
+        ([[0.0], [0.0, 1.0]], "not a matrix"),
         ([["a", "b", "c"]], "real numbers"),
     ],
 )

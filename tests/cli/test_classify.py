@@ -192,7 +192,7 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     bundle = Bundle.load(tmp_path / "b")
     codes, radius = bundle.classes.codes, accepted["radius"]
     both = {  # the more careful is told
-        "leave-one-class-out": bundle.calibration.hidden.rates[radius],
+        "leave-one-class-out": bundle.calibration.left_out.rates[radius],
         "uniform": acceptance_region(codes, 16, radius).predicted_rate,
     }
     assert accepted["predicted_rate"] == max(both.values()) == both[accepted["model"]]
@@ -226,7 +226,7 @@ def test_codes_that_leave_no_room_are_told(folder):
 def test_a_bundle_without_codes_of_classes(folder, tmp_path):
     run("fit", folder / "q.npy", "-m", "lsh", "-o", tmp_path / "b")
     told = run("classify", tmp_path / "b", "-i", folder / "q.npy", code=2)
-    assert "no codes of classes" in told
+    assert "no class codes" in told
 
 
 def test_several_labels(tmp_path):
@@ -298,7 +298,7 @@ def test_codes_of_another_bundle(folder, tmp_path):
     assert "have 4 bits, not 9" in run("fit", *some, *new, "-b", 9, code=2)
     run("fit", folder / "q.npy", "-m", "lsh", "-o", tmp_path / "plain")
     new[-1] = tmp_path / "plain"
-    assert "without codes of classes" in run("fit", *some, *new, code=2)
+    assert "without class codes" in run("fit", *some, *new, code=2)
 
 
 def test_codes_of_a_tree(folder, tmp_path):

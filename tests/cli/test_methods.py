@@ -17,7 +17,7 @@ def run(*arguments):
 def test_all_are_listed():
     shown = run()
     found = json.loads(run("--json"))
-    assert {each["method"] for each in found} == {*METHODS, *DEEP_METHODS}
+    assert {each["method"] for each in found} == {*METHODS, *DEEP_METHODS, "packed"}
     assert all(f" {each['method']} " in shown for each in found)
 
 
@@ -25,7 +25,7 @@ def test_no_row_breaks_where_another_command_reads_it():
     plain = CliRunner().invoke(app, ["methods"], env={"COLUMNS": None}).stdout
     header, *rows, _ = [line.split("\t") for line in plain.splitlines()]
     assert header == ["method", "needs", "description"]
-    assert {row[0] for row in rows} == {*METHODS, *DEEP_METHODS}
+    assert {row[0] for row in rows} == {*METHODS, *DEEP_METHODS, "packed"}
     assert {len(row) for row in rows} == {3}
     table = CliRunner().invoke(app, ["methods"], env={"COLUMNS": "60"}).stdout
     assert max(map(len, table.splitlines())) <= 60
@@ -33,10 +33,14 @@ def test_no_row_breaks_where_another_command_reads_it():
 
 def test_what_can_be_set_is_shown():
     shown = run("sp")
-    assert shown.startswith("sp: Learn one sparse hyperplane per bit")
+    assert shown.startswith("sp: Sparse projections (Xia et al., 2015). Learn one ")
     assert "density" in shown
     assert "float, default=0.1" in shown
     assert json.loads(run("hadamard", "--json"))["settings"][0]["name"] == "n_rounds"
+
+
+def test_packed_codes_have_no_settings():
+    assert run("packed").endswith("packs them.\nit has no settings\n")
 
 
 def test_a_name_that_is_not_known():

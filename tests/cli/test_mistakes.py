@@ -55,7 +55,7 @@ def folder(tmp_path, monkeypatch):
 
 MISTAKES = {
     "fit none.npy -o n": "there is no none.npy",
-    "fit bad.npy -o n": "no .npy file of numbers",
+    "fit bad.npy -o n": "not a .npy file of numbers",
     "fit number.npy -o n": "shape ()",
     "fit complex.npy -o n": "vectors need real numbers",
     "fit two.npz -o n": "error: two.npz holds 2 arrays (a, b); name one (on",
@@ -72,7 +72,7 @@ MISTAKES = {
     "fit x.npy -o n -m magic --device cpu": "no method 'magic'",
     "tune x.npy -o n.json --bytes 4 -m lsh -m sh --device tpu9": "'tpu9'",
     "tune x.npy -o n.json --bytes 4 -m lsh -m bp --device cpu": "method, not lsh, bp",
-    "fit x.npy -o n --checkpoint t.txt": "t.txt is no checkpoint of a fit, or damaged",
+    "fit x.npy -o n --checkpoint t.txt": "t.txt is not a checkpoint of a fit",
     "fit x.npy -o n -b many": "valid integer",
     "fit x.npy -o n -b 0": "n_bits",
     "fit x.npy": "Missing option",
@@ -139,6 +139,9 @@ MISTAKES = {
     "evaluate b x.npy x.npy -k 0": "k must be at least 1",
     "evaluate b x.npy x.npy --query-labels kind": "--query-labels needs --labels",
     "evaluate b x.npy x.npy -k 1000000000": "60 items have no",
+    "search b cat --skip-blank": "--skip-blank needs --input, it is about a file",
+    "classify b cat --column text": "--column needs --input",
+    "like b --id 1 --skip-blank": "--skip-blank needs --input",
     "like b": "give texts or images, --id, or --input",
     "like b cat": "cannot be typed",
     "like b --id 99": "no item with id 99",

@@ -30,7 +30,7 @@ def loads(text):
     """Read JSON as strictly as other programs do: NaN is none."""
 
     def refuse(constant):
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
 

@@ -339,7 +339,7 @@ MISTAKES = {
     "tune x.npy --bytes 4 --rows 5 -o t.json": "5 items are too few for k=10",
     "tune none.npy --bytes 1 -o t.json": "there is no none.npy",
     "fit x.npy --config none.json -o b": "none.json: No such file",
-    "fit x.npy --config x.npy -o b": "no configuration of 'fewbits tune'",
+    "fit x.npy --config x.npy -o b": "is not a configuration of 'fewbits tune'",
 }
 
 

@@ -1,4 +1,4 @@
-"""Bits in, codes out, and back; what is no bit matrix or no code is named."""
+"""Bits in, codes out, and back; what is neither a bit matrix nor a code is named."""
 
 import numpy as np
 import pytest

@@ -265,7 +265,7 @@ class TestFeatures:
             (np.zeros((2, 64), complex), "real numbers, got dtype complex128"),
             ([["a"] * 64], "real numbers"),
             ([[None] * 64], "real numbers"),
-            ([[1.0], [1.0, 2.0]], "no matrix"),
+            ([[1.0], [1.0, 2.0]], "not a matrix"),
             (np.ma.masked_equal(np.zeros((2, 64)), 0), "masked"),
             (csr_matrix(np.zeros((2, 64))), r"a sparse csr_matrix; give X\.toarray"),
             (csr_array(np.zeros((2, 64))), r"a sparse csr_array; give X\.toarray"),
@@ -316,7 +316,7 @@ class TestFile:
     )
     def test_of_something_else_is_refused(self, tmp_path, content):
         (tmp_path / "other").write_bytes(content)
-        with pytest.raises(ArtefactError, match="other is no encoder file"):
+        with pytest.raises(ArtefactError, match="other holds no readable encoder"):
             load(tmp_path / "other")
 
     def test_with_a_hostile_header_is_refused(self, encoder, tmp_path):

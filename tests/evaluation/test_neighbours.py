@@ -120,7 +120,7 @@ def test_memory_map(tmp_path):
         (([[0.0]], [[0.0], [np.inf]], 1), FeatureError, "database .* in row 1"),
         (([0.0], [[0.0]], 1), FeatureError, "queries must have 2 dimensions"),
         (([["a"]], [[0.0]], 1), FeatureError, "real numbers"),
-        (([[0.0], [0.0, 1.0]], [[0.0]], 1), FeatureError, "queries are no matrix"),
+        (([[0.0], [0.0, 1.0]], [[0.0]], 1), FeatureError, "queries are not a matrix"),
         (([[0.0]], np.zeros((0, 1)), 1), ArgumentError, "database must not be empty"),
         (([[1e200]], [[0.0]], 1), FeatureError, "within 1e\\+150"),
     ],

@@ -1,4 +1,4 @@
-"""What is no condition is refused in one line, which says what is supported."""
+"""What is not a condition is refused in one line, which says what is supported."""
 
 import datetime as dt
 from decimal import Decimal

@@ -300,7 +300,7 @@ def changed(array, value):
         (lambda c: {"scores": c.scores, "shortlist": 0}, ArgumentError, "shortlist"),
         (lambda c: {"scores": c.scores, "finalists": 0}, ArgumentError, "finalists"),
         (lambda c: {"scores": [["a"] * 11] * 4}, FeatureError, "real numbers"),
-        (lambda c: {"scores": [[1.0], [1.0, 2.0]]}, FeatureError, "no matrix"),
+        (lambda c: {"scores": [[1.0], [1.0, 2.0]]}, FeatureError, "not a matrix"),
         (
             lambda c: {"vectors": c.vectors[:3], "query_vectors": c.query_vectors},
             ArgumentError,

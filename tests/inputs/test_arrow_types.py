@@ -183,7 +183,7 @@ def test_written_vectors_that_are_none(tmp_path):
             inputs.read(pa.table({"v": written}), column="v")
     texts = ["[1, 2]", "[see below]"]
     assert inputs.read(pa.table({"v": texts}), column="v").values == texts
-    with pytest.raises(ArgumentError, match="got vectors in writing such as"):
+    with pytest.raises(ArgumentError, match="got vectors written as text such as"):
         inputs.read(["[1, 2]", "[3, 4]"])
 
 
@@ -308,7 +308,7 @@ def test_damaged_arrow_files_are_refused(tmp_path, kind):
     assert content.count(offsets) == 1
     for wrong in ([0, 3, 6, 11, 10**9], [0, 9, 6, 11, 14]):
         path.write_bytes(content.replace(offsets, np.array(wrong, "<i4").tobytes()))
-        with pytest.raises(ArtefactError, match=r"x.arrow is no arrow file"):
+        with pytest.raises(ArtefactError, match=r"x.arrow is not a \.arrow file"):
             inputs.read(path)
 
 
@@ -316,5 +316,5 @@ def test_texts_of_parquet_that_are_no_utf_8(tmp_path):
     path = write(pa.table({"text": ["zzzz", "two"]}), tmp_path / "x.parquet")
     content = path.read_bytes()
     path.write_bytes(content.replace(b"zzzz", b"z\xff\xfez"))
-    with pytest.raises(ArtefactError, match=r"no Parquet file: .*UTF-?8"):
+    with pytest.raises(ArtefactError, match=r"not a Parquet file: .*UTF-?8"):
         inputs.read(path, column="text")

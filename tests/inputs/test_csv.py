@@ -28,11 +28,11 @@ def path(tmp_path):
         ("text\ncafé\n".encode("latin-1"), "is not UTF-8 behind 'caf'"),
         ("café\none\n".encode("latin-1"), "is not UTF-8 behind 'caf'"),
         ("text,n\none,1\n".encode("utf-16"), "is UTF-16, not UTF-8"),
-        ("text,n\none,1\n".encode("utf-16-le"), "is no text"),
-        (b"text\nbi\0nary\n", "is no text, so no csv file"),
+        ("text,n\none,1\n".encode("utf-16-le"), "is not text"),
+        (b"text\nbi\0nary\n", "is not text, so it is not a csv file"),
         (
             b"a,b\n1,2\n\x1b[31m,2,3\n",
-            r"no csv file: .* 3 values, it begins with '\?\[31m",
+            r"not a csv file: .* 3 values, it begins with '\?\[31m",
         ),
     ],
 )

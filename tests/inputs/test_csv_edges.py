@@ -112,8 +112,8 @@ def test_a_cell_of_200_000_letters(tmp_path):
         ("a,b\n1,2\n3\n", "names 2 columns, but a row up to line .* has 1 values"),
         ("a,b\n1,2\n3,4,5\n", "names 2 columns, but a row .* has 3 values"),
         ("a,b\none,two\n\nthree,four,five\n", "has 3 values"),
-        ('a,b\n"one,2\nthree,4\n', "is no csv file: unexpected end of data"),
-        ('a,b\n"one"x,2\n', "is no csv file: ',' expected after '\"'"),
+        ('a,b\n"one,2\nthree,4\n', "is not a csv file: unexpected end of data"),
+        ('a,b\n"one"x,2\n', "is not a csv file: ',' expected after '\"'"),
     ],
 )
 def test_ragged_rows_and_open_quotes(tmp_path, content, said):

@@ -54,8 +54,8 @@ def test_any_values(path, monkeypatch, kept, escaped, ends, batch):
     ("lines", "said"),
     [
         (['{"a": 1}', "[1]"], r"needs an object on each line, .* line 2 holds '\[1\]'"),
-        (['{"a": "x"}', "{"], "is no JSON in line 2: Expecting"),
-        (['[{"a": 1},', '{"a": 2}]'], "in line 1: .*a list of objects is no JSON li"),
+        (['{"a": "x"}', "{"], "is not JSON in line 2: Expecting"),
+        (['[{"a": 1},', '{"a": 2}]'], "in line 1: .*a list of objects is not JSON li"),
         (['{"a": "x", "a": "y"}'], "in line 1: the key 'a' is given twice"),
         (['{"a": "x"}', "{}"], "an object without keys in line 2"),
         (['{"a": "x"}', '{"a": 5}'], "several types, .* as 'a' in lines 1 to 2"),
@@ -65,8 +65,8 @@ def test_any_values(path, monkeypatch, kept, escaped, ends, batch):
         ([f'{{"a": {2**53 + 1}}}', '{"a": 0.5}'], "several types"),
         ([f'{{"a": {2**64}}}'], "several types"),
         (['{"a": "\\ud800"}'], "half a surrogate pair as 'a' in lines 1 to 1"),
-        (["[" * 100_000], "is no JSON in line 1"),
-        ([b'{"text": "caf\\xe9"}'.decode("unicode_escape")], "no JSON in line"),
+        (["[" * 100_000], "is not JSON in line 1"),
+        ([b'{"text": "caf\\xe9"}'.decode("unicode_escape")], "not JSON in line"),
     ],
 )
 @pytest.mark.parametrize("apart", [False, True])

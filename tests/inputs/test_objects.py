@@ -72,6 +72,10 @@ def test_texts(texts):
         (b"one", "give a list of items, not one string"),
         ([], "shape|no items"),
         (["one", None], "no value in row 1"),
+        ([None, "one"], "expected texts, got no value in row 0"),
+        ([float("nan"), "one"], "expected texts, got no value in row 0"),
+        (np.array([pd.NA, "one"], object), "expected texts, got no value in row 0"),
+        ([None, Path("a.png")], "expected images, got no value in row 0"),
         (["one", float("nan")], "no value in row 1"),
         (["one", 2], "got int in row 1"),
         (["one", " "], "blank text in row 1"),
@@ -100,7 +104,7 @@ def test_texts(texts):
         ([Path("a.png"), "b.png"], "expected images, got str in row 1"),
         (None, "shape|dtype|matrix"),
     ],
-    ids=range(24),
+    ids=range(28),
 )
 def test_mistakes(items, said):
     with pytest.raises(FewbitsError, match=said) as caught:
@@ -133,7 +137,7 @@ def test_numbers_in_writing_are_no_texts(texts, make):
     if isinstance(make(texts), pa.Table) and texts == ["[1, 2]", "[3, 4]"]:
         np.testing.assert_array_equal(inputs.read(make(texts)).values, [[1, 2], [3, 4]])
         return
-    said = "in writing|needs a column of texts|neither texts nor plain numbers"
+    said = "written as text|needs a column of texts|neither texts nor plain numbers"
     with pytest.raises(FewbitsError, match=said) as caught:
         inputs.read(make(texts))
     assert "\n" not in str(caught.value)
@@ -144,7 +148,10 @@ def test_plain_numbers_are_texts_where_these_are_meant():
     assert inputs.read(pa.table({"t": numbers}), column="t").values == numbers
     assert inputs.as_texts(numbers) == numbers
     for texts in (["1 2", "3 4"], ["5%", "7%"], ["[1, 2]"], ["[1, 2]", "[3, x]"]):
-        with pytest.raises(FewbitsError, match=r"expected texts, got .* in writing"):
+        said = (
+            r"expected texts, got .* written as text.*(give them one at a time|is non)"
+        )
+        with pytest.raises(FewbitsError, match=said):
             inputs.as_texts(texts)
     for query in ("555 1234", "2020-01-01", "[1] see there"):
         assert inputs.as_texts([query]) == [query]

@@ -132,7 +132,7 @@ def test_garbage_is_refused(tmp_path, name):
 
 def test_pickled_objects_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(ArtefactError, match=r"no .npy file of numbers"):
+    with pytest.raises(ArtefactError, match=r"not a .npy file of numbers"):
         inputs.read(tmp_path / "x.npy")
 
 

@@ -77,13 +77,16 @@ def test_texts_without_a_table(make):
     with pytest.warns(UserWarning, match="1 of 3 rows"):
         assert inputs.read(make(texts), skip_blank=True).values == ["one", "two"]
     assert inputs.read(make(["one"]), skip_blank=True).values == ["one"]
+    texts[0] = None
+    with pytest.warns(UserWarning, match="2 of 3 rows"):
+        assert inputs.read(make(texts), skip_blank=True).values == ["two"]
 
 
 @pytest.mark.parametrize(
     ("items", "options", "said"),
     [
         ({"text": ["", None]}, {}, "holds no items"),
-        ({"text": ["1 2", "", "3 4"]}, {"column": "text"}, "numbers in writing"),
+        ({"text": ["1 2", "", "3 4"]}, {"column": "text"}, "numbers written as text"),
         ({"text": ["1 2", "", "3 4"]}, {}, "neither texts nor plain numbers"),
         ({"text": ["a", ""], "id": ["x", "x"]}, {"column": "text"}, None),
         ({"v": [[1.0], [2.0]]}, {}, "holds vectors, of which none is blank"),

@@ -133,20 +133,23 @@ def test_columns_that_a_bundle_knows_by_name(piped):
     ("content", "said"),
     [
         (b"", "standard input holds no items"),
-        (b"caf\xe9\n", "standard input is no UTF-8 text: .* in line 1"),
+        (b"caf\xe9\n", "standard input is not UTF-8 text: .* in line 1"),
         (b"a\0b\n", "line 1 holds a NUL"),
         (b"0.1,0.2\n0.3,0.4\n", "looks like a table of 2 columns: name the one"),
         (b"x,y\n0.1,0.2\n0.3,0.4\n", "looks like a table of 2 columns"),
         (b"id;text\n1;red shoe\n2;blue hat\n", "looks like a table of 2 columns"),
-        (b'{\n "text": "a"\n}\n', "begins as JSON, but its first line is no object"),
-        (b'[{"text": "a"}]', "begins as JSON, but its first line is no object"),
+        (b'{\n "text": "a"\n}\n', "begins as JSON, but its first line is not an obj"),
+        (b'[{"text": "a"}]', "begins as JSON, but its first line is not an obj"),
         (b"%PDF-1.7\n...", "standard input is a PDF file"),
         (b"<!DOCTYPE html>\n<p>", "standard input is a web page"),
-        (b"[1, 2]\n[3, 4\n[5, 6]\n", r"holds vectors in writing, but '\[3, 4' is none"),
-        (b"0.1 0.2\n0.3 0.4\n", "and the like, numbers in writing and no texts"),
-        (b"\x93NUMPY\x01\x00v\x00{", "standard input is no array of numbers"),
-        (b"PAR1", "standard input is no Parquet or Arrow file"),
-        (b"\xff\xff\xff\xff\x10\x00\x00\x00", "standard input is no Parquet or Arrow"),
+        (
+            b"[1, 2]\n[3, 4\n[5, 6]\n",
+            r"holds vectors written as text, but '\[3, 4' is none",
+        ),
+        (b"0.1 0.2\n0.3 0.4\n", "and the like, numbers written as text"),
+        (b"\x93NUMPY\x01\x00v\x00{", "standard input is not an array of numbers"),
+        (b"PAR1", "standard input is not a Parquet or Arrow file"),
+        (b"\xff\xff\xff\xff\x10\x00\x00\x00", "standard input is not a Parquet or A"),
         (b"\x1f\x8b\x08", "standard input is damaged"),
         (b"\x28\xb5\x2f\xfd", "standard input is damaged|no items"),
     ],
@@ -160,7 +163,7 @@ def test_what_standard_input_cannot_be(piped, content, said):
 def test_a_file_of_numbers_is_no_list_of_texts(tmp_path):
     path = tmp_path / "x.txt"
     np.savetxt(path, X)
-    with pytest.raises(ArgumentError, match=r"writing and no texts; save .* \.npy"):
+    with pytest.raises(ArgumentError, match=r"written as text; save .* \.npy"):
         inputs.read(path)
     path.write_text("90210\n10001\n")  # codes
     assert inputs.read(path).values == ["90210", "10001"]

@@ -69,12 +69,12 @@ def test_integers_under_the_name_of_floats(tmp_path, name, letter, rows, said):
     ("content", "said"),
     [
         (b"", "holds no items"),
-        (b"\3\0", "is no fvecs file: 2 bytes are no whole number of rows"),
-        (texmex([[]], "f"), "is no fvecs file: 4 bytes .* of 0 numbers"),
-        (texmex(X.tolist(), "f")[:-1], "is no fvecs file: 63 bytes .* of 3 numbers"),
+        (b"\3\0", "is not a .fvecs file: 2 bytes are not a whole number of rows"),
+        (texmex([[]], "f"), "is not a .fvecs file: 4 bytes .* of 0 numbers"),
+        (texmex(X.tolist(), "f")[:-1], "is not a .fvecs file: 63 bytes .* 3 numbers"),
         (struct.pack("<i3f", -3, 1, 2, 3), "rows of -3 numbers"),
         (struct.pack("<i3f", 2**30, 1, 2, 3), "rows of 1,073,741,824 numbers"),
-        (texmex([[1, 2], [3, 4, 5, 6]], "f"), "no whole number of rows of 2 numbers"),
+        (texmex([[1, 2], [3, 4, 5, 6]], "f"), "not a whole number of rows of 2"),
         (texmex([[1, 2], [3], [4, 5, 6]], "f"), "2 numbers in row 0, 1 in row 1"),
         (texmex([[1.0], [float("nan")]], "f"), "holds nan in row 1, column 0"),
     ],
@@ -140,7 +140,7 @@ def test_data_sets_that_are_no_vectors(path, value, said):
 def test_hdf5_files_that_are_none(path, monkeypatch):
     for content in (b"", b"\x89HDF\r\n\x1a\n", b"train"):
         path.write_bytes(content)
-        with pytest.raises(ArtefactError, match=r"is no HDF5 file: "):
+        with pytest.raises(ArtefactError, match=r"is not an HDF5 file: "):
             inputs.read(path)
     with h5py.File(path, "w"):
         pass

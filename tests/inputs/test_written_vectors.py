@@ -56,7 +56,9 @@ def test_one_that_cannot_be_read_makes_no_texts_of_the_others(
             csv.write_csv(pa.table({"v": cells}), tmp_path / name)
         else:
             (tmp_path / name).write_text("\n".join(cells))
-        with pytest.raises(ArgumentError, match="vectors in writing, but") as caught:
+        with pytest.raises(
+            ArgumentError, match="vectors written as text, but"
+        ) as caught:
             inputs.read(tmp_path / name, column=column if name == "x.csv" else None)
         assert broken in str(caught.value)
 
@@ -64,7 +66,7 @@ def test_one_that_cannot_be_read_makes_no_texts_of_the_others(
 def test_all_in_a_form_that_is_not_read(tmp_path):
     for cell in ("array([0.1, 0.2])", "[[0.1, 0.2]]", "tensor([1.0])"):
         csv.write_csv(pa.table({"v": [cell] * 5}), tmp_path / "x.csv")
-        with pytest.raises(ArgumentError, match="vectors in writing, but"):
+        with pytest.raises(ArgumentError, match="vectors written as text, but"):
             inputs.read(tmp_path / "x.csv")
 
 

@@ -5,7 +5,7 @@ import pytest
 from research.core.claims import NOT_AS_STATED, Claim, judge, load, meets
 from research.core.record import Record
 from research.core.study import STUDIES, Study, names
-from research.core.table import claim_row
+from research.core.table import claim_row, effect_of
 
 BOTH = {"left": {"method": "a"}, "right": {"method": "b"}}
 
@@ -41,14 +41,6 @@ def test_conditions_choose_the_settings():
     assert found.effect.mean == pytest.approx(0.101)
 
 
-def test_a_mean_over_settings_is_one_effect():
-    gaps = {("x", 8): -0.5, ("x", 16): 0.7}
-    claim = _claim(metric="m", least=0.0, across="mean", **BOTH)
-    (found,) = judge(claim, _records(gaps))
-    assert found.effect.mean == pytest.approx(0.101)
-    assert dict(found.setting)["settings"] == 2
-
-
 def test_a_cell_that_differs_from_the_paper_takes_the_place_of_the_verdict():
     claim = _claim(metric="m", least=0.0, **BOTH)
     records = list(_records({("x", 8): 0.5, ("x", 16): 0.1, ("y", 8): 0.3}))
@@ -60,8 +52,8 @@ def test_a_cell_that_differs_from_the_paper_takes_the_place_of_the_verdict():
     assert (dict(x.setting)["bits"], x.verdict) == (8, "holds")
     x, _ = judge(claim, records, lambda _: "few")
     assert (x.verdict, x.holds) == (NOT_AS_STATED, "holds")
-    assert claim_row([x], {"x": "X"})[1:] == [
-        "+.101 [+.099, +.103] (X, 16 bits)", "", "", "", "1",
+    assert claim_row([x], {"x": "X"}, {"few": " (a)"})[1:] == [
+        "+.101 [+.099, +.103] (X, 16 bits)", "", "", "", "1 (a)",
     ]  # fmt: skip
 
 
@@ -87,14 +79,16 @@ def test_lengths_are_compared_with_the_next_smaller_one():
     assert found.effect.mean == pytest.approx(-0.101)
 
 
-def test_a_ratio_is_of_means():
+def test_a_ratio_is_that_of_every_seed():
     records = [
-        Record("p", {"data": "x", "method": method}, None, {"us": us})
+        Record("p", {"data": "x", "method": method}, seed, {"us": us * (1 + seed)})
         for method, us in (("a", 30.0), ("b", 4.0))
+        for seed in range(2)
     ]
-    claim = _claim(metric="us", test="ratio", exact=True, least=10.0, **BOTH)
+    claim = _claim(metric="us", test="ratio", least=10.0, **BOTH)
     (found,) = judge(claim, records)
     assert (found.effect.mean, found.verdict) == (7.5, "does not hold")
+    assert effect_of(found) == "7.50x [7.50, 7.50]"
 
 
 def test_conditions_are_values_lists_or_bounds():

@@ -1,4 +1,4 @@
-"""What the studies of PiCoDes, DBC and bits draw, and how they score."""
+"""The studies of PiCoDes, DBC and bits draw and score."""
 
 import zlib
 
@@ -90,16 +90,6 @@ def test_fewer_items_of_a_class_are_among_more(monkeypatch):
     assert less < more
 
 
-@pytest.mark.parametrize(
-    ("predictions", "expected"),
-    [("aabb", 1.0), ("bbaa", 0.0), ("aaaa", 0.5), ("abab", 0.5)],
-)
-def test_precision_where_only_the_class_is_known(predictions, expected):
-    truth = np.array(list("aabb"))
-    found = dbc.precision_of_class_codes(truth, np.array(list(predictions)))
-    assert found == pytest.approx(expected)
-
-
 def test_lp_beta_weighs_the_group_that_knows(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(3), 8)
@@ -109,8 +99,6 @@ def test_lp_beta_weighs_the_group_that_knows(monkeypatch):
     assert found.beta_["told"] > 0.9
     assert sum(found.beta_.values()) == pytest.approx(1)
     assert lp_beta.mean_over_classes(y, found.predict(groups)) == 1
-    equal = found.with_equal_weights()
-    assert (equal.beta_, equal.nu_) == ({"noise": 0.5, "told": 0.5}, None)
 
 
 def test_kernels_are_those_of_the_definition():

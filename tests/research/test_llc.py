@@ -1,4 +1,4 @@
-"""What the study of LLC shares with others, and what its claims compare."""
+"""The study of LLC, and parts that it shares with others."""
 
 import numpy as np
 import pytest
@@ -149,8 +149,6 @@ def test_known_and_unknown_items_are_told_apart(brief):
     found = ood.measure(_at(ood.HELD_OUT, 10))
     assert {"radius 0", "radius 1"} <= set(found["rules"])
     assert len(found["tuned"]) == 9
-    peer = ood.measure_peer(_at("PCA, random rotation", 10, unknown=ood.HELD_OUT))
-    assert set(peer["rules"]) == {"radius 0", "radius 1"}
 
 
 @pytest.mark.parametrize("base", [(), ("digits",)])

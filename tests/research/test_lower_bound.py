@@ -1,4 +1,4 @@
-"""What the study of posterior control chooses, derives and trains."""
+"""The study of posterior control chooses, derives and trains."""
 
 import numpy as np
 import pytest

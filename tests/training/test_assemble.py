@@ -140,8 +140,13 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
     name = export_backbone(learner.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="or the scale, that they have"):
         bundle_of(learner, unscaled, names, backbone=name)
+    with pytest.raises(ArgumentError, match="all images are black, which shows nothin"):
+        bundle_of(learner, 0 * unscaled, names, backbone=name)
     unscaled = dark.astype(np.float32)
     learner = fitted(unscaled)
+    wrong = export_backbone(learner.network_.backbone, size=8)
+    with pytest.raises(ArgumentError, match="or the scale, that they have"):
+        bundle_of(learner, unscaled, names, backbone=wrong)
     name = export_backbone(learner.network_.backbone, std=[1 / 255] * 3, size=8)
     assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
     scaled = images.astype(np.float32) / 255
@@ -164,5 +169,5 @@ def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
     np.testing.assert_array_equal(bundle.encode(learnt), codes)
     with pytest.raises(FeatureError, match="other columns than the encoder"):
         bundle.encode(frame.rename(columns={"pixel 0": "ink"}))
-    unnamed = pd.DataFrame(X)  # numbers of columns are no names
+    unnamed = pd.DataFrame(X)  # numbers of columns are not names
     np.testing.assert_array_equal(bundle.encode(unnamed), codes)

@@ -63,7 +63,7 @@ def test_is_of_the_items_kept_aside():
     rates = leave_one_class_out_rates(
         book.codes, book.n_bits, codes, book.rows(y[rows])
     )
-    np.testing.assert_array_equal(found.hidden.rates, rates.rates)
+    np.testing.assert_array_equal(found.left_out.rates, rates.rates)
 
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items, bit 1 of 6")
@@ -95,7 +95,7 @@ def test_codes_of_majorities(kernel_map):
         assert (code == (share > 0.5))[sure].all()
     X, y = items(1, 500)
     assert (book.labels(bundle.classify(X).rows) == y).mean() > 0.4  # chance: 0.17
-    assert bundle.calibration.hidden.n_items == pytest.approx(60, abs=6)
+    assert bundle.calibration.left_out.n_items == pytest.approx(60, abs=6)
 
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items")

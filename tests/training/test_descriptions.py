@@ -1,11 +1,21 @@
 """What is told of methods is what their learners take."""
 
+import inspect
+import re
+
 import pytest
 
 from fewbits.errors import ArgumentError
 from fewbits.training import DEEP_METHODS, METHODS, describe, describe_all
 from fewbits.training._descriptions import _OWN_OPTIONS
-from fewbits.training._methods import PYTHON_ONLY, make_learner, parameters_of
+from fewbits.training._methods import (
+    PACKED,
+    PYTHON_ONLY,
+    make_learner,
+    parameters_of,
+    parts_of,
+    what_makes,
+)
 
 ALL = [*METHODS, *DEEP_METHODS]
 
@@ -30,11 +40,29 @@ def test_every_setting_is_explained(method):
 
 def test_what_is_needed_is_told():
     found = {each.method: each for each in describe_all()}
-    assert list(found) == sorted(ALL, key=lambda name: found[name].needs_labels)
+    names = [*METHODS, PACKED, *DEEP_METHODS]
+    assert list(found) == sorted(names, key=lambda name: found[name].needs_labels)
     assert found["dbc"].needs_labels
     assert not found["itq"].needs_labels
     assert found["csq"].needs_torch
     assert not found["dbc"].needs_torch
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_name_tells_whose_method_it_is(method):
+    if method in DEEP_METHODS:
+        pytest.importorskip("torch")
+    made = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+    references = inspect.getdoc(made).partition("References\n")[2]
+    name = describe(method).name
+    for word in re.findall(r"(?:19|20)\d\d|[A-Z]\w+(?= et al)", name):
+        assert word in references, (name, references)
+    assert re.search(r"\(.+, 20\d\d\)|of fewbits", name)
+
+
+def test_codes_of_other_systems_are_a_method():
+    found = describe("packed")
+    assert (found.needs_labels, found.settings) == (False, ())
 
 
 def test_settings_in_groups_are_reached():

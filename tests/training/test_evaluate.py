@@ -35,7 +35,7 @@ def test_report(parts):
         "sign bits",
         "16 bits",
     ]
-    assert 0 <= report.label_map <= 1
+    assert 0 <= report.mean_average_precision <= 1
     assert 0 <= report.knn_accuracy <= 1
     assert json.loads(json.dumps(report.as_dict()))["n_items"] == 80
 
@@ -43,7 +43,7 @@ def test_report(parts):
 def test_without_labels(parts):
     bundle, queries, database = parts
     plain = [Input("vectors", side.values, None, "x") for side in (queries, database)]
-    assert evaluate_bundle(bundle, *plain).label_map is None
+    assert evaluate_bundle(bundle, *plain).mean_average_precision is None
     with pytest.raises(ArgumentError, match="give labels for"):
         evaluate_bundle(bundle, plain[0], database)
 
@@ -65,7 +65,7 @@ def test_several_labels_per_item(parts):
         Input("vectors", database.values, y[:80], "d"),
     ]
     report = evaluate_bundle(bundle, *several)
-    assert 0 <= report.label_map <= 1
+    assert 0 <= report.mean_average_precision <= 1
     assert report.knn_accuracy is None
     with pytest.raises(
         ArgumentError, match=r"got shape \(10, 3\) in q and \(80,\) in d"

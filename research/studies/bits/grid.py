@@ -1,4 +1,4 @@
-"""What is run: 64 bits as attributes of items that were not learnt from.
+"""The grid: 64 bits as attributes of items that were not learnt from.
 
 Of known classes and of novel ones. Bits are named by words, and the names are tested on
 further items, on classes that they do not come from, and on texts that were swapped.
@@ -80,7 +80,7 @@ class Problem:
 
     @cached_property
     def X(self) -> NDArray[np.float32]:
-        """What learners see."""
+        """The rows as learners see them."""
         return prepared(self.items.name, self.items.X, self.rows)
 
     def learn(self, make: Make, rows: Any, seed: int) -> Any:
@@ -107,16 +107,13 @@ def attributes(data: str, seed: int, n_novel: int, make: Make) -> Metrics:
         problem.learn(make, learn[i::2], 100 + 2 * seed + i).encode(X) for i in (0, 1)
     )
     sample = Sample(codes, N_BITS, [problem.items.words[r] for r in problem.held])
-    found = {
+    return {
         "items": [len(learn), problem.n_known, problem.n_novel],
         "bits": bit_metrics(scores, codes, classes, problem.n_known),
         "again": found_again(*(unpack(each, N_BITS) for each in halves)),
         "distances": _distances(problem, codes),
         **_names(problem, sample, scores),
     }
-    if problem.items.are_images:
-        found["class_names"] = count_names(sample._replace(texts=classes.tolist()))
-    return found
 
 
 def _distances(problem: Problem, codes: Any) -> Metrics:

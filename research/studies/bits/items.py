@@ -1,14 +1,20 @@
 """Items with words, and their division into those to learn from and those held out."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import backbones, datasets
+from fewbits import datasets
 from research.common.classic import classic_features, is_classic, some_of_each
-from research.common.features import CALTECH, NOT_CLASSES, load_image_features
+from research.common.features import (
+    CALTECH,
+    NOT_CLASSES,
+    load_image_features,
+    load_texts,
+)
 
 N_NOVEL, N_LEARN = 25, 30
 #: Held out of each class at most, so that the largest ones do not name every bit.
@@ -16,37 +22,10 @@ N_HELD = 30
 #: Kinds of things that classes of Caltech-101 belong to, given by hand, the widest
 #: first. Names of classes are words that no other class has: a bit that is named by
 #: them on some classes cannot be checked on others. Kinds can.
-KINDS = {
-    "artefact": "Motorbikes accordion airplanes anchor barrel binocular camera cannon "
-    "car_side ceiling_fan cellphone chair chandelier cup electric_guitar euphonium "
-    "ewer ferry gramophone grand_piano headphone helicopter inline_skate ketch lamp "
-    "laptop mandolin menorah metronome revolver saxophone schooner scissors "
-    "soccer_ball stapler umbrella watch wheelchair windsor_chair wrench",
-    "animal": "Leopards ant bass beaver brontosaurus butterfly cougar_body cougar_face "
-    "crab crayfish crocodile crocodile_head dalmatian dolphin dragonfly elephant emu "
-    "flamingo flamingo_head gerenuk hawksbill hedgehog ibis kangaroo llama lobster "
-    "mayfly nautilus octopus okapi panda pigeon platypus rhino rooster scorpion "
-    "sea_horse starfish stegosaurus tick trilobite wild_cat",
-    "mammal": "Leopards beaver cougar_body cougar_face dalmatian dolphin elephant "
-    "gerenuk hedgehog kangaroo llama okapi panda platypus rhino wild_cat",
-    "bird": "emu flamingo flamingo_head ibis pigeon rooster",
-    "reptile": "brontosaurus crocodile crocodile_head hawksbill stegosaurus",
-    "arthropod": "ant butterfly crab crayfish dragonfly lobster mayfly scorpion tick "
-    "trilobite",
-    "aquatic": "bass crab crayfish dolphin hawksbill lobster nautilus octopus "
-    "sea_horse starfish trilobite",
-    "plant": "bonsai joshua_tree lotus strawberry sunflower water_lilly",
-    "vehicle": "Motorbikes airplanes car_side ferry helicopter ketch schooner "
-    "wheelchair",
-    "instrument": "accordion electric_guitar euphonium grand_piano mandolin saxophone",
-    "device": "binocular camera ceiling_fan cellphone gramophone headphone laptop "
-    "metronome stapler watch",
-    "tool": "anchor cannon revolver scissors wrench",
-    "furniture": "chair chandelier lamp menorah windsor_chair",
-    "vessel": "barrel cup ewer",
-    "building": "minaret pagoda pyramid",
-    "picture": "dollar_bill garfield snoopy stop_sign yin_yang",
-}
+KINDS = dict(
+    line.split(": ")
+    for line in Path(__file__).with_name("caltech_kinds.txt").read_text().splitlines()
+)
 
 Rows = NDArray[np.int64]
 
@@ -64,7 +43,6 @@ class Items:
     classes: NDArray[Any]
     words: list[str]
     kinds: NDArray[Any]
-    are_images: bool
 
 
 def load_items(name: str) -> Items:
@@ -73,18 +51,17 @@ def load_items(name: str) -> Items:
     Of ``caltech101-1280`` all, of ``caltech101-classic`` those that are described.
     """
     if name == "icd10":
-        data = datasets.load_icd10()
-        features = backbones.load("wordllama-256").extract(data.items)
+        data, features = load_texts("icd10")
         labels = data.labels
         texts = list(data.items)
-        return Items(name, features, labels["block"], texts, labels["chapter"], False)
+        return Items(name, features, labels["block"], texts, labels["chapter"])
     if name == "digits":
         data = datasets.load_digits()
         classes = data.labels["class"].astype(str)
         words = [
             f"{each} {'even' if int(each) % 2 == 0 else 'odd'}" for each in classes
         ]
-        return Items(name, data.items, classes, words, classes, True)
+        return Items(name, data.items, classes, words, classes)
     return _caltech101(name)
 
 
@@ -104,7 +81,7 @@ def _caltech101(name: str) -> Items:
     }
     words = [" ".join([each, *kinds[each]]) for each in classes.tolist()]
     narrowest = np.array([[*[""], *kinds[each]][-1] for each in classes.tolist()])
-    return Items(name, features, classes, words, narrowest, True)
+    return Items(name, features, classes, words, narrowest)
 
 
 def divide(classes: NDArray[Any], seed: int, n_novel: int) -> list[Rows]:

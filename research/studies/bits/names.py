@@ -1,4 +1,4 @@
-"""Whether the names of bits mean something: tests that names could fail."""
+"""Tests of the names of bits that names could fail."""
 
 from collections import Counter
 from collections.abc import Sequence

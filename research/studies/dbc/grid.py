@@ -1,20 +1,19 @@
-"""What is run: classifiers on codes that are learnt from a few items of each class.
+"""The grid: classifiers on codes that are learnt from a few items of each class.
 
 The nearest neighbour, a linear SVM for each class, and one on bits selected for the
-class. Beside codes stand the features and the code of the predicted class.
+class. Beside codes stand the features.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.classify._linear import linear_svm
-from fewbits.evaluation import precision_recall_curve, same_label
 from fewbits.evaluation.classification import (
     category_scores,
     knn_accuracy,
@@ -27,14 +26,8 @@ from research.common.features import load_features
 from research.common.lp_beta import lp_beta_metrics, mean_over_classes
 from research.common.supervised import FREE, learners_of
 from research.common.svm import COSTS
-from research.core import plot
-from research.core.claims import with_settings
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import grid
-
-if TYPE_CHECKING:
-    from research.core.study import Study
 
 #: Test items of each class, and how many of each there are to learn from.
 SIZES = {
@@ -47,11 +40,14 @@ SIZES = {
 MOST_CLASSES = 100
 SEEDS, LENGTHS = (0, 1, 2), (32, 64, 128, 256, 512)
 METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE)
+#: Codes that are also classified by their nearest neighbour, on which data, and from
+#: how many items of a class.
+BY_NEAREST, NEAREST_ON = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC"), ("icd10", "digits")
+NEAREST_OF = (5, 20)
 #: Items of each class up to which LP-beta is affordable, and linear SVMs on product
 #: quantization, whose rows are as wide as the features.
 LP_BETA_UP_TO, PQ_SVM_UP_TO = 10, 5
 SVM_COST = 100.0  # as `category_scores` has it
-RANKS = (1, 6, 11, 16, 21, 26, 36, 46, 56, 66, 76, 86, 96, 192, 384, 768, 1536)
 #: Codes that are also classified by bits selected for each class, and the weight of
 #: the errors against the number of bits.
 SELECTED, SELECTION = ("ITQ", "DBC", "DBC, by category"), 10.0
@@ -59,7 +55,7 @@ SELECTED, SELECTION = ("ITQ", "DBC", "DBC, by category"), 10.0
 #: to where selection leaves so many.
 LONGEST, CHOSEN_UP_TO = max(LENGTHS), 64
 CHOSEN = f"DBC-L1 of {LONGEST}"
-#: Length of the precision-recall curves, and of the terms of every iteration.
+#: Length of the terms of every iteration.
 CURVES_AT = 256
 TERMS = {"intra": 1, "inter": -1, "regulariser": 1, "slack": 1}
 
@@ -80,22 +76,26 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
 def lineup(data: str, n_each: int, seed: int) -> Iterator[Task]:
     """Yield each cell of a problem."""
 
-    def cell(method: str, n_bits: int, measure: Any, *rest: Any) -> Task:
+    def cell(
+        method: str, n_bits: int, measure: Any, *rest: Any, part: str = "classes"
+    ) -> Task:
         at = {"data": data, "each": n_each, "bits": n_bits, "method": method}
         drawn = data, n_each, seed
         return task(
-            "classes",
-            {**at, "seed": seed},
-            lambda: measure(problem_of(*drawn), *rest),
+            part, {**at, "seed": seed}, lambda: measure(problem_of(*drawn), *rest)
         )
 
     yield cell("float", 0, float_metrics)
     if is_classic(data) and n_each <= LP_BETA_UP_TO:
         yield cell("LP-beta", 0, kinds_metrics)
+    by_nearest = BY_NEAREST if data in NEAREST_ON and n_each in NEAREST_OF else ()
     for n_bits in LENGTHS:
         learners = learners_of(n_bits, seed)
         for method in METHODS:
-            yield cell(method, n_bits, code_metrics, method, learners[method])
+            learner = learners[method]
+            yield cell(method, n_bits, code_metrics, method, learner)
+            if method in by_nearest:
+                yield cell(method, n_bits, nearest_metrics, learner, part="nearest")
         if n_bits <= CHOSEN_UP_TO:
             yield cell(CHOSEN, n_bits, chosen_metrics, n_bits)
         yield cell("PQ", n_bits, pq_metrics, n_bits, n_each <= PQ_SVM_UP_TO)
@@ -113,7 +113,7 @@ class Problem:
 
     @cached_property
     def sides(self) -> list[NDArray[np.float32]]:
-        """What learners see of the items to learn from, and of the others."""
+        """The rows to learn from, and the others, as learners see them."""
         found = prepared(self.name, self.raw, np.arange(len(self.y)))
         return np.split(found, [len(self.y)])
 
@@ -148,7 +148,6 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
     options: Any = {"n_bits": encoder.n_bits, "at": n_test}
     svm = category_scores(*sides, **options)
     found: dict[str, Any] = {
-        "nearest": knn_accuracy(*sides).per_class_mean,
         "svm": float(svm.accuracy.mean()),
         "precision": float(svm.precision.mean()),
     }
@@ -158,10 +157,6 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
         found["selected_precision"] = float(selected.precision.mean())
         found["n_selected"] = float(selected.n_selected.mean())
     every = encoder.n_bits == CURVES_AT
-    if every and method not in FREE:
-        right = same_label(problem.truth, problem.y)
-        curve = precision_recall_curve(test, train, right, at=RANKS)
-        found["curve"] = [curve.recall.tolist(), curve.precision.tolist()]
     if isinstance(learner, DBC):
         found["entropy"] = learner.within_class_entropy_
         terms = {k: v.tolist() for k, v in learner.objective_terms_.items()}
@@ -172,6 +167,13 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
             ends = {k: [v[0], v[-1]] for k, v in terms.items()}
             found["terms"] = terms if every else ends
     return found
+
+
+def nearest_metrics(problem: Problem, learner: Learner) -> Metrics:
+    """Learn codes, and classify by the nearest; equally near ones share the vote."""
+    encoder = learner.fit(problem.sides[0], problem.y).encoder_
+    sides = problem.labelled(*map(encoder.encode, problem.sides))
+    return {"nearest": knn_accuracy(*sides).per_class_mean}
 
 
 def chosen_metrics(problem: Problem, n_bits: int) -> Metrics:
@@ -193,33 +195,16 @@ def longest_codes(problem: Problem) -> list[NDArray[np.uint8]]:
 
 
 def float_metrics(problem: Problem) -> Metrics:
-    """Classify by the features, and by the code of the class that they predict."""
+    """Classify by the features."""
     scale = float(np.mean(np.sum(problem.sides[0] ** 2, axis=1)))
     sides = problem.labelled(*problem.sides)
     found = svm_accuracy(*sides, C=[cost / scale for cost in COSTS])
-    precision = precision_of_class_codes(problem.truth, found.predictions)
-    return {"svm": found.per_class_mean, "precision": precision}
+    return {"svm": found.per_class_mean}
 
 
 def kinds_metrics(problem: Problem) -> Metrics:
     """Classify by LP-beta on the kinds of descriptors."""
     return lp_beta_metrics(*problem.labelled(*np.split(problem.raw, [len(problem.y)])))
-
-
-def precision_of_class_codes(truth: NDArray[Any], predictions: NDArray[Any]) -> float:
-    """Return the expected precision where all a code says is the predicted class.
-
-    Items of the wanted class come first, in any order, the others after them.
-    """
-    found = []
-    for each, k in zip(*np.unique(truth, return_counts=True), strict=True):
-        right, first = truth == each, predictions == each
-        taken = min(k, int(first.sum()))
-        hits = taken * right[first].mean() if taken else 0.0
-        if k > taken:
-            hits += (k - taken) * right[~first].mean()
-        found.append(hits / k)
-    return float(np.mean(found))
 
 
 def pq_metrics(problem: Problem, n_bits: int, classify: bool) -> Metrics:
@@ -273,15 +258,12 @@ def _class_svms(
 
 
 def for_claims(records: Iterable[Record]) -> list[Record]:
-    """Add a record for either classifier, falls of the objective, and what L1 gains."""
+    """Add PQ's 1-NN to that of codes, falls of the objective, and what L1 gains."""
     found = [_with_falls(each) for each in records]
     svm = {each.key: each.metrics.get("svm") for each in found}
     for each in list(found):
-        for way in ("svm", "nearest"):
-            value = each.metrics.get(way)
-            if value is not None:
-                both = with_settings(each, by=way)
-                found.append(replace(both, part="both", metrics={"accuracy": value}))
+        if "nearest" in each.metrics and each.part == "classes":
+            found.append(replace(each, part="nearest"))
         dbc = replace(each, settings={**each.settings, "method": "DBC"})
         if each.settings["method"] in ("DBC", CHOSEN) and svm.get(dbc.key):
             own = each.metrics.get("selected", each.metrics["svm"])
@@ -299,25 +281,3 @@ def _with_falls(record: Record) -> Record:
         values = record.metrics["terms"].get(name)
         found[f"{name}_fall"] = sign * (values[0] - values[-1]) if values else None
     return replace(record, metrics={**record.metrics, **found})
-
-
-#: Of the page: items of each class, and methods.
-SHOWN = {"icd10": 20, "caltech101-1280": 20, "caltech101-classic": 5}
-DRAWN = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", CHOSEN)
-TABLE = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE, CHOSEN)
-
-
-def page(study: "Study") -> dict[str, Any]:
-    """Return what the page shows besides the claims."""
-    drawn = {
-        f"{study.titles[data]}, {n} a class": plot.curves(
-            study.select("classes", data=data, each=n), "svm", DRAWN
-        )
-        for data, n in SHOWN.items()
-    }
-    shown = study.select("classes", data="icd10", each=20, method=list(TABLE))
-    order = sorted(shown, key=lambda each: TABLE.index(each.settings["method"]))
-    return {
-        "drawn": drawn,
-        "on_icd10": grid(order, "svm"),
-    }

@@ -36,7 +36,7 @@ TREE, NESTED = "known tree", "LLC, nested"
 #: Not of the paper: codes not made for classifying. The code of a class is OrthoHash's
 #: centre, or the signs of its mean score.
 BESIDE = ("OrthoHash", "PCA, random rotation")
-#: Beyond twice what numbers the classes, as in table 1; table 2 has all.
+#: Beyond twice the bits that number the classes, as in table 1; table 2 has all.
 MORE_BITS = (-4, 0, 6, 10)
 #: Long codes need more to pass the nearest code; tried for LLC.
 MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
@@ -90,10 +90,8 @@ def measure(settings: Settings) -> Metrics:
     rows = problem.train[learner.held_out_]
     codes = learner.encode(problem.X[rows])
     found["held_out"] = decoders.accuracies(both[1], codes, problem.labels[rows])
-    if method != "LLC":
-        return {**found, **decoders.decoded(*both, problem)}
-    found |= decoders.decoded(*both, problem, budgets=MORE_BUDGETS)
-    return {**found, **decoders.classified(both[0], problem)}
+    budgets = MORE_BUDGETS if method == "LLC" else decoders.BUDGETS
+    return {**found, **decoders.decoded(*both, problem, budgets=budgets)}
 
 
 def options(problem: Problem, settings: Settings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is run: LLC on frozen features, its decoders, retrieval, OOD and ablations."""
+"""The grid: LLC on frozen features, its decoders, retrieval, OOD and ablations."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from research.common.problems import N_CLASSES
-from research.core import plot
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
 from research.core.table import grid
@@ -136,24 +135,22 @@ TABLE = ("LLC", "predictable", *codebooks.AS_IS, "random", "OrthoHash", FLOAT)
 
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
-    drawn: dict[str, dict[str, plot.Curve]] = {}
-    for data in DATA[:3]:
-        found = study.select("accuracy", data=data, bits={"above": 0}, method="LLC")
-        drawn[study.titles[data]] = {
-            name: plot.curves(found, metric, ["LLC"])["LLC"]
+    drawn = {
+        study.titles[data]: {
+            name: study.curves("accuracy", metric, ["LLC"], data=data)["LLC"]
             for name, metric in DECODERS.items()
         }
+        for data in DATA[:3]
+    }
     rows = study.select("accuracy", beyond=0, method=list(TABLE))
     for each in study.select("accuracy", method="float"):
         metrics = {DECODERS["nearest"]: each.metrics["accuracy"]}
         rows.append(_with(each, metrics, method=FLOAT))
     rows.sort(key=lambda each: TABLE.index(each.settings["method"]))
-    named = [
-        _with(each, each.metrics, data=study.titles[each.settings["data"]])
-        for each in rows
-    ]
     return {
         "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]})" for d in DATA),
         "drawn": drawn,
-        "table": grid(named, DECODERS["nearest"], columns="data", errors=False),
+        "table": grid(
+            map(study.titled, rows), DECODERS["nearest"], columns="data", errors=False
+        ),
     }

@@ -1,4 +1,4 @@
-"""Section 5: images and texts by two encoders that share the codes of classes.
+"""Section 5: images and texts by two encoders that share the class codes.
 
 A text names a class between a quality and a place, such as "a tiny wrench on a table".
 Qualities and places of test items occur in no training item, so that only the name is
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import backbones
 from fewbits.evaluation import mean_average_precision, same_label
 from research.common.class_codes import llc, possible
+from research.common.features import text_features
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.common.supervised import PredictedClass
 from research.core.record import Metrics, Settings
@@ -66,7 +66,7 @@ def texts_of(classes: NDArray[Any], seed: int) -> Problem:
             texts += [f"a {quality} {words} {place}" for quality, place in chosen]
     labels = np.concatenate([np.repeat(classes, n) for n in N_TEXTS])
     train, query = np.split(np.arange(len(texts)), [len(classes) * N_TEXTS[0]])
-    X = backbones.load("wordllama-256").extract(texts)
+    X = text_features(texts)
     return Problem(X, labels, train, query, train)
 
 

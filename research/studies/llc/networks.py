@@ -1,4 +1,4 @@
-"""Section 4.4: what has to be trained for the codes of classes.
+"""Section 4.4: what has to be trained for the class codes.
 
 A small network on frozen features is trained by LLC; a linear classifier on what it
 gives shows what the codes leave. The other way round, one that was trained to classify

@@ -20,10 +20,9 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import ood as metrics
 from research.common.class_codes import llc
 from research.common.features import load_image_features
-from research.common.problems import Problem, load_problem
+from research.common.problems import load_problem
 from research.core.record import Metrics, Settings
 from research.core.runner import Task, task
-from research.studies.llc.codebooks import BESIDE, beside
 
 #: Unknown are Caltech-101's images of no class, or a quarter of the classes.
 BACKGROUND, HELD_OUT = "background", "held-out classes"
@@ -41,9 +40,6 @@ def tasks(data: str, seed: int) -> Iterator[Task]:
         for n_bits in LENGTHS:
             at = {"data": data, "bits": n_bits, "method": unknown, "seed": seed}
             yield task("ood", at, partial(measure, at))
-            for peer in BESIDE:
-                other = {**at, "method": peer, "unknown": unknown}
-                yield task("ood_peers", other, partial(measure_peer, other))
 
 
 @lru_cache(maxsize=1)
@@ -123,20 +119,6 @@ def measure(settings: Settings) -> Metrics:
     return {"scores": apart, "rules": rules, "tuned": tuned}
 
 
-def measure_peer(settings: Settings) -> Metrics:
-    """Learn codes otherwise; accept by how near they are to those of classes."""
-    n_bits, seed = settings["bits"], settings["seed"]
-    items = Sides(settings["data"], seed, settings["unknown"])
-    problem = Problem(items.X, items.y, items.learn, items.known, items.learn)
-    encoder, codebook = beside(problem, settings["method"], n_bits, seed)
-    sides = [encoder.encode(items.X[rows]) for rows in (items.known, items.unknown)]
-    rules = {}
-    for name, region in regions(codebook.codes, n_bits).items():
-        found = metrics.detection(*map(region.accepts, sides))
-        rules[name] = found.balanced_accuracy
-    return {**told_apart(nearness(sides, codebook.codes)), "rules": rules}
-
-
 def nearness(sides: Any, others: Any) -> tuple[NDArray[np.float64], ...]:
     """Return how near codes of both sides are to others."""
     return tuple(metrics.code_neighbour_score(side, others, 1) for side in sides)
@@ -148,7 +130,7 @@ def told_apart(scores: Any) -> dict[str, float]:
     return {"auroc": found.auroc, "fpr95": found.fpr}
 
 
-def regions(book: Any, n_bits: int, hidden: Any = None) -> dict[str, Any]:
+def regions(book: Any, n_bits: int, hidden: Any) -> dict[str, Any]:
     """Return the rules; those that a rate leaves no room for are left out."""
     made = {f"radius {r}": ood.acceptance_region(book, n_bits, r) for r in RADII}
     models: dict[str, Callable[..., Any]] = {
@@ -158,7 +140,7 @@ def regions(book: Any, n_bits: int, hidden: Any = None) -> dict[str, Any]:
             ood.conservative_region, book, n_bits, hidden=hidden
         ),
     }
-    for rate in RATES if hidden is not None else ():
+    for rate in RATES:
         for name, region in models.items():
             try:
                 made[f"{name}, {rate:g}"] = region(rate=rate)

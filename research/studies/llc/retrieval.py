@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import label_ranking_average_precision_score
 
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
@@ -20,7 +19,22 @@ from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._best import smooth
 from research.common import class_codes
-from research.common.choices import Choice, best_of, measured
+from research.common.choices import (
+    CHOSEN_BITS,
+    CHOSEN_SEED,
+    EPOCHS,
+    MORE_EPOCHS,
+    MORE_RATES,
+    N_SEEDS,
+    NEW_BASE,
+    RATES,
+    USUAL_EPOCHS,
+    Choice,
+    best_of,
+    halves,
+    mean_unseen,
+    measured,
+)
 from research.common.class_codes import REAL, possible
 from research.common.problems import N_CLASSES, Problem, choice_problem, load_problem
 from research.common.settings import configured
@@ -28,7 +42,7 @@ from research.common.supervised import PredictedClass
 from research.core.record import Metrics, Settings, key_of, store_of
 from research.core.runner import Task, task
 
-LENGTHS, N_SEEDS = (8, 10, 16, 32, 48, 64), 5
+LENGTHS = (8, 10, 16, 32, 48, 64)
 BOOKS = ("LLC", "LLC with a bias", "LLC from SVD", "SVD", "random", "predictable")
 #: Measured by the study of lower bounds.
 LOSSES = {"HashNet": "hashnet", "GreedyHash": "greedyhash", "OrthoHash": "orthohash"}
@@ -39,13 +53,8 @@ SHALLOW: dict[str, Callable[..., Learner]] = {
 }
 #: Without a length of their own; items of several labels have no number of a class.
 WHOLE, SEVERAL = ("features", "predicted class", "predicted class, its number"), 2
-#: Tried first, and while the best is the last; of CCA-ITQ, its regulariser.
-RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
-REGULARISERS = (0.1, 0.3, 1.0, 3.0, 10.0)
-EPOCHS, MORE_EPOCHS = (10, 20), (5, 40, 80)
-#: Whose base has no item that is trained on, and the epochs that most sets ask for.
-NEW_BASE, USUAL_EPOCHS, REAL_EPOCHS = ("cifar10",), 20, 80
-CHOSEN_SEED, CHOSEN_BITS, N_ASKED = 1000, 32, 2
+#: Of CCA-ITQ; and the epochs that real numbers ask for at first.
+REGULARISERS, REAL_EPOCHS = (0.1, 0.3, 1.0, 3.0, 10.0), 80
 STORE = store_of("llc")
 
 
@@ -80,8 +89,6 @@ def measure(settings: Settings, chosen: tuple[float, int] | None) -> Metrics:
         found |= dict(zip(("rate", "epochs"), chosen, strict=True))
     if method in BOOKS:
         found["unique"] = learner.codebook_of_classes().n_unique
-    if problem.labels.ndim == 2 and method in (*BOOKS, "predicted class"):
-        found["label_ranking"] = label_ranking(learner, problem)
     return found
 
 
@@ -93,19 +100,6 @@ def loss_metrics(settings: Settings) -> Metrics:
         if record.key == key:
             return {name: record.metrics[name] for name in ("map", "fit_seconds")}
     raise ArgumentError(f"run lower_bound first: it has no {key}")
-
-
-def label_ranking(learner: Any, problem: Problem) -> float:
-    """Return how well classes are ranked for items that have several.
-
-    By the products of scores with codes, as soft decoding does, or by an SVM for each.
-    """
-    X, Y = problem.X[problem.query], problem.labels[problem.query]
-    if isinstance(learner, PredictedClass):
-        scores = learner.svm_.scores(X)
-    else:
-        scores = learner.encoder_.project(X) @ learner.codebook_.T.astype(np.float32)
-    return float(label_ranking_average_precision_score(Y, scores))
 
 
 def settled(data: str, method: str, bits: int) -> Choice:
@@ -146,13 +140,8 @@ def bits_to_choose_at(at: Settings) -> int:
 
 def unseen_after(at: Settings, epochs: int, rate: float) -> Choice:
     """Return how well held-out items rank after a number of epochs, over seeds."""
-    values = []
-    for seed in range(CHOSEN_SEED, CHOSEN_SEED + N_ASKED):
-        settings = {**at, "rate": rate, "epochs": epochs, "seed": seed}
-        one = task("unseen", settings, partial(unseen, settings))
-        found = yield from measured(one, STORE)
-        values.append(found and found["unseen"])
-    return None if None in values else float(np.mean(values))
+    settings = {**at, "rate": rate, "epochs": epochs}
+    return mean_unseen(settings, lambda s: unseen({**settings, "seed": s}), STORE)
 
 
 def unseen(settings: Settings) -> Metrics:
@@ -166,9 +155,8 @@ def unseen(settings: Settings) -> Metrics:
     problem.learn(learner)
     rows = problem.train[learner.held_out_]
     sides = [(rows, np.setdiff1d(problem.train, rows))]
-    if data in NEW_BASE:  # every other item of each class, and the other way about
-        rows = rows[np.argsort(problem.labels[rows], kind="stable")]
-        sides = [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
+    if data in NEW_BASE:
+        sides = halves(problem, rows)
     asked = [replace(problem, query=q, base=b, at=None) for q, b in sides]
     return {"unseen": float(np.mean([ranked(learner, method, p) for p in asked]))}
 

@@ -1,4 +1,4 @@
-"""Section 3.2: the tree that codes of classes make, beside a known one.
+"""Section 3.2: the tree that class codes make, beside a known one.
 
 Classes are clustered by the Hamming distances of their codes, or by the cosines of
 real-valued vectors: rows of a linear classifier, and means of features.
@@ -85,7 +85,7 @@ def measure(settings: Settings) -> Metrics:
 
 
 def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
-    """Return the codes of the classes."""
+    """Return the class codes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
     learner = llc(bits, max_epochs=1, random_state=seed, **CODEBOOKS[method])

@@ -1,13 +1,13 @@
-"""What is run: losses with posterior control ("D"), its targets, or neither.
+"""The grid: losses with posterior control ("D"), its targets, or neither.
 
-Heads on frozen features, their codes on a plane, a toy distribution, and CIFAR-10 from
+Heads on frozen features, a toy distribution, and CIFAR-10 from
 pixels. The paper does not say whether the control is added to a loss or takes its
 place: "D alone" is the latter. "centres" are plain targets at the same centres;
 "frozen" is a surrogate that stays as it was drawn.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from fewbits.analysis.bits import map_codes
 from fewbits.analysis.bounds import code_bound
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem
-from research.core import plot
 from research.core.claims import Claim, findings
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
@@ -59,12 +57,8 @@ HEADS: dict[tuple[str, str], tuple[str, ...]] = {
     ("cifar10", "mlp with dropout"): BEST,
 }
 DATA = ("caltech101", "cifar10", "icd10-words")
-#: Those of figure 5, and the control alone.
-MAPPED = [(m, c) for m in ("hashnet", "dbdh") for c in ("", "D")] + [("D alone", "")]
-MAPPED_BITS, N_MAPPED, MOST_CLASSES = 64, 1000, 10
 
-TINY = [(1000, "surrogate", None), (16, "csq", "D"), (4, "LLC", ""), (4, "SVD", "")]
-TINY += [(16, pixels.REAL, "")]
+TINY = [(1000, "surrogate", None), (16, "csq", "D")]
 
 
 def tasks(tiny: bool = False) -> Iterator[Task]:
@@ -84,7 +78,6 @@ def _tiny() -> Iterator[Task]:
     for part, measure in (
         ("ranking", partial(rank, net, 0, choice, 2, 0.0)),
         ("epochs", partial(follow, net, choice, 0, max_epochs=2)),
-        ("map", partial(on_plane, net, choice, 2)),
     ):
         yield task(part, {**net.settings, "seed": 0}, measure)
     for each in (*toy.tasks(1, n_steps=2), *pixels.tasks("digits", "tiny", 0)):
@@ -126,10 +119,6 @@ def ranking(net: Net, n_seeds: int) -> Iterator[Task]:
     for seed in range(n_seeds):
         measure = partial(rank, net, seed, choice, epochs, held_out)
         yield task("ranking", {**net.settings, "seed": seed}, measure)
-    on_map = net.head == "linear" and net.bits == MAPPED_BITS and net.data in DATA[:2]
-    if on_map and (net.method, net.control) in MAPPED:
-        settings = {"data": net.data, "method": net.method, "control": net.control}
-        yield task("map", settings, partial(on_plane, net, choice, epochs))
 
 
 def rank(net: Net, seed: int, choice: Chosen, epochs: int, held_out: float) -> Metrics:
@@ -165,24 +154,6 @@ def quality(learner: DeepHash, problem: Problem) -> Metrics:
         voted = learner.classes_[(signs @ learner.classifier_.T).argmax(axis=1)]
         found["classifier"] = float(np.mean(voted == asked))
     return found
-
-
-def on_plane(net: Net, choice: Chosen, epochs: int) -> Metrics:
-    """Train with seed 0, and place items of up to ten classes by t-SNE (figure 5)."""
-    problem = load_problem(net.data, 0)
-    learner = problem.learn(net.learner(choice, 0, max_epochs=epochs, validation=0))
-    classes = problem.classes[:MOST_CLASSES]
-    base = problem.base[np.isin(problem.labels[problem.base], classes)]
-    drawn = np.random.default_rng(0).permutation(base)[:N_MAPPED]
-    codes, labels = learner.encode(problem.X[drawn]), problem.labels[drawn]
-    placed = map_codes(codes, method="tsne", max_items=N_MAPPED, random_state=0)
-    return {
-        "points": placed.coordinates.round(1).tolist(),
-        "labels": labels[placed.rows].tolist(),
-        "bound": float(code_bound(codes, net.bits, labels).ratio),
-        **choice._asdict(),
-        "epochs": epochs,
-    }
 
 
 #: The paper's; we measured OrthoHash, too.
@@ -249,10 +220,6 @@ D, *OTHERS = ({"control": name} for name in ("D", "", "centres"))
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
 
-    def drawn(data: str) -> Mapping[str, plot.Curve]:
-        at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
-        return plot.curves(study.select("ranking", data=data, **at), "map", DRAWN)
-
     def added(metric: str, beyond: str, data: str) -> str:
         sides = D, {"control": beyond}
         return study.gap("mean", metric, *sides, data=data, bits=32)
@@ -261,8 +228,9 @@ def page(study: "Study") -> dict[str, Any]:
         at: dict[str, Any] = {"data": data, "head": head, "method": method}
         return study.mean("ranking", "map", bits=32, control="", **at)
 
+    at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
     return {
-        "drawn": {study.titles[data]: drawn(data) for data in DATA},
+        "drawn": study.panels("ranking", "map", DRAWN, DATA, **at),
         **{"gains": gains(study), "added": added, "reached": reached},
         **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
     }

@@ -24,7 +24,22 @@ from fewbits.learners.deep import (
 )
 from fewbits.learners.deep._best import smooth
 from fewbits.learners.deep.losses import LOSSES
-from research.common.choices import Choice, best_of, measured
+from research.common.choices import (
+    CHOSEN_BITS,
+    CHOSEN_SEED,
+    EPOCHS,
+    MORE_EPOCHS,
+    MORE_RATES,
+    N_SEEDS,
+    NEW_BASE,
+    RATES,
+    USUAL_EPOCHS,
+    Choice,
+    best_of,
+    halves,
+    mean_unseen,
+    measured,
+)
 from research.common.problems import Problem, choice_problem
 from research.core.record import Metrics, store_of
 from research.core.runner import task
@@ -39,8 +54,6 @@ HEADS: dict[str, tuple[NetworkConfig, float]] = {
     "mlp with dropout": (NetworkConfig(hidden=(1024,), dropout=0.5), 0.0),
 }
 PUBLIC_HEADS, FIXED_RATE = ("linear", "mlp"), {"linear with decay": 1e-3}
-#: Tried first, and what else is tried where the best of them is the last.
-RATES, MORE_RATES = (3e-4, 1e-3, 3e-3), (3e-5, 1e-4, 1e-2, 3e-2, 0.1)
 #: At first so small that the loss is all but alone; then half a decade off the best.
 WEIGHTS, MORE_WEIGHTS = (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way; with a memory an item
@@ -59,13 +72,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "dsdh": {"": {}, "eta 1": {"eta": 1.0}, "eta 0": {"eta": 0.0}},
 }
-MAX_EPOCHS, CHOSEN_SEED, CHOSEN_BITS = 100, 1000, 32
-#: Whose base has no item that is trained on: what ranks those best was trained too long
-#: to rank others. Epochs that are tried there, and with how many seeds.
-NEW_BASE = ("cifar10",)
-EPOCHS, MORE_EPOCHS, N_ASKED, USUAL_EPOCHS = (10, 20), (5, 40, 80), 2, 20
-#: Their queries are no part of what anything is chosen on.
-N_SEEDS = 5
+MAX_EPOCHS = 100
 CONTROLS: dict[str, Any] = {
     "": None,
     "D": PosteriorControl,
@@ -94,7 +101,7 @@ class MissingChoiceError(Exception):
 
 
 class Chosen(NamedTuple):
-    """What is chosen: a variant is one of `VARIANTS`."""
+    """Settings that are chosen: a variant is one of `VARIANTS`."""
 
     variant: str
     weight: float | None
@@ -248,12 +255,12 @@ def follow(net: Net, choice: Chosen, seed: int, **training: Any) -> Metrics:
 
 def _unseen_after(net: Net, choice: Chosen, epochs: float) -> Choice:
     """Return how well held-out items rank one another after a number of epochs."""
-    values = []
-    for seed in range(CHOSEN_SEED, CHOSEN_SEED + N_ASKED):
-        settings = {**net.settings, "epochs": int(epochs), "seed": seed}
-        measure = partial(_unseen, net, choice, seed, int(epochs))
-        values.append((yield from _asked("unseen", settings, measure, "unseen")))
-    return float(np.mean(values))
+    settings = {**net.settings, "epochs": int(epochs)}
+    measure = partial(_unseen, net, choice, epochs=int(epochs))
+    found = yield from mean_unseen(settings, measure, STORE)
+    if found is None:
+        raise MissingChoiceError(settings)
+    return found
 
 
 def _unseen(net: Net, choice: Chosen, seed: int, epochs: int) -> Metrics:
@@ -264,11 +271,8 @@ def _unseen(net: Net, choice: Chosen, seed: int, epochs: int) -> Metrics:
 
 def unseen(learner: DeepHash, problem: Problem) -> float:
     """Return the mAP of held-out items, either half of them ranking the other."""
-    rows = problem.train[learner.held_out_]
-    if problem.labels.ndim == 1:  # every other item of each class
-        rows = rows[np.argsort(problem.labels[rows], kind="stable")]
     found = []
-    for asked, base in ((rows[::2], rows[1::2]), (rows[1::2], rows[::2])):
+    for asked, base in halves(problem, problem.train[learner.held_out_]):
         query, ranked = (learner.encode(problem.X[side]) for side in (asked, base))
         right = same_label(problem.labels[asked], problem.labels[base])
         found.append(mean_average_precision(query, ranked, right).value)

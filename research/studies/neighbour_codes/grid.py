@@ -1,4 +1,4 @@
-"""What is run: codes trained to keep neighbours beside others of 32 to 512 bits.
+"""The grid: codes trained to keep neighbours beside others of 32 to 512 bits.
 
 Learning sees the database, never the queries. No two seeds share queries, and none are
 seed 0's, which were in view when the method was made. Seeds 4 to 6, of sets that are
@@ -6,8 +6,10 @@ drawn anew for each seed, were asked after the last change to the methods.
 """
 
 import time
+import tomllib
 from collections.abc import Iterator
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -29,7 +31,6 @@ from research.common.projections import (
 )
 from research.common.ranking import Fit, encoder_metrics, ranking_metrics
 from research.common.settings import configured
-from research.core import plot
 from research.core.claims import Claim, findings
 from research.core.compare import VERDICTS
 from research.core.record import Metrics, Settings
@@ -66,48 +67,10 @@ CHOICE_SEEDS, CHOICE_LENGTHS, VALIDATION = (1000, 1001), (64, 256), 0.15
 CHOICE_DATA = ("icd10", "caltech101-1280")
 #: What settings differ from: the first defaults, not those that were chosen by this.
 USUAL = {"learning_rate": 0.02, "perplexity": 20, "n_iter": 30}
-CHOSEN = {"n_iter": 60, "learning_rate": 0.04, "perplexity": 10}
-TOGETHER = "60 iterations, .04, 10"
-HIDDEN, SPARSE = "a hidden layer of 512", "10% of the weights"
-CHOICES: dict[str, dict[str, Any]] = {
-    "base": {},
-    "learning rate .005": {"learning_rate": 0.005},
-    "learning rate .01": {"learning_rate": 0.01},
-    "learning rate .04": {"learning_rate": 0.04},
-    "learning rate .08": {"learning_rate": 0.08},
-    "perplexity 10": {"perplexity": 10},
-    "perplexity 40": {"perplexity": 40},
-    "100 neighbours": {"n_neighbours": 100},
-    "60 iterations": {"n_iter": 60},
-    "60 iterations, .04": {"n_iter": 60, "learning_rate": 0.04},
-    TOGETHER: CHOSEN,
-    "60 iterations, .08, 10": {**CHOSEN, "learning_rate": 0.08},
-    "120 iterations, .08, 10": {**CHOSEN, "n_iter": 120, "learning_rate": 0.08},
-    "180 iterations, .04, 10": {**CHOSEN, "n_iter": 180},
-    f"{TOGETHER}, tightness .02": {**CHOSEN, "tightness": 0.02},
-    f"{TOGETHER}, tightness .1": {**CHOSEN, "tightness": 0.1},
-    "180 iterations, .04, 10, tightness .02": {
-        **CHOSEN,
-        **{"n_iter": 180, "tightness": 0.02},
-    },
-    HIDDEN: {"n_hidden": 512},
-    f"{HIDDEN}, {TOGETHER}": {"n_hidden": 512, **CHOSEN},
-    SPARSE: {"density": 0.1},
-    f"{SPARSE}, {TOGETHER}": {"density": 0.1, **CHOSEN},
-}
+CHOICES: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("choices.toml").read_text("utf-8")
+)
 ROTATED = "10% of the weights, after a random rotation"
-FAST_CHOICES: dict[str, dict[str, Any]] = {
-    "fast, base": {},
-    "fast, learning rate .01": {"learning_rate": 0.01},
-    "fast, learning rate .04": {"learning_rate": 0.04},
-    "fast, perplexity 10": {"perplexity": 10},
-    "fast, 60 iterations": {"n_iter": 60},
-    "fast, 60 iterations, 10": {"n_iter": 60, "perplexity": 10},
-    "fast, 120 iterations, 10": {"n_iter": 120, "perplexity": 10},
-    "fast, blocks, 1 round": {"n_rounds": 1},
-    "fast, blocks, 3 rounds": {"n_rounds": 3},
-    "fast, diagonals, 3 rounds": {"block_size": 1, "n_rounds": 3},
-}
 
 
 def tasks(tiny: bool = False) -> Iterator[Task]:
@@ -183,10 +146,10 @@ def options(n_bits: int, seed: int) -> dict[str, Any]:
     loose = usual | {"tightness": 0.0}
     found: dict[str, Any] = {
         method: configured(NeighbourCodes, n_bits, **loose | each)
-        for method, each in CHOICES.items()
+        for method, each in CHOICES["map"].items()
     }
     found[ROTATED] = configured(NeighbourCodes, n_bits, **usual, density=0.1)
-    for method, each in FAST_CHOICES.items():
+    for method, each in CHOICES["fast_map"].items():
         found[method] = configured(FastNeighbourCodes, n_bits, **usual | each)
     return found
 
@@ -226,22 +189,11 @@ def rotated(X: NDArray[Any], seed: int) -> NDArray[Any]:
     return scores
 
 
-#: Of the page.
-DRAWN = ("LSH", "ITQ", OURS, NESTED, FAST[0], "CBE-opt", "Hadamard 3")
-DRAWN_SETS = ("icd10", "caltech101-1280", "glove")
-
-
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
     recall = "recall10"
     return {
         "sets": ", ".join(study.titles[data] for data in DATA),
-        "drawn": {
-            study.titles[data]: plot.curves(
-                study.select("ranking", data=data), recall, DRAWN
-            )
-            for data in DRAWN_SETS
-        },
         "tally": lambda method, metric=recall: tally(study, method, metric),
         "beyond": lambda **at: study.gap(
             "ranking", recall, {"method": OURS}, {"method": "ITQ"}, **at

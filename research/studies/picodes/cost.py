@@ -1,4 +1,4 @@
-"""How long PiCoDes and DBC take to learn.
+"""The time that PiCoDes and DBC take to learn.
 
 Noisy clusters stand for features; one of N, d, bits and classes is doubled at a time.
 """

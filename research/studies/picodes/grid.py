@@ -1,4 +1,4 @@
-"""What is run: codes learnt on known classes, scored and searched on novel ones."""
+"""The grid: codes learnt on known classes, scored and searched on novel ones."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -10,12 +10,11 @@ from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
 from research.common.classic import is_classic
 from research.common.settings import configured
 from research.common.supervised import FREE, PredictedClass, classemes, learners_of
-from research.core import plot
 from research.core.claims import meets, with_settings
 from research.core.compare import effect
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import decimal, grid
+from research.core.table import decimal
 from research.studies.picodes.cost import SIZES, step_metrics
 from research.studies.picodes.novel import (
     COMPONENTS,
@@ -225,26 +224,10 @@ def _by_examples(record: Record) -> Iterator[Record]:
         yield replace(each, metrics={"precision": precision, **taken})
 
 
-#: Of the page.
-DRAWN = ("LSH", "BRE", "ITQ", "CCA-ITQ", RFE, "PiCoDes", "DBC")
-TABLE = ("LSH", "SH", "BRE", "ITQ", "CCA-ITQ", RFE, "PiCoDes", "DBC")
-TABLE_AT = (16, 64, 256, 2048)
-
-
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
-    drawn = {
-        study.titles[data]: plot.curves(
-            study.select("novel", data=data), "accuracy", DRAWN
-        )
-        for data in DATA
-    }
-    shown = study.select("novel", data="icd10", method=list(TABLE), bits=list(TABLE_AT))
-    order = sorted(shown, key=lambda each: TABLE.index(each.settings["method"]))
     return {
-        "drawn": drawn,
-        "few": FEW,
-        "on_icd10": grid(order, "accuracy"),
+        "sets": DATA,
         "days": lambda n_iter: _days(study, n_iter),
         "ms": lambda method: _milliseconds(study, method),
     }

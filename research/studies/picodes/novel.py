@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from fewbits.evaluation.classification import knn_accuracy, svm_accuracy
+from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import PiCoDes, RelaxedPiCoDes
 from research.common.classic import prepared
 from research.common.features import first_of_each, load_features
@@ -88,7 +88,7 @@ class Problem:
 
     @cached_property
     def X(self) -> NDArray[np.float32]:
-        """What learners see of each item, made without the novel classes."""
+        """All rows as learners see them, made without the novel classes."""
         return prepared(self.name, self.raw, self.learn)
 
     @property
@@ -113,7 +113,7 @@ def problem_of(*args: Any) -> Problem:
 
 
 def code_metrics(problem: Problem, learner: Any, n_learn: int = N_LEARN) -> Metrics:
-    """Learn on known classes; score a linear SVM and 1-NN on novel ones."""
+    """Learn on known classes; score a linear SVM on novel ones."""
     X, learn = problem.X, first_of_each(problem.learn, problem.y, n_learn)
     ours = isinstance(learner, PiCoDes | RelaxedPiCoDes)
     if ours:
@@ -127,7 +127,6 @@ def code_metrics(problem: Problem, learner: Any, n_learn: int = N_LEARN) -> Metr
     svm = svm_accuracy(*sides, n_bits=encoder.n_bits, C=svm_costs(encoder.n_bits))
     found = {
         "accuracy": svm.per_class_mean,
-        "nearest": knn_accuracy(*sides).per_class_mean,
         "fit_seconds": round(seconds, 2),
     }
     if ours:

@@ -68,7 +68,7 @@ class Collection:
 
     @cached_property
     def X(self) -> NDArray[np.float32]:
-        """What learners see of each item."""
+        """All rows as learners see them."""
         return prepared(self.name, self.raw, self.learn)
 
 

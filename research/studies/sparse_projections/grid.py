@@ -1,4 +1,4 @@
-"""What is run: codes of every projection, by ranking, classes, hyperplanes and time.
+"""The grid: codes of every projection, by ranking, classes, rows and time.
 
 The paper ranks by ANN mAP: the true neighbours of a query are the points nearer than
 the mean distance to the 50th neighbour. Learning sees the database, never the queries,
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewbits.encoders import Encoder
 from fewbits.learners import (
     LSH,
     Learner,
@@ -19,9 +20,7 @@ from fewbits.learners import (
     Thresholding,
     shared_steps,
 )
-from fewbits.learners._core._shared_steps import SharedSteps
 from research.common.features import SHAPES, UNSEEN_SEEDS, FeatureSet, load_features
-from research.common.hyperplanes import hyperplane_metrics, variance_seen
 from research.common.projections import (
     FORMS,
     FORMS_AT,
@@ -44,11 +43,9 @@ from research.common.ranking import (
 from research.common.settings import configured
 from research.common.svm import svm_metrics
 from research.common.times import encode_times, encoder_of
-from research.core import plot
 from research.core.claims import with_settings
 from research.core.record import Metrics, Record, Settings
 from research.core.runner import Task, task
-from research.core.table import grid
 
 if TYPE_CHECKING:
     from research.core.study import Study
@@ -78,15 +75,6 @@ SVM_METHODS = (
     *("BP-rand", "BP-opt", "Hadamard 3", "SH", "BRE", "BRE, Gaussian"),
     *("NeighbourCodes", "FastNeighbourCodes"),
 )
-PLANES = (
-    *("LSH", "Hadamard 3", "CBE-opt", "BP-opt", "ITQ"),
-    *map(named, (0.01, 0.1, 1.0)),
-)
-#: Bits for each feature, about.
-PLANES_AT = {
-    **dict.fromkeys(("icd10", "glove"), (0.25, 1, 2, 4)),
-    **dict.fromkeys(("caltech101-5120", *TINY), (1,)),
-}
 ROW_SETS = ("icd10", "caltech101-1280", *TINY)
 FEW_SPARSE = tuple(map(named, (0.01, 0.1)))
 FEW_ROWS = ("LSH", "ITQ", *FEW_SPARSE, named(1.0))
@@ -119,7 +107,6 @@ def _tasks(sets: tuple[str, ...], seeds: tuple[int, ...]) -> Iterator[Task]:
                     if classified(settings):
                         yield task("svm", settings, partial(classify, settings, fit))
             if seed in seeds:
-                yield from planes(data, seed)
                 yield from few_rows(data, seed) if data in ROW_SETS else ()
     for data in (*sets, *TIMED_TOO) if sets != TINY else sets:
         yield from times(data)
@@ -153,7 +140,7 @@ def rank(settings: Settings, fit: Fit) -> Metrics:
 
 
 def classified(settings: Settings) -> bool:
-    """Whether table 2 has a code."""
+    """Return whether table 2 has a code."""
     share = settings["bits"] / SHAPES[settings["data"]][1]
     lengths = SVM_AT.get(settings["data"], ())
     return settings["method"] in SVM_METHODS and share in lengths
@@ -163,36 +150,6 @@ def classify(settings: Settings, fit: Fit) -> Metrics:
     """Train linear SVMs on codes."""
     each = SVM_EACH.get(settings["data"])
     return svm_metrics(fit.features, fit.encoder, settings["seed"], each)
-
-
-def planes(data: str, seed: int) -> Iterator[Task]:
-    """Yield how hyperplanes lie, at the measured lengths nearest to `PLANES_AT`."""
-    d = SHAPES[data][1]
-    known = lengths_of(data, d)
-    nearest = [
-        min(known, key=lambda n: abs(n - share * d))
-        for share in PLANES_AT.get(data, ())
-    ]
-    with shared_steps() as steps:
-        for n_bits in dict.fromkeys(nearest):
-            for method in PLANES:
-                if measured(data, method, n_bits, d):
-                    settings = {"data": data, "bits": n_bits, "method": method}
-                    fit = _fit(settings, seed, steps)
-                    measure = partial(_planes, fit)
-                    yield task("hyperplanes", {**settings, "seed": seed}, measure)
-
-
-def _planes(fit: Fit) -> Metrics:
-    assert fit.encoder is not None
-    return hyperplane_metrics(fit.encoder, fit.features)
-
-
-def _fit(settings: Settings, seed: int, steps: SharedSteps | None = None) -> Fit:
-    data = settings["data"]
-    make = METHODS[settings["method"]]
-    learner = make(settings["bits"], seed, n_iter_of(data))
-    return Fit(learner, partial(load_features, data, seed), steps)
 
 
 def few_rows(data: str, seed: int) -> Iterator[Task]:
@@ -211,11 +168,21 @@ def few_rows(data: str, seed: int) -> Iterator[Task]:
 def _few_rows(settings: Settings, seed: int) -> Metrics:
     """Learn from the first rows of an order that `seed` draws, and rank all."""
     features = load_features(settings["data"], seed)
-    fit = _fit(settings, seed)
-    fit.load = partial(_first_rows, features, settings["rows"], seed)
+    n_iter = n_iter_of(settings["data"])
+    learner = METHODS[settings["method"]](settings["bits"], seed, n_iter)
+    fit = Fit(learner, partial(_first_rows, features, settings["rows"], seed))
     assert fit.encoder is not None
     found = {**ranking_metrics(features, fit.encoder, seed), **fit.metrics()}
     return found | {"variance_seen": variance_seen(fit.encoder, features)}
+
+
+def variance_seen(encoder: Encoder, features: FeatureSet) -> float:
+    """Return the share of the variance of features that any bit looks at."""
+    d = features.database.shape[1]
+    nothing = encoder.project(np.zeros((1, d), np.float32))
+    seen = (encoder.project(np.eye(d, dtype=np.float32)) != nothing).any(axis=1)
+    variances = features.database.var(axis=0)
+    return float(variances[seen].sum() / variances.sum())
 
 
 def _first_rows(features: FeatureSet, n_rows: int, seed: int) -> FeatureSet:
@@ -290,31 +257,12 @@ def differs(record: Record) -> str:
     return ""
 
 
-#: Of the page.
-DRAWN = ("LSH", "ITQ", "SP 10%", "SP 1%", "BP-opt", "CBE-opt", "Hadamard 3")
-DRAWN_SETS = ("icd10", "caltech101-1280", "glove")
-TABLE = ("LSH", "ITQ", "SP 1%", "SP 10%", "SP 100%", *DRAWN[4:], "threshold")
-
-
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
-    curves = {
-        study.titles[data]: plot.curves(
-            study.select("ranking", data=data), "ann_map", DRAWN
-        )
-        for data in DRAWN_SETS
-    }
-    at_d = study.select("ranking", share=1, method=list(TABLE))
-    order = sorted(at_d, key=lambda each: TABLE.index(each.settings["method"]))
-    named_sets = [
-        with_settings(each, data=study.titles[each.settings["data"]]) for each in order
-    ]
     return {
         "sets": DATA,
         "shapes": SHAPES,
         "few": round(ROW_SHARES[0] * SHAPES["icd10"][1]),
-        "drawn": curves,
-        "at_d": grid(named_sets, "ann_map", columns="data", errors=False),
         "time": lambda method: study.mean(
             *("times", "single_us", 1), data="caltech101-1280", share=1, method=method
         ),

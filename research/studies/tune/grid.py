@@ -1,4 +1,4 @@
-"""What is run: `fewbits tune`, beside every method as it comes.
+"""The grid of tuning: `fewbits tune`, beside every method as it comes.
 
 Queries are held out first; the rest is the collection, which the methods learn from and
 which is tuned on. Seed 0, whose queries were in view when methods were made, is left
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fewbits.encoders import Encoder
 from fewbits.inputs import Input
@@ -18,12 +18,8 @@ from fewbits.training.tuning import Configuration, Target, tune
 from fewbits.training.tuning._timing import seconds_alone
 from fewbits.training.tuning._trial import Trial
 from research.common.features import SHAPES, UNSEEN_SEEDS, load_features
-from research.core import plot
 from research.core.record import Metrics, Record, Settings
 from research.core.runner import Task, task
-
-if TYPE_CHECKING:
-    from research.core.study import Study
 
 DATA = ("icd10", "caltech101-1280", "glove")
 #: Seeds beyond the usual ones, added when three had left comparisons undecided.
@@ -46,7 +42,7 @@ TINY_METHODS = ("hadamard", "lsh", "itq")
 
 
 class Goal(NamedTuple):
-    """What tuning is asked for, by bits and the time that ITQ of as many takes."""
+    """A target of tuning, by bits and the time that ITQ of as many takes."""
 
     lengths: tuple[int, ...]
     target: Callable[[int, Callable[[], float]], Target]
@@ -212,19 +208,3 @@ def _by_search(record: Record) -> Iterator[Record]:
         found = {q: metrics.get(f"{q}, {way}") for q in ("recall", "accuracy")}
         settings = {**record.settings, "search": way, "default": not tuned}
         yield replace(record, settings=settings, metrics=shared if tuned else found)
-
-
-SHOWN = ("itq", "neighbours", "fast-neighbours", "hadamard", "sp", "lsh")
-
-
-def page(study: "Study") -> dict[str, Any]:
-    """Return what the page shows besides the claims."""
-    drawn = {
-        study.titles[data]: plot.curves(
-            study.select("tune", data=data, search="re-ranked"),
-            "recall",
-            (WITHIN_BYTES, *SHOWN),
-        )
-        for data in DATA
-    }
-    return {"drawn": drawn, "seeds": "1 to 3, to 6 on ICD-10 and to 8 on GloVe"}

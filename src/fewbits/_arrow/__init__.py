@@ -24,7 +24,7 @@ from fewbits._arrow._kinds import (
 from fewbits._arrow._numbers import (
     as_array,
     list_matrix,
-    missing_told,
+    missing_message,
     named_array,
     number_matrix,
     repeated,
@@ -44,7 +44,7 @@ __all__ = [
     "is_text",
     "known_names",
     "list_matrix",
-    "missing_told",
+    "missing_message",
     "named_array",
     "number_matrix",
     "own_memory",

@@ -48,13 +48,13 @@ def as_table(frame: Any) -> Any:
     ArgumentError
         When Arrow has no type for what a column holds.
     """
-    with _told(f"cannot read the {type(frame).__name__}"):
+    with _naming(f"cannot read the {type(frame).__name__}"):
         return plain_table(_table(frame))
 
 
 def typed_table(frame: Any) -> Any:
     """Return a data frame as an Arrow table whose columns keep their types."""
-    with _told(f"cannot read the {type(frame).__name__}"):
+    with _naming(f"cannot read the {type(frame).__name__}"):
         return _table(frame)
 
 
@@ -66,7 +66,7 @@ def as_column(column: Any) -> Any:
     ArgumentError
         When its values are not of one type.
     """
-    with _told("must be a list of values of one type"):
+    with _naming("must be a list of values of one type"):
         return plain_column(_column(column))
 
 
@@ -75,14 +75,14 @@ def typed_column(column: Any) -> Any:
 
     In memory of its own, unless it is Arrow's: others change values in place.
     """
-    with _told("must be a list of values of one type"):
+    with _naming("must be a list of values of one type"):
         found = stored_column(_column(column))
         foreign = _is_pandas(column, "Series") or _streams(column)
         return own_memory(found) if foreign else found
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _naming(what: str) -> Iterator[None]:
     """Turn what Arrow says of an object into one line."""
     import pyarrow as pa
 

@@ -27,8 +27,8 @@ def as_array(items: Any, name: str = "features") -> NDArray[Any]:
     Raises
     ------
     FeatureError
-        When something is no real number, a value is missing or masked, rows differ in
-        length, or columns share a name.
+        When something is not a real number, a value is missing or masked, rows differ
+        in length, or columns share a name.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def named_array(
 ) -> tuple[NDArray[Any], list[str] | None]:
     """Return what `as_array` does, and the names of columns that lie side by side.
 
-    Names that are no texts are none, as in scikit-learn.
+    Names that are not texts are none, as in scikit-learn.
     """
     if is_frame(items):
         return _of_frame(items)
@@ -97,7 +97,7 @@ def _of_column(items: Any) -> NDArray[Any]:
 
 
 def _of_array(items: Any, name: str) -> NDArray[Any]:
-    """Return an array of any dtype, of what is no frame and no column."""
+    """Return an array of any dtype, of what is neither a frame nor a column."""
     if isinstance(items, np.ma.MaskedArray):
         if np.ma.is_masked(items):
             raise FeatureError(f"{name} are a masked array; fill its gaps first")
@@ -113,8 +113,8 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(_without_gradient(items))
     except (ValueError, TypeError, RuntimeError) as error:
-        told = " ".join(str(error).split())
-        raise FeatureError(f"{name} are no matrix: {told}") from None
+        reason = " ".join(str(error).split())
+        raise FeatureError(f"{name} are not a matrix: {reason}") from None
     if array.dtype == object and array.ndim == 0:
         raise NoNumberError(
             f"{name} must be a matrix of numbers, got a {type(items).__name__}"
@@ -172,7 +172,7 @@ def list_matrix(column: Any, what: str, first_row: int = 0) -> NDArray[Any]:
         When a list or a number is missing, or lengths differ.
     """
     if column.null_count:
-        raise FeatureError(missing_told(column, what, first_row))
+        raise FeatureError(missing_message(column, what, first_row))
     chunks, start = [], first_row
     for chunk in column.chunks:
         chunks.append(_list_rows(chunk, what, start))
@@ -191,7 +191,7 @@ def list_matrix(column: Any, what: str, first_row: int = 0) -> NDArray[Any]:
     return matrix
 
 
-def missing_told(column: Any, what: str, first_row: int = 0) -> str:
+def missing_message(column: Any, what: str, first_row: int = 0) -> str:
     """Return the message that a column has gaps."""
     import pyarrow.compute as pc
 
@@ -237,7 +237,7 @@ def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
 
 def _numbers(column: Any, what: str) -> NDArray[Any]:
     if column.null_count:
-        raise FeatureError(missing_told(column, what))
+        raise FeatureError(missing_message(column, what))
     return np.asarray(column.to_numpy())
 
 

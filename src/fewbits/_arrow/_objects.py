@@ -16,7 +16,7 @@ class NoNumberError(FeatureError, TypeError):
 def as_numbers(array: NDArray[np.object_], name: str) -> NDArray[Any]:
     """Return an array of Python's numbers as float64; of vectors, as a matrix.
 
-    Digits in writing are no numbers.
+    Strings of digits are not numbers.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def _stacked(array: NDArray[np.object_], name: str) -> NDArray[Any]:
     try:
         matrix = np.asarray(array.tolist())
     except ValueError as error:
-        raise FeatureError(f"{name} are no matrix: {error}") from None
+        raise FeatureError(f"{name} are not a matrix: {error}") from None
     return as_numbers(matrix, name) if matrix.dtype == object else matrix
 
 

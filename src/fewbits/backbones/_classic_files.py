@@ -41,7 +41,7 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     except FewbitsError:
         raise
     except Exception as error:  # whatever safetensors and NumPy make of broken headers
-        raise ArtefactError(f"{path} is no vocabulary: {error}") from error
+        raise ArtefactError(f"{path} is not a vocabulary: {error}") from error
     _check_words(path, words)
     vocabulary = Vocabulary(words)
     if vocabulary.checksum != metadata.get("sha256"):

@@ -21,7 +21,7 @@ def features(
     variable ``FEWBITS_CACHE`` names, by default the user's cache folder. It may be
     deleted at any time: what is missing there is extracted again. So is what belongs to
     other paths, to files of another size or time of change, or to another version of
-    the backbone. Nothing is kept of texts, nor of images that are no files.
+    the backbone. Nothing is kept of texts, nor of images that are not files.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def features(
 
 
 def _files_key(items: Sequence[Any]) -> str | None:
-    """Return the identity of these files, None when they are no files."""
+    """Return the identity of these files, None when they are not files."""
     if len(items) < 2 or not all(isinstance(item, str | Path) for item in items):
         return None
     digest = hashlib.sha256()

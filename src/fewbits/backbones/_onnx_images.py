@@ -76,11 +76,12 @@ def _loaded(network: bytes, name: str) -> Any:
         raise
     except Exception as error:  # ONNX Runtime has a class for each, without a base
         message = str(error).splitlines()[0]
-        raise ArtefactError(f"{name} is no network: {message}") from error
+        raise ArtefactError(f"{name} is not a network: {message}") from error
     found = session.get_modelmeta().custom_metadata_map.get("format", "none")
     if found != OnnxImages.format:
         raise ArtefactError(
-            f"{name} is no network that this version reads: its format is {found!r}, "
+            f"{name} is not a network that this version reads: its format is "
+            f"{found!r}, "
             f"expected {OnnxImages.format!r}"
         )
     return session

@@ -28,7 +28,7 @@ from fewbits.errors import ArtefactError
 class Bundle(
     ClassificationMixin, ExampleMixin, DuplicatesMixin, GrowingMixin, ReencodingMixin
 ):
-    """A working system: what turns raw items into codes, and a collection of them.
+    """An encoder with its backbone, and a searchable collection of codes and columns.
 
     Parameters
     ----------
@@ -45,9 +45,10 @@ class Bundle(
         How the encoder was learnt, what the columns of the collection are, and how it
         is searched.
     codebook : Codebook, default=None
-        The codes of classes, for bundles that classify.
+        The class codes, for bundles that classify.
     calibration : Calibration, default=None
-        Of scores, learnt on held-out items: makes `class_answers` give probabilities.
+        Scale of scores, learnt on held-out items: `class_answers` gives probabilities
+        with it.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Bundle(
         return {kind: self.encoder.kind, **{x: getattr(self.encoder, x) for x in names}}
 
     def save(self, folder: str | Path) -> None:
-        """Write the bundle; a crash leaves what was there before, or all of it.
+        """Write the bundle; a crash leaves either the old bundle or the new one.
 
         Raises
         ------
@@ -121,7 +122,7 @@ class Bundle(
 
     @classmethod
     def load(cls, folder: str | Path, *, items: bool = True) -> Self:
-        """Read a bundle and check every file against its sum; items are memory-mapped.
+        """Read a bundle and verify the checksum of every file; items are memory-mapped.
 
         Parameters
         ----------

@@ -21,9 +21,10 @@ class ClassificationMixin(SearchMixin):
         decoder: Decoder | str = "soft",
         max_false_accept_rate: float | None = None,
     ) -> Decoded:
-        """Return the class of each raw item, or that it is none of them.
+        """Predict the class of each raw item, or reject it.
 
-        Of several labels it is the nearest; `fewbits.bundle.label_answers` tells all.
+        For multi-label bundles, the nearest label; `fewbits.bundle.label_answers`
+        returns all.
 
         Parameters
         ----------
@@ -37,14 +38,14 @@ class ClassificationMixin(SearchMixin):
             exactly this code, else none; or "orbgrand", which guesses up to 1,000
             codes.
         max_false_accept_rate : float, default=None
-            Whatever the decoder, an item is of no class unless its code is near that of
-            a class: so near that no more than this share of unknown items is expected
-            to be. It is a share of all possible codes, see
-            `fewbits.ood.predicted_region`, and of items of known classes that play
-            unknown ones, where `calibration` has them, see
-            `fewbits.ood.leave_one_class_out_rates`: the smaller radius counts. A rate
-            finer than one of these items is that of one. Real unknown items are often
-            accepted several times as often. None accepts all.
+            Reject items whose code is not near a class code, with any decoder, such
+            that at most this share of unknown items is expected to be accepted. The
+            stricter of two estimates counts: the share of all possible codes, see
+            `fewbits.ood.predicted_region`, and known classes that are left out one at a
+            time, if `calibration` has them, see
+            `fewbits.ood.leave_one_class_out_rates`. A rate finer than one held-out item
+            counts as that of one. Real unknown items are often accepted several times
+            as often. None accepts all.
 
         Returns
         -------

@@ -19,7 +19,7 @@ from fewbits.inputs import Input
 from fewbits.inputs import read as read_input
 from fewbits.ood import novelty_radius
 
-#: What raw items are called where they were no column of a table.
+#: What raw items are called where they were not a column of a table.
 _RAW_COLUMNS = {"texts": "text", "images": "path"}
 #: Fields of the metadata that name columns of one collection.
 _COLUMN_NAMES = ("raw_column", "label_column", "id_column")
@@ -61,7 +61,7 @@ class CollectionMixin(EncodingMixin):
         skip_blank : bool, default=False
             Leave out rows whose text is blank or missing, and warn of it.
         ids : array-like of int or str, default=None
-            Ids of items that are no table; 0, 1, 2, ... when not given.
+            Ids of items that are not a table; 0, 1, 2, ... when not given.
         columns : mapping of str to sequence, default=None
             Kept beside the codes, such as ``{"text": ..., "label": ...}``.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
@@ -174,8 +174,8 @@ class CollectionMixin(EncodingMixin):
         Parameters
         ----------
         other : Bundle
-            Its encoder is the same, or has learnt the same codes of classes. Vectors
-            that it keeps are left out, as they are no neighbours of this one's.
+            Its encoder is the same, or has learnt the same class codes. Vectors
+            that it keeps are left out, as they are not neighbours of this one's.
 
         Returns
         -------

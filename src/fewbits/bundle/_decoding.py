@@ -72,8 +72,8 @@ def known_by(
         When the rate is out of range, or codes are too short for it.
     """
     check_rate(rate, "max_false_accept_rate")
-    hidden = None if calibration is None else calibration.hidden
-    return conservative_region(book.codes, book.n_bits, rate, hidden)
+    left_out = None if calibration is None else calibration.left_out
+    return conservative_region(book.codes, book.n_bits, rate, left_out)
 
 
 def by_code_space(bundle: AnyBundle) -> AnyBundle:
@@ -83,4 +83,4 @@ def by_code_space(bundle: AnyBundle) -> AnyBundle:
     """
     if bundle.calibration is None:
         return bundle
-    return replace(bundle, calibration=replace(bundle.calibration, hidden=None))
+    return replace(bundle, calibration=replace(bundle.calibration, left_out=None))

@@ -52,7 +52,7 @@ class Duplicates:
     def groups(self) -> list[IdArray]:
         """Return the rows of items that are connected by pairs.
 
-        Two items of a group need be no pair: each may be one with a third.
+        Two items of a group need not be a pair: each may be one with a third.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class DuplicatesMixin(CollectionMixin):
             Hamming distance in bits; 0 finds items of the same code.
         max_vector_distance : float, default=None
             Confirm each pair by the kept vectors: their Euclidean distance is at most
-            this. None takes the codes' word for it.
+            this. None does not.
         filter, allowed : default=None
             Look at these items only, see `search`.
         max_pairs : int, default=10_000_000

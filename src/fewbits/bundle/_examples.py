@@ -62,8 +62,8 @@ def check_apart(examples: Sequence[Any], counterexamples: Sequence[Any]) -> None
     given = {_content(item) for item in examples} if len(counterexamples) else set()
     for item in counterexamples:
         if _content(item) in given:
-            told = f"{item!r} is" if isinstance(item, str) else "an item is"
-            raise ArgumentError(f"{told} given as a member and as none")
+            subject = f"{item!r} is" if isinstance(item, str) else "an item is"
+            raise ArgumentError(f"{subject} given as a member and as none")
 
 
 def _content(item: Any) -> Any:

@@ -52,7 +52,7 @@ def hits_of(
     rows : ndarray of shape (n_queries, k)
         Places of items, -1 where nothing was found.
     metric : str, default=None
-        What ``distance`` means where it is no number of bits; a hit tells it.
+        What ``distance`` means where it is not a number of bits; a hit tells it.
     **measured : ndarray of shape (n_queries, k)
         What a hit has beside its ``id`` and ``columns``: ``distance`` or ``score``. The
         user's columns may have the same names, so they are kept apart.
@@ -67,9 +67,9 @@ def hits_of(
     columns = items.records(flat[known])
     names = list(measured)
     values = [measured[name].ravel()[known].tolist() for name in names]
-    told = {} if metric is None else {"metric": metric}
+    extra = {} if metric is None else {"metric": metric}
     hits = [
-        {"id": each, **dict(zip(names, numbers, strict=True)), **told, "columns": kept}
+        {"id": each, **dict(zip(names, numbers, strict=True)), **extra, "columns": kept}
         for each, kept, *numbers in zip(ids, columns, *values, strict=True)
     ]
     ends = np.searchsorted(known, np.arange(len(rows) + 1) * rows.shape[1])

@@ -10,7 +10,7 @@ from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 
-_SHOWN = 60  # letters of an id that is told
+_SHOWN = 60  # characters of an id in a message
 
 
 def checked_ids(ids: Any, n: int) -> Any:

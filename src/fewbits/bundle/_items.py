@@ -27,7 +27,7 @@ from fewbits.codes import prefix
 from fewbits.errors import ArgumentError
 from fewbits.index import FlatIndex, Int8Vectors, VectorPart, VectorParts
 
-#: Where ``fewbits build`` keeps labels that are no column of a table.
+#: Where ``fewbits build`` keeps labels that are not a column of a table.
 LABEL_COLUMN = "label"
 
 
@@ -346,7 +346,7 @@ class Items(Immutable):
         """
         if name not in self.columns and LABEL_COLUMN in self.columns:
             raise ArgumentError(
-                f"the items have no column {name!r}: labels that were no column are "
+                f"the items have no column {name!r}: labels that were not a column are "
                 f"kept as {LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
             )
         return as_label_rows(self.column(name).tolist(), f"column {name!r}")

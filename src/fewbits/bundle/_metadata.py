@@ -8,7 +8,7 @@ from fewbits._repr import one_line
 from fewbits.bundle._metadata_checks import CHECKS
 from fewbits.errors import ArgumentError, ArtefactError
 
-#: What holds for the columns of one collection, and is told with its other facts.
+#: What holds for the columns of one collection, and is shown with its other facts.
 _OF_COLUMNS = ("feature_names", "raw_column", "label_column", "id_column")
 #: What holds for codes of one length.
 _OF_LENGTH = ("novelty_radius", "shortlist", "label_threshold")
@@ -114,7 +114,7 @@ class Metadata:
         Raises
         ------
         ArtefactError
-            When it is no mapping of fields to values that they can have.
+            When it is not a mapping of fields to values that they can have.
         """
         if not isinstance(given, Mapping):
             kind = type(given).__name__
@@ -131,9 +131,9 @@ class Metadata:
 
     def summary(self) -> dict[str, Any]:
         """Return all but the names of columns in one flat dict."""
-        told = {name: x for name, x in self._known() if name not in _OF_COLUMNS}
-        told.pop("extra", None)
-        return {**told, **self.extra}
+        facts = {name: x for name, x in self._known() if name not in _OF_COLUMNS}
+        facts.pop("extra", None)
+        return {**facts, **self.extra}
 
     def of_other_length(self, n_bits: int) -> Self:
         """Return what still holds for a prefix of codes that had `n_bits` bits."""

@@ -13,13 +13,13 @@ from fewbits.errors import ArgumentError
 def text(name: str, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    raise ArgumentError(f"{name} must be a text or None, got {_told(value)}")
+    raise ArgumentError(f"{name} must be a text or None, got {_shown(value)}")
 
 
 def form(name: str, value: Any) -> str | None:
     if value is None or (isinstance(value, str) and value in KEPT):
         return value
-    raise ArgumentError(f"{name} must be one of {', '.join(KEPT)}, got {_told(value)}")
+    raise ArgumentError(f"{name} must be one of {', '.join(KEPT)}, got {_shown(value)}")
 
 
 def from_0(name: str, value: Any) -> int | None:
@@ -37,7 +37,7 @@ def _whole(name: str, value: Any, least: int) -> int | None:
     if right and value >= least:
         return int(value)
     raise ArgumentError(
-        f"{name} must be a whole number from {least} on, got {_told(value)}"
+        f"{name} must be a whole number from {least} on, got {_shown(value)}"
     )
 
 
@@ -48,13 +48,13 @@ def number(name: str, value: Any) -> float | None:
     right = isinstance(value, kinds) and not isinstance(value, bool)
     if right and np.isfinite(value):
         return float(value)
-    raise ArgumentError(f"{name} must be a finite number, got {_told(value)}")
+    raise ArgumentError(f"{name} must be a finite number, got {_shown(value)}")
 
 
 def flag(name: str, value: Any) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    raise ArgumentError(f"{name} must be True or False, got {_told(value)}")
+    raise ArgumentError(f"{name} must be True or False, got {_shown(value)}")
 
 
 def names(name: str, value: Any) -> tuple[str, ...] | None:
@@ -63,16 +63,16 @@ def names(name: str, value: Any) -> tuple[str, ...] | None:
     several = isinstance(value, list | tuple) or hasattr(value, "tolist")
     if several and all(isinstance(each, str) for each in value):
         return tuple(map(str, value)) or None
-    raise ArgumentError(f"{name} must be a list of texts, got {_told(value)}")
+    raise ArgumentError(f"{name} must be a list of texts, got {_shown(value)}")
 
 
 def plain(name: str, value: Any) -> ReadOnlyDict:
     if not isinstance(value, Mapping):
-        raise ArgumentError(f"{name} must be a mapping, got {_told(value)}")
+        raise ArgumentError(f"{name} must be a mapping, got {_shown(value)}")
     return ReadOnlyDict(value, name=name)
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     plain = isinstance(value, str | int | float | np.generic)
     return repr(value)[:60] if plain else f"a {type(value).__name__}"
 

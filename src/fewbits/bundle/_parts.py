@@ -61,7 +61,7 @@ class BundleParts:
         """
         if self.codebook is None:
             raise ArgumentError(
-                "this bundle has no codes of classes: learn them from labels by "
+                "this bundle has no class codes: learn them from labels by "
                 "'fewbits fit --method llc' or another deep method, or let items vote "
                 "by 'fewbits classify --labels'"
             )

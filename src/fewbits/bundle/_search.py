@@ -29,15 +29,16 @@ class SearchMixin(CollectionMixin):
     ) -> Neighbours:
         """Return the `k` items nearest to each raw query by Hamming distance.
 
-        Never ranked again, also where that was tuned: see `search_reranked` for better
-        distances, and `search_records` for what was found with its columns.
+        Does not re-rank, even if the bundle was tuned to: see `search_reranked` for
+        better distances, and `search_records` for hits with their columns.
 
         Parameters
         ----------
         queries : array-like of shape (n, n_features), or sequence
             Raw items.
         k : int, default=10
-            Where fewer items can be found, the rest is -1; of text ids None.
+            Neighbours per query. If fewer can be found, ids are padded with -1, or None
+            for text ids.
         filter : str or pyarrow.compute.Expression, default=None
             Which items may be found: a condition about the user's columns, such as
             ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``;
@@ -160,8 +161,8 @@ class SearchMixin(CollectionMixin):
             Raw items.
         k : int, default=10
         rerank : bool, default=None
-            Rank a shortlist again, see `search_reranked`; None does so where it was
-            tuned.
+            Re-rank a shortlist, see `search_reranked`; None re-ranks if the bundle was
+            tuned to.
         filter, allowed : default=None
             Which items may be found, see `search`.
         group_by : str, default=None

@@ -48,7 +48,7 @@ def check_taxonomy(
     """
     if bundle.codebook is None:
         raise ArgumentError(
-            "this bundle has no codes of classes, which --taxonomy relates: learn them "
+            "this bundle has no class codes, which --taxonomy relates: learn them "
             "from labels by 'fewbits fit --method llc' or another deep method"
         )
     if known is not None:
@@ -60,7 +60,7 @@ def write_taxonomy(
     path: str | Path,
     known: Mapping[str, Sequence[str]] | None = None,
 ) -> TaxonomyMetrics:
-    """Write a page about the codes of the classes and the tree that they make.
+    """Write a page about the class codes and the tree that they form.
 
     Parameters
     ----------

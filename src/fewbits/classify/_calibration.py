@@ -33,15 +33,15 @@ class Calibration:
     none : float
         Prior probability that an item belongs to no class, 0 or more and below 1. The
         code of such an item is a uniformly random one.
-    hidden : FalseAcceptRates or None
-        How often unknown items are accepted within each radius, where known classes
-        played unknown ones.
+    left_out : FalseAcceptRates or None
+        False-accept rate within each radius, with one known class left out at a time;
+        see `fewbits.ood.leave_one_class_out_rates`.
     """
 
     scale: float
     shifts: FloatArray
     none: float = 0.0
-    hidden: FalseAcceptRates | None = None
+    left_out: FalseAcceptRates | None = None
 
     def __repr__(self) -> str:
         return one_line(self)

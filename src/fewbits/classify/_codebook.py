@@ -1,4 +1,4 @@
-"""The codes of classes."""
+"""Class codes."""
 
 from functools import cached_property
 from pathlib import Path
@@ -25,10 +25,10 @@ FORMAT = "fewbits-codebook-1"
 
 @final
 class Codebook(Immutable):
-    """One code for each class; an item belongs to the class whose code its own is like.
+    """One code for each class; an item belongs to the class whose code its own matches.
 
-    Several classes may share a code: learners from side information give such books.
-    They cannot be told apart, and decoders say so.
+    Several classes may share a code, as codebooks from side information may have it.
+    Decoders count them as ties.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def load_codebook(path: str | Path) -> Codebook:
     Raises
     ------
     ArtefactError
-        When the file is no codebook, is damaged, or was written by a newer version.
+        When the file is not a codebook, is damaged, or was written by a newer version.
     OSError
         When there is no such file, or it may not be read.
     """

@@ -26,7 +26,7 @@ def item_scores(scores: ArrayLike, codebook: Codebook) -> NDArray[np.float64]:
     try:
         array = np.asarray(scores)
     except ValueError as error:
-        raise FeatureError(f"scores are no matrix: {error}") from None
+        raise FeatureError(f"scores are not a matrix: {error}") from None
     if array.dtype.kind in "ub":  # of a bit, 0 would be no opinion
         raise FeatureError(
             f"scores are real numbers, positive for a 1, got dtype {array.dtype}: "

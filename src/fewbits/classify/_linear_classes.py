@@ -134,10 +134,12 @@ def _members(labels: ArrayLike, n: int) -> tuple[Array, NDArray[np.bool_]]:
         names, row = as_classes(given, n)
         members = row[:, None] == np.arange(len(names))
     counts = members.sum(axis=0)
-    for wrong, told in ((counts == 0, "no item is"), (counts == n, "all items are")):
+    for wrong, subject in ((counts == 0, "no item is"), (counts == n, "all items are")):
         if wrong.any():
             name = names[np.argmax(wrong)]
-            raise ArgumentError(f"{told} of class {name}: nothing tells it from others")
+            raise ArgumentError(
+                f"{subject} of class {name}: nothing tells it from others"
+            )
     return names, members
 
 

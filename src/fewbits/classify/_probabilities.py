@@ -93,8 +93,8 @@ def top_classes(
     -------
     TopClasses
         ``probabilities`` float64 and ``rows`` int64, each (n, k), most probable first,
-        ties by row. Row -1 is no class, one of those to choose from where the
-        calibration reckons with it.
+        ties by row. Row -1 stands for no class, one of the choices if the
+        calibration has a prior for it.
 
     Raises
     ------

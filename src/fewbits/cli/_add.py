@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     IdColumn,
     InputPath,
     SkipBlank,
     Wait,
+    json_option,
     print_json,
     read_rows,
 )
@@ -32,7 +32,10 @@ def add(
     ] = None,
     skip_blank: SkipBlank = False,
     wait: Wait = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print the numbers of items as one JSON object."),
+    ] = False,
 ) -> None:
     """Encode INPUT and add it to the collection of BUNDLE.
 

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     InputPath,
@@ -14,6 +13,7 @@ from fewbits.cli._options import (
     SkipBlank,
     check_unused,
     command_line,
+    json_option,
     print_json,
     read_for,
 )
@@ -73,7 +73,9 @@ def build(
             "--output", "-o", help="Folder for a new bundle; BUNDLE is left unchanged."
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print the bundle's summary as one JSON object.")
+    ] = False,
 ) -> None:
     """Encode INPUT and store it as the collection of BUNDLE, replacing an older one.
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     SkipBlank,
+    check_unread,
     check_unused,
+    json_option,
     print_json,
     print_table,
     read_for,
@@ -88,12 +89,12 @@ def classify(
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject out-of-distribution items: accept an estimated share of them "
-            "of at most this, by the stricter of two estimates: from the code space, "
-            "and by leaving out one class at a time on held-out items. Start "
-            "with 0.05. Real out-of-distribution items are often accepted several "
-            "times as often, so test with some of yours. The radius is printed below "
-            "the table, and as 'accepted' with --json."
+            help="Reject items of unknown classes; an estimated share of at most this "
+            "is accepted. The stricter of two estimates counts: from the code space, "
+            "and by leaving out one class at a time on held-out items. Start with "
+            "0.05. Real ones are often accepted several times as often, so test with "
+            "some of yours. The radius is printed below the table, and as 'accepted' "
+            "with --json."
         ),
     ] = None,
     code_space: Annotated[
@@ -133,12 +134,14 @@ def classify(
     ] = False,
     column: Column = None,
     skip_blank: SkipBlank = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print one line of JSON for each item.")
+    ] = False,
 ) -> None:
-    """Predict the class of each item, or reject it as of no known class.
+    """Predict the class of each item, or reject items of unknown classes.
 
-    Compares with the codes of the classes, which 'fewbits fit' stores for llc and all
-    other deep methods; or, with --labels, with the items of the collection. Multi-label
+    Compares with the class codes, which 'fewbits fit' stores for all deep methods; or,
+    with --labels, with the items of the collection. Multi-label
     bundles return all labels whose score reaches a threshold; decoders and rejection do
     not apply to them.
 
@@ -155,6 +158,7 @@ def classify(
 
     if bool(items) == bool(source):
         raise ArgumentError("give either items or --input")
+    check_unread(source, column, skip_blank)
     parameters = {"radius": radius, "max_queries": max_queries, "order": order}
     options: dict[str, Any] = {
         "--decoder": decoder,
@@ -165,7 +169,7 @@ def classify(
             "--top": top or None,
             "--max-false-accept-rate": max_false_accept_rate,
         }
-        check_unused(options, "the codes of classes, not --labels")
+        check_unused(options, "class codes, not --labels")
         if linear:
             check_unused({"-k": k}, "--labels without --linear")
     else:

@@ -1,15 +1,23 @@
 """``fewbits compact``."""
 
+from typing import Annotated
+
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, Wait, print_json
+from fewbits.cli._options import BundlePath, Wait, json_option, print_json
 
 
 def register(app: typer.Typer) -> None:
     app.command("compact")(compact)
 
 
-def compact(bundle: BundlePath, wait: Wait = None, as_json: AsJson = False) -> None:
+def compact(
+    bundle: BundlePath,
+    wait: Wait = None,
+    as_json: Annotated[
+        bool, json_option("Print the bytes before and after as JSON.")
+    ] = False,
+) -> None:
     """Rewrite the collection of BUNDLE without deleted items, as one segment.
 
     Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     check_output,
     command_line,
+    json_option,
     print_json,
     print_table,
     say,
@@ -24,7 +24,11 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_data(as_json: AsJson = False) -> None:
+def list_data(
+    as_json: Annotated[
+        bool, json_option("Print the list as JSON, with an object for each data set.")
+    ] = False,
+) -> None:
     """List the data sets that fewbits can load, and whether they are on this machine.
 
     Looks in the folder that the environment variable FEWBITS_DATA names, in the user's
@@ -50,7 +54,9 @@ def list_data(as_json: AsJson = False) -> None:
 
 @app.command("export")
 def export(
-    name: Annotated[str, typer.Argument(help="A name from 'fewbits data list'.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
+    ],
     output: Annotated[
         Path,
         typer.Argument(
@@ -105,7 +111,9 @@ def _check_new(files: list[Path], *, overwrite: bool) -> None:
 
 @app.command("get")
 def get(
-    name: Annotated[str, typer.Argument(help="A name from 'fewbits data list'.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
+    ],
     folder: Annotated[
         Path | None,
         typer.Option(help="Target folder. Default: the user's data folder."),

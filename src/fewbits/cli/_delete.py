@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._add import print_change
-from fewbits.cli._options import AsJson, BundlePath, Filter, Wait, typed_ids
+from fewbits.cli._options import BundlePath, Filter, Wait, json_option, typed_ids
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,10 @@ def delete(
     ] = None,
     filter: Filter = None,
     wait: Wait = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print the numbers of items as one JSON object."),
+    ] = False,
 ) -> None:
     """Delete items of BUNDLE by their ids, or all that meet a condition.
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     command_line,
     comparison_table,
+    json_option,
     print_json,
     print_table,
 )
@@ -30,7 +30,9 @@ def demo(
     bits: Annotated[
         int, typer.Option("--bits", "-b", help="Number of bits per code.")
     ] = 256,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print the comparison and the answers as one JSON object.")
+    ] = False,
 ) -> None:
     """Encode 74,724 real diagnoses, search them, and compare with float vectors.
 

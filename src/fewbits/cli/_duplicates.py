@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Filter,
+    json_option,
     print_hits,
     print_json,
     say,
@@ -40,7 +40,10 @@ def duplicates(
         ),
     ] = None,
     filter: Filter = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print all groups and pairs, with distances, as one JSON object."),
+    ] = False,
 ) -> None:
     """Find near duplicates in the collection of BUNDLE.
 

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     InputPath,
     SkipBlank,
     check_output,
+    json_option,
     print_json,
     read_for,
 )
@@ -31,7 +31,10 @@ def encode(
     ],
     column: Column = None,
     skip_blank: SkipBlank = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print the file and the shape of the codes as one JSON object."),
+    ] = False,
 ) -> None:
     """Encode INPUT and write its packed codes: a uint8 array with a row per item.
 

@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     LabelColumn,
     SkipBlank,
     check_unused,
     comparison_table,
+    json_option,
     print_json,
     print_table,
     read_for,
@@ -42,7 +42,9 @@ def evaluate(
             "column, or another file."
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print all metrics as one JSON object.")
+    ] = False,
 ) -> None:
     """Compare search by the codes of BUNDLE with exact search by float vectors.
 
@@ -73,7 +75,9 @@ def evaluate(
         f"{report.n_queries:,} queries among {report.n_items:,} items",
         *comparison_table(report.comparison, report.k),
     )
-    if report.label_map is not None:
-        typer.echo(f"mean average precision over labels: {report.label_map:.3f}")
+    if report.mean_average_precision is not None:
+        typer.echo(
+            f"mean average precision over labels: {report.mean_average_precision:.3f}"
+        )
     if report.knn_accuracy is not None:
         typer.echo(f"k-NN accuracy (k = {report.k}): {report.knn_accuracy:.3f}")

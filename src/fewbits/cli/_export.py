@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, check_output, print_json, say
+from fewbits.cli._options import BundlePath, check_output, json_option, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +29,12 @@ def export(
         bool,
         typer.Option("--scores", help="Also output the scores before thresholding."),
     ] = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option(
+            "Print the sizes of the model's inputs and outputs as one JSON object."
+        ),
+    ] = False,
 ) -> None:
     """Write the encoder of BUNDLE as an ONNX model from features to packed codes.
 

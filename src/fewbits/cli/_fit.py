@@ -11,12 +11,12 @@ from fewbits.cli._interrupts import (
     telling_what_is_left,
 )
 from fewbits.cli._options import (
-    AsJson,
     Column,
     InputPath,
     LabelColumn,
     SkipBlank,
     command_line,
+    json_option,
     parse_settings,
     place_of,
     print_json,
@@ -120,7 +120,9 @@ def fit(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing bundle.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print the bundle's summary as one JSON object.")
+    ] = False,
 ) -> None:
     """Learn an encoder from INPUT and write it to a new bundle.
 

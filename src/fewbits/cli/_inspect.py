@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     check_output,
     check_unused,
+    json_option,
     print_json,
     print_table,
     say,
@@ -38,7 +38,9 @@ def inspect(
     ] = None,
     taxonomy: Annotated[
         Path | None,
-        typer.Option(help="Write a page (.html) about the codes of the classes."),
+        typer.Option(
+            help="Write a page (.html) about the class codes and the tree they form."
+        ),
     ] = None,
     tree: Annotated[
         Path | None,
@@ -82,7 +84,10 @@ def inspect(
             "the best ones, without those that correlate with a better one."
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print the summary and all that was asked for as one JSON object."),
+    ] = False,
 ) -> None:
     """Verify every file of BUNDLE and print a summary.
 

@@ -5,11 +5,12 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     Filter,
     SkipBlank,
+    check_unread,
+    json_option,
     print_hits,
     print_json,
     read_for,
@@ -52,7 +53,7 @@ def like(
     seed: Annotated[
         int, typer.Option(help="Random seed for drawing the negative examples.")
     ] = 0,
-    as_json: AsJson = False,
+    as_json: Annotated[bool, json_option("Print the hits as one JSON object.")] = False,
 ) -> None:
     """Find more items like a few examples.
 
@@ -74,6 +75,7 @@ def like(
         raise ArgumentError(
             "there are no examples: give texts or images, --id, or --input"
         )
+    check_unread(source, column, skip_blank)
     loaded = Bundle.load(bundle)
     given: list[Any] = typed_items(loaded, bundle, examples or [])
     if source:

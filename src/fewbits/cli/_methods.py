@@ -1,10 +1,10 @@
 """``fewbits methods``."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import AsJson, print_json, print_table
+from fewbits.cli._options import json_option, print_json, print_table
 
 
 def register(app: typer.Typer) -> None:
@@ -13,9 +13,13 @@ def register(app: typer.Typer) -> None:
 
 def methods(
     method: Annotated[
-        str | None, typer.Argument(metavar="METHOD", help="List its settings.")
+        str | None,
+        typer.Argument(metavar="METHOD", help="A method, to list its settings."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print a JSON list of all methods, or one JSON object for METHOD."),
+    ] = False,
 ) -> None:
     """List the methods that learn codes, or the settings of METHOD.
 
@@ -31,7 +35,7 @@ def methods(
             print_json([each.as_dict() for each in found])
             return
         rows = [
-            [each.method, _needs(each.needs_labels, each.needs_torch), each.summary]
+            [each.method, _needs(each), f"{each.name}. {each.summary}"]
             for each in found
         ]
         print_table("", ["method", "needs", "description"], rows)
@@ -41,7 +45,7 @@ def methods(
     if as_json:
         print_json(described.as_dict())
         return
-    typer.echo(f"{described.method}: {described.summary}")
+    typer.echo(f"{described.method}: {described.name}. {described.summary}")
     if not described.settings and not described.needs_torch:
         typer.echo("it has no settings")
     if described.settings:
@@ -49,6 +53,6 @@ def methods(
         print_table("", ["--set name=value", "values", "description"], rows)
 
 
-def _needs(labels: bool, torch: bool) -> str:
-    named = (("labels", labels), ("torch", torch))
+def _needs(method: Any) -> str:
+    named = (("labels", method.needs_labels), ("torch", method.needs_torch))
     return ", ".join(name for name, needed in named if needed)

@@ -83,13 +83,20 @@ Wait: TypeAlias = Annotated[
         "as it takes.",
     ),
 ]
-AsJson: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Print JSON: one document, or a line of JSON for each item.",
-    ),
-]
+
+
+def json_option(help: str) -> Any:
+    """Return the option ``--json`` of a command, which says what it prints."""
+    return typer.Option("--json", help=help)
+
+
+def check_unread(
+    source: str | None, column: Sequence[str] | None, skip_blank: bool
+) -> None:
+    """Refuse options about a file where items are typed."""
+    if source is None:
+        options = {"--column": column or None, "--skip-blank": skip_blank or None}
+        check_unused(options, "--input, it is about a file")
 
 
 def read_for(

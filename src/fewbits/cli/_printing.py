@@ -75,7 +75,7 @@ def _print_aligned(
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # handled by the application; rich would exit
 
-    # Text, because square brackets in a user's data are no markup.
+    # Text, because square brackets in a user's data are not markup.
     heading = Text(title) if title else None
     table = Table(title=heading, title_justify="left", header_style="bold")
     for i, name in enumerate(header):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, print_json
+from fewbits.cli._options import BundlePath, json_option, print_json
 from fewbits.cli._progress import progress_bar
 
 
@@ -25,7 +25,9 @@ def reencode(
             "--output", "-o", help="Folder for a new bundle; BUNDLE is left unchanged."
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print the bundle's summary as one JSON object.")
+    ] = False,
 ) -> None:
     """Encode the stored vectors of BUNDLE by the encoder of another bundle.
 

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     Filter,
     SkipBlank,
+    check_unread,
+    json_option,
     print_hits,
     print_json,
     read_for,
@@ -64,7 +65,9 @@ def search(
     ] = None,
     column: Column = None,
     skip_blank: SkipBlank = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, json_option("Print one line of JSON for each query, with its hits.")
+    ] = False,
 ) -> None:
     """Find the items of BUNDLE that are nearest to each query.
 
@@ -85,6 +88,7 @@ def search(
 
     if bool(queries) == bool(source):
         raise ArgumentError("give either queries or --input")
+    check_unread(source, column, skip_blank)
     loaded = Bundle.load(bundle)
     if by is not None:
         loaded = Bundle.load(by, items=False).with_collection_of(loaded)

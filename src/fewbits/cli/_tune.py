@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    AsJson,
     Column,
     InputPath,
     LabelColumn,
     SkipBlank,
     check_output,
     command_line,
+    json_option,
     place_of,
     print_json,
 )
@@ -79,8 +79,8 @@ def tune(
     minutes: Annotated[
         float,
         typer.Option(
-            help="Time budget in minutes. A learner that is running at its end gets a "
-            "tenth more; the best candidate is always learnt to the end."
+            help="Time budget in minutes. A fit that is running when it ends gets 10% "
+            "more; the best candidate is always trained to its end."
         ),
     ] = 10.0,
     rows: Annotated[
@@ -114,12 +114,17 @@ def tune(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing configuration.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option(
+            "Print the best configuration and all measurements as one JSON object."
+        ),
+    ] = False,
 ) -> None:
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 
-    Bounds on quality, bytes and encode time can be combined. The first of these without
-    a bound is optimised within the bounds of the others.
+    Quality, bytes and encode time can be bounded, alone or together. The first of the
+    three that has no bound is optimised within the bounds of the others.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 

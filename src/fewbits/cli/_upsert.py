@@ -1,16 +1,18 @@
 """``fewbits upsert``."""
 
+from typing import Annotated
+
 import typer
 
 from fewbits.cli._add import print_change
 from fewbits.cli._options import (
-    AsJson,
     BundlePath,
     Column,
     IdColumn,
     InputPath,
     SkipBlank,
     Wait,
+    json_option,
     read_rows,
 )
 from fewbits.cli._progress import progress_bar
@@ -27,7 +29,10 @@ def upsert(
     id_column: IdColumn = None,
     skip_blank: SkipBlank = False,
     wait: Wait = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        json_option("Print the numbers of items as one JSON object."),
+    ] = False,
 ) -> None:
     """Encode INPUT and add it to BUNDLE, replacing the items that have the same ids.
 

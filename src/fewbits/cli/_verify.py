@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import AsJson, BundlePath, print_json
+from fewbits.cli._options import BundlePath, json_option, print_json
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def verify(
             help="Keep every intact row in a new commit, and say which were lost.",
         ),
     ] = False,
-    as_json: AsJson = False,
+    as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,
 ) -> None:
     """Read all of BUNDLE, and name every damaged file with the rows that it takes.
 

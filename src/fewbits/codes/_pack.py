@@ -41,7 +41,7 @@ def pack(bits: ArrayLike) -> CodeArray:
     Raises
     ------
     CodeError
-        When `bits` is no matrix of zeros and ones.
+        When `bits` is not a matrix of zeros and ones.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def pack(bits: ArrayLike) -> CodeArray:
 
 
 def unpack(codes: CodeArray, n_bits: int) -> BitArray:
-    """Return one 0/1 column per bit.
+    """Unpack codes into a 0/1 matrix with a column for each bit.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
     Raises
     ------
     CodeError
-        When `codes` is no uint8 matrix, or not as wide as `n_bits` needs.
+        When `codes` is not a uint8 matrix, or not as wide as `n_bits` needs.
     """
     array = _array(codes, "codes")
     if array.dtype != np.uint8:
@@ -154,7 +154,7 @@ def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
     codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
     n_bits : int
     what : str
-        The codes in the message: "codes of classes".
+        The codes in the message: "class codes".
 
     Raises
     ------
@@ -163,7 +163,7 @@ def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
 
     Examples
     --------
-    >>> check_unused(pack([[1, 0, 1]]), 3, "codes of classes")
+    >>> check_unused(pack([[1, 0, 1]]), 3, "class codes")
     """
     unused = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
     wrong = np.flatnonzero(codes[:, -1] & unused)

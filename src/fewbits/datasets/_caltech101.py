@@ -105,7 +105,7 @@ def _images(
     images = {}
     for name, region in files.items():
         parts = name.split("/")[-2:]
-        # A name that starts with a dot is no image but what some systems add to it.
+        # A name that starts with a dot is not an image but what some systems add to it.
         if len(parts) == 2 and parts[1].endswith(".jpg") and parts[1][0] != ".":
             images["/".join(parts)] = region
     if not images:

@@ -91,7 +91,7 @@ def read_idx(path: Path, n_dims: int) -> NDArray[np.uint8]:
     Raises
     ------
     ArtefactError
-        When the file is no idx file of bytes with `n_dims` dimensions, or damaged.
+        When the file is not an idx file of bytes with `n_dims` dimensions, or damaged.
     """
     try:
         with gzip.open(path) as file:

@@ -66,7 +66,7 @@ def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
         keys = _keys(synsets, _senses(index))
         above = [keys[synset.above] if synset.above else "" for synset in synsets]
     except (ValueError, LookupError) as error:
-        raise ArtefactError(f"{path} is no WordNet of nouns: {error}") from None
+        raise ArtefactError(f"{path} is not a WordNet of nouns: {error}") from None
     return Dataset(
         name="wordnet",
         kind="texts",
@@ -96,7 +96,7 @@ def hypernym_paths(
     Raises
     ------
     ArgumentError
-        When a key is no sense of WordNet.
+        When a key is not a sense of WordNet.
     ArtefactError
         When the hierarchy has a loop.
     """
@@ -135,7 +135,7 @@ def _unpacked(path: Path) -> tuple[str, str]:
         for name in ("dict/data.noun", "dict/index.noun"):
             file = archive.extractfile(name)
             if file is None:
-                raise ValueError(f"{name} is no file")
+                raise ValueError(f"{name} is not a file")
             texts.append(file.read().decode())
     return texts[0], texts[1]
 

@@ -32,7 +32,7 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     Raises
     ------
     FeatureError
-        When `X` is no matrix of real numbers, or not `n_features` wide.
+        When `X` is not a matrix of real numbers, or not `n_features` wide.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def load(path: str | Path) -> Encoder:
     Raises
     ------
     ArtefactError
-        When the file is no encoder, is damaged, or was written by a newer version.
+        When the file is not an encoder, is damaged, or was written by a newer version.
     OSError
         When there is no such file, or it may not be read.
 

@@ -50,7 +50,7 @@ class KernelMapEncoder(OuterEncoder):
     ------
     ArgumentError
         When a parameter is out of range, or the inner encoder takes a number of
-        features that is no multiple of ``2 * order + 1``.
+        features that is not a multiple of ``2 * order + 1``.
     FeatureError
         When a row that is encoded has negative features, unless `signed`.
 

@@ -40,7 +40,7 @@ class SparseEncoder(SizedEncoder):
     Raises
     ------
     ArgumentError
-        When the arrays are no CSR matrix, or a number is not finite in float32.
+        When the arrays are not a CSR matrix, or a number is not finite in float32.
 
     References
     ----------

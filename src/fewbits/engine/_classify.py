@@ -24,7 +24,7 @@ _DECODING = ("decoder", "max_false_accept_rate")
 class ClassifyRequest:
     """Ask which class each item is of.
 
-    By the codes of the classes; or, where `labels` names a column, from the items of
+    By class codes; or, where `labels` names a column, from the items of
     the collection. None takes the default of `Bundle.classify` or of the vote.
 
     Parameters
@@ -66,7 +66,7 @@ class ClassifyRequest:
         if self.labels is None:
             unused, of = ["k", *(["linear"] if self.linear else [])], "votes by labels"
         else:
-            unused, of = [*_DECODING, "top"], "codes of classes, not votes by labels"
+            unused, of = [*_DECODING, "top"], "class codes, not votes by labels"
             unused += ["k"] if self.linear else []
         for name in unused:
             if getattr(self, name) is not None:
@@ -93,9 +93,9 @@ class ClassifyResponse:
         `fewbits.bundle.class_answers`, `label_answers`, `vote_answers` or
         `linear_answers` tell.
     accepted : dict or None
-        Where out-of-distribution items are rejected: ``radius`` in bits around the
-        codes of classes, ``predicted_rate`` of unknown items within, ``model``, the
-        ``requested_rate``, and whether it is ``met``.
+        Where out-of-distribution items are rejected: the ``radius`` in bits around
+        class codes, the ``predicted_rate`` of unknown items within it, its ``model``,
+        the ``requested_rate``, and whether it is ``met``.
     """
 
     results: tuple[dict[str, Any], ...]
@@ -106,8 +106,8 @@ class ClassifyResponse:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        told = {} if self.accepted is None else {"accepted": self.accepted}
-        return {"results": [{**each, **told} for each in self.results]}
+        accepted = {} if self.accepted is None else {"accepted": self.accepted}
+        return {"results": [{**each, **accepted} for each in self.results]}
 
 
 def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
@@ -161,5 +161,5 @@ def _accepted(bundle: Bundle, rate: float | None) -> dict[str, Any] | None:
     if rate is None:
         return None
     found = known_by(bundle.classes, rate, bundle.calibration)
-    told = {x: getattr(found, x) for x in ("radius", "predicted_rate", "model")}
-    return {**told, "requested_rate": rate, "met": found.predicted_rate <= rate}
+    facts = {x: getattr(found, x) for x in ("radius", "predicted_rate", "model")}
+    return {**facts, "requested_rate": rate, "met": found.predicted_rate <= rate}

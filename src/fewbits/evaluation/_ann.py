@@ -35,7 +35,7 @@ def neighbour_threshold(
     ----------
     database : array-like of shape (n, n_features)
     k : int, default=50
-        Below the number of rows; a row is no neighbour of itself.
+        Below the number of rows; a row is not a neighbour of itself.
     n_sample : int or None, default=1000
         Rows averaged over, drawn without replacement; None or more than there are means
         all.

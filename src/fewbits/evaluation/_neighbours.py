@@ -80,7 +80,7 @@ def exact_neighbours(
     Raises
     ------
     FeatureError
-        When features are no finite matrices of the same width.
+        When features are not finite matrices of the same width.
     ArgumentError
         When `k` or `metric` lies outside its range.
 

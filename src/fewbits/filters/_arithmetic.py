@@ -66,7 +66,7 @@ def _literals(operator: str, left: Any, right: Any) -> Value:
 
 
 def _is_floating(value: Value) -> bool:
-    """Return whether a value is no decimal number of a size that Arrow can hold."""
+    """Return whether a value is not a decimal number of a size that Arrow can hold."""
     return value.kind == "float" or (value.is_literal and _exact(value.data) is None)
 
 

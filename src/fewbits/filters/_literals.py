@@ -42,7 +42,7 @@ def number(text: str) -> Literal:
     if text.isdecimal() and text.isascii() and len(text) < MAX_DIGITS:
         return Literal("number", int(text), text)
     if not _NUMBER.fullmatch(text):
-        raise ArgumentError(f"the filter holds {shorten(text)}, which is no number")
+        raise ArgumentError(f"the filter holds {shorten(text)}, which is not a number")
     try:
         value = Decimal(text)
     except InvalidOperation:  # an exponent of many digits

@@ -121,7 +121,7 @@ def held(of: pa.DataType) -> str:
     kind = _kind(of)
     if kind != "other":
         return HELD[kind]
-    return next((told for is_one, told in OTHERS if is_one(of)), "other values")
+    return next((name for is_one, name in OTHERS if is_one(of)), "other values")
 
 
 def _plain_string(data: Any) -> Any:

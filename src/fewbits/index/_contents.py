@@ -155,7 +155,7 @@ class Contents:
         ----------
         codes : ndarray of shape (n, n_bytes), dtype uint8
         ids : array-like of shape (n,), default=None
-            Must be new; None counts on from the largest. While ids rise, the cost of
+            Must be new; None continues from the largest. While ids rise, the cost of
             many small additions is that of one large one.
 
         Returns

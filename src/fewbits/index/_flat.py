@@ -18,7 +18,7 @@ from fewbits.index._segment import Segment
 
 @final
 class FlatIndex(Index):
-    """Compare every query with every code. Exact; the specification of other indexes.
+    """Exact search that compares every query with every code; others must equal it.
 
     Answers are ordered by (distance, id), so they depend neither on the order in which
     codes were added, nor on batches or threads.

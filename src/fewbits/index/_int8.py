@@ -87,7 +87,7 @@ class Int8Vectors:
         Raises
         ------
         FeatureError
-            When `X` is no matrix of such numbers.
+            When `X` is not a matrix of such numbers.
         """
         vectors = as_vectors(X)
         n, d = vectors.shape

@@ -32,7 +32,7 @@ _DAMAGE = (
 
 def read_npy(path: Path) -> Input:
     """Map the vectors of a .npy file."""
-    array = load_array(path, f"{path} is no .npy file of numbers", mmap_mode="r")
+    array = load_array(path, f"{path} is not a .npy file of numbers", mmap_mode="r")
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
     return Input("vectors", checked_vectors(array, str(path)), None, str(path))
@@ -60,7 +60,7 @@ def read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
         if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
             raise
         raise ArtefactError(
-            f"{path} is no .npz file of numbers{_reason(error)}"
+            f"{path} is not a .npz file of numbers{_reason(error)}"
         ) from error
     if labels is not None:
         labels = as_label_names(labels, f"labels {label_column!r} of {path}")

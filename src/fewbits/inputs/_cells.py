@@ -46,7 +46,7 @@ def are_vectors(column: Any) -> bool:
 
 
 def broken_vector(column: Any) -> str | None:
-    """Return a text that is no vector, if most of a column begin as vectors do."""
+    """Return a text that is not a vector, if most of a column begin as vectors do."""
     import pyarrow.compute as pc
 
     like = matches(column, _LIKE_VECTOR)
@@ -85,7 +85,7 @@ def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
         return _told_of_broken(broken)
     if are_digits(column) and not (are_meant and are_numbers(column)):
         shown = column.drop_null()[0].as_py()[:_SHOWN]
-        return f"{shown!r} and the like, numbers in writing and no texts"
+        return f"{shown!r} and the like, numbers written as text"
     return None
 
 
@@ -96,7 +96,7 @@ def check_words(column: Any, what: str, advice: str) -> None:
 
 
 def check_no_vectors(column: Any, what: str) -> None:
-    """Refuse vectors in writing of which some cannot be read."""
+    """Refuse vectors written as text of which some cannot be read."""
     broken = broken_vector(column)
     if broken is not None:
         raise ArgumentError(f"{what} holds {_told_of_broken(broken)}")
@@ -104,7 +104,8 @@ def check_no_vectors(column: Any, what: str) -> None:
 
 def _told_of_broken(text: str) -> str:
     return (
-        f"vectors in writing, but {text[:_SHOWN]!r} is none; write each as [0.1, 0.2]"
+        f"vectors written as text, but {text[:_SHOWN]!r} is none; write each as "
+        "[0.1, 0.2]"
     )
 
 

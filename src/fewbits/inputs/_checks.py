@@ -45,7 +45,7 @@ def _check_finite(array: NDArray[Any], source: str) -> None:
 
 
 def check_several(items: Any) -> None:
-    """Refuse one text, path or image where several are needed: it is no list.
+    """Refuse one text, path or image where several are needed: it is not a list.
 
     Raises
     ------

@@ -98,7 +98,7 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
             batches.append([pa.array(each, pa.large_string()) for each in columns])
     except csv.Error as error:
         raise ArtefactError(
-            f"{source} is no csv file: {error}, in line {reader.line_num}"
+            f"{source} is not a csv file: {error}, in line {reader.line_num}"
         ) from None
     except UnicodeDecodeError as error:
         raise ArtefactError(
@@ -132,7 +132,8 @@ def _check_widths(
         if len(row) != len(names):
             shown = "".join(c if c.isprintable() else "?" for c in row[0][:_SHOWN])
             raise ArtefactError(
-                f"{source} is no csv file: its first line names {len(names)} columns, "
+                f"{source} is not a csv file: its first line names {len(names)} "
+                "columns, "
                 f"but a row up to line {line} has {len(row)} values, it begins with "
                 f"{shown!r}"
             )

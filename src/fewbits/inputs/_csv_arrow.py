@@ -115,7 +115,7 @@ def _first_line(content: Any) -> int:
 
 def _zero_begins(part: Any) -> bool:
     before, here, behind = part[:-2], part[1:-1], part[2:]
-    # Differences of bytes below zero wrap around, and are no digits.
+    # Differences of bytes below zero wrap around, and are not digits.
     digits = (behind - ord("0") < 10) | (behind | 0x20 == ord("x"))
     within = (before - ord("0") < 10) | (before == ord("."))
     found = np.flatnonzero((here == ord("0")) & digits & ~within)

@@ -56,7 +56,7 @@ def check_head(head: bytes, source: str) -> None:
     if head.startswith(_UTF_16):
         raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
     if b"\0" in head:
-        raise ArtefactError(f"{source} is no text, so no csv file")
+        raise ArtefactError(f"{source} is not text, so it is not a csv file")
 
 
 def find_delimiter(head: bytes, source: str, named: Iterable[str] = ()) -> str:

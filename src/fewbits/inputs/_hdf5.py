@@ -45,7 +45,7 @@ def read_hdf5(
     except (FewbitsError, PermissionError):
         raise
     except _DAMAGE as error:
-        raise ArtefactError(f"{path} is no HDF5 file: {one_line(error)}") from error
+        raise ArtefactError(f"{path} is not an HDF5 file: {one_line(error)}") from error
 
 
 def _values(data: Any) -> NDArray[Any]:

@@ -72,7 +72,7 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 
 
 def _sort_in(name: str, entry: "os.DirEntry[str]", found: Found) -> None:
-    """Put what is no folder where it belongs; other files belong nowhere."""
+    """Put what is not a folder where it belongs; other files belong nowhere."""
     suffix = suffix_of(name)
     if entry.is_symlink() and not os.path.exists(entry):
         found.broken.append(name)

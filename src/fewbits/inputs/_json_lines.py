@@ -54,9 +54,9 @@ def _object(line: bytes, number: int, source: str) -> _Row:
     except (ValueError, RecursionError) as error:
         hint = ""
         if number == 1 and line.lstrip().startswith(b"["):
-            hint = "; a list of objects is no JSON lines, write one object on a line"
+            hint = "; a list of objects is not JSON lines, write one object on a line"
         raise ArtefactError(
-            f"{source} is no JSON in line {number}: {one_line(error)}{hint}"
+            f"{source} is not JSON in line {number}: {one_line(error)}{hint}"
         ) from None
     if not isinstance(found, dict):
         shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
@@ -89,7 +89,7 @@ def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
         except UnicodeEncodeError:
             raise ArtefactError(
                 f"{source} holds half a surrogate pair as {name!r} in lines "
-                f"{rows[0][0]} to {rows[-1][0]}, which is no text"
+                f"{rows[0][0]} to {rows[-1][0]}, which is not text"
             ) from None
         except (pa.ArrowException, TypeError, OverflowError) as error:
             raise ArgumentError(

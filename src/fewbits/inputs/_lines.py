@@ -28,8 +28,8 @@ def read_lines(file: IO[bytes], source: str) -> Input:
 
     Where each is a vector in brackets, they are vectors; other numbers are refused, as
     they would be embedded as words. A line ends at a line feed, a carriage return or
-    both, not at every separator that Python knows; blanks around a text are no part of
-    it.
+    both, not at every separator that Python knows; blanks around a text are not
+    part of it.
     """
     import pyarrow as pa
 
@@ -69,8 +69,8 @@ def _decoded(file: IO[bytes], source: str) -> Iterator[str]:
             text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode()
         except UnicodeDecodeError as error:
             raise ArtefactError(
-                f"{source} is no UTF-8 text: {error.reason} in line {number}"
+                f"{source} is not UTF-8 text: {error.reason} in line {number}"
             ) from None
         if "\0" in text:
-            raise ArtefactError(f"{source} is no text: line {number} holds a NUL")
+            raise ArtefactError(f"{source} is not text: line {number} holds a NUL")
         yield from (part.strip() for part in text.strip().split("\r"))

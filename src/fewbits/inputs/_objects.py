@@ -49,6 +49,8 @@ class _OfTexts(Loaded):
     def __init__(self, texts: Any) -> None:
         import pyarrow as pa
 
+        if not is_column(texts):
+            texts = [None if _is_missing(text) else text for text in texts]
         super().__init__(pa.table([as_column(texts)], names=["text"]))
 
 
@@ -79,7 +81,7 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     Raises
     ------
     ArgumentError
-        When it is no list of such items.
+        When it is not a list of such items.
     """
     if kind == "texts":
         return as_texts(items)
@@ -93,15 +95,15 @@ def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
     ----------
     items : sequence of str, Series, Arrow column, or data frame of one column
     are_meant : bool, default=True
-        Nothing but texts is taken here, so that plain numbers in writing are such, and
-        one text alone may be of digits, as a query is.
+        The caller takes nothing but texts, so plain numbers such as "12" are accepted,
+        and so is a single text of digits, as a query may be.
 
     Raises
     ------
     ArgumentError
         When one string is given in place of a list, a data frame has several columns,
-        a text is missing, blank or something else, or all are numbers or vectors in
-        writing.
+        a text is missing, blank or something else, or all are numbers or vectors
+        written as text.
     """
     if isinstance(items, Texts):
         return items
@@ -148,21 +150,24 @@ def _of_column(column: Any, kind: str) -> Sequence[Any]:
 
 
 def _check_words(texts: Sequence[str], are_meant: bool) -> None:
-    """Refuse texts that are numbers in writing, by the rule for columns."""
+    """Refuse texts that are numbers written as text, by the rule for columns."""
     # Words are recognised by the first texts.
     if _numbers_in(texts[:_HEAD], are_meant) and (
         shown := _numbers_in(texts, are_meant)
     ):
-        raise ArgumentError(
-            f"expected texts, got {shown}; give them as numbers, or, if texts are "
-            "meant, as a data frame with the name of their column"
+        advice = (
+            "if texts are meant, give them one at a time"
+            if are_meant
+            else "give them as numbers, or, if texts are meant, as a data frame with "
+            "the name of their column"
         )
+        raise ArgumentError(f"expected texts, got {shown}; {advice}")
 
 
 def _numbers_in(texts: Sequence[str], are_meant: bool) -> str | None:
     column = as_column(list(texts))
     if are_vectors(column):
-        return f"vectors in writing such as {texts[0][:_SHOWN]!r}"
+        return f"vectors written as text such as {texts[0][:_SHOWN]!r}"
     if len(texts) == 1 and are_meant:
         return None
     return told_of_numbers(column, are_meant=are_meant)
@@ -192,13 +197,12 @@ def _holds_texts(items: Any) -> bool:
 
 def _holds_images(items: Any) -> bool:
     listed = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
-    if not listed or not len(items) or not _is_image(items[0]):
+    if not listed or not _is_image(_first(items)):
         return False
     for row, item in enumerate(items):
         if not _is_image(item):
-            raise ArgumentError(
-                f"expected images, got {type(item).__name__} in row {row}"
-            )
+            shown = "no value" if _is_missing(item) else type(item).__name__
+            raise ArgumentError(f"expected images, got {shown} in row {row}")
     return True
 
 
@@ -211,16 +215,24 @@ def _is_list(items: Any) -> bool:
 
 
 def _first_is(items: Any, kind: type) -> bool:
-    return len(items) > 0 and isinstance(items[0], kind)
+    return isinstance(_first(items), kind)
+
+
+def _first(items: Any) -> Any:
+    """Return the first item that is not missing, None where all are."""
+    return next((item for item in items if not _is_missing(item)), None)
+
+
+def _is_missing(item: Any) -> bool:
+    nan = isinstance(item, float) and item != item
+    return item is None or nan or type(item).__name__ == "NAType"
 
 
 def _check_text(text: Any, row: int) -> None:
     if not isinstance(text, str):
-        missing = text is None or type(text).__name__ == "NAType"
-        nan = isinstance(text, float) and text != text
-        shown = "no value" if missing or nan else type(text).__name__
+        shown = "no value" if _is_missing(text) else type(text).__name__
         raise FeatureError(f"expected texts, got {shown} in row {row}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise FeatureError(f"the text in row {row} is no Unicode: {error}") from None
+        raise FeatureError(f"the text in row {row} is not Unicode: {error}") from None

@@ -54,7 +54,7 @@ def _check_lines(head: bytes, source: str) -> None:
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if first.startswith((b'{"', b"{\n", b"{\r", b"[{")):
         raise ArgumentError(
-            f"{source} begins as JSON, but its first line is no object: write one "
+            f"{source} begins as JSON, but its first line is not an object: write one "
             "object on each line"
         )
     if (n_columns := table_width(head)) > 1:
@@ -79,7 +79,7 @@ def _is_json(head: bytes) -> bool:
 
 def _numpy(content: bytes, wanted: Wanted, source: str) -> Input:
     wanted.refuse(source)
-    array = load_array(io.BytesIO(content), f"{source} is no array of numbers")
+    array = load_array(io.BytesIO(content), f"{source} is not an array of numbers")
     return Input("vectors", checked_vectors(array, source), None, source)
 
 

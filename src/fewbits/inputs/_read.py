@@ -77,7 +77,7 @@ def read(
     -----
     UserWarning
         When columns or rows of a table or files of a folder are left out, or blank
-        lines, so that ids are no line numbers.
+        lines, so that ids are not line numbers.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _check_no_tables(path: Path) -> None:
-    """Refuse tables that are no shards; warn of images beside them."""
+    """Refuse tables that are not shards; warn of images beside them."""
     kinds = set()
     for each in path.rglob("*"):
         if is_image(each):

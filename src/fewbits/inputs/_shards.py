@@ -182,7 +182,9 @@ def damage_told(source: Path | str, what: str) -> Iterator[None]:
     except (FewbitsError, PermissionError, FileNotFoundError):
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
-        raise ArtefactError(f"{source} is no {what} file: {one_line(error)}") from error
+        raise ArtefactError(
+            f"{source} is not a {what} file: {one_line(error)}"
+        ) from error
 
 
 def _read_arrow(path: Path) -> Any:
@@ -190,7 +192,7 @@ def _read_arrow(path: Path) -> Any:
     import pyarrow as pa
     from pyarrow import feather
 
-    with damage_told(path, path.suffix[1:]):
+    with damage_told(path, path.suffix):
         with path.open("rb") as file:
             head = file.read(6)
         if head.startswith(b"FEA1"):  # the first version of Feather

@@ -11,7 +11,7 @@ from fewbits._arrow import (
     is_number,
     is_text,
     list_matrix,
-    missing_told,
+    missing_message,
     repeated,
 )
 from fewbits._labels import as_label_names
@@ -96,7 +96,7 @@ def _check_apart(table: Table, beside: list[int], source: str) -> None:
 
 
 def _warn_of_strays(table: Table, beside: list[int], source: str) -> None:
-    """Warn of columns kept as texts because a few values are no numbers."""
+    """Warn of columns kept as texts because a few values are not numbers."""
     for i in beside:
         if not is_text(table.fields[i].type):
             continue
@@ -161,7 +161,7 @@ def _side_by_side(table: Table, choice: Choice, source: str) -> NDArray[Any]:
 def check_full(column: Any, what: str) -> None:
     """Refuse a column with gaps."""
     if column.null_count:
-        raise ArgumentError(missing_told(column, what))
+        raise ArgumentError(missing_message(column, what))
 
 
 def _kept_by_name(table: Table, wanted: Wanted, source: str) -> list[int]:

@@ -29,8 +29,8 @@ def read_vecs(path: Path) -> NDArray[Any]:
     row = 4 + width * dtype.itemsize
     if not 0 < width <= _LARGEST or size % row:
         raise ArtefactError(
-            f"{path} is no {path.suffix[1:]} file: {size:,} bytes are no whole number "
-            f"of rows of {width:,} numbers"
+            f"{path} is not a {path.suffix} file: {size:,} bytes are not a whole "
+            f"number of rows of {width:,} numbers"
         )
     rows = content.reshape(-1, row)
     widths = np.ascontiguousarray(rows[:, :4]).view("<i4")[:, 0]

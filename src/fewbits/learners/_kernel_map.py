@@ -96,7 +96,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         ArgumentError
             When a parameter is out of range.
         FeatureError
-            When X is no finite matrix, or has negative values, unless `signed`.
+            When X is not a finite matrix, or has negative values, unless `signed`.
         """
         kernel = self._kernel_map()
         features = self._features(X, reset=True)

@@ -16,7 +16,7 @@ from fewbits.ood._regions import acceptance_region, predicted_region
 
 
 def conservative_region(
-    class_codes: CodeArray, n_bits: int, rate: float, hidden: FalseAcceptRates | None
+    class_codes: CodeArray, n_bits: int, rate: float, left_out: FalseAcceptRates | None
 ) -> AcceptanceRegion:
     """Accept codes near a class code; the stricter of two estimates sets the radius.
 
@@ -36,9 +36,10 @@ def conservative_region(
         Maximum false-accept rate, between 0 and 1. If it is finer than one
         held-out item, the radius is that of the finest rate they can estimate: a
         stricter rate never accepts more.
-    hidden : FalseAcceptRates or None
-        Rates of the class codes, see `leave_one_class_out_rates`. Without them, or with
-        fewer than two items, the code space alone decides.
+    left_out : FalseAcceptRates or None
+        False-accept rates of the class codes with one class left out at a time, from
+        `leave_one_class_out_rates`. Without them, or with fewer than two items, the
+        code space alone decides.
 
     Returns
     -------
@@ -55,42 +56,42 @@ def conservative_region(
     CodeError
         As in `predicted_region`.
     ArgumentError
-        When the rate is out of range, or codes are too short for it by either model.
+        When the rate is out of range, or codes are too short for it by either estimate.
 
     Examples
     --------
     >>> class_codes = np.array([[0b00000000], [0b11111111]], np.uint8)
     >>> rates = np.array([0.1] * 4 + [1.0] * 5)
-    >>> hidden = FalseAcceptRates(rates, np.full(9, np.nan), 20)
-    >>> region = conservative_region(class_codes, 8, 0.2, hidden)
+    >>> left_out = FalseAcceptRates(rates, np.full(9, np.nan), 20)
+    >>> region = conservative_region(class_codes, 8, 0.2, left_out)
     >>> region.radius, round(region.predicted_rate, 2)
     (1, 0.1)
     """
     check_rate(rate)
-    if hidden is None or hidden.n_items < 2:
+    if left_out is None or left_out.n_items < 2:
         return _by_space(class_codes, n_bits, rate)
     try:
         by_space = _by_space(class_codes, n_bits, rate)
     except ArgumentError as error:
-        if rate * hidden.n_items >= 1:
+        if rate * left_out.n_items >= 1:
             raise
         raise ArgumentError(
-            f"{error}; {hidden.n_items} held-out items are too few for the "
-            f"rate, they can estimate rates from {1 / hidden.n_items:.2g} on"
+            f"{error}; {left_out.n_items} held-out items are too few for the "
+            f"rate, they can estimate rates from {1 / left_out.n_items:.2g} on"
         ) from error
-    finest = float(np.nextafter(1 / hidden.n_items, 1))  # times n_items at least 1
-    by_classes = hidden.region(class_codes, n_bits, max(rate, finest))
+    finest = float(np.nextafter(1 / left_out.n_items, 1))  # times n_items at least 1
+    by_classes = left_out.region(class_codes, n_bits, max(rate, finest))
     radius = min(by_classes.radius, by_space.radius)
     within = (
-        hidden.within(class_codes, n_bits, radius),
+        left_out.within(class_codes, n_bits, radius),
         acceptance_region(class_codes, n_bits, radius),
     )
     found = max(within, key=lambda region: region.predicted_rate)
     if found.predicted_rate > rate:
         warn_user(
             f"a rate of {rate:g} is not met: {found.predicted_rate:.2g} of "
-            f"unknown items are expected to be accepted; {hidden.n_items} held-out "
-            f"items cannot estimate rates below {1 / hidden.n_items:.2g}"
+            f"unknown items are expected to be accepted; {left_out.n_items} held-out "
+            f"items cannot estimate rates below {1 / left_out.n_items:.2g}"
         )
     return found
 

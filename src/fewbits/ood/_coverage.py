@@ -74,7 +74,7 @@ def covered_share(
     CodeError
         When there is no class code, or they are not packed codes of `n_bits` bits.
     ArgumentError
-        When a number is out of range, or `ones` are no probabilities.
+        When a number is out of range, or `ones` are not probabilities.
 
     Notes
     -----

@@ -50,7 +50,7 @@ def acceptance_region(
     CodeError
         When there is no class code, or they are not packed codes of `n_bits` bits.
     ArgumentError
-        When `radius` is negative, or `ones` are no probabilities.
+        When `radius` is negative, or `ones` are not probabilities.
 
     References
     ----------
@@ -116,7 +116,7 @@ def predicted_region(
     CodeError
         When there is no class code, or they are not packed codes of `n_bits` bits.
     ArgumentError
-        When `rate` is out of range, `ones` are no probabilities, or the class codes
+        When `rate` is out of range, `ones` are not probabilities, or the class codes
         themselves are more than `rate` of all codes, so that no radius will do.
 
     Examples

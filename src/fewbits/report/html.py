@@ -17,7 +17,7 @@ class Html(str):
 def element(name: str, /, *children: str, **attributes: str | int | float) -> Html:
     """Return an element.
 
-    Children that are no `Html` are escaped, and so are the values of all attributes.
+    Children that are not `Html` are escaped, and so are the values of all attributes.
     An underscore at the end of a name is dropped, others become hyphens.
 
     Examples

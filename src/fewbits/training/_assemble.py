@@ -17,8 +17,9 @@ from fewbits.learners import KernelMapped, Learner
 from fewbits.training._classes import classes_of
 from fewbits.training._methods import PYTHON_ONLY, decomposed, method_of
 
-#: Images that two networks are compared by, and how far their features may differ, in
-#: parts of the largest: those of bytes, and of floats, which are rounded to bytes.
+#: Images that two networks are compared by, those of most contrast; and how far their
+#: features may differ, in parts of the largest: those of bytes, and those of floats,
+#: which are rounded to bytes.
 _N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 
@@ -53,8 +54,9 @@ def bundle_of(
     ArgumentError
         When labels or a backbone are missing or unknown, labels are not for each item
         or of other classes than the learner was fitted to, or the backbone makes
-        another number of features than it takes, or others of the first images (of 0
-        to 255, or of 0 to 1: normalised ones are not compared).
+        another number of features than it takes, or other features of some of the
+        images (of 0 to 255, or of 0 to 1: normalised ones are not compared), or all
+        images are black.
     FeatureError
         When X is not a matrix with the learner's number of features.
     NotFittedError
@@ -163,13 +165,24 @@ def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
     Compares features of a few images if X holds their pixels, from 0 to 255 or from 0
     to 1. Normalised images cannot be inverted and are not compared.
     """
-    if np.ndim(X) != 4 or np.shape(X)[1] != 3 or np.min(X) < 0 or np.max(X) > 255:
+    if np.ndim(X) != 4 or np.shape(X)[1] != 3:
         return
-    some, are_bytes = np.asarray(X[:_N_COMPARED]), np.asarray(X).dtype.kind in "iu"
-    scale = 1 if are_bytes or np.max(X) > 1 else 255
-    pixels = np.rint(scale * some).astype(np.uint8)
+    images = np.asarray(X)
+    low, high = (np.float64(f(images, axis=(1, 2, 3))) for f in (np.min, np.max))
+    if low.min() < 0 or high.max() > 255:
+        return
+    if not high.max():
+        raise ArgumentError(
+            "all images are black, which shows nothing of the scale that the network "
+            "of this learner takes: give those that it was fitted to"
+        )
+    # Any scale leaves black images black; contrast shows where networks differ.
+    rows = np.lexsort((-high, low - high))[:_N_COMPARED]
+    are_bytes = images.dtype.kind in "iu"
+    scale = 1 if are_bytes or high.max() > 1 else 255
+    pixels = np.rint(scale * images[rows]).astype(np.uint8)
     made = extractor.extract([image.transpose(1, 2, 0) for image in pixels])
-    expected = features[:_N_COMPARED]
+    expected = features[rows]
     most = (_OF_BYTES if are_bytes else _OF_FLOATS) * np.abs(expected).max()
     if not np.abs(made - expected).max() <= most:  # nor are NaN alike
         raise ArgumentError(

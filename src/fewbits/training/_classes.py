@@ -111,5 +111,5 @@ def _calibration(
     if len(book) < 2:
         return calibration
     codes, own = learner.encoder_.encode(held_out), book.rows(classes)
-    hidden = leave_one_class_out_rates(book.codes, book.n_bits, codes, own)
-    return replace(calibration, hidden=hidden)
+    left_out = leave_one_class_out_rates(book.codes, book.n_bits, codes, own)
+    return replace(calibration, left_out=left_out)

@@ -33,7 +33,7 @@ def given_codebook(
     Parameters
     ----------
     path : str or Path
-        The folder of a bundle that has codes of classes; or a .json file with a tree,
+        The folder of a bundle that has class codes; or a .json file with a tree,
         for `fewbits.bundle.read_tree`, from which codes are made that are near
         each other where the paths of their classes are alike.
     source : Input
@@ -41,8 +41,8 @@ def given_codebook(
     method : str, default="llc"
         Learning method; no other takes a codebook.
     n_bits : int, default=None
-        Length of the codes; None takes that of the bundle, or for a tree twice what
-        numbers the classes.
+        Length of the codes; None takes that of the bundle, or for a tree
+        ``2 ceil(log2(n_classes))``.
     random_state : int or None, default=0
         Seed of codes made from a tree.
 
@@ -53,8 +53,8 @@ def given_codebook(
     Raises
     ------
     ArgumentError
-        When the method takes no codebook, there are no labels, the bundle has no codes
-        of classes, their length differs from `n_bits`, or a class is missing.
+        When the method takes no codebook, there are no labels, the bundle has no class
+        codes, their length differs from `n_bits`, or a class is missing.
     """
     if method != TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {TAKES_CODEBOOK}, not for {method}")
@@ -64,7 +64,7 @@ def given_codebook(
         return _of_tree(path, classes, n_bits, random_state)
     book = Bundle.load(path, items=False).codebook
     if book is None:
-        raise ArgumentError(f"{path} is a bundle without codes of classes")
+        raise ArgumentError(f"{path} is a bundle without class codes")
     if n_bits not in (None, book.n_bits):
         raise ArgumentError(
             f"the codes of {path} have {book.n_bits} bits, not {n_bits}"

@@ -11,6 +11,7 @@ from fewbits._repr import one_line
 from fewbits.training._methods import (
     DEEP_METHODS,
     METHODS,
+    PACKED,
     PYTHON_ONLY,
     SUPERVISED,
     has_torch,
@@ -22,6 +23,36 @@ from fewbits.training._methods import (
 #: Parameters for which `fewbits fit` has its own option.
 _OWN_OPTIONS = {"n_bits", "random_state", "checkpoint", "device"}
 _SECTION = re.compile(r"\n([A-Z]\w+)\n-{4,}\n")
+#: The names of methods in full, by whom and when they were proposed.
+_NAMES = {
+    "lsh": "Locality-sensitive hashing (Charikar, 2002)",
+    "pcah": "PCA hashing (Wang, Kumar and Chang, 2010)",
+    "threshold": "Thresholding (Agrawal, Girshick and Malik, 2014)",
+    "bp": "Bilinear projections (Gong et al., 2013)",
+    "cbe": "Circulant binary embedding (Yu et al., 2014)",
+    "hadamard": "Randomized Hadamard transforms (Andoni et al., 2015)",
+    "itq": "Iterative quantization (Gong and Lazebnik, 2011)",
+    "cca-itq": "Canonical correlations and ITQ (Gong and Lazebnik, 2011)",
+    "sp": "Sparse projections (Xia et al., 2015)",
+    "sh": "Spectral hashing (Weiss, Torralba and Fergus, 2008)",
+    "bre": "Binary reconstructive embeddings (Kulis and Darrell, 2009)",
+    "neighbours": "Neighbour-preserving codes (of fewbits, after SNE, 2002)",
+    "fast-neighbours": "Neighbour-preserving codes by fast transforms (of fewbits)",
+    "classemes": "Classemes (Torresani, Szummer and Fitzgibbon, 2010)",
+    "picodes": "PiCoDes, picture codes (Bergamo, Torresani and Fitzgibbon, 2011)",
+    "picodes-relaxed": "Relaxed PiCoDes (Bergamo, Torresani and Fitzgibbon, 2011)",
+    "dbc": "Discriminative binary codes (Rastegari, Farhadi and Forsyth, 2012)",
+    "llc": "Learnt low-dimensional binary codes (Kusupati et al., 2021)",
+    "csq": "Central similarity quantization (Yuan et al., 2020)",
+    "dbdh": "Deep balanced discrete hashing (Zheng, Zhang and Lu, 2020)",
+    "dch": "Deep Cauchy hashing (Cao et al., 2018)",
+    "dsdh": "Deep supervised discrete hashing (Li et al., 2017)",
+    "greedyhash": "Greedy hash (Su et al., 2018)",
+    "hashnet": "HashNet (Cao et al., 2017)",
+    "orthohash": "OrthoHash, one loss for all (Hoe et al., 2021)",
+    PACKED: "Packed codes of another system",
+}
+_OF_PACKED = "Take vectors that are binary codes already, as numpy.packbits packs them."
 
 
 @dataclass(frozen=True)
@@ -39,13 +70,18 @@ class Description:
 
     Attributes
     ----------
-    method, summary : str
+    method : str
+        As ``fewbits fit --method`` takes it.
+    name : str
+        In full, with the authors and the year of the paper.
+    summary : str
     needs_labels, needs_torch : bool
     settings : tuple of Setting
         Empty where torch is needed and not installed.
     """
 
     method: str
+    name: str
     summary: str
     needs_labels: bool
     needs_torch: bool
@@ -65,7 +101,7 @@ def describe(method: str) -> Description:
     Parameters
     ----------
     method : str
-        A key of `METHODS`, or one of `DEEP_METHODS`.
+        A key of `METHODS`, one of `DEEP_METHODS`, or "packed".
 
     Returns
     -------
@@ -79,14 +115,21 @@ def describe(method: str) -> Description:
     Examples
     --------
     >>> found = describe("hadamard")
+    >>> found.name
+    'Randomized Hadamard transforms (Andoni et al., 2015)'
     >>> [setting.name for setting in found.settings]
     ['n_rounds']
     """
+    if method == PACKED:
+        return Description(method, _NAMES[method], _OF_PACKED, False, False, ())
     deep = method in DEEP_METHODS
     known = not deep or has_torch()
+    # Refuses names that are not known.
+    summary = _summary(method) if known else f"Needs torch: {install_hint('deep')}"
     return Description(
         method,
-        _summary(method) if known else f"Needs torch: {install_hint('deep')}",
+        _NAMES[method],
+        summary,
         method in SUPERVISED,
         deep,
         tuple(_settings(method)) if known else (),
@@ -95,7 +138,7 @@ def describe(method: str) -> Description:
 
 def describe_all() -> list[Description]:
     """Describe every method, those that need no labels first."""
-    names = [*METHODS, *DEEP_METHODS]
+    names = [*METHODS, PACKED, *DEEP_METHODS]
     return [describe(name) for name in sorted(names, key=SUPERVISED.__contains__)]
 
 

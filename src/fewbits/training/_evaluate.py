@@ -40,7 +40,7 @@ class Report:
     comparison : list of Comparison
         Float vectors, the signs of centred features, the bundle's codes, and re-ranked
         search, if the bundle was tuned for it or stores vectors.
-    label_map, knn_accuracy : float or None
+    mean_average_precision, knn_accuracy : float or None
         Mean average precision over labels (whole ranking, expected over ties), and
         k-NN accuracy; None without labels. Neighbours vote for one
         class, so `knn_accuracy` is None too for multi-label items. A
@@ -50,7 +50,7 @@ class Report:
 
     k: int
     comparison: list[Comparison]
-    label_map: float | None
+    mean_average_precision: float | None
     knn_accuracy: float | None
     n_queries: int
     n_items: int
@@ -121,13 +121,13 @@ def evaluate_bundle(
         nearest=nearest,
         progress=progress,
     )
-    label_map, accuracy = _label_metrics(bundle, queries, database, asked, among, k)
+    precision, accuracy = _label_metrics(bundle, queries, database, asked, among, k)
     own = reranked(bundle, asked, among, nearest)
     if own is not None:
         rows.append(own.row)
         if accuracy is not None and bundle.shortlist is not None:
             accuracy = own.vote_accuracy(asked, queries.labels, database.labels, k)
-    return Report(k, rows, label_map, accuracy, len(queries), len(database))
+    return Report(k, rows, precision, accuracy, len(queries), len(database))
 
 
 def _check_labels(queries: Input, database: Input) -> None:

@@ -69,8 +69,8 @@ def fit_bundle(
     source : Input, or what `fewbits.inputs.read` takes
         Items to learn from; labels are used by methods that need them.
     method : str, default="itq"
-        A key of `METHODS`, or of the deep ones in `DEEP_METHODS`, which need torch;
-        ``packed`` takes binary codes as they are, and learns nothing.
+        A key of `METHODS`, one of `DEEP_METHODS`, which need torch, or "packed" for
+        vectors that are binary codes already.
     n_bits : int, default=None
         Length of the codes; the method's own default when not given.
     backbone : str, default=None

@@ -156,19 +156,19 @@ def decomposed(method: str, learner: Learner) -> dict[str, Any]:
     control.
     """
     groups = learner.configs
-    told = {
+    parameters = {
         name.replace("__", "."): value
         for name, value in learner.get_params().items()
         if name not in groups
     }
     for part, kinds in parts_of(method).items():
-        made = told.get(part)
+        made = parameters.get(part)
         name = next((name for name, make in kinds.items() if type(made) is make), None)
         if name is not None:
-            told |= {part: name, **_spelled(part, made)}
-        if part == "loss" and told.get(part) == method:
-            del told[part]
-    return told
+            parameters |= {part: name, **_spelled(part, made)}
+        if part == "loss" and parameters.get(part) == method:
+            del parameters[part]
+    return parameters
 
 
 def _spelled(part: str, made: Any) -> dict[str, Any]:

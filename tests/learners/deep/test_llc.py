@@ -35,7 +35,7 @@ def accuracy(fitted):
 @pytest.mark.parametrize("codebook", ["learnt", "random", "svd", "cca"])
 def test_classes_get_codes_of_their_own_and_items_get_theirs(codebook):
     fitted = learner(codebook=codebook, validation=0).fit(X, y)
-    assert fitted.codebook_.shape == (L, 10)  # twice what numbers 20 classes
+    assert fitted.codebook_.shape == (L, 10)  # 2 ceil(log2(20))
     assert len(np.unique(fitted.codebook_, axis=0)) == L
     assert set(np.unique(fitted.codebook_)) == {-1, 1}
     assert accuracy(fitted) > (0.6 if codebook == "random" else 0.9)

@@ -56,7 +56,7 @@ def test_another_file_is_refused(path, change, message):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '"x"', "\xff"])
 def test_no_configuration_at_all(path, content):
     path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(ArtefactError, match="no configuration of 'fewbits tune'"):
+    with pytest.raises(ArtefactError, match="is not a configuration of 'fewbits tune'"):
         Configuration.load(path)
 
 

@@ -27,7 +27,7 @@ def test_bytes_have_ticks_on_an_axis_that_is_called_logarithmic(tmp_path):
 
 
 def test_time_may_be_drawn_in_place_of_bytes(tmp_path):
-    """What is slower and worse is no circle, although it is shorter."""
+    """What is slower and worse is not a circle, although it is shorter."""
     text = frontier_text(FOUND, FOUND, "recall@10", "encode time")
     title, *_, below = text.splitlines()
     assert title.endswith("against microseconds to encode a vector (logarithmic)")

@@ -98,7 +98,7 @@ def name_bits(
     Raises
     ------
     ArgumentError
-        When a name given by hand is no text, or there are not two for a bit.
+        When a name given by hand is not text, or there are not two for a bit.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def propose_names(
     Raises
     ------
     ArgumentError
-        When texts or groups are not one per code, texts are no texts, there is no such
+        When texts or groups are not one per code, texts are not texts, there is no such
         bit, a number lies outside its range, or fewer than 3 groups have words.
 
     Notes

@@ -18,7 +18,7 @@ MAX_CLASSES = 5000  # all their distances take 100 MB
 
 
 class ClassBits(NamedTuple):
-    """The bits of the codes of classes.
+    """The bits of class codes.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ClassBits(NamedTuple):
 def class_bits(
     codes: CodeArray, n_bits: int, names: Sequence[Any] | None = None
 ) -> ClassBits:
-    """Return the bits of the codes of classes.
+    """Return the bits of class codes.
 
     Parameters
     ----------

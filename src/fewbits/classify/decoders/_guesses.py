@@ -15,7 +15,7 @@ from fewbits.codes import pair_distances
 
 
 class Hits(NamedTuple):
-    """Guesses that are codes of classes: of which item, which guess, which code."""
+    """Guesses that are class codes: of which item, which guess, which code."""
 
     items: IdArray
     guesses: IdArray

@@ -64,7 +64,7 @@ def calibration_error(
     Raises
     ------
     ArgumentError
-        When there is no item, lengths differ, or a confidence is no probability.
+        When there is no item, lengths differ, or a confidence is not a probability.
 
     References
     ----------

@@ -36,7 +36,7 @@ def max_softmax(logits: ArrayLike, *, temperature: float = 1.0) -> FloatArray:
     Raises
     ------
     FeatureError
-        When logits are no finite matrix.
+        When logits are not a finite matrix.
     ArgumentError
         When there is one class only, or the temperature is not above 0.
 
@@ -73,7 +73,7 @@ def max_logit(logits: ArrayLike) -> FloatArray:
     Raises
     ------
     FeatureError
-        When logits are no finite matrix.
+        When logits are not a finite matrix.
 
     References
     ----------
@@ -105,7 +105,7 @@ def energy(logits: ArrayLike, *, temperature: float = 1.0) -> FloatArray:
     Raises
     ------
     FeatureError
-        When logits are no finite matrix.
+        When logits are not a finite matrix.
     ArgumentError
         When the temperature is not above 0.
 
@@ -144,7 +144,7 @@ def neighbour_score(features: ArrayLike, known: ArrayLike, k: int = 50) -> Float
     Raises
     ------
     FeatureError
-        When features are no finite matrices of the same width.
+        When features are not finite matrices of the same width.
     ArgumentError
         When `k` is out of range.
 

@@ -57,7 +57,7 @@ def per_class_split(
     query : int, or array-like of bool of shape (n,), default=100
         Queries per class, or a mask of fixed ones.
     train : int or None, default=500
-        Training rows per class; None means all that are no queries.
+        Training rows per class; None means all that are not queries.
     database : {"rest", "all"}, default="rest"
         ``rest`` leaves the training rows out of the database, ``all`` leaves them in.
     random_state : int or None, default=None
@@ -125,7 +125,7 @@ def novel_class_split(
         Queries per novel class.
     database : int or None, default=None
         Database rows per novel class (the training examples of a classifier on codes);
-        None means all that are no queries.
+        None means all that are not queries.
     random_state : int or None, default=None
 
     Returns

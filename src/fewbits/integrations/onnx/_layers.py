@@ -19,7 +19,7 @@ def affine_layers(encoder: Encoder) -> list[Layer]:
     Raises
     ------
     ArgumentError
-        When it is no chain of affine maps, or one too large for a file.
+        When it is not a chain of affine maps, or one too large for a file.
     """
     if isinstance(encoder, SparseEncoder):
         _check_size([(encoder.n_features, encoder.n_bits)])

@@ -85,8 +85,9 @@ class Learner(
             When a parameter is out of range.
         FeatureError
             When X holds NaN, infinity or what float32 cannot hold, has gaps (a masked
-            array), is no matrix of at least two rows, or all rows that are learnt from
-            are the same; when its features are too small or too large for a method.
+            array), is not a matrix of at least two rows, or all rows that are learnt
+            from are the same; when its features are too small or too large for a
+            method.
         DivergedError
             When training ends in numbers that are not finite: lower the learning rate.
         OutOfMemoryError

@@ -130,7 +130,7 @@ class Checkpoint:
     @contextmanager
     def _opened(self) -> Iterator[NpzFile]:
         """Open the file, if it belongs to this fit."""
-        damaged = f"{self.path} is no checkpoint of a fit, or damaged; name another"
+        damaged = f"{self.path} is not a checkpoint of a fit, or damaged; name another"
         try:
             with open(self.path, "rb") as raw, np.load(raw) as file:
                 form, identity = json.loads(str(file["head"]))

@@ -149,7 +149,7 @@ def on_device(name: str) -> AbstractContextManager[None]:
     `NeighbourCodes` and `FastNeighbourCodes`, and what others with ``uses_device``
     begin with. Results agree with those of NumPy within rounding. That may flip bits of
     scores near zero and change every later step: neighbour-preserving codes then differ
-    as with another seed, and are as good. It is no parameter of these learners. Deep
+    as with another seed, and are as good. It is not a parameter of these learners. Deep
     learners also train there, unless their ``device`` says otherwise.
 
     The block also counts for clones that are made in it and fitted in another thread or

@@ -59,7 +59,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
 
 
 def check_integers(name: str, values: Any, high: int | None = None) -> None:
-    """Refuse what is no sequence of integers from 1 to `high`."""
+    """Refuse what is not a sequence of integers from 1 to `high`."""
     is_sequence = isinstance(values, Sequence | np.ndarray) and np.ndim(values) > 0
     if not is_sequence or isinstance(values, str):
         raise ArgumentError(
@@ -96,7 +96,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_verbose(value: Any) -> None:
-    """Refuse what is no bool and, as elsewhere, no level of 0 or more."""
+    """Refuse what is neither a bool nor an integer of 0 or more."""
     if isinstance(value, bool | np.bool_):
         return
     if not isinstance(value, int | np.integer) or value < 0:

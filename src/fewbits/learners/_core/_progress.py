@@ -12,7 +12,7 @@ def on_progress(
 ) -> AbstractContextManager[None]:
     """Call `listener` after each iteration of every learner fitted inside the block.
 
-    It is no parameter of the learners, so that these can be cloned, pickled and
+    It is not a parameter of the learners, so that these can be cloned, pickled and
     searched over. Fits in other threads or processes do not report, also those of
     clones that are made in the block.
 
@@ -67,13 +67,13 @@ def report(
     note: str = "",
 ) -> None:
     """Report to the listener, if any, and to standard error if `verbose`."""
-    told = f"objective {objective:.6g}{note}"
+    message = f"objective {objective:.6g}{note}"
     heard = current_runtime().progress
     if heard is not None:
         if heard.notes is not None:
-            heard.notes(told)
+            heard.notes(message)
         heard.listener(done, total, objective)
     if verbose:
         end = "\n" if done == total else ""
-        sys.stderr.write(f"\r{name}: {done}/{total}, {told}{end}")
+        sys.stderr.write(f"\r{name}: {done}/{total}, {message}{end}")
         sys.stderr.flush()

@@ -41,7 +41,7 @@ def thread_limit(n: int) -> Iterator[None]:
     Raises
     ------
     ArgumentError
-        When `n` is no integer, or less than 1.
+        When `n` is not an integer, or less than 1.
 
     Examples
     --------

@@ -185,7 +185,7 @@ class DeepLearner(NetworkLearner):
     def _learnt_centres(
         self, problem: Problem, n_bits: int, phase: str
     ) -> NDArray[np.int8]:
-        """Return codes of classes that a linear network has learnt to classify with.
+        """Return class codes that a linear network has learnt to classify with.
 
         Phase 1 of LLC, inside another; on features as they are before training.
         """

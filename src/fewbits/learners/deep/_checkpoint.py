@@ -53,7 +53,7 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
         return None
     whole = path.read_bytes()
     head, content = whole[:_HEAD], whole[_HEAD:]
-    damaged = f"{path} is no checkpoint of a training, or damaged; name another"
+    damaged = f"{path} is not a checkpoint of a training, or damaged; name another"
     if head != _FORMAT + sha256(content).digest():
         raise ArtefactError(damaged)
     try:

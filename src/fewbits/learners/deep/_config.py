@@ -35,26 +35,26 @@ class TrainingConfig(Config):
     backbone_rate : float, default=0.1
         Learning rate of the backbone as a share of the head's.
     validation : float, default=0.1
-        Share of every class that is held out; of all items where some have several
-        labels, but one of each label is always trained on. Held-out items decide which
-        epoch is kept: by their mAP, as queries to the items trained on, or for `LLC` by
-        how many are classified rightly. 0 keeps the last epoch.
+        Share of each class that is held out, or of all items if some have several
+        labels; at least one item of each label is trained on. Held-out items choose
+        the epoch that is kept: by their mAP as queries (see `validation_base`), for
+        `LLC` by their accuracy. 0 holds out none and keeps the last epoch.
     validation_base : {"trained", "held_out"}, default="trained"
-        What held-out items rank: the ones that are trained on, or one another, each
-        half the other half. The latter where most of what is searched will be new, and
-        enough is held out: what ranks trained items best is often trained too long to
-        rank others (``docs/papers/lower_bound.md``, CIFAR-10).
+        The database that held-out queries search for their mAP: the items that are
+        trained on, or each half of the held-out items the other half. Choose "held_out"
+        if you will search mostly items that are not trained on, and enough are held
+        out: the epoch that ranks trained items best is often too late for others.
     patience : int or None, default=None
-        Epochs without a better one before training stops; needs held-out items.
+        Stop after so many epochs without a better one; needs held-out items.
     eval_every : int, default=1
-        Epochs from one evaluation of the codes (the bound, and mAP of held-out items)
-        to the next, which may take as long as an epoch of a small network. The last of
-        `max_epochs` is evaluated, too, and only evaluated epochs may be kept. 0 never
+        Evaluate the codes (the bound, and mAP of held-out items) every so many epochs;
+        an evaluation may take as long as an epoch of a small network. The last of
+        `max_epochs` is evaluated, too, and only evaluated epochs can be kept. 0 never
         evaluates.
     tol : float, default=0.0
-        Stop when an epoch lowers the loss by no more than this share of it.
+        Stop when an epoch lowers the loss by at most this share of it.
     mixed_precision : bool, default=False
-        Compute in 16 bits where torch holds that safe: faster on a GPU.
+        Compute in 16 bits where torch considers that safe (autocast): faster on a GPU.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class NetworkConfig(Config):
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class CodebookConfig(Config):
-    """Settings of phase 1 of `LLC`, which learns the codes of classes.
+    """Settings of phase 1 of `LLC`, which learns the class codes.
 
     Parameters
     ----------
@@ -190,13 +190,15 @@ class CodebookConfig(Config):
     learning_rate : float, default=1e-2
         Of the codebook itself.
     label_smoothing : float, default=0.1
-        Of items of one label each.
+        Share of the target probability that is spread evenly over all classes, as in
+        `torch.nn.CrossEntropyLoss`. Without effect on multi-label items.
     init : {"svd", "cca"} or None, default=None
-        Where the codebook starts; None draws it, as it does bits for which there are no
-        directions.
+        Start of the codebook: the SVD of a linear classifier, CCA of features and
+        labels, or None for random numbers. Bits beyond their directions are random,
+        too.
     nested_bits : sequence of int, default=()
-        Lengths at which the first bits of the codebook are one, too; each has room for
-        a code of its own for every class.
+        Lengths at which the first bits must form a codebook, too (nested codes); each
+        at least ``log2(n_classes)``.
     """
 
     max_epochs: int = 50

@@ -145,7 +145,7 @@ def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any
     except Exception as error:  # whatever the user's module raises
         raise FeatureError(
             f"the module makes no features of images {tuple(batch.shape)}: "
-            f"{_told(error)}"
+            f"{_shown(error)}"
         ) from error
     return features.numpy()
 
@@ -177,7 +177,7 @@ def _as_onnx(served: nn.Module, size: int) -> bytes:
     except Exception as error:  # torch's exporter raises many kinds
         cause = error.__cause__ or error
         raise ArgumentError(
-            f"torch cannot write this module as ONNX: {_told(cause)}{_older()}"
+            f"torch cannot write this module as ONNX: {_shown(cause)}{_older()}"
         ) from error
     # Paths and lines of source, which would make the id depend on the machine.
     ClearMetadataAndDocStringPass()(program.model)
@@ -222,5 +222,5 @@ def _compare(
         )
 
 
-def _told(error: BaseException) -> str:
+def _shown(error: BaseException) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -36,7 +36,7 @@ CONTROLS: dict[str, Callable[..., Control]] = {
 }
 
 
-#: What a fit leaves besides the encoder; the first of it tells how epochs were chosen.
+#: What a fit leaves besides the encoder; the first three show how epochs were chosen.
 _OF_SELECTION = ("history_", "objective_", "n_epochs_")
 _FITTED = (*_OF_SELECTION, "network_", "classifier_", "centres_", "held_out_")
 
@@ -60,9 +60,11 @@ class DeepHash(DeepLearner):
     training : TrainingConfig or None, default=None
         Epochs, batches, rates, and what is held out; None takes the defaults.
     refit : bool, default=False
-        Train anew on all items in the end, for as many epochs as were best with some
-        held out, in the mean over nine epochs beside each other, whatever ``tol`` says.
-        Where items are few, each counts; none is left to calibrate probabilities with.
+        After the best number of epochs has been found on held-out items, train again
+        from the start on all items for that many epochs; useful when items are few.
+        The number is the best of mAP smoothed over nine epochs, and ``training.tol``
+        does not stop the second training. No items are left to calibrate
+        probabilities with.
     device : str, default="auto"
         "cpu", "cuda", or "auto": that of `fewbits.learners.on_device`, or a GPU if
         there is one.
@@ -92,7 +94,7 @@ class DeepHash(DeepLearner):
         For each epoch: ``loss``, ``seconds`` of its steps, and where codes were
         evaluated ``bound`` (min D_inter / max D_intra), ``map`` on the held-out items,
         and ``metrics_seconds`` of these.
-        Of `refit` it tells nothing: it is how the number of epochs was chosen.
+        With `refit`, those of the first training, which chose the number of epochs.
     classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
         The classifier that GreedyHash and DSDH learn beside the codes; None where a

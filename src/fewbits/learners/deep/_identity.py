@@ -72,5 +72,5 @@ def described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
 
 
 def checksum(X: Array, labels: NDArray[Any]) -> str:
-    """Return a checksum of the labels and the items; pixels are no other numbers."""
+    """Return a checksum of the labels and the items, and of their dtype."""
     return f"{X.dtype} {X.shape[1:]} {data_checksum(X.reshape(len(X), -1), labels)}"

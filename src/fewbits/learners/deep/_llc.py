@@ -35,11 +35,12 @@ class LLC(CodebookLearner):
     Parameters
     ----------
     n_bits : int, default=None
-        Length of the code; None takes that of a given codebook, or else twice what
-        numbers the classes, ``2 ceil(log2(n_classes))``.
+        Length of the code; None takes that of a given codebook, or else
+        ``2 ceil(log2(n_classes))``: twice as many bits as it takes to number the
+        classes.
     codebook : str, Codebook or array-like of shape (n_classes, n_bits)
         "learnt", the default, does phase 1. "predictable" takes its place: codes whose
-        bits features foretell of items that the codes were not learnt from, see
+        bits can be predicted from the features of unseen items, see
         `fewbits.learners.deep.centres.predictable_centres`. "random", "svd" (of a
         linear classifier) and "cca" are the baselines of the paper. A
         `fewbits.classify.Codebook` is taken as it is, by the names of its classes, and
@@ -50,26 +51,26 @@ class LLC(CodebookLearner):
     codebook_training : CodebookConfig or None, default=None
         How phase 1 learns the codebook; None takes the defaults.
     reg : float, default=1.0
-        Of CCA, in units of the mean variance.
+        Regularisation of CCA, in units of the mean variance.
     network, training, device, checkpoint, callbacks, verbose, random_state
-        As in `DeepHash`; `training` is of both phases, but for the epochs of phase 1.
-        How often held-out items are classified rightly decides which epoch of a phase
-        is kept, by scores in phase 1 and by the nearest code in phase 2; of equals the
-        one with the smaller loss. Of a checkpoint there is a file for each phase, its
-        name with ``.codebook`` (or ``.classifier``) and with ``.items``.
+        As in `DeepHash`; `training` applies to both phases, except that phase 1 has
+        `max_epochs` of its own. The epoch with the best accuracy on held-out items is
+        kept, by scores in phase 1 and by the nearest class code in phase 2; among
+        equals, the one with the smallest loss. Each phase has a checkpoint file of its
+        own: the name with ``.codebook`` (or ``.classifier``) and ``.items`` appended.
 
     Attributes
     ----------
     encoder_ : LinearEncoder or MLPEncoder
     codebook_ : ndarray of shape (n_classes, n_bits), dtype int8
-        The codes of the classes, -1 and 1, in the order of `classes_`; all different,
+        The class codes, -1 and 1, in the order of `classes_`; all different,
         at each of ``nested_bits``, too, unless the codebook was given. If phase 1 meets
         numbers that are not finite, the last good one is kept, without an encoder.
     n_repaired_ : int
-        Classes whose code had to be changed because it was another's, at the shortest
-        of ``nested_bits`` already.
+        Classes whose code was changed because another class had the same, at the
+        shortest of ``nested_bits``.
     n_turned_ : int
-        Bits of the codebook that phase 1 turned.
+        Bits of the codebook that phase 1 flipped.
     codebook_history_ : list of dict
         The metrics of the epochs of phase 1. In these and in `history_` there are also
         ``accuracy``, on the held-out items, and ``phase``: "classifier" (for "svd"),
@@ -141,7 +142,7 @@ class LLC(CodebookLearner):
         self.random_state = random_state
 
     def codebook_of_classes(self) -> Codebook:
-        """Return the codes of the classes with their names, as decoders take them.
+        """Return the class codes with the names of classes, as decoders take them.
 
         Returns
         -------

@@ -40,18 +40,18 @@ def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
     FewbitsError
         When there is no memory for them.
     """
-    told = []
+    reasons = []
     for integers in (False, True) if X.dtype.kind in "iu" else (False,):
         items = ArrayItems(X, pixels=True, integers=integers)[torch.arange(len(X))]
         try:
             features = _features(backbone, items)
         except _REFUSALS as error:
-            told.append(f"as {np.asarray(items).dtype}: {_first_line(error)}")
+            reasons.append(f"as {np.asarray(items).dtype}: {_first_line(error)}")
             cause = error
         else:
             return BackboneProbe(_width(features, len(items)), integers)
     raise FeatureError(
-        f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(told)}"
+        f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
     ) from cause
 
 

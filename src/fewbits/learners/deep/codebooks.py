@@ -101,7 +101,7 @@ def svd_codebook(weights: ArrayLike, n_bits: int | None = None) -> Matrix:
     Raises
     ------
     ArgumentError
-        When the classifier has fewer directions, or is no matrix of finite numbers.
+        When the classifier has fewer directions, or is not a matrix of finite numbers.
 
     Examples
     --------

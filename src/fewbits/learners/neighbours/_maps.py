@@ -100,7 +100,7 @@ class LinearMap(PlaneMap):
     weights, bias : ndarray
         As of `PlaneMap`.
     tightness : float, default=0
-        How far the weights are pulled before an iteration.
+        Share of a Newton-Schulz step towards a tight frame, before each iteration.
     """
 
     def __init__(

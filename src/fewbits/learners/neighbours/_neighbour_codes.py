@@ -50,10 +50,11 @@ class NeighbourCodes(NeighbourLearner):
         Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
         linear map.
     tightness : float, default=0.02
-        How far the weights of a dense plane are pulled, before each iteration, towards
-        a tight frame, as ITQ's are, up to 0.5. That keeps distances between all rows,
-        which helps codes that are long beside the number of rows or features. Sparse
-        maps and hidden layers are not pulled.
+        Regularisation of a dense linear map, 0 to 0.5: before each iteration its
+        weights take this share of a Newton-Schulz step towards a tight frame, in which
+        all singular values are equal, as in ITQ. That preserves the distances of all
+        rows, and helps if bits are many compared with rows or features. Has no effect
+        on sparse maps and hidden layers.
     training : NeighbourTraining or None, default=None
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.

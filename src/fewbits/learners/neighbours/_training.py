@@ -196,7 +196,7 @@ class Training:
             self.map.restore(self._best)
 
     def state(self, *, copies: bool = True) -> Arrays:
-        """Return all that changes; what is no copy goes on changing."""
+        """Return all that changes; what is not a copy goes on changing."""
         recalls = np.array([self._best_recall, *self.recalls])
         arrays = self._arrays()
         if copies:

@@ -45,9 +45,9 @@ class CCAITQ(ResumableLearner):
         Length of the code, from 1 to 65,536.
     reg : float, default=1.0
         Added to the diagonals of both covariance matrices, of features and of labels.
-        It decides much; choose it on validation data.
+        Results depend on it strongly; choose it on validation data.
     relative : bool, default=True
-        Count `reg` for the features in units of their mean variance, so that their
+        Measure `reg` for the features in units of their mean variance, so that their
         scale does not matter. False adds `reg` itself, as the paper does with 1e-4.
     n_iter : int, default=50
         Number of alternations between codes and rotation; 0 keeps a random rotation.
@@ -55,7 +55,7 @@ class CCAITQ(ResumableLearner):
         Stop when an iteration lowers the objective by no more than this share of it;
         0 does all iterations. Not with `batch_size`.
     batch_size : int, default=None
-        Rows that an iteration takes, as in `ITQ`. None takes all.
+        Rows per iteration, as in `ITQ`. None takes all rows.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.

@@ -33,9 +33,9 @@ class ITQ(ResumableLearner):
         0 does all iterations. Not with `batch_size`, which only estimates the
         objective.
     batch_size : int, default=None
-        Rows that an iteration takes, for data so large that a pass over all of them is
-        too much; about a pass's worth of them is averaged. No fewer are taken than
-        twice the directions to rotate. None takes all.
+        Rows per iteration, for data so large that a pass in every iteration is too
+        much; iterations are averaged over about one pass. At least twice as many as
+        there are directions to rotate are taken. None takes all rows.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.

@@ -213,11 +213,11 @@ def _read(path: Path) -> dict[str, Any]:
         stated = content.pop("format")
     except KeyError:
         raise ArtefactError(
-            f"{path} is no configuration of 'fewbits tune': it has no 'format'"
+            f"{path} is not a configuration of 'fewbits tune': it has no 'format'"
         ) from None
     except (ValueError, TypeError, AttributeError) as error:
         raise ArtefactError(
-            f"{path} is no configuration of 'fewbits tune': {error}"
+            f"{path} is not a configuration of 'fewbits tune': {error}"
         ) from error
     if stated != FORMAT:
         raise ArtefactError(

@@ -37,7 +37,7 @@ def unique(C: ArrayLike, length: int | None = None) -> UniqueCodes:
     Raises
     ------
     ArgumentError
-        When there are more classes than codes of this length, or C is no matrix of
+        When there are more classes than codes of this length, or C is not a matrix of
         finite numbers.
 
     Examples

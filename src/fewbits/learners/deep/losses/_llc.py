@@ -32,8 +32,9 @@ class CodebookLoss(Loss):
         Of C. With that of the network, the published recipe turns hardly a bit on small
         data, so that the codebook stays as it was drawn.
     label_smoothing : float, default=0.1
+        Share of the target probability that is spread evenly over all classes.
     nested : sequence of int, default=()
-        Lengths at which a prefix shall be a codebook, too: the losses are averaged.
+        Lengths at which a prefix must be a codebook, too; their losses are averaged.
 
     References
     ----------

@@ -131,7 +131,7 @@ class DBC(ResumableLearner):
     Raises
     ------
     ArgumentError
-        When y is missing, is no label per row, or holds a single class.
+        When y is missing, is not a label per row, or holds a single class.
 
     Warns
     -----

@@ -79,7 +79,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
     Raises
     ------
     ArgumentError
-        When y is missing, is no label per row, or holds a single class.
+        When y is missing, is not a label per row, or holds a single class.
 
     Notes
     -----
