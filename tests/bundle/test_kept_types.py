@@ -46,7 +46,7 @@ KEPT = {
     ),
     "duration": Case(pa.array([timedelta(seconds=1), None, timedelta(1)]), "PT1S"),
     "category": Case(pa.array(["x", None, "y"]).dictionary_encode(), "x"),
-    "ordered": Case(
+    "ordinal": Case(
         pa.DictionaryArray.from_arrays(
             pa.array([1, 0, None], pa.int8()), pa.array(["low", "high"]), ordered=True
         ),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RowOptions(TypedDict, total=False):
-    """Where items, ids and columns of new rows are, as `Bundle.with_items` takes it."""
+    """Options of `Bundle.with_items` that say where the parts of new rows are."""
 
     vectors: str | Sequence[str] | None
     texts: str | None

@@ -1,4 +1,4 @@
-"""What was found damaged, and what was lost."""
+"""Reports of damage, and of losses."""
 
 from dataclasses import dataclass, field
 
