@@ -16,3 +16,4 @@ using Vector = nanobind::ndarray<T, nanobind::ndim<1>, nanobind::c_contig,
 void bind_hamming(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_rerank(nanobind::module_& m);
+void bind_checksum(nanobind::module_& m);

@@ -35,4 +35,5 @@ NB_MODULE(_native, m) {
     bind_hamming(m);
     bind_encode(m);
     bind_rerank(m);
+    bind_checksum(m);
 }

@@ -26,6 +26,10 @@ class ArtefactError(FewbitsError, ValueError):
     """A file on disk is not the artefact it was opened as, or it is damaged."""
 
 
+class LockedError(FewbitsError, TimeoutError):
+    """Another process changes the collection; the message says which."""
+
+
 class MissingDataError(FewbitsError, FileNotFoundError):
     """A data set is not on this machine; the message says how to get it."""
 

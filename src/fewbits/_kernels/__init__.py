@@ -44,6 +44,7 @@ bilinear_scores = _module.bilinear_scores
 bit_sums = _module.bit_sums
 circulant_encode = _module.circulant_encode
 circulant_scores = _module.circulant_scores
+crc32c = _module.crc32c
 first_pairs = _module.first_pairs
 force_isa = _module.force_isa
 hadamard_encode = _module.hadamard_encode
@@ -70,6 +71,7 @@ __all__ = [
     "bit_sums",
     "circulant_encode",
     "circulant_scores",
+    "crc32c",
     "first_pairs",
     "force_isa",
     "hadamard_encode",

@@ -87,6 +87,9 @@ def linear_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None: ...
+def crc32c(
+    data: NDArray[np.uint8], offsets: IdArray, sums: NDArray[np.uint32]
+) -> None: ...
 
 class SparseMap:
     def __init__(

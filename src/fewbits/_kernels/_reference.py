@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._kernels._reference_checksum import crc32c as crc32c
 from fewbits._kernels._reference_fma import fused_multiply_add
 from fewbits._kernels._reference_rerank import first_pairs as first_pairs
 from fewbits._kernels._reference_rerank import int8_distances as int8_distances

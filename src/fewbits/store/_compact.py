@@ -1,0 +1,147 @@
+"""Which segments are joined at a commit: a decision about numbers, without files.
+
+Segments keep their order, so only neighbours are joined. A segment weighs as much as
+the 4,096 rows, or mebibytes, that live in it, whichever is more; its level is the
+logarithm of that to base 4, and one that weighs less than 1 is small. What holds after
+each commit:
+
+- of each segment at least half of the rows live;
+- levels do not rise from left to right, small ones are at the end and one at most, and
+  of each level there are three at most: those of ``w`` mebibytes are at most
+  ``4 + 3 * log4(w)``;
+- a segment with half of the `full` bytes or more is joined no further. Among such there
+  is at most one other between two.
+
+A row is copied once for each level that it rises, and while its segment is small.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, log
+
+ROWS, BYTES = 4096, 1 << 20
+_FAN = 4
+
+
+@dataclass(frozen=True)
+class Size:
+    """A segment, as the policy sees it."""
+
+    n_rows: int
+    n_live: int
+    n_bytes: int
+
+    @property
+    def live_bytes(self) -> float:
+        return self.n_bytes * self.n_live / self.n_rows
+
+    @property
+    def is_half_dead(self) -> bool:
+        """Whether more rows are deleted than live."""
+        return 2 * self.n_live < self.n_rows
+
+
+@dataclass(frozen=True)
+class Group:
+    """Segments ``[start, stop)`` that become one, or one that stays."""
+
+    start: int
+    stop: int
+    n_live: float
+    live_bytes: float
+
+    @property
+    def weight(self) -> float:
+        return max(self.n_live / ROWS, self.live_bytes / BYTES)
+
+    def joined(self, other: "Group") -> "Group":
+        """Return both and whatever dead segments lie between them as one."""
+        live, live_bytes = (
+            self.n_live + other.n_live,
+            self.live_bytes + other.live_bytes,
+        )
+        return Group(self.start, other.stop, live, live_bytes)
+
+
+def plan(sizes: list[Size], full: int) -> list[Group]:
+    """Return what becomes of segments; those without live rows are in no group.
+
+    Parameters
+    ----------
+    sizes : list of Size
+    full : int
+        Bytes of the largest segment that is made.
+
+    Examples
+    --------
+    >>> small, large = Size(10, 10, 1000), Size(9000, 9000, 900_000)
+    >>> [(g.start, g.stop) for g in plan([large, small, small], 1 << 28)]
+    [(0, 1), (1, 3)]
+    """
+    groups = singles(sizes)
+    while (found := _next_join(groups, full)) is not None:
+        first, last = found
+        whole = groups[first]
+        for group in groups[first + 1 : last + 1]:
+            whole = whole.joined(group)
+        groups[first : last + 1] = [whole]
+    return groups
+
+
+def singles(sizes: list[Size]) -> list[Group]:
+    """Return a group for each segment in which a row lives."""
+    return [
+        Group(i, i + 1, size.n_live, size.live_bytes)
+        for i, size in enumerate(sizes)
+        if size.n_live
+    ]
+
+
+def everything(sizes: list[Size], full: int) -> list[Group]:
+    """Return groups as large as they may be."""
+    groups: list[Group] = []
+    for group in singles(sizes):
+        if groups and groups[-1].live_bytes + group.live_bytes <= full:
+            groups[-1] = groups[-1].joined(group)
+        else:
+            groups.append(group)
+    return groups
+
+
+def _next_join(groups: list[Group], full: int) -> tuple[int, int] | None:
+    levels = [_level(group, full) for group in groups]
+    for i, (level, after) in enumerate(pairwise(levels)):
+        if level < inf and after < inf and (level < after or level == after == -1):
+            return i, i + 1
+    start = 0
+    for stop in range(1, len(groups) + 1):
+        if stop == len(groups) or levels[stop] != levels[start]:
+            last = _enough(groups, levels, start, stop, full)
+            if last is not None:
+                return start, last
+            start = stop
+    for i, after in enumerate(levels[2:], 2):
+        if after == inf and levels[i - 1] < inf and levels[i - 2] < inf:
+            return i - 2, i - 1
+    return None
+
+
+def _enough(
+    groups: list[Group], levels: list[float], start: int, stop: int, full: int
+) -> int | None:
+    """Return the last of the first groups of a run that together rise a level."""
+    if levels[start] == inf:
+        return None
+    weight = size = 0.0
+    for i in range(start, stop):
+        weight += groups[i].weight
+        size += groups[i].live_bytes
+        if i > start and (weight >= _FAN ** (levels[start] + 1) or 2 * size >= full):
+            return i
+    return None
+
+
+def _level(group: Group, full: int) -> float:
+    if 2 * group.live_bytes >= full:
+        return inf
+    return -1 if group.weight < 1 else int(log(group.weight, _FAN) + 1e-9)

@@ -1,0 +1,159 @@
+"""Every operation on files: the one seam that tests put simulated disks behind.
+
+Nothing else in this package opens, writes, renames or removes a file. Arrow writes to
+an `OutFile` and reads from a `Disk.map`.
+"""
+
+import contextlib
+import errno
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from fewbits.store._lock import FileLock
+
+
+class OutFile(Protocol):
+    """A new file that is written from its beginning to its end."""
+
+    def write(self, data: Any) -> int:
+        """Append all bytes of a buffer."""
+
+    def sync(self) -> None:
+        """Put what was written on the disk."""
+
+    def close(self) -> None:
+        """Close the file, which syncs nothing."""
+
+
+class Disk:
+    """The files of one folder, by their names.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def make_folder(self) -> None:
+        """Make the folder, and put its name on the disk."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _sync_folder(self.folder.parent)
+
+    def names(self) -> list[str]:
+        """Return the names of all files, ours or not."""
+        return os.listdir(self.folder)
+
+    def create(self, name: str) -> OutFile:
+        """Begin a file that is not there yet.
+
+        Raises
+        ------
+        FileExistsError
+            When there is one of this name.
+        """
+        return _RealFile(self.folder / name)
+
+    def publish(self, draft: str, name: str) -> None:
+        """Rename a file, only if there is none of the new name.
+
+        Raises
+        ------
+        FileExistsError
+            When there is one of the new name.
+        """
+        source, target = self.folder / draft, self.folder / name
+        if os.name != "posix":
+            source.rename(target)  # refuses to replace there
+            return
+        try:
+            os.link(source, target)
+        except OSError as error:
+            if isinstance(error, FileExistsError) or target.exists():
+                raise
+            os.rename(source, target)  # a file system without hard links
+        else:
+            os.unlink(source)
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        (self.folder / name).unlink()
+
+    def sync_folder(self) -> None:
+        """Put the names of files on the disk."""
+        _sync_folder(self.folder)
+
+    def map(self, name: str) -> Any:
+        """Return the bytes of a file, mapped for reading."""
+        with open(self.folder / name, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def size(self, name: str) -> int:
+        """Return the length of a file in bytes."""
+        return (self.folder / name).stat().st_size
+
+    @contextmanager
+    def note(self, name: str, content: bytes) -> Iterator[None]:
+        """Leave a note beside the files meanwhile; no harm when that is impossible."""
+        path = self.folder / name
+        with contextlib.suppress(OSError):
+            path.write_bytes(content)
+        yield
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+    def lock(self, name: str, *, shared: bool) -> FileLock | None:
+        """Lock a file at once, or return None when another has locked it.
+
+        An exclusive lock makes the file where there is none. A shared one needs no
+        right to write.
+
+        Raises
+        ------
+        FileNotFoundError
+            When there is no file to be locked as shared.
+        """
+        path = self.folder / name
+        lock = FileLock.taken(path, shared=shared)
+        if lock is not None and shared and not lock.still_names(path):
+            lock.release()
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        return lock
+
+
+class _RealFile:
+    def __init__(self, path: Path) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data).cast("B")
+        length = len(left)
+        while left:
+            left = left[os.write(self._descriptor, left) :]
+        return length
+
+    def sync(self) -> None:
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,164 @@
+"""Where the row of an id is: sorted keys, and the row of each.
+
+A key is an id that is a number, or the CRC-32C of one that is a text; texts are
+compared in the end, so that equal keys are no fault. The file holds keys, rows, the
+CRC-32C of its blocks and the first key of each: a look-up reads few of its blocks. It
+can be made again from the ids.
+"""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits import _kernels
+from fewbits._typing import IdArray
+from fewbits.errors import ArtefactError
+from fewbits.store._blocks import BLOCK, CheckedBytes, block_sums, crc32c
+
+_MAGIC = b"fewbits ids 1\n\0\0"
+_TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
+Keys = NDArray[Any]
+#: Tells which of some rows have the ids of which places among those that are wanted.
+Same = Callable[[IdArray, IdArray], NDArray[np.bool_]]
+
+
+def keys_of(ids: Any) -> Keys:
+    """Return the key of each id of an Arrow array of int64 or large_string."""
+    if ids.type == "int64":
+        numbers: Keys = ids.to_numpy()
+        return numbers
+    offsets = np.frombuffer(ids.buffers()[1], np.int64, len(ids) + 1, 8 * ids.offset)
+    texts = ids.buffers()[2]
+    data = np.frombuffer(texts, np.uint8) if texts else np.empty(0, np.uint8)
+    keys = np.empty(len(ids), np.uint32)
+    _kernels.crc32c(data, offsets, keys)
+    return keys
+
+
+class IdIndex:
+    """Keys that do not fall, and the row of each.
+
+    Parameters
+    ----------
+    keys : ndarray of int64 or uint32
+    rows : ndarray of uint32
+    check : callable or None
+        Called with places among the keys before they are read.
+    fences : ndarray or None
+        The first key of each block, which need no check.
+    """
+
+    def __init__(
+        self,
+        keys: Keys,
+        rows: NDArray[np.uint32],
+        check: Callable[[IdArray], None] | None = None,
+        fences: Keys | None = None,
+    ) -> None:
+        self._keys, self._rows = keys, rows
+        self._check, self._fences = check, fences
+
+    @classmethod
+    def of(cls, keys: Keys) -> Self:
+        """Sort the keys of rows."""
+        order = np.argsort(keys, kind="stable")
+        return cls(keys[order], order.astype(np.uint32))
+
+    def find(self, keys: Keys, same: Same | None) -> IdArray:
+        """Return the row of each key, -1 where there is none.
+
+        Parameters
+        ----------
+        keys : ndarray
+        same : callable or None
+            ``same(rows, wanted)`` compares the ids behind equal keys; None where keys
+            are the ids.
+        """
+        rows = np.full(len(keys), -1, np.int64)
+        at, wanted = self._first(keys), np.arange(len(keys))
+        while len(wanted):
+            inside = at < len(self._keys)
+            at, wanted = at[inside], wanted[inside]
+            self._checked(at)
+            equal = self._keys[at] == keys[wanted]
+            at, wanted = at[equal], wanted[equal]
+            found = self._rows[at].astype(np.int64)
+            hit = np.ones(len(at), np.bool_) if same is None else same(found, wanted)
+            rows[wanted[hit]] = found[hit]
+            at, wanted = at[~hit] + 1, wanted[~hit]
+        return rows
+
+    def _checked(self, places: IdArray) -> None:
+        if self._check is not None and len(places):
+            self._check(places)
+
+    def _first(self, keys: Keys) -> IdArray:
+        """Return the place of the first key that is not smaller, for each."""
+        if self._fences is None:
+            return np.searchsorted(self._keys, keys)
+        per_block = BLOCK // self._keys.itemsize
+        blocks = np.maximum(np.searchsorted(self._fences, keys) - 1, 0)
+        self._checked(np.unique(blocks) * per_block)
+        places = np.empty(len(keys), np.int64)
+        order = np.argsort(blocks, kind="stable")
+        edges = np.flatnonzero(np.diff(blocks[order])) + 1
+        for group in np.split(order, edges):
+            if len(group):
+                start = int(blocks[group[0]]) * per_block
+                span = self._keys[start : start + per_block]
+                places[group] = start + np.searchsorted(span, keys[group])
+        return places
+
+    def to_bytes(self) -> list[Any]:
+        """Return the content of a file, in pieces."""
+        body = [np.ascontiguousarray(self._keys), self._rows.astype("<u4")]
+        body[0] = np.pad(body[0], (0, -len(body[0]) % (BLOCK // body[0].itemsize)))
+        fences = body[0][:: BLOCK // body[0].itemsize]
+        sums = np.concatenate([block_sums(piece.data) for piece in body])
+        trailer = fences.tobytes() + sums.astype("<u4").tobytes()
+        tail = np.array([(len(self._rows), fences.itemsize, len(trailer))], _TAIL)
+        trailer += _MAGIC + tail.tobytes()
+        return [*body, trailer + crc32c(trailer).to_bytes(4, "little")]
+
+    @classmethod
+    def from_bytes(cls, data: Any, n_rows: int, width: int, name: str) -> Self:
+        """Return the index of a file, which is checked as far as it is read.
+
+        Raises
+        ------
+        ArtefactError
+            When it is not the index of so many rows, or is damaged.
+        """
+        end = len(_MAGIC) + _TAIL.itemsize
+        view = memoryview(data)
+        if len(view) < end + 4:
+            raise ArtefactError(f"{name} is damaged: it is too short")
+        tail: Any = np.frombuffer(view[-4 - _TAIL.itemsize : -4], _TAIL)[0]
+        per_block = BLOCK // width
+        n_blocks = -(-n_rows // per_block)
+        n_of_rows = -(-4 * n_rows // BLOCK)
+        length = n_blocks * width + 4 * (n_blocks + n_of_rows)
+        size = n_blocks * BLOCK + 4 * n_rows
+        expected = (n_rows, width, length)
+        if (
+            tuple(int(v) for v in tail) != expected
+            or len(view) != size + length + end + 4
+        ):
+            raise ArtefactError(f"{name} is not the index of {n_rows} rows")
+        sealed = view[size:-4]
+        if crc32c(sealed).to_bytes(4, "little") != view[-4:]:
+            raise ArtefactError(f"{name} is damaged: its checksum does not match")
+        kind = np.dtype(np.int64 if width == 8 else np.uint32)
+        fences = np.frombuffer(sealed, kind, n_blocks)
+        sums = np.frombuffer(sealed, "<u4", n_blocks + n_of_rows, n_blocks * width)
+        checked = CheckedBytes(view[:size], sums.astype(np.uint32), name)
+
+        def check(places: IdArray) -> None:
+            checked.check_blocks(places // per_block)
+            checked.check_blocks(n_blocks + places // (BLOCK // 4))
+
+        keys = np.frombuffer(view, kind, n_rows)
+        rows = np.frombuffer(view, "<u4", n_rows, n_blocks * BLOCK)
+        return cls(keys, rows, check, fences)

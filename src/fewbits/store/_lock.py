@@ -1,0 +1,118 @@
+"""Locks of the operating system on whole files, shared or exclusive.
+
+They end with the process, however it ends. A process that was forked shares the lock of
+its parent: it is held until both have closed it, unless the parent unlocks it itself.
+"""
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import Self
+
+#: The file system has no locks; on media that nobody writes to none is needed.
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL}
+
+
+class FileLock:
+    """A lock that is held until it is released or garbage-collected."""
+
+    def __init__(self, descriptor: int, *, shared: bool) -> None:
+        self._descriptor, self._shared = descriptor, shared
+        self._owner = os.getpid()
+
+    @classmethod
+    def taken(cls, path: Path, *, shared: bool) -> Self | None:
+        """Return a lock on a file, or None when another has it."""
+        cloexec = getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
+        descriptor = os.open(path, flags | cloexec, 0o666)
+        try:
+            got = _lock(descriptor, shared=shared)
+        except OSError as error:
+            if not shared or error.errno not in _UNSUPPORTED:
+                os.close(descriptor)
+                raise
+            got = True
+        if not got:
+            os.close(descriptor)
+            return None
+        return cls(descriptor, shared=shared)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process took the lock, and not one that it was forked from."""
+        return self._owner == os.getpid()
+
+    def still_names(self, path: Path) -> bool:
+        """Return whether the locked file is still the one of this path."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+        except FileNotFoundError:
+            return False
+
+    def release(self) -> None:
+        """Give the lock back; twice is once."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
+        try:
+            # A writer's children must not keep the store locked; readers' may.
+            if self.is_own and not self._shared:
+                _unlock(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def __del__(self) -> None:
+        self.release()
+
+
+if sys.platform != "win32":
+    import fcntl
+
+    def _lock(descriptor: int, *, shared: bool) -> bool:
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+else:
+    import ctypes
+    import msvcrt
+    from ctypes import wintypes
+
+    _EXCLUSIVE, _AT_ONCE, _BUSY = 2, 1, 33
+    _KERNEL32 = ctypes.WinDLL("kernel32", use_last_error=True)
+
+    class _Overlapped(ctypes.Structure):
+        _fields_ = (
+            ("internal", ctypes.c_void_p),
+            ("internal_high", ctypes.c_void_p),
+            ("offset", wintypes.DWORD),
+            ("offset_high", wintypes.DWORD),
+            ("event", wintypes.HANDLE),
+        )
+
+    def _range() -> _Overlapped:
+        # Far behind the end, since Windows lets nobody read what is locked.
+        return _Overlapped(offset_high=0x7FFFFFFF)
+
+    def _lock(descriptor: int, *, shared: bool) -> bool:
+        flags = _AT_ONCE | (0 if shared else _EXCLUSIVE)
+        handle = wintypes.HANDLE(msvcrt.get_osfhandle(descriptor))
+        place = ctypes.byref(_range())
+        if _KERNEL32.LockFileEx(handle, flags, 0, 1, 0, place):
+            return True
+        code = ctypes.get_last_error()
+        if code == _BUSY:
+            return False
+        raise ctypes.WinError(code)
+
+    def _unlock(descriptor: int) -> None:
+        handle = wintypes.HANDLE(msvcrt.get_osfhandle(descriptor))
+        _KERNEL32.UnlockFileEx(handle, 0, 1, 0, ctypes.byref(_range()))

@@ -1,0 +1,66 @@
+"""Names of the files of a store; none is used twice."""
+
+import re
+import secrets
+
+LOCK, HOLDER = "LOCK", "LOCK.holder"
+_TOKEN = r"[0-9a-f]{16}"
+_MANIFEST = re.compile(r"(manifest|copy)-(\d{6,18})\.json")
+_OWN = re.compile(
+    rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
+    rf"|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
+)
+
+
+def new_token() -> str:
+    """Return 16 hexadecimal digits that nobody has used."""
+    return secrets.token_hex(8)
+
+
+def is_token(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(_TOKEN, text) is not None
+
+
+def is_own(name: str) -> bool:
+    """Return whether a file is one that may be collected when no manifest names it."""
+    return _OWN.fullmatch(name) is not None
+
+
+def rows_name(token: str) -> str:
+    """Return the name of a file of rows, ids, codes and the user's columns."""
+    return f"seg-{token}.arrow"
+
+
+def vectors_name(token: str) -> str:
+    return f"vec-{token}.arrow"
+
+
+def sums_name(token: str) -> str:
+    return f"sum-{token}.bin"
+
+
+def ids_name(token: str) -> str:
+    return f"ids-{token}.bin"
+
+
+def deletes_name(token: str, number: int) -> str:
+    return f"del-{token}-{number}.bin"
+
+
+def draft_name() -> str:
+    return f"draft-{new_token()}.tmp"
+
+
+def manifest_name(number: int) -> str:
+    return f"manifest-{number:06d}.json"
+
+
+def copy_name(number: int) -> str:
+    return f"copy-{number:06d}.json"
+
+
+def manifest_numbers(names: list[str], kind: str = "manifest") -> list[int]:
+    """Return the numbers of the manifests (or copies) among files, rising."""
+    found = [match for name in names if (match := _MANIFEST.fullmatch(name))]
+    numbers = {int(match[2]) for match in found if match[1] == kind}
+    return sorted(n for n in numbers if f"{kind}-{n:06d}.json" in names)

@@ -1,0 +1,77 @@
+"""A new state takes its place, and what no state needs any more goes."""
+
+import contextlib
+
+from fewbits.store._disk import Disk
+from fewbits.store._files import write_file
+from fewbits.store._manifest import Manifest, read_manifest
+from fewbits.store._names import (
+    copy_name,
+    draft_name,
+    ids_name,
+    is_own,
+    manifest_name,
+    manifest_numbers,
+)
+
+#: Manifests that stay, for `repair` and for people.
+KEPT = 3
+
+
+def publish(disk: Disk, manifest: Manifest) -> None:
+    """Make a state the newest one. Its files are on the disk, their names need not be.
+
+    The copy is for `repair` alone. It is written after the manifest is on the disk, so
+    that a copy without its manifest means that the manifest got lost.
+    """
+    data = manifest.to_bytes()
+    disk.sync_folder()
+    draft = draft_name()
+    write_file(disk, draft, data)
+    disk.publish(draft, manifest_name(manifest.number))
+    disk.sync_folder()
+    with contextlib.suppress(OSError):
+        write_file(disk, copy_name(manifest.number), data, sync=False)
+
+
+def collect(disk: Disk, newest: Manifest) -> None:
+    """Remove the files that neither the newest state nor a held one names.
+
+    For whoever has the lock of the store. A file that cannot be removed stays until the
+    next time: Windows keeps what is mapped.
+    """
+    names = disk.names()
+    older = [n for n in manifest_numbers(names) if n < newest.number]
+    locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
+    try:
+        held = [n for n in older if n not in locks]
+        kept = _needed(disk, newest, held) | set(_stay(newest, older, held))
+        for name in names:
+            if is_own(name) and name not in kept:
+                with contextlib.suppress(OSError):
+                    disk.remove(name)
+    finally:
+        for lock in locks.values():
+            lock.release()
+
+
+def _unheld(disk: Disk, number: int):  # type: ignore[no-untyped-def]
+    try:
+        return disk.lock(manifest_name(number), shared=False)
+    except OSError:
+        return None
+
+
+def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
+    states = [newest]
+    for number in held:
+        # Nobody can read from a state whose manifest is damaged.
+        with contextlib.suppress(Exception):
+            states.append(read_manifest(disk, number))
+    kept = {name for state in states for name in state.names()}
+    return kept | {ids_name(s.token) for state in states for s in state.segments}
+
+
+def _stay(newest: Manifest, older: list[int], held: list[int]) -> list[str]:
+    stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
+    return [name(n) for n in stay for name in (manifest_name, copy_name)]

@@ -1,0 +1,243 @@
+"""A collection of rows in a folder."""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from math import inf
+from pathlib import Path
+from typing import Any, Self
+
+from fewbits._checks import check_count
+from fewbits.errors import ArgumentError, ArtefactError, LockedError
+from fewbits.store._disk import Disk
+from fewbits.store._lock import FileLock
+from fewbits.store._manifest import (
+    Manifest,
+    newest_manifest,
+    newest_number,
+    read_manifest,
+)
+from fewbits.store._names import HOLDER, LOCK, is_own, manifest_name, manifest_numbers
+from fewbits.store._publish import publish
+from fewbits.store._schema import checked_schema
+from fewbits.store._snapshot import Snapshot
+from fewbits.store._writer import FULL, Writer
+
+_PAUSE = 0.02  # seconds between two attempts to lock
+
+
+class Store:
+    """Rows on disk that grow and shrink, and lose nothing when a machine stops.
+
+    One process writes at a time, any number read. A reader holds a `Snapshot`, one
+    state, for as long as it likes. Open one with `open` or `create`.
+
+    Parameters
+    ----------
+    disk : Disk
+    """
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+
+    def __repr__(self) -> str:
+        return f"Store({str(self._disk.folder)!r})"
+
+    @classmethod
+    def create(
+        cls, folder: str | Path, schema: Any, *, n_bits: int, fingerprint: str
+    ) -> Self:
+        """Begin an empty collection.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made where it is not there. Other files in it are left alone.
+        schema : pyarrow.Schema
+            Columns ``_id`` (int64 or large_string), ``_code`` (fixed-size binary),
+            perhaps ``_vector`` and ``_blocks`` (fixed-size lists), and the user's.
+        n_bits : int
+            Bits of a code.
+        fingerprint : str
+            Of the encoder that codes are from.
+
+        Raises
+        ------
+        ArgumentError
+            When a column is of another type.
+        ArtefactError
+            When the folder holds a collection already.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pyarrow as pa
+        >>> schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(1)})
+        >>> folder = tempfile.mkdtemp()
+        >>> store = Store.create(folder, schema, n_bits=8, fingerprint="of what")
+        >>> with store.writer() as writer:
+        ...     codes = pa.array([b"a", b"b"], pa.binary(1))
+        ...     ids = writer.append(pa.table({"_code": codes}))
+        ...     writer.commit()
+        1
+        >>> store.snapshot().n_live
+        2
+        """
+        return cls._create(Disk(Path(folder)), schema, n_bits, fingerprint)
+
+    @classmethod
+    def _create(cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str) -> Self:
+        check_count(n_bits, "n_bits")
+        first = Manifest(
+            0, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
+        )
+        disk.make_folder()
+        store = cls(disk)
+        with store._locked(60.0):
+            if any(is_own(name) for name in disk.names()):
+                raise ArtefactError(f"{disk.folder} holds a collection already")
+            publish(disk, first)
+        return store
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Open a collection: reads its newest manifest, locks and writes nothing.
+
+        Raises
+        ------
+        ArtefactError
+            When there is none, or its manifest is damaged.
+        """
+        store = cls(Disk(Path(folder)))
+        newest_manifest(store._disk)
+        return store
+
+    @property
+    def folder(self) -> Path:
+        return self._disk.folder
+
+    def snapshot(self, number: int | None = None) -> Snapshot:
+        """Return one state and hold it, so that no writer takes its files away.
+
+        Parameters
+        ----------
+        number : int, default=None
+            Of its manifest; None for the newest.
+
+        Raises
+        ------
+        ArtefactError
+            When the newest manifest is damaged.
+        ArgumentError
+            When there is no such state any more.
+        """
+        while True:
+            newest = newest_number(self._disk)
+            wanted = newest if number is None else number
+            snapshot = self._held(wanted, is_newest=wanted == newest)
+            if snapshot is not None:
+                return snapshot
+            if number is not None and wanted != newest:
+                raise ArgumentError(
+                    f"state {number} of {self.folder} is gone; the newest is {newest}"
+                )
+
+    def _held(self, number: int, *, is_newest: bool) -> Snapshot | None:
+        """Return a state, or None when it was taken away meanwhile."""
+        try:
+            lock = self._disk.lock(manifest_name(number), shared=True)
+        except FileNotFoundError:
+            return None
+        if lock is None:  # somebody takes it away, or looks whether it is held
+            time.sleep(_PAUSE)
+            return self._held(number, is_newest=False)
+        manifest = newest_manifest(self._disk) if is_newest else None
+        if manifest is None or manifest.number != number:
+            manifest = read_manifest(self._disk, number)
+        there = set(self._disk.names())
+        # What the newest state lacks is damage, of which whoever reads it learns.
+        if manifest.names() <= there or number == manifest_numbers(list(there))[-1]:
+            return Snapshot(self._disk, manifest, lock)
+        lock.release()
+        return None
+
+    @contextmanager
+    def writer(
+        self, timeout: float | None = 60.0, *, segment_bytes: int = FULL
+    ) -> Iterator[Writer]:
+        """Open the collection for changes; others wait.
+
+        Parameters
+        ----------
+        timeout : float or None, default=60.0
+            Seconds to wait while another process writes; None waits without end.
+        segment_bytes : int, default=2**28
+            Bytes of rows that are gathered in memory, and of the largest segment.
+
+        Raises
+        ------
+        LockedError
+            When another process still writes; it says which.
+        """
+        check_count(segment_bytes, "segment_bytes")
+        with (
+            self._locked(inf if timeout is None else timeout) as lock,
+            Writer(self._disk, lock, segment_bytes) as writer,
+        ):
+            yield writer
+
+    def compact(self, timeout: float | None = 60.0) -> int:
+        """Join all segments as far as they may be, without deleted rows.
+
+        Commits do what is needed by themselves: this is for a collection that will be
+        read much and changed little.
+
+        Returns
+        -------
+        int
+            The number of the manifest.
+        """
+        with self.writer(timeout) as writer:
+            return writer.compact()
+
+    def n_files(self) -> int:
+        """Return how many files the collection has."""
+        return sum(is_own(name) or name == LOCK for name in self._disk.names())
+
+    def disk_bytes(self) -> int:
+        """Return how many bytes its files have."""
+        return sum(self._disk.size(n) for n in self._disk.names() if is_own(n))
+
+    @contextmanager
+    def _locked(self, timeout: float) -> Iterator[FileLock]:
+        lock = self._lock_within(timeout)
+        try:
+            with self._disk.note(HOLDER, _about_me()):
+                yield lock
+        finally:
+            lock.release()
+
+    def _lock_within(self, timeout: float) -> FileLock:
+        end = time.monotonic() + timeout
+        while (lock := self._disk.lock(LOCK, shared=False)) is None:
+            if time.monotonic() >= end:
+                raise LockedError(f"{self.folder} is being changed by {self._holder()}")
+            time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
+        return lock
+
+    def _holder(self) -> str:
+        try:
+            note = json.loads(bytes(self._disk.map(HOLDER)))
+            return f"process {note['pid']} on {note['host']} since {note['since']}"
+        except (OSError, ValueError, LookupError, TypeError):
+            return "another process"
+
+
+def _about_me() -> bytes:
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    about = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
+    return json.dumps(about).encode()

@@ -1,0 +1,98 @@
+"""The sums of a segment's files, and copies of what Arrow needs to find its columns."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from fewbits.errors import ArtefactError
+from fewbits.store._blocks import BLOCK, Sums, crc32c
+from fewbits.store._manifest import FileEntry
+
+_MAGIC = b"fewbits sum 1\n\0\0"
+_HEAD = np.dtype(
+    [("n_bytes", "<u8"), ("body", "<u8"), ("tail", "<u8"), ("number", "<u8")]
+)
+
+
+@dataclass(frozen=True)
+class FileSums:
+    """What is known of one Arrow file.
+
+    Parameters
+    ----------
+    sums : ndarray of uint32
+        CRC-32C of each block.
+    head, tail : bytes
+        What stands before and behind the values: Arrow's schema, and where things are.
+    n_bytes : int
+    number : int
+        Of the manifest that the file was written for.
+    """
+
+    sums: Sums
+    head: bytes
+    tail: bytes
+    n_bytes: int
+    number: int
+
+    @property
+    def body(self) -> tuple[int, int]:
+        """The bytes in which the values lie."""
+        return len(self.head), self.n_bytes - len(self.tail)
+
+    @property
+    def entry(self) -> FileEntry:
+        """Return what a manifest keeps of the file."""
+        return FileEntry(self.n_bytes, crc32c(self.sums.astype("<u4").tobytes()))
+
+    def to_bytes(self) -> bytes:
+        start, stop = self.body
+        head = np.array([(self.n_bytes, start, stop, self.number)], _HEAD)
+        sums = self.sums.astype("<u4").tobytes()
+        return head.tobytes() + sums + self.head + self.tail
+
+    @classmethod
+    def from_bytes(cls, data: memoryview) -> tuple[Self, memoryview]:
+        """Return what a file is known by, and the bytes behind it."""
+        head: Any = np.frombuffer(data, _HEAD, 1)[0]
+        n_bytes, start, stop, number = (int(value) for value in head)
+        if not start <= stop <= n_bytes < 1 << 62:
+            raise ValueError("its numbers make no sense")
+        n_blocks = -(-n_bytes // BLOCK)
+        at = _HEAD.itemsize + 4 * n_blocks
+        middle, end = at + start, at + start + n_bytes - stop
+        if end > len(data):
+            raise ValueError("it is too short")
+        sums = np.frombuffer(data, "<u4", n_blocks, _HEAD.itemsize)
+        copies = bytes(data[at:middle]), bytes(data[middle:end])
+        return cls(sums.astype(np.uint32), *copies, n_bytes, number), data[end:]
+
+
+def sums_bytes(files: list[FileSums]) -> bytes:
+    """Return the content of a file of sums."""
+    data = _MAGIC + b"".join(file.to_bytes() for file in files)
+    return data + crc32c(data).to_bytes(4, "little")
+
+
+def parse_sums(data: Any, path: str) -> list[FileSums]:
+    """Return what is known of the files of a segment, of rows and of vectors.
+
+    Raises
+    ------
+    ArtefactError
+        When it is damaged.
+    """
+    data = memoryview(bytes(data))
+    if crc32c(data[:-4]).to_bytes(4, "little") != data[-4:]:
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    try:
+        if data[: len(_MAGIC)] != _MAGIC:
+            raise ValueError("it begins with something else")
+        rest, files = data[len(_MAGIC) : -4], []
+        while len(rest):
+            file, rest = FileSums.from_bytes(rest)
+            files.append(file)
+    except ValueError as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    return files

@@ -1,0 +1,57 @@
+"""Rows to put into stores."""
+
+import numpy as np
+import pyarrow as pa
+
+SCHEMA = pa.schema(
+    {"_id": pa.int64(), "_code": pa.binary(8), "text": pa.string(), "n": pa.float64()}
+)
+TEXT_IDS = SCHEMA.set(0, pa.field("_id", pa.large_string()))
+VECTORS = SCHEMA.append(pa.field("_vector", pa.list_(pa.float32(), 4)))
+
+
+def rows(ids, seed=0, schema=SCHEMA):
+    """Return a row for each id; ids, seeds and rows decide each value."""
+    ids = list(ids)
+    rng = np.random.default_rng([seed, len(ids)])
+    codes = rng.integers(0, 256, (len(ids), 8), dtype=np.uint8)
+    columns = {
+        "_id": ids,
+        "_code": [code.tobytes() for code in codes],
+        "text": [None if i % 5 == 3 else f"{i} of {seed}" for i in range(len(ids))],
+        "n": rng.normal(size=len(ids)),
+    }
+    if "_vector" in schema.names:
+        columns["_vector"] = list(rng.normal(size=(len(ids), 4)).astype(np.float32))
+    return pa.table(columns, schema=schema)
+
+
+def content(snapshot):
+    """Return what a snapshot holds: its rows by id, in the order of their numbers."""
+    found, last = {}, -1
+    for part in snapshot.parts:
+        table = part.table()
+        ids, vectors = part.ids.to_pylist(), part.vectors
+        part.check_vectors()
+        records = table.to_pylist()
+        for place in part.live_places():
+            assert part.sequence[place] > last
+            last = part.sequence[place]
+            row = {"_code": part.codes[place].tobytes(), **records[place]}
+            if vectors is not None:
+                row["_vector"] = vectors[place].tolist()
+            assert ids[place] not in found
+            found[ids[place]] = row
+    assert len(found) == snapshot.n_live
+    return found
+
+
+def expected(*tables):
+    """Return what a snapshot holds after these tables were upserted."""
+    found = {}
+    for table in tables:
+        for row in table.to_pylist():
+            name = row.pop("_id")
+            found.pop(name, None)
+            found[name] = row
+    return found
