@@ -31,7 +31,7 @@ def crc32c(data: Any) -> int:
 
 
 class SummedFile:
-    """What Arrow writes to: passes bytes on to a file and sums its blocks.
+    """File that Arrow writes to: it passes bytes on to another and sums their blocks.
 
     Parameters
     ----------

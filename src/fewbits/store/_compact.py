@@ -1,4 +1,4 @@
-"""Which segments are joined at a commit: a decision about numbers, without files.
+"""Choice of the segments that a commit joins: numbers in, groups out, no files.
 
 Segments keep their order, so only neighbours are joined. A segment weighs as much as
 the 4,096 rows, or mebibytes, that live in it, whichever is more; its level is the
@@ -37,7 +37,7 @@ class Size:
 
     @property
     def is_half_dead(self) -> bool:
-        """Whether more rows are deleted than live."""
+        """True where more rows are deleted than live."""
         return 2 * self.n_live < self.n_rows
 
 

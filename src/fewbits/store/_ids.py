@@ -1,4 +1,4 @@
-"""Where the row of an id is: sorted keys, and the row of each.
+"""Index from ids to rows: sorted keys, and the row of each.
 
 A key is an id that is a number, or the CRC-32C of one that is a text; texts are
 compared in the end, so that equal keys are no fault. The file holds keys, rows, the

@@ -36,7 +36,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class SegmentEntry:
-    """What a manifest knows of a segment.
+    """Facts of a manifest about a segment.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _HEAD = np.dtype(
 
 @dataclass(frozen=True)
 class FileSums:
-    """What is known of one Arrow file.
+    """Sums of one Arrow file, and its frame.
 
     Parameters
     ----------
