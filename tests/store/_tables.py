@@ -30,14 +30,14 @@ def content(snapshot):
     """Return what a snapshot holds: its rows by id, in the order of their numbers."""
     found, last = {}, -1
     for part in snapshot.parts:
-        table = part.table()
-        ids, vectors = part.ids.to_pylist(), part.vectors
+        records = part.table().to_pylist()
+        ids, sequence = part.ids.to_pylist(), part.sequence.tolist()
+        codes, vectors = part.codes, part.vectors
         part.check_vectors()
-        records = table.to_pylist()
-        for place in part.live_places():
-            assert part.sequence[place] > last
-            last = part.sequence[place]
-            row = {"_code": part.codes[place].tobytes(), **records[place]}
+        for place in part.live_places().tolist():
+            assert sequence[place] > last
+            last = sequence[place]
+            row = {"_code": codes[place].tobytes(), **records[place]}
             if vectors is not None:
                 row["_vector"] = vectors[place].tolist()
             assert ids[place] not in found

@@ -108,14 +108,13 @@ class CheckedBytes:
         ArtefactError
             When one differs from what was written.
         """
-        if stop > start:
-            first, last = start // BLOCK, -(-stop // BLOCK)
-            self.check_blocks(np.flatnonzero(~self._good[first:last]) + first)
+        first, last = start // BLOCK, -(-stop // BLOCK)
+        if stop > start and not self._good[first:last].all():
+            self.check_blocks(np.arange(first, last))
 
     def check_blocks(self, blocks: NDArray[np.int64]) -> None:
         """Check some blocks, which may repeat, in any order."""
-        wanted = np.unique(blocks)
-        wanted = wanted[~self._good[wanted]]
+        wanted = np.unique(blocks[~self._good[blocks]])
         if bad := self.damaged(wanted):
             raise ArtefactError(
                 f"{self._name} is damaged at byte {bad[0] * BLOCK:,}: its checksum "
@@ -125,11 +124,13 @@ class CheckedBytes:
 
     def damaged(self, blocks: NDArray[np.int64]) -> list[int]:
         """Return which of some blocks, rising, differ from their sums."""
-        runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+        ends = np.append(np.flatnonzero(np.diff(blocks) != 1) + 1, len(blocks))
         bad: list[int] = []
-        for run in runs:
-            if len(run):
-                span = self.bytes[run[0] * BLOCK : (run[-1] + 1) * BLOCK]
-                wrong = block_sums(span) != self._sums[run[0] : run[-1] + 1]
-                bad += [int(run[0]) + int(i) for i in np.flatnonzero(wrong)]
+        begin = 0
+        for end in ends.tolist():
+            if end > begin:
+                first, last = int(blocks[begin]), int(blocks[end - 1]) + 1
+                found = block_sums(self.bytes[first * BLOCK : last * BLOCK])
+                bad += (np.flatnonzero(found != self._sums[first:last]) + first).tolist()
+            begin = end
         return bad

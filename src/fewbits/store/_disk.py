@@ -41,9 +41,12 @@ class Disk:
         self.folder = folder
 
     def make_folder(self) -> None:
-        """Make the folder, and put its name on the disk."""
+        """Make the folder where it is not there."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        _sync_folder(self.folder.parent)
+
+    def sync_parent(self) -> None:
+        """Put the name of the folder on the disk."""
+        _sync_folder(self.folder.absolute().parent)
 
     def names(self) -> list[str]:
         """Return the names of all files, ours or not."""

@@ -41,7 +41,7 @@ class FileLock:
 
     @property
     def is_own(self) -> bool:
-        """True where this process took the lock, and not one that it was forked from."""
+        """True where this process took the lock, not the one it was forked from."""
         return self._owner == os.getpid()
 
     def still_names(self, path: Path) -> bool:

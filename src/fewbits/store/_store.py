@@ -96,6 +96,7 @@ class Store:
             0, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
         )
         disk.make_folder()
+        disk.sync_parent()
         store = cls(disk)
         with store._locked(60.0):
             if any(is_own(name) for name in disk.names()):

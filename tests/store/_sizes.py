@@ -1,0 +1,15 @@
+"""Sizes of tests: small here, large at night; and segments small enough for both."""
+
+import os
+
+from fewbits.store import _compact, _segment, _writer
+
+NIGHTLY = os.environ.get("FEWBITS_NIGHTLY") == "1"
+
+
+def small_segments(monkeypatch):
+    """Let a few rows do what thousands do: fill segments, rise levels, have indexes."""
+    monkeypatch.setattr(_compact, "ROWS", 4)
+    monkeypatch.setattr(_compact, "BYTES", 1 << 12)
+    monkeypatch.setattr(_segment, "FEW_ROWS", 2)
+    monkeypatch.setattr(_writer, "_FEW", 8)

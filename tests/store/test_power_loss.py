@@ -1,0 +1,109 @@
+"""Power fails after every operation; afterwards the old state is there, or the new one."""
+
+import pytest
+
+from fewbits.errors import ArtefactError
+from fewbits.store import Store, _segment
+from tests.store._sizes import NIGHTLY, small_segments
+from tests.store._simulated import SimulatedDisk
+from tests.store._tables import VECTORS, content, expected, rows
+
+#: A commit each: rows to put in and ids to delete.
+STEPS = [
+    ([*range(3)], []),
+    ([7, 3, 9], [1]),
+    ([2, 20], []),
+    ([], [0, 7]),
+    ([*range(30, 40)], [9]),
+    ([*range(30, 42)], []),
+]
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    small_segments(monkeypatch)
+
+
+class Loss(Exception):
+    """The store came back as something that it never was."""
+
+
+class Run:
+    """Commits one step after another, and looks at each disk that a crash may leave."""
+
+    def __init__(self, **disk):
+        self.states, self.n_done, self.n_crashes = [None], 0, 0
+        self.seen = {}
+        self.disk = SimulatedDisk(after=self.look, **disk)
+
+    def go(self, n_steps=len(STEPS) if NIGHTLY else 4):
+        states = [{}]
+        for seed, (ids, deleted) in enumerate(STEPS):
+            state = {**states[-1]}
+            for name, row in expected(rows(ids, seed, VECTORS)).items():
+                state.pop(name, None)
+                state[name] = row
+            states.append({k: v for k, v in state.items() if k not in deleted})
+        self.states += states
+        store = Store._create(self.disk, VECTORS, 64, "of a test")
+        self.n_done = 1
+        for seed, (ids, deleted) in enumerate(STEPS[:n_steps]):
+            with store.writer() as writer:
+                if ids:
+                    writer.upsert(rows(ids, seed, VECTORS))
+                writer.delete(deleted)
+                writer.commit()
+                self.n_done += 1
+
+    def look(self, disk):
+        what = disk.operations[-1]
+        if not NIGHTLY and what.startswith("write") and disk.n_operations % 6:
+            return
+        seen = self.seen.setdefault(self.n_done, set())
+        for crashed in disk.crashes(16 if NIGHTLY else 1, seen):
+            self.n_crashes += 1
+            self.check(crashed, disk.operations[-1])
+
+    def check(self, crashed, after):
+        allowed = self.states[self.n_done : self.n_done + 2]
+        try:
+            found = content(Store(crashed).snapshot())
+        except ArtefactError as error:
+            found = None if "no manifest" in str(error) else error
+        except AssertionError as error:
+            found = error
+        if found not in allowed:
+            raise Loss(f"after {self.n_done} commits and {after}: {found}")
+        if found is not None and self.n_crashes % (5 if NIGHTLY else 25) == 0:
+            self.go_on(crashed, found)
+
+    def go_on(self, crashed, found):
+        """Check that somebody may write after the crash as if nothing had happened."""
+        store = Store(crashed)
+        with store.writer() as writer:
+            writer.upsert(rows([5], 99, VECTORS))
+            writer.commit()
+        added = expected(rows([5], 99, VECTORS))
+        assert content(store.snapshot()) == {**found, **added}
+
+
+def test_the_old_state_or_the_new_one_is_there():
+    run = Run()
+    run.go()
+    assert run.n_done > 4
+    assert run.n_crashes > 500
+    assert content(Store(run.disk).snapshot()) == run.states[run.n_done]
+    print(run.n_crashes, "power failures")
+
+
+@pytest.mark.parametrize(
+    "sync", ["seg-", "vec-", "sum-", "del-", "draft-", "folder 1", "folder 2", "parent"]
+)
+def test_each_sync_is_needed(sync):
+    with pytest.raises(Loss):
+        Run(without=sync).go()
+
+
+def test_an_index_of_ids_needs_no_sync():
+    assert _segment.FEW_ROWS == 2  # there are such files
+    Run(without="ids-").go(2)
