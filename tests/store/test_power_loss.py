@@ -1,11 +1,11 @@
-"""Power fails after every operation; afterwards the old state is there, or the new one."""
+"""Power fails after each operation; the old state is there then, or the new one."""
 
 import pytest
 
 from fewbits.errors import ArtefactError
 from fewbits.store import Store, _segment
-from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._simulated import SimulatedDisk
+from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._tables import VECTORS, content, expected, rows
 
 #: A commit each: rows to put in and ids to delete.
@@ -17,6 +17,7 @@ STEPS = [
     ([*range(30, 40)], [9]),
     ([*range(30, 42)], []),
 ]
+N_STEPS = len(STEPS) if NIGHTLY else 4
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +37,7 @@ class Run:
         self.seen = {}
         self.disk = SimulatedDisk(after=self.look, **disk)
 
-    def go(self, n_steps=len(STEPS) if NIGHTLY else 4):
+    def go(self, n_steps=N_STEPS):
         states = [{}]
         for seed, (ids, deleted) in enumerate(STEPS):
             state = {**states[-1]}
@@ -93,7 +94,6 @@ def test_the_old_state_or_the_new_one_is_there():
     assert run.n_done > 4
     assert run.n_crashes > 500
     assert content(Store(run.disk).snapshot()) == run.states[run.n_done]
-    print(run.n_crashes, "power failures")
 
 
 @pytest.mark.parametrize(

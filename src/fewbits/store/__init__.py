@@ -3,8 +3,18 @@
 Knows nothing of encoders but a fingerprint, and nothing of search.
 """
 
+from fewbits.store._report import Damage, Repaired, Report
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
 from fewbits.store._store import Store
 from fewbits.store._writer import Writer
 
-__all__ = ["Int8Parts", "Part", "Snapshot", "Store", "Writer"]
+__all__ = [
+    "Damage",
+    "Int8Parts",
+    "Part",
+    "Repaired",
+    "Report",
+    "Snapshot",
+    "Store",
+    "Writer",
+]

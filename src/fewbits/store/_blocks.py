@@ -131,6 +131,8 @@ class CheckedBytes:
             if end > begin:
                 first, last = int(blocks[begin]), int(blocks[end - 1]) + 1
                 found = block_sums(self.bytes[first * BLOCK : last * BLOCK])
-                bad += (np.flatnonzero(found != self._sums[first:last]) + first).tolist()
+                bad += (
+                    np.flatnonzero(found != self._sums[first:last]) + first
+                ).tolist()
             begin = end
         return bad

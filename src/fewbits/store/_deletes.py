@@ -14,7 +14,7 @@ from fewbits.store._names import deletes_name
 
 _MAGIC = b"fewbits del 1\n\0\0"
 _HEAD = np.dtype([("n_rows", "<u8"), ("n_deleted", "<u8"), ("packed", "<u8")])
-_START = len(_MAGIC) + _HEAD.itemsize
+_START = len(_MAGIC) + 16 + _HEAD.itemsize  # of a token and the head
 
 Mask = NDArray[np.bool_]
 
@@ -25,7 +25,7 @@ def write_deletes(disk: Disk, token: str, number: int, live: Mask) -> None:
     packed = 4 * len(places) > len(live) // 8
     head = np.array([(len(live), len(places), packed)], _HEAD)
     body = np.packbits(~live) if packed else places
-    data = _MAGIC + head.tobytes() + body.tobytes()
+    data = _MAGIC + token.encode() + head.tobytes() + body.tobytes()
     sealed = data + crc32c(data).to_bytes(4, "little")
     write_file(disk, deletes_name(token, number), sealed)
 
@@ -55,10 +55,19 @@ def read_live(disk: Disk, segment: SegmentEntry) -> Mask | None:
     return live
 
 
-def _parsed(data: bytes, segment: SegmentEntry) -> Mask | None:
-    if len(data) < _START or not data.startswith(_MAGIC):
+def deleted_count(disk: Disk, token: str, number: int) -> int | None:
+    """Return how many rows a file says are deleted, None where it is damaged."""
+    data = bytes(disk.map(deletes_name(token, number)))
+    sealed = crc32c(data[:-4]).to_bytes(4, "little") == data[-4:]
+    if not sealed or len(data) < _START or not data.startswith(_MAGIC):
         return None
-    head: Any = np.frombuffer(data, _HEAD, 1, len(_MAGIC))[0]
+    return int(np.frombuffer(data, _HEAD, 1, len(_MAGIC) + 16)[0]["n_deleted"])
+
+
+def _parsed(data: bytes, segment: SegmentEntry) -> Mask | None:
+    if len(data) < _START or not data.startswith(_MAGIC + segment.token.encode()):
+        return None
+    head: Any = np.frombuffer(data, _HEAD, 1, len(_MAGIC) + 16)[0]
     body = data[_START:]
     n_deleted = segment.n_rows - segment.n_live
     if head["n_rows"] != segment.n_rows or head["n_deleted"] != n_deleted:

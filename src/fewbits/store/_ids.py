@@ -44,8 +44,8 @@ class IdIndex:
     ----------
     keys : ndarray of int64 or uint32
     rows : ndarray of uint32
-    check : callable or None
-        Called with places among the keys before they are read.
+    blocks : CheckedBytes or None
+        The bytes of both, whose blocks are checked before they are read.
     fences : ndarray or None
         The first key of each block, which need no check.
     """
@@ -54,11 +54,11 @@ class IdIndex:
         self,
         keys: Keys,
         rows: NDArray[np.uint32],
-        check: Callable[[IdArray], None] | None = None,
+        blocks: CheckedBytes | None = None,
         fences: Keys | None = None,
     ) -> None:
         self._keys, self._rows = keys, rows
-        self._check, self._fences = check, fences
+        self._blocks, self._fences = blocks, fences
 
     @classmethod
     def of(cls, keys: Keys) -> Self:
@@ -85,14 +85,24 @@ class IdIndex:
             equal = self._keys[at] == keys[wanted]
             at, wanted = at[equal], wanted[equal]
             found = self._rows[at].astype(np.int64)
+            if (found >= len(self._keys)).any():
+                raise ArtefactError("an index of ids names rows that are not there")
             hit = np.ones(len(at), np.bool_) if same is None else same(found, wanted)
             rows[wanted[hit]] = found[hit]
             at, wanted = at[~hit] + 1, wanted[~hit]
         return rows
 
     def _checked(self, places: IdArray) -> None:
-        if self._check is not None and len(places):
-            self._check(places)
+        if self._blocks is not None and len(places):
+            per_block = BLOCK // self._keys.itemsize
+            first = -(-len(self._keys) // per_block)
+            self._blocks.check_blocks(places // per_block)
+            self._blocks.check_blocks(first + places // (BLOCK // 4))
+
+    def check_all(self) -> None:
+        """Check all blocks."""
+        if self._blocks is not None:
+            self._blocks.check(0, len(self._blocks.bytes))
 
     def _first(self, keys: Keys) -> IdArray:
         """Return the place of the first key that is not smaller, for each."""
@@ -111,27 +121,29 @@ class IdIndex:
                 places[group] = start + np.searchsorted(span, keys[group])
         return places
 
-    def to_bytes(self) -> list[Any]:
-        """Return the content of a file, in pieces."""
+    def to_bytes(self, token: str) -> list[Any]:
+        """Return the content of the file of a segment, in pieces."""
         body = [np.ascontiguousarray(self._keys), self._rows.astype("<u4")]
         body[0] = np.pad(body[0], (0, -len(body[0]) % (BLOCK // body[0].itemsize)))
         fences = body[0][:: BLOCK // body[0].itemsize]
         sums = np.concatenate([block_sums(piece.data) for piece in body])
         trailer = fences.tobytes() + sums.astype("<u4").tobytes()
         tail = np.array([(len(self._rows), fences.itemsize, len(trailer))], _TAIL)
-        trailer += _MAGIC + tail.tobytes()
+        trailer += _MAGIC + token.encode() + tail.tobytes()
         return [*body, trailer + crc32c(trailer).to_bytes(4, "little")]
 
     @classmethod
-    def from_bytes(cls, data: Any, n_rows: int, width: int, name: str) -> Self:
-        """Return the index of a file, which is checked as far as it is read.
+    def from_bytes(
+        cls, data: Any, n_rows: int, width: int, token: str, name: str
+    ) -> Self:
+        """Return the index of a segment's file, which is checked as far as it is read.
 
         Raises
         ------
         ArtefactError
             When it is not the index of so many rows, or is damaged.
         """
-        end = len(_MAGIC) + _TAIL.itemsize
+        end = len(_MAGIC) + len(token) + _TAIL.itemsize
         view = memoryview(data)
         if len(view) < end + 4:
             raise ArtefactError(f"{name} is damaged: it is too short")
@@ -142,10 +154,8 @@ class IdIndex:
         length = n_blocks * width + 4 * (n_blocks + n_of_rows)
         size = n_blocks * BLOCK + 4 * n_rows
         expected = (n_rows, width, length)
-        if (
-            tuple(int(v) for v in tail) != expected
-            or len(view) != size + length + end + 4
-        ):
+        fits = len(view) == size + length + end + 4
+        if not fits or tuple(int(v) for v in tail) != expected:
             raise ArtefactError(f"{name} is not the index of {n_rows} rows")
         sealed = view[size:-4]
         if crc32c(sealed).to_bytes(4, "little") != view[-4:]:
@@ -153,12 +163,12 @@ class IdIndex:
         kind = np.dtype(np.int64 if width == 8 else np.uint32)
         fences = np.frombuffer(sealed, kind, n_blocks)
         sums = np.frombuffer(sealed, "<u4", n_blocks + n_of_rows, n_blocks * width)
-        checked = CheckedBytes(view[:size], sums.astype(np.uint32), name)
-
-        def check(places: IdArray) -> None:
-            checked.check_blocks(places // per_block)
-            checked.check_blocks(n_blocks + places // (BLOCK // 4))
-
+        blocks = CheckedBytes(view[:size], sums.astype(np.uint32), name)
+        if (
+            bytes(sealed[length:][: len(_MAGIC) + len(token)])
+            != _MAGIC + token.encode()
+        ):
+            raise ArtefactError(f"{name} is the index of another segment")
         keys = np.frombuffer(view, kind, n_rows)
         rows = np.frombuffer(view, "<u4", n_rows, n_blocks * BLOCK)
-        return cls(keys, rows, check, fences)
+        return cls(keys, rows, blocks, fences)

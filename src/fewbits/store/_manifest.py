@@ -260,7 +260,7 @@ def _schema(text: Any) -> Any:
 
 
 def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
-    segments = tuple(_segment(entry) for entry in entries)
+    segments = tuple(segment_entry(entry) for entry in entries)
     for before, after in pairwise(segments):
         if before.last >= after.first:
             raise ValueError("sequence numbers of its segments do not rise")
@@ -269,7 +269,8 @@ def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
     return segments
 
 
-def _segment(entry: Any) -> SegmentEntry:
+def segment_entry(entry: Any) -> SegmentEntry:
+    """Return what some JSON says of a segment, or raise ValueError."""
     if not is_token(entry["token"]):
         raise ValueError(f"it names a segment {entry['token']!r}")
     n_rows = _count(entry["n_rows"], 1)

@@ -1,6 +1,7 @@
 """Segments: rows that were written at once, in an Arrow file of one record batch."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArtefactError, one_line
-from fewbits.store._blocks import BLOCK, CheckedBytes, SummedFile
+from fewbits.store._blocks import CheckedBytes, SummedFile
 from fewbits.store._disk import Disk
 from fewbits.store._files import write_file
 from fewbits.store._ids import IdIndex, keys_of
@@ -95,7 +96,9 @@ def mapped(disk: Disk, name: str, n_bytes: int) -> Any:
     return data
 
 
-def only_batch(buffer: Any, schema: Any, n_rows: int, path: str) -> Any:
+def only_batch(
+    buffer: Any, schema: Any, n_rows: int, path: str, *, validate: bool = True
+) -> Any:
     """Return the batch of an Arrow file, which must be of one schema and length."""
     import pyarrow as pa
 
@@ -107,7 +110,8 @@ def only_batch(buffer: Any, schema: Any, n_rows: int, path: str) -> Any:
         batch = file.get_batch(0) if n_batches == 1 else None
         if batch is None or batch.num_rows != n_rows:
             raise ArtefactError(f"{path} does not hold one batch of {n_rows} rows")
-        batch.validate()
+        if validate:
+            batch.validate()
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, ArtefactError):
             raise
@@ -246,7 +250,9 @@ class OpenSegment:
         try:
             data = self._disk.map(name)
             path = str(self._disk.folder / name)
-            return IdIndex.from_bytes(data, self.entry.n_rows, width, path)
+            return IdIndex.from_bytes(
+                data, self.entry.n_rows, width, self.entry.token, path
+            )
         except (ArtefactError, OSError):
             return self._sorted()
 
@@ -283,9 +289,10 @@ class SegmentFiles:
         has_vectors = any(name in OF_VECTORS for name in table.column_names)
         if has_vectors:
             files.append(self._arrow_file(table, vectors_name(token), vectors=True))
-        write_file(self._disk, sums_name(token), sums_bytes(files))
-        entries = [file.entry for file in files]
-        return self._entry(table, token, entries)
+        entry = self._entry(table, token, [file.entry for file in files])
+        facts = {**asdict(entry), "number": self._manifest.number + 1}
+        write_file(self._disk, sums_name(token), sums_bytes(files, facts))
+        return entry
 
     def _arrow_file(self, table: Any, name: str, *, vectors: bool) -> FileSums:
         import pyarrow as pa
@@ -302,24 +309,8 @@ class SegmentFiles:
         finally:
             file.close()
         n_bytes, sums = summed.finish()
-        head, tail = self._around_values(name, n_bytes)
-        return FileSums(sums, head, tail, n_bytes, m.number + 1)
-
-    def _around_values(self, name: str, n_bytes: int) -> tuple[bytes, bytes]:
-        """Return what stands before the first and behind the last value of a file."""
-        import pyarrow as pa
-
-        buffer = pa.py_buffer(self._disk.map(name))
-        batch = pa.ipc.open_file(buffer).get_batch(0)
-        spans = [
-            (each.address - buffer.address, each.size)
-            for column in batch.columns
-            for each in column.buffers()
-            if each is not None and each.size
-        ]
-        start = min(at for at, _ in spans)
-        stop = max(at + size for at, size in spans)
-        return bytes(buffer[:start]), bytes(buffer[stop:n_bytes])
+        head, tail = arrow_frame(self._disk.map(name))
+        return FileSums(sums, head, tail, n_bytes)
 
     def _entry(self, table: Any, token: str, files: list[FileEntry]) -> SegmentEntry:
         numbers, ids = table[ROW], table[ID]
@@ -347,7 +338,7 @@ class SegmentFiles:
         index = IdIndex.of(keys_of(ids.combine_chunks()))
         file = self._disk.create(ids_name(token))
         try:
-            for piece in index.to_bytes():
+            for piece in index.to_bytes(token):
                 file.write(piece)
         finally:
             file.close()  # not synced: it can be made again
@@ -365,6 +356,18 @@ def _one_batch(table: Any, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def n_blocks(n_bytes: int) -> int:
-    """Return how many blocks a file has."""
-    return -(-n_bytes // BLOCK)
+def arrow_frame(data: Any) -> tuple[bytes, bytes]:
+    """Return what stands before the first and behind the last value of a file."""
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(data)
+    batch = pa.ipc.open_file(buffer).get_batch(0)
+    spans = [
+        (each.address - buffer.address, each.size)
+        for column in batch.columns
+        for each in column.buffers()
+        if each is not None and each.size
+    ]
+    start = min((at for at, _ in spans), default=len(data))
+    stop = max((at + size for at, size in spans), default=start)
+    return bytes(buffer[:start]), bytes(buffer[stop:])

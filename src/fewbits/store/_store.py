@@ -1,11 +1,13 @@
 """A collection of rows in a folder."""
 
+import contextlib
 import json
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -22,9 +24,13 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._names import HOLDER, LOCK, is_own, manifest_name, manifest_numbers
-from fewbits.store._publish import publish
+from fewbits.store._publish import collect, publish
+from fewbits.store._repair import repaired
+from fewbits.store._report import Repaired, Report
+from fewbits.store._rewrite import rewritten
 from fewbits.store._schema import checked_schema
 from fewbits.store._snapshot import Snapshot
+from fewbits.store._verify import newest_readable, verified
 from fewbits.store._writer import FULL, Writer
 
 _PAUSE = 0.02  # seconds between two attempts to lock
@@ -204,6 +210,86 @@ class Store:
         """
         with self.writer(timeout) as writer:
             return writer.compact()
+
+    def rewrite(
+        self,
+        function: Callable[[Any], Any],
+        *,
+        schema: Any = None,
+        n_bits: int | None = None,
+        fingerprint: str | None = None,
+        timeout: float | None = 60.0,
+    ) -> int:
+        """Replace all rows by what a function makes of them, in one commit.
+
+        For codes of another encoder, or a further column. Ids and the permanent numbers
+        of the rows stay.
+
+        Parameters
+        ----------
+        function : callable
+            Gets a table of up to 65,536 rows with all columns but their numbers, and
+            returns one with as many rows in the new columns, in the same order.
+        schema : pyarrow.Schema, default=None
+            Of the rows that it returns; as for `create`. None: they stay.
+        n_bits, fingerprint : int, str, default=None
+            Of the new codes.
+        timeout : float or None, default=60.0
+            As for `writer`.
+
+        Returns
+        -------
+        int
+            The number of the manifest.
+        """
+        with self._locked(inf if timeout is None else timeout):
+            base = newest_manifest(self._disk)
+            target = replace(
+                base,
+                schema=base.schema if schema is None else schema,
+                n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
+                fingerprint=base.fingerprint if fingerprint is None else fingerprint,
+            )
+            try:
+                state = rewritten(self._disk, base, function, target, FULL)
+                publish(self._disk, state)
+            finally:
+                with contextlib.suppress(OSError, ArtefactError):
+                    collect(self._disk, newest_manifest(self._disk))
+            return state.number
+
+    def verify(self) -> Report:
+        """Compare every byte with its checksum, and name each damaged block.
+
+        Returns
+        -------
+        Report
+            Of the newest state that can be read.
+        """
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(ArtefactError):
+                stack.enter_context(self.snapshot())
+            manifest, damages, _ = newest_readable(self._disk)
+            return verified(self._disk, manifest, damages)
+
+    def repair(self, timeout: float | None = 60.0) -> Repaired:
+        """Make a new state of everything that is intact, and say what is lost.
+
+        A row is lost when its id, code or vector lies in a damaged block; of a user's
+        column only the values in damaged blocks are lost, and become nulls.
+
+        Parameters
+        ----------
+        timeout : float or None, default=60.0
+            As for `writer`.
+
+        Raises
+        ------
+        ArtefactError
+            When nothing can be read.
+        """
+        with self._locked(inf if timeout is None else timeout):
+            return repaired(self._disk)
 
     def n_files(self) -> int:
         """Return how many files the collection has."""

@@ -1,5 +1,7 @@
 """The sums of a segment's files, and copies of what Arrow needs to find its columns."""
 
+import contextlib
+import json
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,9 +12,7 @@ from fewbits.store._blocks import BLOCK, Sums, crc32c
 from fewbits.store._manifest import FileEntry
 
 _MAGIC = b"fewbits sum 1\n\0\0"
-_HEAD = np.dtype(
-    [("n_bytes", "<u8"), ("body", "<u8"), ("tail", "<u8"), ("number", "<u8")]
-)
+_HEAD = np.dtype([("n_bytes", "<u8"), ("body", "<u8"), ("tail", "<u8")])
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,12 @@ class FileSums:
     head, tail : bytes
         What stands before and behind the values: Arrow's schema, and where things are.
     n_bytes : int
-    number : int
-        Of the manifest that the file was written for.
     """
 
     sums: Sums
     head: bytes
     tail: bytes
     n_bytes: int
-    number: int
 
     @property
     def body(self) -> tuple[int, int]:
@@ -48,7 +45,7 @@ class FileSums:
 
     def to_bytes(self) -> bytes:
         start, stop = self.body
-        head = np.array([(self.n_bytes, start, stop, self.number)], _HEAD)
+        head = np.array([(self.n_bytes, start, stop)], _HEAD)
         sums = self.sums.astype("<u4").tobytes()
         return head.tobytes() + sums + self.head + self.tail
 
@@ -56,7 +53,7 @@ class FileSums:
     def from_bytes(cls, data: memoryview) -> tuple[Self, memoryview]:
         """Return what a file is known by, and the bytes behind it."""
         head: Any = np.frombuffer(data, _HEAD, 1)[0]
-        n_bytes, start, stop, number = (int(value) for value in head)
+        n_bytes, start, stop = (int(value) for value in head)
         if not start <= stop <= n_bytes < 1 << 62:
             raise ValueError("its numbers make no sense")
         n_blocks = -(-n_bytes // BLOCK)
@@ -66,12 +63,22 @@ class FileSums:
             raise ValueError("it is too short")
         sums = np.frombuffer(data, "<u4", n_blocks, _HEAD.itemsize)
         copies = bytes(data[at:middle]), bytes(data[middle:end])
-        return cls(sums.astype(np.uint32), *copies, n_bytes, number), data[end:]
+        return cls(sums.astype(np.uint32), *copies, n_bytes), data[end:]
 
 
-def sums_bytes(files: list[FileSums]) -> bytes:
-    """Return the content of a file of sums."""
-    data = _MAGIC + b"".join(file.to_bytes() for file in files)
+def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
+    """Return the content of a file of sums.
+
+    Parameters
+    ----------
+    files : list of FileSums
+        Of rows and of vectors.
+    facts : dict
+        What a manifest says of the segment, for when there is none.
+    """
+    text = json.dumps(facts).encode()
+    data = _MAGIC + len(text).to_bytes(8, "little") + text
+    data += b"".join(file.to_bytes() for file in files)
     return data + crc32c(data).to_bytes(4, "little")
 
 
@@ -83,16 +90,29 @@ def parse_sums(data: Any, path: str) -> list[FileSums]:
     ArtefactError
         When it is damaged.
     """
-    data = memoryview(bytes(data))
+    data = bytes(data)
     if crc32c(data[:-4]).to_bytes(4, "little") != data[-4:]:
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    try:
-        if data[: len(_MAGIC)] != _MAGIC:
-            raise ValueError("it begins with something else")
-        rest, files = data[len(_MAGIC) : -4], []
+    files, _ = lenient_sums(data)
+    if not files:
+        raise ArtefactError(f"{path} is damaged: its numbers make no sense")
+    return files
+
+
+def lenient_sums(data: Any) -> tuple[list[FileSums], dict[str, Any]]:
+    """Return what can be read of files and facts, although something is damaged."""
+    data = memoryview(bytes(data))
+    files: list[FileSums] = []
+    facts: dict[str, Any] = {}
+    start = len(_MAGIC) + 8
+    with contextlib.suppress(ValueError, IndexError, RecursionError):
+        if bytes(data[: len(_MAGIC)]) != _MAGIC:
+            return [], {}
+        end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+        rest = data[end:-4] if end <= len(data) else data[:0]
         while len(rest):
             file, rest = FileSums.from_bytes(rest)
             files.append(file)
-    except ValueError as error:
-        raise ArtefactError(f"{path} is damaged: {error}") from error
-    return files
+        found = json.loads(bytes(data[start:end]))
+        facts = found if isinstance(found, dict) else {}
+    return files, facts

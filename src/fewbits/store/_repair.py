@@ -1,0 +1,123 @@
+"""A damaged collection made whole again from what is intact."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.errors import ArtefactError
+from fewbits.store._deletes import read_live, write_deletes
+from fewbits.store._disk import Disk
+from fewbits.store._manifest import Manifest, SegmentEntry
+from fewbits.store._names import new_token
+from fewbits.store._publish import collect, publish
+from fewbits.store._report import Repaired
+from fewbits.store._rescue import rescued_state
+from fewbits.store._salvage import Salvage
+from fewbits.store._schema import CODE, ID, OF_VECTORS, RESERVED, ROW
+from fewbits.store._segment import SegmentFiles
+from fewbits.store._snapshot import Part
+from fewbits.store._sources import Stored
+from fewbits.store._verify import newest_readable, verified
+
+_SHOWN = 1000  # ids of lost rows that are told
+
+
+@dataclass
+class _Losses:
+    n_rows: int = 0
+    ids: list[int | str] = field(default_factory=list)
+    nulls: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def repaired(disk: Disk) -> Repaired:
+    """Publish a state of all that is intact. For whoever has the lock of the store."""
+    manifest, damages, top = newest_readable(disk)
+    report = verified(disk, manifest, damages)
+    if manifest is not None and report.is_intact:
+        return Repaired(report, manifest.number, manifest.n_live)
+    losses = _Losses()
+    if manifest is None:
+        manifest = rescued_state(disk, top)
+        losses.notes.append(
+            "no manifest can be read: rows that were deleted or replaced in the last "
+            "commits may be there again"
+        )
+    base = replace(manifest, number=top)
+    segments = tuple(_mended(disk, base, losses))
+    state = _each_once(disk, base.following(segments))
+    publish(disk, state)
+    collect(disk, state)
+    ids, nulls = tuple(losses.ids[:_SHOWN]), losses.nulls
+    notes = tuple(losses.notes)
+    return Repaired(
+        report, state.number, state.n_live, losses.n_rows, ids, nulls, notes
+    )
+
+
+def _mended(disk: Disk, base: Manifest, losses: _Losses) -> Iterator[SegmentEntry]:
+    """Yield each segment, written anew from its intact rows where it is damaged."""
+    for entry in base.segments:
+        salvage = Salvage(disk, base, entry)
+        try:
+            live = read_live(disk, entry)
+            forgot = False
+        except ArtefactError:
+            live, forgot = None, True
+            n_back = entry.n_rows - entry.n_live
+            losses.notes.append(f"{n_back:,} rows that were deleted are there again")
+        if not salvage.damages and not forgot:
+            yield entry
+        elif salvage.is_gone:
+            losses.n_rows += entry.n_live
+        else:
+            table = _intact(salvage, live, base.schema, losses)
+            if len(table):
+                yield SegmentFiles(disk, base).write(table, new_token())
+
+
+def _intact(
+    salvage: Salvage, live: NDArray[np.bool_] | None, schema: Any, losses: _Losses
+) -> Any:
+    """Return the rows that can be kept, with nulls where a value is lost."""
+    import pyarrow as pa
+
+    user = [f for f in schema if f.name not in RESERVED]
+    lost_id = salvage.lost(ID)
+    lost = lost_id | salvage.lost(CODE)
+    for name in OF_VECTORS:
+        if name in schema.names:
+            lost |= salvage.lost(name)
+    for each in user:
+        lost |= False if each.nullable else salvage.lost(each.name)
+    there = np.ones(len(lost), np.bool_) if live is None else live
+    kept = np.flatnonzero(there & ~lost)
+    losses.n_rows += int(np.count_nonzero(there & lost))
+    known = pa.array(np.flatnonzero(there & lost & ~lost_id)[:_SHOWN])
+    losses.ids += salvage.column(ID).take(known).to_pylist()
+    columns = {ROW: pa.array(salvage.sequence[kept])}
+    for name in schema.names:
+        gaps = salvage.lost(name)[kept]
+        columns[name] = salvage.column(name).take(pa.array(kept, mask=gaps))
+        if gaps.any():
+            losses.nulls[name] = losses.nulls.get(name, 0) + int(gaps.sum())
+    return pa.table(columns)
+
+
+def _each_once(disk: Disk, state: Manifest) -> Manifest:
+    """Return the state without rows whose ids are there again in a later row."""
+    sources = [Stored(Part(disk, state, entry)) for entry in state.segments]
+    for i, later in enumerate(sources):
+        for earlier in sources[:i]:
+            earlier.delete(later.living()[ID].combine_chunks())
+    segments = []
+    for source in sources:
+        entry = source.part.entry
+        if source.changed and source.live is not None:
+            write_deletes(disk, entry.token, state.number, source.live)
+            entry = replace(entry, n_live=source.n_live, deletes=state.number)
+        segments += [entry] if source.n_live else []
+    return replace(state, segments=tuple(segments))

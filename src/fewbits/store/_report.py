@@ -1,0 +1,106 @@
+"""What was found damaged, and what was lost."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One damaged block, or file.
+
+    Parameters
+    ----------
+    file : str
+    reason : str
+    bytes : (int, int) or None
+        The range of the block; None for the whole file.
+    rows : (int, int) or None
+        The places of the segment's rows, the last not included, that lie in it, wholly
+        or in part; None where there are none, or nobody knows.
+    columns : tuple of str
+        The columns that have values there.
+    is_derived : bool
+        Whether the file can be made again from others, so that nothing is lost.
+    """
+
+    file: str
+    reason: str
+    bytes: tuple[int, int] | None = None
+    rows: tuple[int, int] | None = None
+    columns: tuple[str, ...] = ()
+    is_derived: bool = False
+
+    def __str__(self) -> str:
+        place = "" if self.bytes is None else f" bytes {self.bytes[0]}-{self.bytes[1]}"
+        of = "" if self.rows is None else f", rows {self.rows[0]}-{self.rows[1] - 1}"
+        of += f" of {', '.join(self.columns)}" if self.columns else ""
+        note = "; nothing is lost" if self.is_derived else ""
+        return f"{self.file}{place}{of}: {self.reason}{note}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of `Store.verify`.
+
+    Parameters
+    ----------
+    number : int or None
+        Of the state that was looked at, None where no manifest can be read.
+    n_rows, n_bytes : int
+        Rows that live, and bytes that were read.
+    damages : tuple of Damage
+    """
+
+    number: int | None
+    n_rows: int
+    n_bytes: int
+    damages: tuple[Damage, ...] = ()
+
+    @property
+    def is_intact(self) -> bool:
+        """True where nothing is damaged."""
+        return not self.damages
+
+    def __str__(self) -> str:
+        if self.is_intact:
+            return f"{self.n_rows:,} rows in {self.n_bytes:,} bytes are intact"
+        return "\n".join(str(damage) for damage in self.damages)
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """The result of `Store.repair`.
+
+    Parameters
+    ----------
+    before : Report
+    number : int
+        Of the state that is there now.
+    n_rows : int
+        Rows that live in it.
+    n_lost : int
+        Rows that are gone.
+    lost_ids : tuple
+        The ids of these that can still be read, at most 1,000.
+    nulls : dict of str to int
+        How many values of a user's column were lost, of rows that are there.
+    notes : tuple of str
+        What else is not as it was.
+    """
+
+    before: Report
+    number: int
+    n_rows: int
+    n_lost: int = 0
+    lost_ids: tuple[int | str, ...] = ()
+    nulls: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.before.is_intact:
+            return f"nothing is damaged: {self.n_rows:,} rows"
+        lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
+        if self.lost_ids:
+            lines.append("ids of lost rows: " + ", ".join(map(str, self.lost_ids)))
+        for name, count in self.nulls.items():
+            lines.append(f"{count:,} values of column {name!r} are lost")
+        return "\n".join([*lines, *self.notes])

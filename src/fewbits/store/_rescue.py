@@ -1,0 +1,149 @@
+"""A state put together from segments alone, when no manifest can be read."""
+
+import contextlib
+import re
+from dataclasses import replace
+from typing import Any
+
+from fewbits.errors import ArtefactError
+from fewbits.store._deletes import deleted_count
+from fewbits.store._disk import Disk
+from fewbits.store._manifest import (
+    Manifest,
+    SegmentEntry,
+    read_manifest,
+    segment_entry,
+)
+from fewbits.store._names import (
+    copy_name,
+    is_token,
+    manifest_name,
+    manifest_numbers,
+    sums_name,
+)
+from fewbits.store._schema import ROW
+from fewbits.store._sums import FileSums, lenient_sums
+
+_NOTE = b"fewbits."
+
+
+def rescued_state(disk: Disk, top: int) -> Manifest:
+    """Return the state of the segments that a damaged manifest still names.
+
+    Where it names none, all segments that are there are taken, a newer one in place of
+    those whose sequence numbers it covers.
+
+    Raises
+    ------
+    ArtefactError
+        When no segment says what the columns are, nor does an older manifest.
+    """
+    names = disk.names()
+    tokens = sorted(name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name))
+    tokens = [token for token in tokens if is_token(token)]
+    named = [token for token in tokens if token in _damaged_text(disk, top)]
+    found = [each for t in named or tokens if (each := _Found.of(disk, t)) is not None]
+    found.sort(key=lambda each: -each.number)
+    older = _older(disk, names)
+    if not found and older is None:
+        raise ArtefactError(f"{disk.folder}: no manifest and no segment can be read")
+    if not found:
+        assert older is not None
+        return replace(older, segments=())
+    return _state(found, older, disk, names)
+
+
+def _state(
+    found: "list[_Found]", older: Manifest | None, disk: Disk, names: list[str]
+) -> Manifest:
+    newest = found[0]
+    segments: list[SegmentEntry] = []
+    for each in found:
+        entry = each.entry
+        apart = all(s.last < entry.first or entry.last < s.first for s in segments)
+        if apart and each.schema.equals(newest.schema, check_metadata=True):
+            segments.append(_with_deletes(disk, entry, names))
+    segments.sort(key=lambda entry: entry.first)
+    largest = max((s.id_range[1] for s in segments if s.id_range), default=-1)
+    next_row, next_id = segments[-1].last + 1, largest + 1
+    if older is not None:
+        next_row, next_id = max(next_row, older.next_row), max(next_id, older.next_id)
+    notes = newest.schema.metadata
+    n_bits = int(notes[b"fewbits.n_bits"])
+    fingerprint = notes[b"fewbits.fingerprint"].decode()
+    schema = newest.plain_schema()
+    return Manifest(0, schema, n_bits, fingerprint, next_row, next_id, tuple(segments))
+
+
+def _damaged_text(disk: Disk, top: int) -> str:
+    text = ""
+    for name in (manifest_name(top), copy_name(top)):
+        with contextlib.suppress(FileNotFoundError):
+            text += bytes(disk.map(name)).decode(errors="replace")
+    return text
+
+
+def _older(disk: Disk, names: list[str]) -> Manifest | None:
+    for number in reversed(manifest_numbers(names)):
+        with contextlib.suppress(ArtefactError, OSError):
+            return read_manifest(disk, number)
+    return None
+
+
+def _with_deletes(disk: Disk, entry: SegmentEntry, names: list[str]) -> SegmentEntry:
+    """Return a segment with the last deletes that can be read."""
+    pattern = re.compile(rf"del-{entry.token}-(\d+)\.bin")
+    numbers = sorted(int(m[1]) for name in names if (m := pattern.fullmatch(name)))
+    for number in reversed(numbers):
+        n = deleted_count(disk, entry.token, number)
+        if n is not None and n <= entry.n_rows:
+            return replace(entry, n_live=entry.n_rows - n, deletes=number)
+    return entry
+
+
+class _Found:
+    """A segment that says itself what it is.
+
+    Parameters
+    ----------
+    facts : dict
+        As the manifest had them.
+    files : list of FileSums
+    """
+
+    def __init__(self, facts: dict[str, Any], files: list[FileSums]) -> None:
+        self.number = facts["number"]
+        self._schemas = [_schema(file) for file in files]
+        self.schema = self._schemas[0]
+        entries = [file.entry for file in files]
+        vectors = entries[1] if len(entries) > 1 else None
+        entry = segment_entry({**facts, "vectors": None, "deletes": None})
+        self.entry = replace(entry, rows=entries[0], vectors=vectors)
+
+    @classmethod
+    def of(cls, disk: Disk, token: str) -> "_Found | None":
+        """Return what is known of a segment, None where that is not enough."""
+        import pyarrow as pa
+
+        try:
+            files, facts = lenient_sums(disk.map(sums_name(token)))
+            found = cls(facts, files)
+        except (LookupError, TypeError, ValueError, OSError, pa.ArrowException):
+            return None
+        return found if found.entry.token == token else None
+
+    def plain_schema(self) -> Any:
+        """Return the schema of rows as they are given; vectors come last."""
+        import pyarrow as pa
+
+        notes = self.schema.metadata or {}
+        kept = {k: v for k, v in notes.items() if not k.startswith(_NOTE)}
+        fields = [f for schema in self._schemas for f in schema if f.name != ROW]
+        return pa.schema(fields, kept or None)
+
+
+def _schema(file: FileSums) -> Any:
+    """Return the schema in the frame of an Arrow file, behind its magic bytes."""
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(pa.py_buffer(file.head[8:])).schema
