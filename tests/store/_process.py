@@ -1,4 +1,4 @@
-"""Programs that tests run as processes of their own: ``python _process.py WHAT FOLDER``."""
+"""Programs that tests run as processes: ``python -m tests.store._process WHAT ...``."""
 
 import os
 import random
@@ -19,7 +19,8 @@ def replace(folder, seed):
         with store.writer(None, segment_bytes=1 << 12) as writer:
             writer.upsert(rows(range(N_ROWS), int(seed) + i))
             writer.commit()
-            print(int(seed) + i, flush=True)
+            sys.stdout.write(f"{int(seed) + i}\n")
+            sys.stdout.flush()
 
 
 def append(folder, start, timeout):
@@ -29,9 +30,9 @@ def append(folder, start, timeout):
             writer.append(rows([int(start)], int(start)))
             time.sleep(0.02)
             writer.commit()
-            print("done")
+            sys.stdout.write("done\n")
     except FewbitsError as error:
-        print(error)
+        sys.stdout.write(f"{error}\n")
 
 
 def read(folder, seconds):
@@ -41,7 +42,7 @@ def read(folder, seconds):
         with store.snapshot() as snapshot:
             check(content(snapshot))
         n += 1
-    print(n)
+    sys.stdout.write(f"{n}\n")
 
 
 def check(found):

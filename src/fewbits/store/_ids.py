@@ -63,7 +63,7 @@ class IdIndex:
     @classmethod
     def of(cls, keys: Keys) -> Self:
         """Sort the keys of rows."""
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         return cls(keys[order], order.astype(np.uint32))
 
     def find(self, keys: Keys, same: Same | None) -> IdArray:

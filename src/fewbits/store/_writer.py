@@ -368,6 +368,10 @@ def _checked_ids(ids: Any) -> Any:
 
 
 def _check_once(ids: Any) -> None:
+    if ids.type == "int64":
+        keys = np.sort(ids.to_numpy())
+        if not (keys[1:] == keys[:-1]).any():
+            return
     if (found := repeated(ids)) is not None:
         raise ArgumentError(f"id {found[0]!r} is given {found[1]} times")
 
