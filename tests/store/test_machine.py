@@ -210,5 +210,7 @@ def test_a_store_is_a_dictionary(machine, monkeypatch):
     n = int(os.environ.get("FEWBITS_RUNS", 5000 if NIGHTLY else 100))
     run_state_machine_as_test(
         machine,
-        settings=settings(max_examples=n, stateful_step_count=20, deadline=None),
+        settings=settings(
+            max_examples=n, stateful_step_count=30 if NIGHTLY else 15, deadline=None
+        ),
     )

@@ -66,7 +66,7 @@ def test_readers_beside_writers(store):
     writers = [start("replace", store.folder, seed) for seed in (0, 10**6)]
     for writer in writers:
         writer.stdout.readline()
-    seconds = 60 if NIGHTLY else 1
+    seconds = 60 if NIGHTLY else 0.5
     readers = [start("read", store.folder, seconds) for _ in range(8 if NIGHTLY else 2)]
     try:
         counts = [int(reader.communicate()[0]) for reader in readers]

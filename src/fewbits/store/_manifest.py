@@ -224,8 +224,13 @@ def newest_manifest(disk: Disk) -> Manifest:
     ArtefactError
         When there is none, or it is damaged: an older one never takes its place.
     """
+    return needed_manifest(disk, newest_number(disk))
+
+
+def needed_manifest(disk: Disk, number: int) -> Manifest:
+    """Return a state that should be there; an error of damage names `repair`."""
     try:
-        return read_manifest(disk, newest_number(disk))
+        return read_manifest(disk, number)
     except ArtefactError as error:
         if "damaged" not in str(error):
             raise

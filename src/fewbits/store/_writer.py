@@ -355,7 +355,10 @@ def as_ids(ids: Any, kind: Any) -> Any:
         )
     if column.null_count:
         raise ArgumentError("an id is missing")
-    column = column.cast(kind)
+    try:
+        column = column.cast(kind)
+    except pa.ArrowException:
+        raise ArgumentError("ids must lie between 0 and 2**63 - 1") from None
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
