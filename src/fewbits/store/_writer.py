@@ -14,6 +14,7 @@ from fewbits.store import _compact as policy
 from fewbits.store._compact import Group
 from fewbits.store._deletes import write_deletes
 from fewbits.store._disk import Disk
+from fewbits.store._ids import keys_of
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry, newest_manifest
 from fewbits.store._names import new_token
@@ -371,11 +372,16 @@ def _checked_ids(ids: Any) -> Any:
 
 
 def _check_once(ids: Any) -> None:
-    if ids.type == "int64":
-        keys = np.sort(ids.to_numpy())
-        if not (keys[1:] == keys[:-1]).any():
-            return
-    if (found := repeated(ids)) is not None:
+    import pyarrow as pa
+
+    keys = keys_of(ids)
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return
+    # Texts with one key may differ.
+    found = repeated(ids.filter(pa.array(np.isin(keys, twice))))
+    if found is not None:
         raise ArgumentError(f"id {found[0]!r} is given {found[1]} times")
 
 
