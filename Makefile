@@ -7,8 +7,7 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-processors coverage native-test packages wheel lint bench docs \
-  pages clean
+.PHONY: demo test nightly test-processors coverage native-test packages wheel lint bench   docs pages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -19,6 +18,11 @@ PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile
 
 test: $(VENV)/dev.stamp native-test
 	$(PYTEST)
+
+# The store at full size: 10,000 runs of its state machine, 10,000 flipped bits, every
+# power failure, 50 kills.
+nightly: $(VENV)/dev.stamp
+	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store
 
 # What trains, once more, as processors without AVX-512 and without AVX2 compute.
 test-processors: $(VENV)/dev.stamp

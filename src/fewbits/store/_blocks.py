@@ -118,7 +118,7 @@ class CheckedBytes:
         if bad := self.damaged(wanted):
             raise ArtefactError(
                 f"{self._name} is damaged at byte {bad[0] * BLOCK:,}: its checksum "
-                "does not match; 'repair' keeps what is intact"
+                "does not match; 'fewbits verify --repair' keeps what is intact"
             )
         self._good[wanted] = True
 

@@ -45,7 +45,9 @@ def read_live(disk: Disk, segment: SegmentEntry) -> Mask | None:
     try:
         data = bytes(disk.map(name))
     except FileNotFoundError:
-        raise ArtefactError(f"{path} is missing; 'repair' goes on without it") from None
+        raise ArtefactError(
+            f"{path} is missing; 'fewbits verify --repair' goes on without it"
+        ) from None
     if crc32c(data[:-4]).to_bytes(4, "little") != data[-4:]:
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
     live = _parsed(data[:-4], segment)

@@ -8,6 +8,7 @@ import contextlib
 import errno
 import mmap
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -146,7 +147,7 @@ class _RealFile:
         return length
 
     def sync(self) -> None:
-        os.fsync(self._descriptor)
+        _sync(self._descriptor)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
@@ -154,11 +155,20 @@ class _RealFile:
             os.close(descriptor)
 
 
+def _sync(descriptor: int) -> None:
+    if sys.platform == "darwin":  # whose fsync leaves the disk's own cache alone
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
+
+
 def _sync_folder(folder: Path) -> None:
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        _sync(descriptor)
     finally:
         os.close(descriptor)

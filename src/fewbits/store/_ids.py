@@ -63,8 +63,14 @@ class IdIndex:
     @classmethod
     def of(cls, keys: Keys) -> Self:
         """Sort the keys of rows."""
-        order = np.argsort(keys, kind="stable")
-        return cls(keys[order], order.astype(np.uint32))
+        if keys.itemsize == 8:
+            order = np.argsort(keys)
+            return cls(keys[order], order.astype(np.uint32))
+        # Pairs in one number are sorted by vector instructions.
+        pairs = keys.astype(np.uint64) << np.uint64(32)
+        pairs |= np.arange(len(keys), dtype=np.uint64)
+        pairs.sort()
+        return cls((pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32))
 
     def find(self, keys: Keys, same: Same | None) -> IdArray:
         """Return the row of each key, -1 where there is none.

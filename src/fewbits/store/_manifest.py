@@ -210,8 +210,8 @@ def newest_number(disk: Disk) -> int:
         raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
     if copies and copies[-1] > max(numbers, default=-1):
         raise ArtefactError(
-            f"{disk.folder / manifest_name(copies[-1])} is missing; 'repair' makes it "
-            "again"
+            f"{disk.folder / manifest_name(copies[-1])} is missing; "
+            "'fewbits verify --repair' makes it again"
         )
     return numbers[-1]
 
@@ -224,13 +224,18 @@ def newest_manifest(disk: Disk) -> Manifest:
     ArtefactError
         When there is none, or it is damaged: an older one never takes its place.
     """
+    return needed_manifest(disk, newest_number(disk))
+
+
+def needed_manifest(disk: Disk, number: int) -> Manifest:
+    """Return a state that should be there; an error of damage names `repair`."""
     try:
-        return read_manifest(disk, newest_number(disk))
+        return read_manifest(disk, number)
     except ArtefactError as error:
         if "damaged" not in str(error):
             raise
         raise ArtefactError(
-            f"{error}; 'repair' goes back to what can still be read"
+            f"{error}; 'fewbits verify --repair' goes back to what can still be read"
         ) from None
 
 

@@ -2,8 +2,10 @@
 
 import contextlib
 
+from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk
 from fewbits.store._files import write_file
+from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, read_manifest
 from fewbits.store._names import (
     copy_name,
@@ -55,7 +57,8 @@ def collect(disk: Disk, newest: Manifest) -> None:
             lock.release()
 
 
-def _unheld(disk: Disk, number: int):  # type: ignore[no-untyped-def]
+def _unheld(disk: Disk, number: int) -> FileLock | None:
+    """Lock a state that nobody holds."""
     try:
         return disk.lock(manifest_name(number), shared=False)
     except OSError:
@@ -66,7 +69,7 @@ def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
     states = [newest]
     for number in held:
         # Nobody can read from a state whose manifest is damaged.
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(ArtefactError, OSError):
             states.append(read_manifest(disk, number))
     kept = {name for state in states for name in state.names()}
     return kept | {ids_name(s.token) for state in states for s in state.segments}

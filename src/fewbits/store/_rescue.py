@@ -30,8 +30,8 @@ _NOTE = b"fewbits."
 def rescued_state(disk: Disk, top: int) -> Manifest:
     """Return the state of the segments that a damaged manifest still names.
 
-    Where it names none, all segments that are there are taken, a newer one in place of
-    those whose sequence numbers it covers.
+    Where it no longer names them all, the segments that are there are taken, a newer
+    one in place of those whose sequence numbers it covers.
 
     Raises
     ------
@@ -39,18 +39,19 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
         When no segment says what the columns are, nor does an older manifest.
     """
     names = disk.names()
-    tokens = sorted(name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name))
-    tokens = [token for token in tokens if is_token(token)]
-    named = [token for token in tokens if token in _damaged_text(disk, top)]
-    found = [each for t in named or tokens if (each := _Found.of(disk, t)) is not None]
-    found.sort(key=lambda each: -each.number)
+    there = {name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name)}
+    tokens = _named_tokens(disk, top, there)
+    tokens = tokens or sorted(filter(is_token, there))
+    every = [each for t in tokens if (each := _Found.of(disk, t)) is not None]
+    # What was written for a later commit was never committed.
+    found = [each for each in every if each.number <= top]
     older = _older(disk, names)
-    if not found and older is None:
+    if found:
+        found.sort(key=lambda each: -each.number)
+        return _state(found, older, disk, names)
+    if older is None:
         raise ArtefactError(f"{disk.folder}: no manifest and no segment can be read")
-    if not found:
-        assert older is not None
-        return replace(older, segments=())
-    return _state(found, older, disk, names)
+    return replace(older, segments=())
 
 
 def _state(
@@ -75,12 +76,17 @@ def _state(
     return Manifest(0, schema, n_bits, fingerprint, next_row, next_id, tuple(segments))
 
 
-def _damaged_text(disk: Disk, top: int) -> str:
-    text = ""
+def _named_tokens(disk: Disk, top: int, there: set[str]) -> list[str]:
+    """Return the segments that a damaged manifest names, if it still names them all."""
     for name in (manifest_name(top), copy_name(top)):
         with contextlib.suppress(FileNotFoundError):
-            text += bytes(disk.map(name)).decode(errors="replace")
-    return text
+            text = bytes(disk.map(name))
+            tokens = [
+                t.decode() for t in re.findall(rb'"token": "([0-9a-f]{16})"', text)
+            ]
+            if len(tokens) == text.count(b'"token"') and there.issuperset(tokens):
+                return tokens
+    return []
 
 
 def _older(disk: Disk, names: list[str]) -> Manifest | None:

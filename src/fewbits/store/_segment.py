@@ -87,11 +87,13 @@ def mapped(disk: Disk, name: str, n_bytes: int) -> Any:
     try:
         data = disk.map(name)
     except FileNotFoundError:
-        raise ArtefactError(f"{path} is missing; 'repair' goes on without it") from None
+        raise ArtefactError(
+            f"{path} is missing; 'fewbits verify --repair' goes on without it"
+        ) from None
     if len(data) != n_bytes:
         raise ArtefactError(
             f"{path} is damaged: {len(data):,} bytes long instead of {n_bytes:,}; "
-            "'repair' keeps what is intact"
+            "'fewbits verify --repair' keeps what is intact"
         )
     return data
 
@@ -153,11 +155,14 @@ class OpenSegment:
         try:
             files = parse_sums(self._disk.map(name), str(path))
         except FileNotFoundError:
-            raise ArtefactError(f"{path} is missing; 'repair' makes it again") from None
+            raise ArtefactError(
+                f"{path} is missing; 'fewbits verify --repair' makes it again"
+            ) from None
         wanted = [e for e in (self.entry.rows, self.entry.vectors) if e is not None]
         if [file.entry for file in files] != wanted:
             raise ArtefactError(
-                f"{path} belongs to other files; 'repair' makes it again"
+                f"{path} belongs to other files; "
+                "'fewbits verify --repair' makes it again"
             )
         return files
 

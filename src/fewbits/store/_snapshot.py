@@ -179,6 +179,11 @@ class Snapshot:
         return f"Snapshot({self.number}: {self.n_live:,} rows)"
 
     @property
+    def manifest(self) -> Manifest:
+        """What the state consists of."""
+        return self._manifest
+
+    @property
     def number(self) -> int:
         """Number of the manifest."""
         return self._manifest.number

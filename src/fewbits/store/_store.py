@@ -19,11 +19,11 @@ from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
     Manifest,
+    needed_manifest,
     newest_manifest,
     newest_number,
-    read_manifest,
 )
-from fewbits.store._names import HOLDER, LOCK, is_own, manifest_name, manifest_numbers
+from fewbits.store._names import HOLDER, LOCK, is_own, manifest_name
 from fewbits.store._publish import collect, publish
 from fewbits.store._repair import repaired
 from fewbits.store._report import Repaired, Report
@@ -145,29 +145,28 @@ class Store:
         while True:
             newest = newest_number(self._disk)
             wanted = newest if number is None else number
-            snapshot = self._held(wanted, is_newest=wanted == newest)
+            try:
+                lock = self._disk.lock(manifest_name(wanted), shared=True)
+            except FileNotFoundError:
+                snapshot = None
+            else:
+                if lock is None:  # somebody takes it away, or looks whether it is held
+                    time.sleep(_PAUSE)
+                    continue
+                snapshot = self._held(wanted, lock)
             if snapshot is not None:
                 return snapshot
-            if number is not None and wanted != newest:
+            if wanted != newest:
                 raise ArgumentError(
                     f"state {number} of {self.folder} is gone; the newest is {newest}"
                 )
 
-    def _held(self, number: int, *, is_newest: bool) -> Snapshot | None:
-        """Return a state, or None when it was taken away meanwhile."""
-        try:
-            lock = self._disk.lock(manifest_name(number), shared=True)
-        except FileNotFoundError:
-            return None
-        if lock is None:  # somebody takes it away, or looks whether it is held
-            time.sleep(_PAUSE)
-            return self._held(number, is_newest=False)
-        manifest = newest_manifest(self._disk) if is_newest else None
-        if manifest is None or manifest.number != number:
-            manifest = read_manifest(self._disk, number)
-        there = set(self._disk.names())
+    def _held(self, number: int, lock: FileLock) -> Snapshot | None:
+        """Return a state that is locked, or None when its files are gone already."""
+        is_newest = number == newest_number(self._disk)
+        manifest = needed_manifest(self._disk, number)
         # What the newest state lacks is damage, of which whoever reads it learns.
-        if manifest.names() <= there or number == manifest_numbers(list(there))[-1]:
+        if is_newest or manifest.names() <= set(self._disk.names()):
             return Snapshot(self._disk, manifest, lock)
         lock.release()
         return None
@@ -266,11 +265,13 @@ class Store:
         Report
             Of the newest state that can be read.
         """
-        with contextlib.ExitStack() as stack:
-            with contextlib.suppress(ArtefactError):
-                stack.enter_context(self.snapshot())
-            manifest, damages, _ = newest_readable(self._disk)
+        manifest, damages, _ = newest_readable(self._disk)
+        try:
+            snapshot = self.snapshot()
+        except ArtefactError:  # of the manifest: nobody can write to such a store
             return verified(self._disk, manifest, damages)
+        with snapshot:
+            return verified(self._disk, snapshot.manifest, damages)
 
     def repair(self, timeout: float | None = 60.0) -> Repaired:
         """Make a new state of everything that is intact, and say what is lost.

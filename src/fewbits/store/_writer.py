@@ -14,6 +14,7 @@ from fewbits.store import _compact as policy
 from fewbits.store._compact import Group
 from fewbits.store._deletes import write_deletes
 from fewbits.store._disk import Disk
+from fewbits.store._ids import keys_of
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry, newest_manifest
 from fewbits.store._names import new_token
@@ -355,7 +356,10 @@ def as_ids(ids: Any, kind: Any) -> Any:
         )
     if column.null_count:
         raise ArgumentError("an id is missing")
-    column = column.cast(kind)
+    try:
+        column = column.cast(kind)
+    except pa.ArrowException:
+        raise ArgumentError("ids must lie between 0 and 2**63 - 1") from None
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
@@ -368,7 +372,16 @@ def _checked_ids(ids: Any) -> Any:
 
 
 def _check_once(ids: Any) -> None:
-    if (found := repeated(ids)) is not None:
+    import pyarrow as pa
+
+    keys = keys_of(ids)
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return
+    # Texts with one key may differ.
+    found = repeated(ids.filter(pa.array(np.isin(keys, twice))))
+    if found is not None:
         raise ArgumentError(f"id {found[0]!r} is given {found[1]} times")
 
 

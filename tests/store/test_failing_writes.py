@@ -1,0 +1,117 @@
+"""Each operation on files fails in turn; the store is at the old state, or the new."""
+
+import errno
+import os
+
+import pytest
+
+from fewbits.errors import FewbitsError
+from fewbits.store import Store, _disk
+from tests.store._simulated import SimulatedDisk
+from tests.store._sizes import NIGHTLY, small_segments
+from tests.store._tables import VECTORS, content, expected, rows
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    small_segments(monkeypatch)
+
+
+def prepared(**disk):
+    disk = SimulatedDisk(**disk)
+    store = Store._create(disk, VECTORS, 64, "of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(20), 0, VECTORS))
+        writer.commit()
+    return disk, store
+
+
+def change(store):
+    with store.writer() as writer:
+        writer.upsert(rows([3, 50, 51], 1, VECTORS))
+        writer.delete(range(10, 18))
+        writer.commit()
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+def test_a_failure_leaves_one_of_two_states(error):
+    disk, store = prepared()
+    first = disk.n_operations
+    change(store)
+    both = content(store.snapshot())
+    n_failed = 0
+    for fail_at in range(first + 1, disk.n_operations + 1, 1 if NIGHTLY else 3):
+        broken, store = prepared(fail_at=fail_at, error=error)
+        before = content(store.snapshot())
+        try:
+            change(store)
+            done = True
+        except OSError:
+            done = False
+            n_failed += 1
+        broken.fail_at = None
+        found = content(store.snapshot())
+        assert found == both if done else found in (before, both), fail_at
+        with store.writer() as writer:
+            writer.upsert(rows([70], 2, VECTORS))
+            writer.commit()
+        wanted = {**found, **expected(rows([70], 2, VECTORS))}
+        assert content(store.snapshot()) == wanted
+    # Where only compaction found the disk full, the commit succeeds without it.
+    assert n_failed > (1 if error == errno.ENOSPC else 9)
+
+
+class FullDisk(SimulatedDisk):
+    """Has room for `room` bytes more, once it is set."""
+
+    room = None
+
+    def _begin(self, what):
+        super()._begin(what)
+        if self.room is not None and what.startswith("write"):
+            name = what.split()[1]
+            if not name.startswith(("del-", "draft-")):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+
+
+def test_rows_are_deleted_on_a_full_disk():
+    disk = FullDisk()
+    store = Store._create(disk, VECTORS, 64, "of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(20), 0, VECTORS))
+        writer.commit()
+    wanted = content(store.snapshot())
+    disk.room = 0
+    with store.writer() as writer:
+        writer.delete(range(5, 20))  # so many that the segment would be written anew
+        writer.commit()
+    assert list(content(store.snapshot())) == list(range(5))
+    assert content(store.snapshot()) == {i: wanted[i] for i in range(5)}
+    with store.writer() as writer:
+        writer.append(rows([99], 0, VECTORS))
+        with pytest.raises(OSError, match="space"):
+            writer.commit()
+    with store.writer() as writer:
+        writer.delete(range(5))
+        writer.commit()
+    assert content(store.snapshot()) == {}
+
+
+def test_short_writes_go_on(tmp_path, monkeypatch):
+    real = os.write
+
+    def short(descriptor, data):
+        return real(descriptor, memoryview(data)[: max(1, len(data) // 2)])
+
+    monkeypatch.setattr(_disk.os, "write", short)
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(20), 0, VECTORS))
+        writer.commit()
+    assert content(store.snapshot()) == expected(rows(range(20), 0, VECTORS))
+    assert store.verify().is_intact
+
+
+def test_a_folder_that_takes_no_files(tmp_path, no_new_files):
+    with pytest.raises((PermissionError, FewbitsError)):
+        Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")

@@ -1,0 +1,238 @@
+"""Columns of any type come back; others read the files."""
+
+import datetime
+import decimal
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from fewbits._frozen import is_frozen
+from fewbits.errors import ArgumentError
+from fewbits.store import Int8Parts, Store
+from tests.store._tables import SCHEMA, VECTORS, rows
+
+TYPES = [
+    (pa.bool_(), [True, None, False]),
+    (pa.int8(), [1, None, -3]),
+    (pa.float16(), [np.float16(0.5), None, np.float16(2)]),
+    (pa.float64(), [0.1, None, float("inf")]),
+    (pa.string(), ["a", None, "\N{SNOWMAN}"]),
+    (pa.large_binary(), [b"", None, b"\0"]),
+    (pa.binary(2), [b"ab", None, b"cd"]),
+    (pa.date32(), [datetime.date(2026, 1, 1), None, None]),
+    (
+        pa.timestamp("us", "UTC"),
+        [datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)] * 3,
+    ),
+    (pa.decimal128(9, 2), [decimal.Decimal("1.25"), None, decimal.Decimal("-3")]),
+    (pa.list_(pa.string()), [["a", None], None, []]),
+    (pa.large_list(pa.list_(pa.int32())), [[[1], []], None, [None]]),
+    (pa.list_(pa.float32(), 2), [[1, 2], None, [3, None]]),
+    (pa.struct({"a": pa.int64(), "b": pa.string()}), [{"a": 1, "b": None}, None, {}]),
+    (pa.map_(pa.string(), pa.int64()), [[("k", 1)], None, []]),
+    (pa.dictionary(pa.int8(), pa.string()), ["x", None, "x"]),
+    (pa.null(), [None, None, None]),
+    (pa.string_view(), ["a", None, "longer than twelve letters"]),
+    (pa.list_view(pa.int64()), [[1, 2], None, []]),
+]
+
+
+def fixed(*codes):
+    return pa.array(codes, pa.binary(1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), TYPES, ids=[str(kind) for kind, _ in TYPES]
+)
+def test_columns_of_any_type(tmp_path, kind, values):
+    column = pa.array(values, kind)
+    schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(1), "v": kind})
+    store = Store.create(tmp_path, schema, n_bits=8, fingerprint="")
+    for ids in ([0, 1, 2], [3, 4, 5]):
+        table = pa.table({"_id": ids, "_code": fixed(b"a", b"b", b"c"), "v": column})
+        with store.writer() as writer:
+            writer.append(table)
+            writer.delete([1])
+            writer.commit()
+    store.compact()
+    (part,) = store.snapshot().parts
+    wanted = [*(v for i, v in enumerate(column.to_pylist()) if i != 1)]
+    assert part.table()["v"].to_pylist() == wanted + column.to_pylist()
+    assert store.verify().is_intact
+
+
+def test_others_read_a_segment(tmp_path):
+    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
+    table = rows(range(100))
+    with store.writer() as writer:
+        writer.append(table)
+        writer.commit()
+    (path,) = tmp_path.glob("seg-*.arrow")
+    wanted = table["text"].to_pylist()
+    frame = pl.read_ipc(path)
+    assert frame["text"].to_list() == wanted
+    assert frame["_code"].to_list() == table["_code"].to_pylist()
+    assert frame["_row"].to_list() == list(range(100))
+    read = pd.read_feather(path)
+    assert read["n"].tolist() == table["n"].to_pylist()
+    dataset = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    found = duckdb.query("select text from dataset where _id < 50 order by _id desc")
+    assert [text for (text,) in found.fetchall()] == wanted[49::-1]
+    assert dataset.schema.metadata[b"fewbits.n_bits"] == b"64"
+    assert dataset.schema.metadata[b"fewbits.bit_order"] == b"msb"
+
+
+def test_codes_and_vectors_are_views_of_the_map(tmp_path):
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(100), 0, VECTORS))
+        writer.commit()
+    (part,) = store.snapshot().parts
+    assert is_frozen(part.codes)
+    assert is_frozen(part.vectors)
+
+
+def test_int8_vectors(tmp_path):
+    schema = pa.schema(
+        {
+            "_id": pa.int64(),
+            "_code": pa.binary(1),
+            "_vector": pa.list_(pa.int8(), 40),
+            "_blocks": pa.list_(pa.float32(), 4),
+        }
+    )
+    rng = np.random.default_rng(0)
+    values = rng.integers(-128, 128, (3, 40), dtype=np.int8)
+    blocks = rng.normal(size=(3, 2, 2)).astype(np.float32)
+    table = pa.table(
+        {
+            "_code": fixed(b"a", b"b", b"c"),
+            "_vector": pa.FixedSizeListArray.from_arrays(values.ravel(), 40),
+            "_blocks": pa.FixedSizeListArray.from_arrays(blocks.ravel(), 4),
+        }
+    )
+    store = Store.create(tmp_path, schema, n_bits=8, fingerprint="")
+    with store.writer() as writer:
+        writer.append(table.slice(1))
+        writer.commit()
+    (part,) = store.snapshot().parts
+    assert isinstance(part.vectors, Int8Parts)
+    part.check_vectors([1])
+    np.testing.assert_array_equal(part.vectors.values, values[1:])
+    np.testing.assert_array_equal(part.vectors.blocks, blocks[1:])
+
+
+def test_frames_of_others_are_appended(tmp_path):
+    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
+    table = rows(range(6))
+    with store.writer() as writer:
+        writer.append(
+            pl.from_arrow(table.slice(0, 3))
+            .with_columns(pl.col("_code"))
+            .to_arrow()
+            .set_column(1, "_code", table.slice(0, 3)["_code"])
+        )
+        writer.append(table.slice(3))
+        writer.commit()
+    (part,) = store.snapshot().parts
+    assert part.table().to_pydict() == table.drop_columns(["_id", "_code"]).to_pydict()
+
+
+def test_an_array_may_change_after_it_was_given(tmp_path):
+    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
+    numbers = np.arange(5.0)
+    table = rows(range(5)).set_column(3, "n", pa.array(numbers))
+    with store.writer() as writer:
+        writer.append(table)
+        numbers[:] = 9
+        writer.commit()
+    assert store.snapshot().parts[0].table()["n"].to_pylist() == [0, 1, 2, 3, 4]
+
+
+REFUSED = [
+    ({"n": ["a"]}, "is of type string, the collection keeps double"),
+    ({"_id": [-1]}, "between 0 and"),
+    ({"_id": ["a"]}, "_id"),
+    ({"_id": [None]}, "no value in row 0"),
+    ({"_code": [None]}, "no value in row 0"),
+    ({"_code": [b"short"]}, "_code"),
+    ({"more": [1]}, "no column 'more'; it has text, n"),
+    ({"n": None}, "lack the column 'n'"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_rows_that_do_not_fit(tmp_path, change, message):
+    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
+    table = rows([0])
+    for name, values in change.items():
+        if name in table.column_names:
+            table = table.drop_columns(name)
+        if values is not None:
+            table = table.append_column(name, pa.array(values))
+    with store.writer() as writer:
+        with pytest.raises(ArgumentError, match=message):
+            writer.append(table)
+        assert writer.commit() == 0
+
+
+def test_bits_beyond_the_last(tmp_path):
+    schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(1)})
+    store = Store.create(tmp_path, schema, n_bits=6, fingerprint="")
+    with store.writer() as writer:
+        writer.append(pa.table({"_code": fixed(b"\xfc")}))
+        with pytest.raises(ArgumentError, match="beyond the first 6"):
+            writer.append(pa.table({"_code": fixed(b"\xfe")}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"_id": pa.int32()},
+        {"_code": pa.binary()},
+        {"_code": pa.binary(7)},
+        {"_row": pa.int64()},
+        {"_vector": pa.list_(pa.float32())},
+    ],
+)
+def test_schemas_that_are_refused(tmp_path, change):
+    names = {field.name: field.type for field in SCHEMA} | change
+    with pytest.raises(ArgumentError, match=next(iter(change))):
+        Store.create(tmp_path, pa.schema(names), n_bits=64, fingerprint="")
+
+
+def test_a_column_is_added_and_codes_are_made_anew(tmp_path):
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="old")
+    with store.writer(segment_bytes=2000) as writer:
+        writer.append(rows(range(100), 0, VECTORS))
+        writer.delete([3, 50])
+        writer.commit()
+    before = store.snapshot()
+    schema = VECTORS.set(1, pa.field("_code", pa.binary(1)))
+    schema = schema.append(pa.field("length", pa.int64()))
+
+    def change(table):
+        first = np.array(table["_vector"].to_pylist())[:, 0] > 0
+        codes = pa.array([b"\x80" if bit else b"\0" for bit in first], pa.binary(1))
+        lengths = [len(text or "") for text in table["text"].to_pylist()]
+        table = table.set_column(1, "_code", codes)
+        return table.append_column("length", pa.array(lengths, pa.int64()))
+
+    store.rewrite(change, schema=schema, n_bits=1, fingerprint="new")
+    after = store.snapshot()
+    assert (after.n_bits, after.fingerprint, after.schema) == (1, "new", schema)
+    ids = [i for part in after.parts for i in part.ids.to_pylist()]
+    assert ids == [i for i in range(100) if i not in (3, 50)]
+    assert [n for part in after.parts for n in part.sequence.tolist()] == ids
+    for part in after.parts:
+        bits = part.vectors[:, 0] > 0
+        assert part.codes.ravel().tolist() == (128 * bits).tolist()
+    assert before.parts[0].codes.shape[1] == 8
+    assert (before.n_bits, before.fingerprint) == (64, "old")
+    with pytest.raises(ArgumentError, match="became"):
+        store.rewrite(lambda table: table.slice(1))
+    assert store.snapshot().number == after.number

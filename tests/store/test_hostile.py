@@ -1,0 +1,30 @@
+"""Forged manifests and headers, whose sums fit, take neither memory nor time."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.store._sizes import NIGHTLY
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space")
+def test_forged_files_are_refused():
+    n = 2000 if NIGHTLY else 150
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_IO_THREADS")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **dict.fromkeys(names, "1")}
+    # The other allocators of Arrow reserve a gigabyte before they use any.
+    environment["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.store._hostile", str(n)],
+        **{"cwd": ROOT, "env": environment, "text": True, "capture_output": True},
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    told, longest = run.stdout.split()
+    assert int(told) > n / 2
+    assert float(longest) < 1
