@@ -189,12 +189,13 @@ inline void report_near(const Plane& near, Codes block, std::size_t q, Batch& ba
         for (std::uint64_t left = near[lane]; left; left &= left - 1) {
             const std::size_t row =
                 64 * lane + static_cast<std::size_t>(__builtin_ctzll(left));
+            const auto number = block.first + static_cast<std::int64_t>(row);
             if (row >= block.rows) break;
+            if (!is_allowed(sink, number)) continue;
             const std::int32_t found =
                 distance(Width<kAnyWords, true>{}, query, block.data + row * block.bytes,
                          block.bytes);
-            if (found < sink.tau)
-                report(sink, found, block.first + static_cast<std::int64_t>(row));
+            if (found < sink.tau) report(sink, found, number);
         }
     }
     if (sink.tau != batch.taus[q]) batch.set_limit(q, sink.tau);

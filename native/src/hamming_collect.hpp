@@ -23,7 +23,9 @@ public:
         : keep_(keep),
           limit_(limit),
           hits_(kRoom),
-          sink_{tau, hits_.data(), hits_.data() + hits_.size(), allowed, full, this} {}
+          sink_{tau,     hits_.data(), hits_.data() + hits_.size(),
+                allowed, nullptr,      full,
+                this} {}
 
     // The sink points into this object.
     Collector(const Collector&) = delete;
