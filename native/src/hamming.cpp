@@ -1,6 +1,8 @@
 #include "fewbits/hamming.hpp"
 
+#include <atomic>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "allowed_rows.hpp"
@@ -16,6 +18,7 @@ using Collectors = std::vector<std::unique_ptr<Collector>>;
 constexpr std::size_t kFewQueries = 11;     // as many are compared straight with the rows
 constexpr std::size_t kPass = 1024;         // queries that share a block's tables
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
+constexpr std::size_t kGrain = 4096;        // rows that one thread takes at least
 constexpr std::size_t kGathered = 65536;    // allowed rows that many queries share,
 constexpr std::size_t kGatheredForFew = 4096;  // and that a few do
 constexpr std::size_t kSample = 32768;      // rows that first thresholds come from,
@@ -170,6 +173,29 @@ void scan(CodeView queries, CodeView database, std::size_t begin, std::size_t en
     for (std::size_t q = 0; q < queries.rows; ++q) collectors[q]->put(sinks[q]);
 }
 
+/// Distances that the shares which are done leave for the others: the k-th nearest of one
+/// share is no nearer than that of all. Ties stay, so answers do not depend on who is first.
+class Bounds {
+public:
+    explicit Bounds(std::size_t n) : bounds_(n) {
+        for (auto& bound : bounds_) bound = std::numeric_limits<std::int32_t>::max();
+    }
+    void apply(Collectors& collectors) const {
+        for (std::size_t q = 0; q < bounds_.size(); ++q) collectors[q]->lower(bounds_[q]);
+    }
+    void learn(const Collectors& collectors) {
+        for (std::size_t q = 0; q < bounds_.size(); ++q) {
+            const std::int32_t bound = collectors[q]->bound();
+            std::int32_t known = bounds_[q];
+            while (bound < known && !bounds_[q].compare_exchange_weak(known, bound)) {
+            }
+        }
+    }
+
+private:
+    std::vector<std::atomic<std::int32_t>> bounds_;
+};
+
 template <typename Make>
 Collectors make_collectors(std::size_t n, const Make& make) {
     Collectors collectors;
@@ -186,12 +212,20 @@ void search(CodeView queries, CodeView database, const Filter& filter,
     const auto pass = [&](std::size_t first, std::size_t n, std::size_t threads) {
         const CodeView some{queries.row(first), n, queries.bytes};
         const auto make_nth = [&](std::size_t q) { return make(first + q); };
-        std::vector<Collectors> shares(std::max<std::size_t>(1, threads));
+        const std::size_t grains = (database.rows + kGrain - 1) / kGrain;
+        const std::size_t n_shares =
+            threads <= 1 ? 1 : std::max<std::size_t>(1, std::min(4 * threads, grains));
+        std::vector<Collectors> shares(n_shares);
         for (auto& share : shares) share = make_collectors(n, make_nth);
-        parallel_for(database.rows, 4096, threads,
-                     [&](std::size_t begin, std::size_t end, std::size_t t) {
-                         scan(some, database, begin, end, gather, shares[t]);
-                     });
+        Bounds bounds(n);
+        parallel_tasks(n_shares, threads, [&](std::size_t t) {
+            const auto border = [&](std::size_t i) {
+                return std::min(database.rows, grains * i / n_shares * kGrain);
+            };
+            bounds.apply(shares[t]);
+            scan(some, database, border(t), border(t + 1), gather, shares[t]);
+            if (n_shares > 1) bounds.learn(shares[t]);
+        });
         for (std::size_t t = 1; t < shares.size(); ++t)
             for (std::size_t q = 0; q < n; ++q) shares[0][q]->append(*shares[t][q]);
         work(first, shares[0]);
