@@ -6,8 +6,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
+RACES := build/races
 
-.PHONY: demo test nightly test-processors coverage native-test packages wheel lint bench   docs pages clean
+.PHONY: demo test nightly test-processors coverage native-test native-tsan packages wheel \
+  lint bench docs pages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -37,6 +39,14 @@ native-test: $(VENV)/dev.stamp
 	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel 2
+
+# The same tests under the thread sanitizer.
+native-tsan: $(VENV)/dev.stamp
+	$(BIN)/cmake -S . -B $(RACES) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE_THREADS=ON \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	$(BIN)/cmake --build $(RACES)
+	$(BIN)/ctest --test-dir $(RACES) --output-on-failure --parallel 2
 
 # What is published: the source passes its tests, the wheel runs the demo elsewhere.
 packages: $(VENV)/dev.stamp

@@ -3,8 +3,9 @@
     python -m benchmarks.search [--quick] [--json FILE]
 
 Both sides answer in the same process, in turn; each figure is the median of several
-repeats. faiss is given the better of its two ways (a heap, or counting) for every case.
-The distances that both return must be equal.
+repeats, in processor time of the thread. faiss is given the better of its two ways (a
+heap, or counting) for every case. The distances that both return must be equal.
+Shares are of what the registers of one core give (`_roofline`), in the same run.
 """
 
 import json
@@ -17,10 +18,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from benchmarks._roofline import gigawords_per_second
 from fewbits import _kernels
-from fewbits.codes import hamming_topk
+from fewbits.codes import hamming_range_search, hamming_topk
 
 MILLION = 1_000_000
+SHARES_ALLOWED = (0.5, 0.1, 0.01, 0.0001)
+RANGES = ((64, 8, 4.0), (64, 16, 4.0), (256, 80, 4.0))
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,17 @@ BATCH = [
     *(
         Case(MILLION, bits, 1000, 10, target)
         for bits, target in (
-            (64, 8.0),
-            (96, 12.0),
-            (128, 6.0),
-            (256, 3.5),
-            (384, 5.0),
-            (512, 2.8),
-            (768, 4.0),
-            (1024, 3.5),
+            (40, 20.0),
+            (64, 10.0),
+            (72, 15.0),
+            (96, 15.0),
+            (128, 7.0),
+            (200, 8.0),
+            (256, 4.5),
+            (384, 7.0),
+            (512, 3.5),
+            (768, 5.0),
+            (1024, 4.6),
         )
     ),
     *(Case(MILLION, bits, 1000, 1000, 3.0) for bits in (64, 128, 256, 512, 1024)),
@@ -68,6 +75,7 @@ def main(
 ) -> None:
     """Measure every case and print a row for each."""
     rows: list[dict[str, Any]] = []
+    roofline = gigawords_per_second()
     print(f"instruction set {_kernels.active_isa()}, one thread unless said")
     print(
         f"{'codes':>9} {'bits':>5} {'queries':>7} {'k':>5} {'ours':>10} {'faiss':>10}"
@@ -79,13 +87,24 @@ def main(
         if quick:
             case = Case(case.n // 10, case.bits, max(1, case.queries // 10), case.k)
         row = measure(case, repeats if case.queries > 1 else 5 * repeats)
+        if roofline:
+            row["share"] = row["gigawords_per_second"] / roofline
         rows.append(row)
         print(shown(row), flush=True)
+    if only != "single":
+        n = MILLION // 10 if quick else MILLION
+        for case in (Case(n, 64, 1000, 10), Case(n, 256, 1000, 10)):
+            rows.extend(filtered(case, repeats))
+        for bits, radius, target in RANGES:
+            rows.append(ranges(Case(n, bits, 100, 0, target), radius, repeats))
     if only != "batch":
         rows.append(two_threads(MILLION if quick else 10 * MILLION, 5 * repeats))
-        print(f"two threads on one query: {rows[-1]['ratio']:.2f}x one thread (1.4)")
+        print(f"two threads on one query: {rows[-1]['ratio']:.2f}x one thread (1.6)")
     if json_path:
-        report = {"machine": {"isa": _kernels.active_isa()}, "rows": rows}
+        report = {
+            "machine": {"isa": _kernels.active_isa(), "gwords_per_s": roofline},
+            "rows": rows,
+        }
         json_path.write_text(json.dumps(report, indent=1) + "\n")
 
 
@@ -112,7 +131,9 @@ def measure(case: Case, repeats: int) -> dict[str, Any]:
     np.testing.assert_array_equal(answers["ours"][0], np.sort(answers["heap"][0]))
     peer_repeats = max(2, repeats // 2) if case.queries > 1 else repeats
     turns = {"ours": repeats, "heap": peer_repeats, "counting": peer_repeats}
-    times = interleaved(ways, turns, runs=1 if case.queries > 1 else 10)
+    times = interleaved(
+        ways, turns, runs=1 if case.queries > 1 else 10, clock=time.thread_time
+    )
     _kernels.set_num_threads(None)
     best = min(times["heap"], times["counting"])
     words = case.n * case.queries * -(-case.bits // 64)
@@ -125,9 +146,60 @@ def measure(case: Case, repeats: int) -> dict[str, Any]:
     }
 
 
+def filtered(case: Case, repeats: int) -> list[dict[str, Any]]:
+    """Return what a filter costs: the ratio of times with and without it."""
+    database, queries = random_codes(case)
+    rng = np.random.default_rng(1)
+    masks = {share: rng.random(case.n) < share for share in SHARES_ALLOWED}
+
+    def among(mask: Any) -> Callable[[], Any]:
+        return lambda: hamming_topk(queries, database, case.k, allowed=mask)
+
+    ways = {"all": among(None)}
+    ways |= {str(share): among(mask) for share, mask in masks.items()}
+    _kernels.set_num_threads(1)
+    times = interleaved(ways, dict.fromkeys(ways, repeats), clock=time.thread_time)
+    _kernels.set_num_threads(None)
+    rows = []
+    for share in SHARES_ALLOWED:
+        ratio = times[str(share)] / times["all"]
+        target = 1.15 if share == max(SHARES_ALLOWED) else None
+        rows.append({**asdict(case), "allowed": share, "ratio": ratio})
+        rows[-1] |= {"seconds": times[str(share)], "target": target}
+        print(f"{case.bits} bits, {share:.2%} allowed: {ratio:.2f} of the time without")
+    return rows
+
+
+def ranges(case: Case, radius: int, repeats: int) -> dict[str, Any]:
+    """Return the times of a range search; both must find the same."""
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    database, queries = random_codes(case)
+    peer = faiss.IndexBinaryFlat(case.bits)
+    peer.add(database)
+    ways: dict[str, Callable[[], Any]] = {
+        "ours": lambda: hamming_range_search(queries, database, radius),
+        "faiss": lambda: peer.range_search(queries, radius + 1),
+    }
+    _kernels.set_num_threads(1)
+    np.testing.assert_array_equal(ways["ours"]().offsets, ways["faiss"]()[0])
+    times = interleaved(ways, dict.fromkeys(ways, repeats), clock=time.thread_time)
+    _kernels.set_num_threads(None)
+    ratio = times["faiss"] / times["ours"]
+    print(f"{case.bits} bits, radius {radius}: {ratio:.1f} times faiss")
+    return {
+        **asdict(case),
+        "radius": radius,
+        "ours_seconds": times["ours"],
+        "faiss_range_seconds": times["faiss"],
+        "ratio": ratio,
+    }
+
+
 def two_threads(n: int, repeats: int) -> dict[str, Any]:
     """Return how much faster two threads answer a single query."""
-    case = Case(n, 64, 1, 10, 1.4)
+    case = Case(n, 64, 1, 10, 1.6)
     database, queries = random_codes(case)
 
     def on(threads: int) -> Any:

@@ -13,10 +13,16 @@
 #include <cstdint>
 #include <utility>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace fewbits {
 namespace {
 
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+constexpr std::size_t kLanes = 8;
+#elif defined(__AVX2__)
 constexpr std::size_t kLanes = 4;
 #else
 constexpr std::size_t kLanes = 2;
@@ -27,13 +33,36 @@ using Plane
 
 constexpr std::size_t kPlaneCodes = 64 * kLanes;
 
+#if defined(__AVX512F__)
+// Tables of three inputs, for the instruction that computes any function of three bits.
+constexpr int kOdd = 0x96;       // one or three of a, b, c
+constexpr int kMajority = 0xE8;  // two or three of a, b, c
+constexpr int kBelow = 0xD4;     // two or three of a, b, not c
+#endif
+
 /// a + b + c: a sum of the same weight, a carry of the next.
 [[gnu::always_inline]] inline void full_add(const Plane& a, const Plane& b, const Plane& c,
                                             Plane& sum, Plane& carry) {
+#if defined(__AVX512F__)
+    const __m512i x = __m512i(a), y = __m512i(b), z = __m512i(c);
+    sum = Plane(_mm512_ternarylogic_epi64(x, y, z, kOdd));
+    carry = Plane(_mm512_ternarylogic_epi64(x, y, z, kMajority));
+#else
     const Plane differ = a ^ b;
     const Plane both = (a & b) | (differ & c);
     sum = differ ^ c;
     carry = both;
+#endif
+}
+
+/// Load a plane once, even where two operations need it: AVX-512 units would rather load
+/// it twice, and loads are what these sums wait for.
+[[gnu::always_inline]] inline Plane load_plane(const Plane* plane) {
+    Plane loaded = *plane;
+#if defined(__AVX512F__)
+    asm("" : "+v"(loaded));
+#endif
+    return loaded;
 }
 
 /// Planes of a number up to `most`.
@@ -134,28 +163,33 @@ struct Groups {
     }
 };
 
+/// Where a query finds its count of each group: in words from the beginning of its table.
+using Place = std::uint16_t;
+
 template <typename G, int kIndex, int... kPlane>
-[[gnu::always_inline]] inline void push_group(Slots& slots, const Plane* count,
+[[gnu::always_inline]] inline void push_group(Slots& slots, const Plane* tables,
+                                              Place place,
                                               std::integer_sequence<int, kPlane...>) {
-    (push<kPlane, G::before(kIndex, kPlane)>(slots, count[kPlane]), ...);
+    const auto* words = reinterpret_cast<const std::uint64_t*>(tables + G::table(kIndex));
+    const auto* count = reinterpret_cast<const Plane*>(words + place);
+    (push<kPlane, G::before(kIndex, kPlane)>(slots, load_plane(count + kPlane)), ...);
 }
 
 template <typename G, int... kIndex>
-[[gnu::always_inline]] inline void sum_groups(const Plane* tables,
-                                              const std::uint32_t* places, Plane* sum,
+[[gnu::always_inline]] inline void sum_groups(const Plane* tables, const Place* places,
+                                              Plane* sum,
                                               std::integer_sequence<int, kIndex...>) {
     Slots slots;
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(tables);
-    (push_group<G, kIndex>(slots, reinterpret_cast<const Plane*>(bytes + places[kIndex]),
+    (push_group<G, kIndex>(slots, tables, places[kIndex],
                            std::make_integer_sequence<int, G::planes(kIndex)>{}),
      ...);
     finish<0, G::before(G::kCount, 0)>(slots, sum);
 }
 
-/// Add up one count of each group, found `places[group]` bytes into the tables.
+/// Add up one count of each group.
 template <typename G>
-[[gnu::always_inline]] inline void sum_counts(const Plane* tables,
-                                              const std::uint32_t* places, Plane* sum) {
+[[gnu::always_inline]] inline void sum_counts(const Plane* tables, const Place* places,
+                                              Plane* sum) {
     sum_groups<G>(tables, places, sum, std::make_integer_sequence<int, G::kCount>{});
 }
 
@@ -233,14 +267,23 @@ template <int kSpace>
     for (int i = 0; i < 64; i += 8) transpose_eight<1>(rows + i);
 }
 
-/// The codes whose number is below a limit; bit w of the limit is all ones or all zeros.
+/// The codes whose number is below a limit, from its bit of one weight, that of the limit
+/// (all ones or all zeros), and what was so by the lower weights.
+[[gnu::always_inline]] inline Plane below_at(const Plane& lower, const Plane& bit,
+                                             std::uint64_t limit) {
+    const Plane bound = limit - Plane{};
+#if defined(__AVX512F__)
+    return Plane(_mm512_ternarylogic_epi64(__m512i(lower), __m512i(bound), __m512i(bit),
+                                           kBelow));
+#else
+    return (lower & bound) | (~bit & (lower | bound));
+#endif
+}
+
 [[gnu::always_inline]] inline Plane below(const Plane* number,
                                           const std::uint64_t* limit, int planes) {
     Plane less{};
-    for (int w = 0; w < planes; ++w) {
-        const Plane bound = limit[w] - Plane{};
-        less = (less & bound) | (~number[w] & (less | bound));
-    }
+    for (int w = 0; w < planes; ++w) less = below_at(less, number[w], limit[w]);
     return less;
 }
 

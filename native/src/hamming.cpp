@@ -1,8 +1,11 @@
 #include "fewbits/hamming.hpp"
 
+#include <atomic>
 #include <cstring>
+#include <limits>
 #include <memory>
 
+#include "allowed_rows.hpp"
 #include "fewbits/isa.hpp"
 #include "hamming_collect.hpp"
 #include "parallel.hpp"
@@ -15,6 +18,9 @@ using Collectors = std::vector<std::unique_ptr<Collector>>;
 constexpr std::size_t kFewQueries = 11;     // as many are compared straight with the rows
 constexpr std::size_t kPass = 1024;         // queries that share a block's tables
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
+constexpr std::size_t kGrain = 4096;        // rows that one thread takes at least
+constexpr std::size_t kGathered = 65536;    // allowed rows that many queries share,
+constexpr std::size_t kGatheredForFew = 4096;  // and that a few do
 constexpr std::size_t kSample = 32768;      // rows that first thresholds come from,
 constexpr std::size_t kSampleOfEach = 64;   // or as many for each neighbour wanted
 constexpr std::size_t kSmallSample = 1024;  // rows that thresholds for these come from
@@ -66,15 +72,129 @@ void scan_by_batch(CodeView queries, Codes codes, std::vector<Sink>& sinks) {
                          memory[0].bytes);
 }
 
+void scan_codes(CodeView queries, Codes codes, std::vector<Sink>& sinks) {
+    (queries.rows <= kFewQueries ? scan_by_rows : scan_by_batch)(queries, codes, sinks);
+}
+
+/// Copies of some codes, and the rows that they come from.
+class Subset {
+public:
+    explicit Subset(CodeView database) : database_(database) {}
+
+    void add(std::size_t row) { rows_.push_back(static_cast<std::int64_t>(row)); }
+    void clear() { rows_.clear(); }
+    std::size_t size() const { return rows_.size(); }
+    const std::int64_t* rows() const { return rows_.data(); }
+
+    /// Copy the codes of the rows, which lie far from each other: each is asked for early.
+    CodeView copy() {
+        const std::size_t n = rows_.size(), bytes = database_.bytes;
+        codes_.resize(n * bytes);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i + kAhead < n) {
+                const std::uint8_t* later = code(i + kAhead);
+                for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(later + at);
+            }
+            const std::uint8_t* from = code(i);
+            std::uint8_t* to = codes_.data() + i * bytes;
+            std::size_t at = 0;
+            for (; at + 8 <= bytes; at += 8) std::memcpy(to + at, from + at, 8);
+            for (; at < bytes; ++at) to[at] = from[at];
+        }
+        return {codes_.data(), n, bytes};
+    }
+
+private:
+    static constexpr std::size_t kAhead = 16;
+
+    const std::uint8_t* code(std::size_t i) const {
+        return database_.row(static_cast<std::size_t>(rows_[i]));
+    }
+
+    CodeView database_;
+    std::vector<std::int64_t> rows_;
+    std::vector<std::uint8_t> codes_;
+};
+
+/// Copy the allowed rows of [begin, end), some at a time, and compare with the copies.
+void scan_gathered(CodeView queries, CodeView database, std::size_t begin, std::size_t end,
+                   std::vector<Sink>& sinks) {
+    const std::size_t most = queries.rows <= kFewQueries ? kGatheredForFew : kGathered;
+    AllowedRows allowed(sinks[0].allowed, begin, end);
+    Subset some(database);
+    for (std::size_t row = allowed.next(); row < end;) {
+        some.clear();
+        for (; row < end && some.size() < most; row = allowed.next()) some.add(row);
+        for (Sink& sink : sinks) {
+            sink.allowed = nullptr;
+            sink.rows = some.rows();
+        }
+        scan_codes(queries, part(some.copy(), 0, some.size()), sinks);
+    }
+}
+
+std::size_t count_allowed(Mask mask, std::size_t n) {
+    if (!mask) return n;
+    std::size_t count = kernels().count(mask, n / 8);
+    if (n % 8) count += count_bits(mask_word(mask, n, n / 64) & (0xFFull << 56 >> n / 8 % 8 * 8));
+    return count;
+}
+
+/// Which rows may be found.
+struct Filter {
+    Mask mask;
+    std::size_t n_allowed;
+
+    Filter(Mask mask, std::size_t n_rows)
+        : mask(mask), n_allowed(count_allowed(mask, n_rows)) {}
+};
+
+/// Whether copies of the allowed rows are worth their while: what they cost in
+/// nanoseconds, and what is saved by not looking at the rest.
+bool gathers(CodeView queries, CodeView database, const Filter& filter) {
+    if (!filter.mask) return false;
+    const auto n = static_cast<double>(database.rows);
+    const auto n_allowed = static_cast<double>(filter.n_allowed);
+    const auto words = static_cast<double>((database.bytes + 7) / 8);
+    const double word = queries.rows > kFewQueries ? 0.06 : words > 1 ? 0.4 : 0.14;
+    const double row = static_cast<double>(queries.rows) * words * word;
+    return (n - n_allowed) * row > n_allowed * (5 + 2.3 * words);
+}
+
 /// Report rows [begin, end) of the database to one collector for each query.
 void scan(CodeView queries, CodeView database, std::size_t begin, std::size_t end,
-          Collectors& collectors) {
+          bool gather, Collectors& collectors) {
     std::vector<Sink> sinks;
     for (const auto& collector : collectors) sinks.push_back(collector->take());
-    (queries.rows <= kFewQueries ? scan_by_rows : scan_by_batch)(
-        queries, part(database, begin, end), sinks);
+    if (gather)
+        scan_gathered(queries, database, begin, end, sinks);
+    else
+        scan_codes(queries, part(database, begin, end), sinks);
     for (std::size_t q = 0; q < queries.rows; ++q) collectors[q]->put(sinks[q]);
 }
+
+/// Distances that the shares which are done leave for the others: the k-th nearest of one
+/// share is no nearer than that of all. Ties stay, so answers do not depend on who is first.
+class Bounds {
+public:
+    explicit Bounds(std::size_t n) : bounds_(n) {
+        for (auto& bound : bounds_) bound = std::numeric_limits<std::int32_t>::max();
+    }
+    void apply(Collectors& collectors) const {
+        for (std::size_t q = 0; q < bounds_.size(); ++q) collectors[q]->lower(bounds_[q]);
+    }
+    void learn(const Collectors& collectors) {
+        for (std::size_t q = 0; q < bounds_.size(); ++q) {
+            const std::int32_t bound = collectors[q]->bound();
+            std::int32_t known = bounds_[q];
+            while (bound < known && !bounds_[q].compare_exchange_weak(known, bound)) {
+            }
+        }
+    }
+
+private:
+    std::vector<std::atomic<std::int32_t>> bounds_;
+};
 
 template <typename Make>
 Collectors make_collectors(std::size_t n, const Make& make) {
@@ -86,17 +206,26 @@ Collectors make_collectors(std::size_t n, const Make& make) {
 /// Call `work(first, collectors)` with the hits of a few queries at a time. Many queries
 /// are shared among the threads; for few it is the database that is shared.
 template <typename Make, typename Work>
-void search(CodeView queries, CodeView database, std::size_t n_threads,
-            const Make& make, const Work& work) {
+void search(CodeView queries, CodeView database, const Filter& filter,
+            std::size_t n_threads, const Make& make, const Work& work) {
+    const bool gather = gathers(queries, database, filter);
     const auto pass = [&](std::size_t first, std::size_t n, std::size_t threads) {
         const CodeView some{queries.row(first), n, queries.bytes};
         const auto make_nth = [&](std::size_t q) { return make(first + q); };
-        std::vector<Collectors> shares(std::max<std::size_t>(1, threads));
+        const std::size_t grains = (database.rows + kGrain - 1) / kGrain;
+        const std::size_t n_shares =
+            threads <= 1 ? 1 : std::max<std::size_t>(1, std::min(4 * threads, grains));
+        std::vector<Collectors> shares(n_shares);
         for (auto& share : shares) share = make_collectors(n, make_nth);
-        parallel_for(database.rows, 4096, threads,
-                     [&](std::size_t begin, std::size_t end, std::size_t t) {
-                         scan(some, database, begin, end, shares[t]);
-                     });
+        Bounds bounds(n);
+        parallel_tasks(n_shares, threads, [&](std::size_t t) {
+            const auto border = [&](std::size_t i) {
+                return std::min(database.rows, grains * i / n_shares * kGrain);
+            };
+            bounds.apply(shares[t]);
+            scan(some, database, border(t), border(t + 1), gather, shares[t]);
+            if (n_shares > 1) bounds.learn(shares[t]);
+        });
         for (std::size_t t = 1; t < shares.size(); ++t)
             for (std::size_t q = 0; q < n; ++q) shares[0][q]->append(*shares[t][q]);
         work(first, shares[0]);
@@ -112,39 +241,17 @@ void search(CodeView queries, CodeView database, std::size_t n_threads,
                  });
 }
 
-struct Subset {
-    std::vector<std::int64_t> rows;
-    std::vector<std::uint8_t> codes;
-
-    CodeView view(std::size_t bytes) const { return {codes.data(), rows.size(), bytes}; }
-};
-
-bool is_allowed(Mask allowed, std::size_t row) {
-    return !allowed || (allowed[row / 8] >> (7 - row % 8) & 1);
-}
-
-std::size_t count_allowed(Mask allowed, std::size_t n) {
-    if (!allowed) return n;
-    std::size_t count = 0;
-    for (std::size_t byte = 0; byte < n / 8; ++byte)
-        count += static_cast<std::size_t>(__builtin_popcount(allowed[byte]));
-    for (std::size_t row = n / 8 * 8; row < n; ++row) count += is_allowed(allowed, row);
-    return count;
-}
-
 /// Copy every `stride`-th allowed row.
-Subset subset(CodeView database, Mask allowed, std::size_t stride) {
-    Subset chosen;
-    std::size_t seen = 0;
-    const std::size_t step = allowed ? 1 : stride;
-    for (std::size_t row = 0; row < database.rows; row += step)
-        if (!allowed || (is_allowed(allowed, row) && seen++ % stride == 0))
-            chosen.rows.push_back(static_cast<std::int64_t>(row));
-    chosen.codes.resize(chosen.rows.size() * database.bytes);
-    for (std::size_t i = 0; i < chosen.rows.size(); ++i)
-        std::memcpy(chosen.codes.data() + i * database.bytes,
-                    database.row(static_cast<std::size_t>(chosen.rows[i])),
-                    database.bytes);
+Subset sampled(CodeView database, Mask allowed, std::size_t stride) {
+    Subset chosen(database);
+    if (!allowed) {
+        for (std::size_t row = 0; row < database.rows; row += stride)
+            chosen.add(row);
+        return chosen;
+    }
+    AllowedRows rows(allowed, 0, database.rows);
+    for (std::size_t row = rows.next(); row < database.rows; row = rows.next(stride - 1))
+        chosen.add(row);
     return chosen;
 }
 
@@ -170,31 +277,32 @@ std::int32_t distance_at(std::size_t rank, const std::uint8_t* query, Codes code
 /// For each query a distance that the k-th nearest very likely does not reach, from a
 /// sample of the rows; the result is checked, so an unlucky sample only costs time.
 std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
-                                           Mask allowed, std::size_t n_allowed,
-                                           std::size_t k, std::size_t n_threads) {
+                                           const Filter& filter, std::size_t k,
+                                           std::size_t n_threads) {
     const std::int32_t all = beyond_all(database);
     std::vector<std::int32_t> taus(queries.rows, all);
+    const std::size_t n_allowed = filter.n_allowed;
     if (n_allowed < kSampleFrom || queries.rows <= kFewQueries) return taus;
     const std::size_t wanted = std::max(kSample, kSampleOfEach * k);
     const std::size_t stride = n_allowed / std::min(wanted, n_allowed / 8);
-    const Subset sample = subset(database, allowed, stride);
-    const CodeView rows = sample.view(database.bytes);
+    Subset sample = sampled(database, filter.mask, stride);
+    const CodeView rows = sample.copy();
     const std::size_t rank = sample_rank(k, rows.rows, n_allowed);
     if (rank >= rows.rows) return taus;
     // The thresholds for the sample come from a smaller one.
-    const Subset few = subset(rows, nullptr, rows.rows / kSmallSample);
-    const std::size_t few_rank = sample_rank(rank, few.rows.size(), rows.rows);
-    if (few_rank < few.rows.size())
+    Subset few = sampled(rows, nullptr, rows.rows / kSmallSample);
+    const CodeView few_rows = few.copy();
+    const std::size_t few_rank = sample_rank(rank, few_rows.rows, rows.rows);
+    if (few_rank < few_rows.rows)
         parallel_for(queries.rows, 16, n_threads,
                      [&](std::size_t begin, std::size_t end, std::size_t) {
-                         const Codes codes{few.codes.data(), few.rows.size(),
-                                           database.bytes, 0};
+                         const Codes codes = part(few_rows, 0, few_rows.rows);
                          std::vector<std::int32_t> room;
                          for (std::size_t q = begin; q < end; ++q)
                              taus[q] = distance_at(few_rank, queries.row(q), codes, room) + 1;
                      });
     search(
-        queries, rows, n_threads,
+        queries, rows, Filter(nullptr, rows.rows), n_threads,
         [&](std::size_t q) {
             return std::make_unique<Collector>(Collector::Keep::nearest, rank, taus[q],
                                                nullptr);
@@ -209,14 +317,14 @@ std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
 }
 
 /// Search for the queries in `which` only, with a threshold for each.
-void topk_of(CodeView queries, CodeView database, Mask allowed, std::size_t k,
+void topk_of(CodeView queries, CodeView database, const Filter& filter, std::size_t k,
              const std::vector<std::int32_t>& taus, std::int32_t* distances,
              std::int64_t* rows, std::size_t n_threads, std::vector<std::size_t>& found) {
     search(
-        queries, database, n_threads,
+        queries, database, filter, n_threads,
         [&](std::size_t q) {
             return std::make_unique<Collector>(Collector::Keep::nearest, k, taus[q],
-                                               allowed);
+                                               filter.mask);
         },
         [&](std::size_t first, Collectors& collectors) {
             for (std::size_t q = 0; q < collectors.size(); ++q) {
@@ -246,35 +354,27 @@ void hamming_distances(CodeView queries, CodeView database, std::int32_t* distan
 
 void hamming_topk(CodeView queries, CodeView database, Mask allowed, std::size_t k,
                   std::int32_t* distances, std::int64_t* rows, std::size_t n_threads) {
-    const std::size_t n_allowed = count_allowed(allowed, database.rows);
-    // Few allowed rows are worth a copy of their own.
-    const bool copies = allowed && n_allowed < database.rows / 8;
-    const Subset chosen = copies ? subset(database, allowed, 1) : Subset{};
-    const CodeView among = copies ? chosen.view(database.bytes) : database;
-    const Mask mask = copies ? nullptr : allowed;
+    const Filter filter(allowed, database.rows);
     std::fill_n(distances, queries.rows * k, -1);
     std::fill_n(rows, queries.rows * k, -1);
-    if (n_allowed == 0) return;
+    if (filter.n_allowed == 0) return;
 
     std::vector<std::size_t> found(queries.rows);
-    const auto taus = first_thresholds(queries, among, mask, n_allowed, k, n_threads);
-    topk_of(queries, among, mask, k, taus, distances, rows, n_threads, found);
+    const auto taus = first_thresholds(queries, database, filter, k, n_threads);
+    topk_of(queries, database, filter, k, taus, distances, rows, n_threads, found);
     for (std::size_t q = 0; q < queries.rows; ++q) {
-        if (found[q] >= std::min(k, n_allowed)) continue;
+        if (found[q] >= std::min(k, filter.n_allowed)) continue;
         const CodeView one{queries.row(q), 1, queries.bytes};
         std::vector<std::size_t> again(1);
-        topk_of(one, among, mask, k, {beyond_all(database)}, distances + q * k,
+        topk_of(one, database, filter, k, {beyond_all(database)}, distances + q * k,
                 rows + q * k, n_threads, again);
     }
-    if (copies)
-        for (std::size_t i = 0; i < queries.rows * k; ++i)
-            if (rows[i] >= 0) rows[i] = chosen.rows[static_cast<std::size_t>(rows[i])];
 }
 
 void hamming_within_count(CodeView queries, CodeView database, std::int32_t radius,
                           Mask allowed, std::int64_t* counts, std::size_t n_threads) {
     search(
-        queries, database, n_threads,
+        queries, database, Filter(allowed, database.rows), n_threads,
         [&](std::size_t) {
             return std::make_unique<Collector>(Collector::Keep::count, 0, radius + 1,
                                                allowed);
@@ -290,7 +390,7 @@ void hamming_within_fill(CodeView queries, CodeView database, std::int32_t radiu
                          std::int32_t* distances, std::int64_t* rows,
                          std::size_t n_threads) {
     search(
-        queries, database, n_threads,
+        queries, database, Filter(allowed, database.rows), n_threads,
         [&](std::size_t) {
             return std::make_unique<Collector>(Collector::Keep::all, 0, radius + 1,
                                                allowed);

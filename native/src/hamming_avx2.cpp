@@ -61,8 +61,8 @@ void scan_rows(const std::uint8_t* query, Codes codes, Sink& sink) {
 }  // namespace
 
 const HammingKernels& hamming_avx2() {
-    static constexpr HammingKernels kernels{distances_of_rows, scan_rows, scan_batch,
-                                            batch_bytes};
+    static constexpr HammingKernels kernels{count_bytes, distances_of_rows, scan_rows,
+                                            scan_batch, batch_bytes};
     return kernels;
 }
 

@@ -8,10 +8,6 @@
 
 #include <type_traits>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "bit_slices.hpp"
 #include "hamming_rows.hpp"
 
@@ -20,10 +16,16 @@ namespace {
 
 constexpr std::size_t kChunkWords = 4;
 // A group of 7 or 3 bits fills all values of its 3 or 2 planes. Longer groups make
-// queries cheaper and tables dearer, which pays from some number of queries on.
+// queries cheaper and tables dearer, which pays from some number of queries on. Where an
+// addition takes two operations it never does: tables of short groups are near.
 constexpr int kLongGroup = 7;
 constexpr int kShortGroup = 3;
 constexpr std::size_t kLongGroupFrom = 256;
+#if defined(__AVX512F__)
+constexpr bool kHasLongGroups = false;
+#else
+constexpr bool kHasLongGroups = true;
+#endif
 
 using Word [[gnu::may_alias]] = std::uint64_t;
 
@@ -38,7 +40,7 @@ using LongGroups = Groups<64 * kChunkWords, kLongGroup>;
 using ShortGroups = Groups<64 * kChunkWords, kShortGroup>;
 
 constexpr bool in_long_groups(std::size_t n_queries) {
-    return n_queries >= kLongGroupFrom;
+    return kHasLongGroups && n_queries >= kLongGroupFrom;
 }
 
 inline std::uint64_t word_at(const std::uint8_t* code, std::size_t bytes, std::size_t w) {
@@ -58,7 +60,7 @@ struct Batch {
     Plane* totals;           // distance in the chunks so far, for each query
     std::uint64_t* limits;   // the threshold of each query, as masks
     std::int32_t* taus;      // the same as numbers
-    std::uint32_t* places;   // where a query finds its counts, for each chunk and query
+    Place* places;           // where a query finds its counts, for each chunk and query
 
     static std::size_t size(std::size_t n_queries, std::size_t bytes) {
         return layout(nullptr, nullptr, n_queries, bytes);
@@ -83,7 +85,7 @@ struct Batch {
         return totals + q * static_cast<std::size_t>(planes);
     }
     template <typename G>
-    std::uint32_t* places_of(std::size_t chunk, std::size_t q) const {
+    Place* places_of(std::size_t chunk, std::size_t q) const {
         return places + chunk * n_queries * most_places +
                q * static_cast<std::size_t>(G::kCount);
     }
@@ -150,7 +152,7 @@ private:
 /// Where a query finds its counts in the tables of the chunk that begins at word `begin`.
 template <typename G>
 void find_places(const Batch& batch, std::size_t q, std::size_t begin,
-                 std::uint32_t* places) {
+                 Place* places) {
     const std::uint8_t* query = batch.queries + q * batch.bytes;
     const auto bit = [&](std::size_t i) {
         const std::size_t at = 64 * begin + i;
@@ -160,14 +162,15 @@ void find_places(const Batch& batch, std::size_t q, std::size_t begin,
         std::size_t pattern = 0;
         for (int i = 0; i < G::bits(g); ++i)
             pattern |= bit(static_cast<std::size_t>(g * G::kGroup + i)) << i;
-        places[g] = static_cast<std::uint32_t>(
-            (G::table(g) + pattern * static_cast<std::size_t>(G::planes(g))) *
-            sizeof(Plane));
+        places[g] = static_cast<Place>(
+            pattern * static_cast<std::size_t>(G::planes(g)) * kLanes);
     }
 }
 
 [[gnu::always_inline]] inline bool any(const Plane& plane) {
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+    return _mm512_test_epi64_mask(__m512i(plane), __m512i(plane));
+#elif defined(__AVX2__)
     const auto bits = reinterpret_cast<__m256i>(plane);
     return !_mm256_testz_si256(bits, bits);
 #else
@@ -177,36 +180,22 @@ void find_places(const Batch& batch, std::size_t q, std::size_t begin,
 #endif
 }
 
-/// Add the sum over a chunk to the distance in the chunks before.
-template <int kPlanes>
-[[gnu::always_inline]] inline void add_to_total(const Plane* sum, Plane* total,
-                                                int planes) {
-    Plane carry{};
-    for (int w = 0; w < kPlanes; ++w)
-        full_add(total[w], sum[w], carry, total[w], carry);
-    for (int w = kPlanes; w < planes; ++w) {
-        const Plane next = total[w] & carry;
-        total[w] ^= carry;
-        carry = next;
-    }
-}
-
-/// Report the codes of a block that are nearer to query `q` than its threshold.
-template <int kPlanes>
-inline void report_near(const Plane& near, const Plane* distance, Codes block,
-                        std::size_t q, Batch& batch, Sink& sink) {
-    const int planes = kPlanes ? kPlanes : batch.planes;
+/// Report the codes of a block that are nearer to query `q` than its threshold. They are
+/// few, so that their distances are computed once more.
+inline void report_near(const Plane& near, Codes block, std::size_t q, Batch& batch,
+                        Sink& sink) {
+    const std::uint8_t* query = batch.queries + q * batch.bytes;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
         for (std::uint64_t left = near[lane]; left; left &= left - 1) {
-            const int i = __builtin_ctzll(left);
-            const std::size_t row = 64 * lane + static_cast<std::size_t>(i);
+            const std::size_t row =
+                64 * lane + static_cast<std::size_t>(__builtin_ctzll(left));
+            const auto number = block.first + static_cast<std::int64_t>(row);
             if (row >= block.rows) break;
-            std::uint64_t d = 0;
-#pragma GCC unroll 8
-            for (int w = 0; w < planes; ++w) d |= (distance[w][lane] >> i & 1) << w;
-            const auto found = static_cast<std::int32_t>(d);
-            if (found < sink.tau)
-                report(sink, found, block.first + static_cast<std::int64_t>(row));
+            if (!is_allowed(sink, number)) continue;
+            const std::int32_t found =
+                distance(Width<kAnyWords, true>{}, query, block.data + row * block.bytes,
+                         block.bytes);
+            if (found < sink.tau) report(sink, found, number);
         }
     }
     if (sink.tau != batch.taus[q]) batch.set_limit(q, sink.tau);
@@ -214,58 +203,92 @@ inline void report_near(const Plane& near, const Plane* distance, Codes block,
 
 /// Queries with near codes, to be looked at later: a branch for each query, taken now and
 /// then, would cost as much as the comparison.
-template <int kPlanes>
 struct Found {
     static constexpr std::size_t kRoom = 64;
 
     std::size_t n = 0;
     std::size_t query[kRoom + 1];
     Plane near[kRoom + 1];
-    Plane distance[kRoom + 1][kPlanes];
 };
 
-/// Codes of a single chunk: compare a block with every query.
-template <typename G>
-[[gnu::noinline]] void scan_only_chunk(Batch& batch, Codes block, Sink* sinks) {
-    constexpr int planes = G::kSumPlanes;
-    using F = Found<planes>;
-    F found;
-    for (std::size_t first = 0; first < batch.n_queries; first += F::kRoom) {
+/// Report what `near_to(q)` finds in a block, for each query.
+template <typename NearTo>
+[[gnu::always_inline]] inline void report_block(Batch& batch, Codes block, Sink* sinks,
+                                                const NearTo& near_to) {
+    Found found;
+    for (std::size_t first = 0; first < batch.n_queries; first += Found::kRoom) {
         const std::size_t rest = batch.n_queries - first;
-        const std::size_t last = first + (rest < F::kRoom ? rest : F::kRoom);
+        const std::size_t last = first + (rest < Found::kRoom ? rest : Found::kRoom);
         found.n = 0;
         for (std::size_t q = first; q < last; ++q) {
-            Plane sum[planes];
-            sum_counts<G>(batch.tables, batch.places_of<G>(0, q), sum);
-            const Plane near = below(sum, batch.limit(q), planes);
-            for (int w = 0; w < planes; ++w) found.distance[found.n][w] = sum[w];
+            const Plane near = near_to(q);
             found.near[found.n] = near;
             found.query[found.n] = q;
             found.n += any(near);
         }
         for (std::size_t i = 0; i < found.n; ++i)
-            report_near<planes>(found.near[i], found.distance[i], block, found.query[i],
-                                batch, sinks[found.query[i]]);
+            report_near(found.near[i], block, found.query[i], batch,
+                        sinks[found.query[i]]);
     }
 }
 
-/// Add the distances in a chunk of a block to the totals of every query.
+/// Codes of a single chunk.
 template <typename G>
-[[gnu::noinline]] void add_chunk(Batch& batch, std::size_t chunk) {
+[[gnu::noinline]] void scan_only_chunk(Batch& batch, Codes block, Sink* sinks) {
+    report_block(batch, block, sinks, [&](std::size_t q) {
+        Plane sum[G::kSumPlanes];
+        sum_counts<G>(batch.tables, batch.places_of<G>(0, q), sum);
+        return below(sum, batch.limit(q), G::kSumPlanes);
+    });
+}
+
+/// The last of several chunks: the distance is added up and compared plane by plane.
+template <typename G>
+[[gnu::noinline]] void scan_last_chunk(Batch& batch, std::size_t chunk, Codes block,
+                                       Sink* sinks) {
+    report_block(batch, block, sinks, [&](std::size_t q) {
+        Plane sum[G::kSumPlanes], carry{}, near{}, bit;
+        sum_counts<G>(batch.tables, batch.places_of<G>(chunk, q), sum);
+        const Plane* total = batch.total(q);
+        const std::uint64_t* limit = batch.limit(q);
+        for (int w = 0; w < G::kSumPlanes; ++w) {
+            full_add(total[w], sum[w], carry, bit, carry);
+            near = below_at(near, bit, limit[w]);
+        }
+        for (int w = G::kSumPlanes; w < batch.planes; ++w) {
+            near = below_at(near, total[w] ^ carry, limit[w]);
+            carry &= total[w];
+        }
+        return near;
+    });
+}
+
+/// Set each query's total to its distances in the first of several chunks.
+template <typename G>
+[[gnu::noinline]] void set_totals(Batch& batch) {
     for (std::size_t q = 0; q < batch.n_queries; ++q) {
         Plane sum[G::kSumPlanes];
-        sum_counts<G>(batch.tables, batch.places_of<G>(chunk, q), sum);
+        sum_counts<G>(batch.tables, batch.places_of<G>(0, q), sum);
         Plane* total = batch.total(q);
-        if (chunk == 0)
-            for (int w = 0; w < batch.planes; ++w) total[w] = Plane{};
-        add_to_total<G::kSumPlanes>(sum, total, batch.planes);
+        for (int w = 0; w < G::kSumPlanes; ++w) total[w] = sum[w];
+        for (int w = G::kSumPlanes; w < batch.planes; ++w) total[w] = Plane{};
     }
 }
 
-[[maybe_unused]] void report_totals(Batch& batch, Codes block, Sink* sinks) {
+/// Add the distances in a chunk to each query's total.
+template <typename G>
+[[gnu::noinline]] void add_to_totals(Batch& batch, std::size_t chunk) {
     for (std::size_t q = 0; q < batch.n_queries; ++q) {
-        const Plane near = below(batch.total(q), batch.limit(q), batch.planes);
-        if (any(near)) report_near<0>(near, batch.total(q), block, q, batch, sinks[q]);
+        Plane sum[G::kSumPlanes], carry{};
+        sum_counts<G>(batch.tables, batch.places_of<G>(chunk, q), sum);
+        Plane* total = batch.total(q);
+        for (int w = 0; w < G::kSumPlanes; ++w)
+            full_add(total[w], sum[w], carry, total[w], carry);
+        for (int w = G::kSumPlanes; w < batch.planes; ++w) {
+            const Plane next = total[w] & carry;
+            total[w] ^= carry;
+            carry = next;
+        }
     }
 }
 
@@ -291,6 +314,16 @@ void for_chunks(std::size_t bytes, const Visit& visit) {
     }
 }
 
+/// Compare a block with every query; its tables are those of chunk `chunk`.
+template <int kGroup, typename G>
+void scan_chunk(Batch& batch, std::size_t chunk, Codes block, Sink* sinks) {
+    using Full = Groups<64 * kChunkWords, kGroup>;
+    const bool is_last = chunk + 1 == chunks_of(batch.bytes);
+    if (is_last && chunk == 0) return scan_only_chunk<G>(batch, block, sinks);
+    if (is_last) return scan_last_chunk<G>(batch, chunk, block, sinks);
+    chunk == 0 ? set_totals<Full>(batch) : add_to_totals<Full>(batch, chunk);
+}
+
 template <int kGroup>
 void scan_in_groups(Batch& batch, Codes codes, Sink* sinks) {
     for_chunks<kGroup>(batch.bytes, [&](std::size_t chunk, std::size_t begin,
@@ -309,12 +342,8 @@ void scan_in_groups(Batch& batch, Codes codes, Sink* sinks) {
             using G = decltype(groups);
             slice(block, begin, words, batch.bits);
             fill_tables<G>(batch.bits, batch.tables);
-            if (chunks_of(batch.bytes) == 1)
-                scan_only_chunk<G>(batch, block, sinks);
-            else
-                add_chunk<G>(batch, chunk);
+            scan_chunk<kGroup, G>(batch, chunk, block, sinks);
         });
-        if (chunks_of(batch.bytes) > 1) report_totals(batch, block, sinks);
     }
 }
 
@@ -326,10 +355,10 @@ void scan_batch(const std::uint8_t* queries, std::size_t n_queries, Codes codes,
                 Sink* sinks, std::uint8_t* memory) {
     Batch batch = Batch::make(queries, n_queries, codes.bytes, memory);
     for (std::size_t q = 0; q < n_queries; ++q) batch.set_limit(q, sinks[q].tau);
-    if (in_long_groups(n_queries))
-        scan_in_groups<kLongGroup>(batch, codes, sinks);
-    else
-        scan_in_groups<kShortGroup>(batch, codes, sinks);
+    if constexpr (kHasLongGroups)
+        if (in_long_groups(n_queries))
+            return scan_in_groups<kLongGroup>(batch, codes, sinks);
+    scan_in_groups<kShortGroup>(batch, codes, sinks);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "hamming_kernels.hpp"
@@ -23,11 +24,16 @@ public:
         : keep_(keep),
           limit_(limit),
           hits_(kRoom),
-          sink_{tau, hits_.data(), hits_.data() + hits_.size(), allowed, full, this} {}
+          sink_{tau,     hits_.data(), hits_.data() + hits_.size(),
+                allowed, nullptr,      full,
+                this} {}
 
     // The sink points into this object.
     Collector(const Collector&) = delete;
     Collector& operator=(const Collector&) = delete;
+
+    /// Leave out codes that are not nearer than `tau`.
+    void lower(std::int32_t tau) { sink_.tau = std::min(sink_.tau, tau); }
 
     Sink take() {
         sink_.owner = this;
@@ -66,6 +72,12 @@ public:
             rows[at] = hits_[i].row;
         }
         return n;
+    }
+
+    /// The `limit` nearest are nearer than this, as far as these hits tell.
+    std::int32_t bound() {
+        const bool tells = keep_ == Keep::nearest && limit_ && size() >= limit_;
+        return tells ? farthest() + 1 : std::numeric_limits<std::int32_t>::max();
     }
 
     /// Distance of the farthest of the `limit` nearest, or -1 if there are fewer.

@@ -15,23 +15,31 @@ struct Hit {
 };
 
 /// Where a scan reports codes nearer than `tau`. `full` makes room; it may lower `tau`.
+/// Rows of a mask that are not allowed are left out; where codes were gathered, `rows` has
+/// the rows that they came from.
 struct Sink {
     std::int32_t tau;
     Hit* next;
     Hit* end;
     const std::uint8_t* allowed;
+    const std::int64_t* rows;
     void (*full)(Sink&);
     void* owner;
 };
 
+[[maybe_unused]] static inline bool is_allowed(const Sink& sink, std::int64_t row) {
+    return !sink.allowed || (sink.allowed[row >> 3] >> (7 - (row & 7)) & 1);
+}
+
+/// Report an allowed row.
 [[maybe_unused]] static inline void report(Sink& sink, std::int32_t distance,
                                            std::int64_t row) {
-    if (sink.allowed && !(sink.allowed[row >> 3] >> (7 - (row & 7)) & 1)) return;
+    if (!is_allowed(sink, row)) return;
     if (sink.next == sink.end) {
         sink.full(sink);
         if (distance >= sink.tau) return;
     }
-    *sink.next++ = {distance, row};
+    *sink.next++ = {distance, sink.rows ? sink.rows[row] : row};
 }
 
 /// Consecutive codes; the first has row number `first`.
@@ -43,6 +51,9 @@ struct Codes {
 };
 
 struct HammingKernels {
+    /// How many bits of `n` bytes are set.
+    std::size_t (*count)(const std::uint8_t* bytes, std::size_t n);
+
     /// Distances of consecutive codes to one query.
     void (*distances)(const std::uint8_t* query, Codes codes, std::int32_t* out);
 

@@ -3,8 +3,9 @@
 namespace fewbits {
 
 const HammingKernels& hamming_neon() {
-    static constexpr HammingKernels kernels{distances_of_rows, scan_rows_by_words,
-                                            scan_batch, batch_bytes};
+    static constexpr HammingKernels kernels{count_bytes, distances_of_rows,
+                                            scan_rows_by_words, scan_batch,
+                                            batch_bytes};
     return kernels;
 }
 

@@ -33,6 +33,14 @@ inline std::uint64_t load_tail(const std::uint8_t* p, std::size_t bytes) {
     return first | shifted(last, bytes - 4);
 }
 
+std::size_t count_bytes(const std::uint8_t* bytes, std::size_t n) {
+    std::size_t count = 0;
+    for (std::size_t w = 0; w < n / 8; ++w)
+        count += static_cast<std::size_t>(__builtin_popcountll(load_word(bytes + 8 * w)));
+    const std::uint64_t tail = load_tail(bytes + n / 8 * 8, n % 8);
+    return count + static_cast<std::size_t>(__builtin_popcountll(tail));
+}
+
 constexpr std::size_t kAnyWords = ~std::size_t{0};
 
 /// The width of a code: `kWords` full words and perhaps some bytes more.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <system_error>
@@ -40,6 +41,17 @@ void parallel_for(std::size_t n, std::size_t grain, std::size_t n_threads,
     for (auto& thread : threads) thread.join();
     for (const auto& error : errors)
         if (error) std::rethrow_exception(error);
+}
+
+/// Call `work(task)` for each of `n_tasks`, in rising order of their beginnings: a thread
+/// takes the next when it is done, so that one which is held up does not hold up the rest.
+template <typename Work>
+void parallel_tasks(std::size_t n_tasks, std::size_t n_threads, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    parallel_for(std::min(n_tasks, n_threads), 1, n_threads,
+                 [&](std::size_t, std::size_t, std::size_t) {
+                     for (std::size_t task; (task = next++) < n_tasks;) work(task);
+                 });
 }
 
 }  // namespace fewbits

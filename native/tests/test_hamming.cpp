@@ -167,7 +167,7 @@ void check_width(Random& random, std::size_t bytes, std::size_t most_rows) {
 
 /// Enough rows for several threads to share them, and for a sample of them.
 void check_large(Random& random, std::size_t bytes, std::size_t rows) {
-    for (const std::size_t n_queries : {std::size_t{1}, std::size_t{12}}) {
+    for (const std::size_t n_queries : {1, 11, 12}) {
         place = {bytes, rows, n_queries, 0, n_queries == 1 ? 1u : 8u, "none"};
         check_problem(random);
     }

@@ -55,6 +55,27 @@ def test_a_sample_of_the_copied_rows(compiled, n_queries):
     compiled.check_topk(queries, database, 40, mask, threads=(1, 8))
 
 
+def test_more_allowed_rows_than_are_gathered_at_once(compiled):
+    rng = np.random.default_rng(0)
+    database = rng.integers(0, 256, (115_000, 3), dtype=np.uint8)
+    queries = rng.integers(0, 256, (200, 3), dtype=np.uint8)
+    mask = np.packbits(np.arange(len(database)) % 5 < 3)
+    compiled.check_topk(queries, database, 30, mask, threads=(1, 8))
+    compiled.check_within(queries, database, 3, mask, threads=(1, 8))
+
+
+@pytest.mark.parametrize("n_queries", [1, 3])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_threads_that_bound_each_other(compiled, n_queries, reverse):
+    """Codes in order of distance, tied: the earliest rows are found."""
+    n = 120_000
+    ones = np.minimum(np.arange(n) // 20_000, 3)
+    database = np.array([0, 1, 3, 7], np.uint8)[ones[::-1] if reverse else ones]
+    queries = np.zeros((n_queries, 1), np.uint8)
+    for k in (1, 20_000, 20_001):
+        compiled.check_topk(queries, database[:, None], k, None, threads=(1, 2, 8))
+
+
 def misleading(near, width=9):
     """All zeros in the rows `near`, half ones to all ones elsewhere."""
     rng = np.random.default_rng(0)
