@@ -61,7 +61,7 @@ class Run:
         if not NIGHTLY and what.startswith("write") and disk.n_operations % 6:
             return
         seen = self.seen.setdefault(self.n_done, set())
-        for crashed in disk.crashes(16 if NIGHTLY else 1, seen):
+        for crashed in disk.crashes(4 if NIGHTLY else 1, seen):
             self.n_crashes += 1
             self.check(crashed, disk.operations[-1])
 
@@ -88,12 +88,13 @@ class Run:
         assert content(store.snapshot()) == {**found, **added}
 
 
-def test_the_old_state_or_the_new_one_is_there():
+def test_the_old_state_or_the_new_one_is_there(record_property):
     run = Run()
     run.go()
     assert run.n_done > 4
     assert run.n_crashes > 500
     assert content(Store(run.disk).snapshot()) == run.states[run.n_done]
+    record_property("power_failures", run.n_crashes)
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ class Snapshot:
 
     @property
     def manifest(self) -> Manifest:
-        """What the state consists of."""
+        """Facts of the state: its segments and their files."""
         return self._manifest
 
     @property
