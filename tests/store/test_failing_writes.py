@@ -1,5 +1,6 @@
 """Each operation on files fails in turn; the store is at the old state, or the new."""
 
+import contextlib
 import errno
 import os
 
@@ -59,6 +60,40 @@ def test_a_failure_leaves_one_of_two_states(error):
         assert content(store.snapshot()) == wanted
     # Where only compaction found the disk full, the commit succeeds without it.
     assert n_failed > (1 if error == errno.ENOSPC else 9)
+
+
+@pytest.mark.parametrize("error", [errno.EIO])
+def test_power_fails_after_a_failure(error):
+    """A writer goes on from a state whose name is not on the disk yet."""
+    disk, store = prepared()
+    first = disk.n_operations
+    before = content(store.snapshot())
+    change(store)
+    both = content(store.snapshot())
+    last = [i for i, what in enumerate(disk.operations) if "folder 2" in what][-1] + 1
+    steps = range(first + 1, disk.n_operations + 1, 3)
+    added = expected(rows([70], 2, VECTORS))
+    for fail_at in sorted({*(steps if NIGHTLY else ()), last - 2, last}):
+        disk, store = prepared(fail_at=fail_at, error=error)
+        with contextlib.suppress(OSError):
+            change(store)
+        disk.fail_at = None
+        found = content(store.snapshot())
+        assert found in (before, both)
+        allowed = [before, both, {**found, **added}]
+        seen = set()
+
+        def look(disk, allowed=allowed, seen=seen):
+            for crashed in disk.crashes(1, seen):
+                assert content(Store(crashed).snapshot()) in allowed
+
+        disk.after = look
+        with store.writer() as writer:
+            writer.upsert(rows([70], 2, VECTORS))
+            writer.commit()
+        allowed[:2] = []
+        seen.clear()
+        look(disk)
 
 
 class FullDisk(SimulatedDisk):

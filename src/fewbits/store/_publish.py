@@ -36,22 +36,36 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
-def collect(disk: Disk, newest: Manifest) -> None:
+def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     """Remove the files that neither the newest state nor a held one names.
 
     For whoever has the lock of the store. A file that cannot be removed stays until the
     next time: Windows keeps what is mapped.
+
+    Parameters
+    ----------
+    disk : Disk
+    newest : Manifest
+        Nothing is removed where there is a newer one.
+    is_durable : bool, default=False
+        Whether its name is known to be on the disk. A process may have been killed
+        before it made sure of that: then the state before must not go first.
     """
     names = disk.names()
-    older = [n for n in manifest_numbers(names) if n < newest.number]
+    numbers = manifest_numbers(names)
+    if numbers[-1] > newest.number:
+        return
+    older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
         held = [n for n in older if n not in locks]
         kept = _needed(disk, newest, held) | set(_stay(newest, older, held))
-        for name in names:
-            if is_own(name) and name not in kept:
-                with contextlib.suppress(OSError):
-                    disk.remove(name)
+        gone = [name for name in names if is_own(name) and name not in kept]
+        if gone and not is_durable:
+            disk.sync_folder()
+        for name in gone:
+            with contextlib.suppress(OSError):
+                disk.remove(name)
     finally:
         for lock in locks.values():
             lock.release()

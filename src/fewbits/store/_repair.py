@@ -50,7 +50,7 @@ def repaired(disk: Disk) -> Repaired:
     segments = tuple(_mended(disk, base, losses))
     state = _each_once(disk, base.following(segments))
     publish(disk, state)
-    collect(disk, state)
+    collect(disk, state, is_durable=True)
     ids, nulls = tuple(losses.ids[:_SHOWN]), losses.nulls
     notes = tuple(losses.notes)
     return Repaired(

@@ -105,9 +105,12 @@ class Store:
         disk.sync_parent()
         store = cls(disk)
         with store._locked(60.0):
-            if any(is_own(name) for name in disk.names()):
+            names = [name for name in disk.names() if is_own(name)]
+            # A process that ended while it made a store leaves a draft behind.
+            if any(not name.startswith("draft-") for name in names):
                 raise ArtefactError(f"{disk.folder} holds a collection already")
             publish(disk, first)
+            collect(disk, first, is_durable=True)
         return store
 
     @classmethod

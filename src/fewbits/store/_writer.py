@@ -66,7 +66,8 @@ class Writer:
         """Drop what is not committed, and let others write."""
         try:
             if self._lock.is_own and self._fresh:
-                collect(self._disk, self._base)
+                with contextlib.suppress(OSError):
+                    collect(self._disk, self._base)
         finally:
             self._lock.release()
 
@@ -295,7 +296,7 @@ class Writer:
             for entry in manifest.segments
         )
         with contextlib.suppress(OSError):
-            collect(self._disk, manifest)
+            collect(self._disk, manifest, is_durable=True)
         return manifest.number
 
     def _prepared(
