@@ -30,7 +30,7 @@ def prepared(**disk):
 def change(store):
     with store.writer() as writer:
         writer.upsert(rows([3, 50, 51], 1, VECTORS))
-        writer.delete(range(10, 18))
+        writer.delete(range(6, 18))  # more than half: the segment is written anew
         writer.commit()
 
 
@@ -130,6 +130,18 @@ def test_rows_are_deleted_on_a_full_disk():
         writer.delete(range(5))
         writer.commit()
     assert content(store.snapshot()) == {}
+
+
+def test_a_writer_that_failed_is_of_no_use(tmp_path):
+    disk, store = prepared()
+    with store.writer(segment_bytes=300) as writer:
+        disk.fail_at = disk.n_operations + 4
+        with pytest.raises(OSError, match="space"):
+            writer.append(rows(range(100, 130), 0, VECTORS))
+        for again in (writer.commit, lambda: writer.append(rows([99], 0, VECTORS))):
+            with pytest.raises(FewbitsError, match="another writer"):
+                again()
+    assert content(store.snapshot()) == expected(rows(range(20), 0, VECTORS))
 
 
 def test_short_writes_go_on(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 import contextlib
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -48,6 +48,7 @@ class Writer:
     def __init__(self, disk: Disk, lock: FileLock, full: int = FULL) -> None:
         self._disk, self._lock, self._full = disk, lock, full
         self._base = newest_manifest(disk)
+        self._failed = False
         collect(disk, self._base)
         self._begin()
 
@@ -145,7 +146,7 @@ class Writer:
         int
             How many rows were deleted.
         """
-        self._check_own()
+        self._check_usable()
         return self._delete(as_ids(ids, self._id_type))
 
     def commit(self) -> int:
@@ -162,7 +163,7 @@ class Writer:
             When the disk is full or fails. Rows can still be deleted where the space
             for a file of deletes is there: nothing is compacted then.
         """
-        self._check_own()
+        self._check_usable()
         if not self._changed():
             return self._base.number
         sizes = [source.size for source in self._sources]
@@ -170,7 +171,7 @@ class Writer:
 
     def compact(self) -> int:
         """Commit, with as few segments as may be and no deleted rows."""
-        self._check_own()
+        self._check_usable()
         sizes = [source.size for source in self._sources]
         groups = policy.everything(sizes, self._full)
         if not self._changed() and self._is_compact(groups):
@@ -198,7 +199,11 @@ class Writer:
             self._next_row != self._base.next_row
         )
 
-    def _check_own(self) -> None:
+    def _check_usable(self) -> None:
+        if self._failed:
+            raise FewbitsError(
+                "writing failed before: open another writer, which sees what is there"
+            )
         if not self._lock.is_own:
             raise FewbitsError(
                 "this writer belongs to the process that this one was forked from: "
@@ -206,7 +211,7 @@ class Writer:
             )
 
     def _conforming(self, table: Any) -> Any:
-        self._check_own()
+        self._check_usable()
         rows = conforming(typed_table(table), self._base.schema, self._base.n_bits)
         if self._next_row + len(rows) >= 1 << 62:
             raise ArgumentError("no sequence numbers are left")
@@ -266,11 +271,22 @@ class Writer:
 
     def _flush(self, waiting: list[Given]) -> None:
         """Write the rows that wait, in no manifest yet."""
-        del self._sources[-len(waiting) :]
         table = _living(waiting)
+        written: list[Source] = []
         if len(table):
-            entry = self._write(table)
-            self._sources.append(Stored(Part(self._disk, self._base, entry)))
+            with self._failing():
+                entry = self._write(table)
+            written.append(Stored(Part(self._disk, self._base, entry)))
+        self._sources[-len(waiting) :] = written
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Refuse all later calls when this fails: nobody knows what was done."""
+        try:
+            yield
+        except BaseException:
+            self._failed = True
+            raise
 
     def _write(self, table: Any) -> SegmentEntry:
         token = new_token()
@@ -288,7 +304,8 @@ class Writer:
                 raise
             collect(self._disk, self._base)
             manifest = self._prepared(fewest, compacts=False)
-        publish(self._disk, manifest)
+        with self._failing():
+            publish(self._disk, manifest)
         parts = {s.part.entry: s for s in self._sources if isinstance(s, Stored)}
         self._base = manifest
         self._begin(
