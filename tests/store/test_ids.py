@@ -1,0 +1,67 @@
+"""Ids are found wherever they are, among any others."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fewbits.errors import ArtefactError
+from fewbits.store._ids import IdIndex, keys_of
+
+TOKEN = "0123456789abcdef"
+NUMBERS = st.one_of(st.integers(0, 30), st.integers(0, 2**63 - 1))
+
+
+def stored(index, n, width):
+    data = b"".join(
+        bytes(memoryview(piece).cast("B")) for piece in index.to_bytes(TOKEN)
+    )
+    return IdIndex.from_bytes(data, n, width, TOKEN, "name")
+
+
+@given(st.lists(NUMBERS, unique=True), st.lists(NUMBERS))
+def test_numbers(ids, wanted):
+    ids, asked = np.array(ids, np.int64), np.array(wanted, np.int64)
+    index = IdIndex.of(ids)
+    expected = [ids.tolist().index(i) if i in ids else -1 for i in wanted]
+    assert index.find(asked, None).tolist() == expected
+    if len(ids):
+        assert stored(index, len(ids), 8).find(asked, None).tolist() == expected
+
+
+def test_equal_keys_of_texts():
+    texts = np.array([f"item {i}" for i in range(200)])
+    keys = keys_of(pa.array(texts, pa.large_string())) % np.uint32(3)
+    index = stored(IdIndex.of(keys), 200, 4)
+    order = np.random.default_rng(0).permutation(200)
+
+    def same(rows, wanted):
+        return texts[rows] == texts[order[wanted]]
+
+    assert index.find(keys[order], same).tolist() == order.tolist()
+    none = index.find(keys[order], lambda rows, wanted: np.zeros(len(rows), np.bool_))
+    assert set(none.tolist()) == {-1}
+
+
+@pytest.mark.parametrize("n", [1, 8191, 8192, 8193, 40_000])
+@pytest.mark.parametrize("spread", [1, 10**12])
+def test_edges_of_blocks(n, spread):
+    ids = np.random.default_rng(0).permutation(n) * spread
+    index = stored(IdIndex.of(ids), n, 8)
+    asked = np.concatenate([ids, ids + spread, [-1]])
+    rows = np.full(n + 2, -1)
+    rows[ids // spread] = np.arange(n)
+    assert index.find(asked, None).tolist() == [
+        *range(n),
+        *rows[ids // spread + 1].tolist(),
+        -1,
+    ]
+
+
+def test_another_segment():
+    data = b"".join(map(bytes, IdIndex.of(np.arange(5)).to_bytes("f" * 16)))
+    with pytest.raises(ArtefactError, match="another segment"):
+        IdIndex.from_bytes(data, 5, 8, TOKEN, "name")
+    with pytest.raises(ArtefactError, match="not the index of 6"):
+        IdIndex.from_bytes(data, 6, 8, "f" * 16, "name")
