@@ -61,7 +61,7 @@ def test_each_flipped_bit_is_told(tmp_path):
     rng = random.Random(0)
     paths = needed(store)
     weights = [path.stat().st_size for path in paths]
-    for _ in range(10_000 if NIGHTLY else 400):
+    for _ in range(10_000 if NIGHTLY else 1000):
         path = rng.choices(paths, weights if rng.random() < 0.5 else None)[0]
         data = path.read_bytes()
         at = rng.randrange(8 * len(data))
