@@ -11,8 +11,8 @@ import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 SOURCE = Path(__file__).parents[1] / "src" / "fewbits"
-SERVING = ["codes", "encoders", "index", "bundle", "classify", "engine", "inputs"]
-SERVING += ["integrations.onnx"]
+SERVING = ["codes", "encoders", "index", "store", "bundle", "classify", "engine"]
+SERVING += ["inputs", "integrations.onnx"]
 
 
 #: Private modules that another package imports, and why.
