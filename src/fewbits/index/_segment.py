@@ -93,6 +93,10 @@ class Segment:
         kept: T = self._derived[key]
         return kept
 
+    def has(self, make: Callable[..., Any], *settings: Any) -> bool:
+        """Return whether `derived` has made that already."""
+        return (make, *settings) in self._derived
+
     def rows(self, places: IdArray) -> IdArray:
         """Turn places into rows among those that are not removed; -1 stays."""
         rows = places if self.order is None else take(self.order, places)
