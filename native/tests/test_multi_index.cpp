@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <random>
 #include <vector>
 
 #include "checks.hpp"
 #include "fewbits/multi_index.hpp"
+#include "fewbits/pair_join.hpp"
 #include "guarded.hpp"
 
 namespace {
@@ -111,6 +111,46 @@ void check_within(CodeView queries, const fewbits::MultiIndex& index, fewbits::M
     }
 }
 
+/// Cut in `m` parts, which find all pairs of some radius.
+std::vector<fewbits::JoinPart> parts_of(std::size_t n_bits, std::size_t m, int radius) {
+    std::vector<fewbits::JoinPart> parts;
+    const int parted = static_cast<int>(m), most = radius / parted;
+    for (std::size_t j = 0; j < m; ++j) {
+        const std::size_t begin = n_bits * j / m, end = n_bits * (j + 1) / m;
+        const bool first = static_cast<int>(j) <= radius - parted * most;
+        parts.push_back({begin, std::min<std::size_t>(56, end - begin), most - !first});
+    }
+    return parts;
+}
+
+void check_join(CodeView codes, fewbits::Mask mask, std::size_t m, int radius,
+                std::size_t n_threads) {
+    Guarded<std::int32_t> all(codes.rows * codes.rows);
+    fewbits::hamming_distances(codes, codes, all.get(), 1);
+    std::vector<std::vector<std::int64_t>> expected, found;
+    const auto allowed = [&](std::size_t row) {
+        return !mask || mask[row / 8] >> (7 - row % 8) & 1;
+    };
+    for (std::size_t a = 0; a < codes.rows; ++a)
+        for (std::size_t b = a + 1; b < codes.rows; ++b) {
+            const std::int32_t d = all[a * codes.rows + b];
+            if (d <= radius && allowed(a) && allowed(b))
+                expected.push_back({static_cast<std::int64_t>(a),
+                                    static_cast<std::int64_t>(b), d});
+        }
+    fewbits::PairJoin join(codes, mask, parts_of(8 * codes.bytes, m, radius), radius,
+                           n_threads);
+    while (join.advance()) {
+        Guarded<std::int32_t> distances(join.size());
+        Guarded<std::int64_t> pairs(2 * join.size());
+        join.write(distances.get(), pairs.get());
+        for (std::size_t i = 0; i < join.size(); ++i)
+            found.push_back({pairs[2 * i], pairs[2 * i + 1], distances[i]});
+    }
+    std::sort(found.begin(), found.end());
+    check(found == expected, "pairs");
+}
+
 void check_problem(Random& random, std::size_t bytes, std::size_t rows, bool inside) {
     Guarded<std::uint8_t> codes(rows * bytes), queries(kQueries * bytes);
     fill_clustered(random, codes, bytes);
@@ -131,6 +171,12 @@ void check_problem(Random& random, std::size_t bytes, std::size_t rows, bool ins
             check_within(asked, tables.index, mask,
                          std::min(radius, static_cast<std::int32_t>(8 * bytes)),
                          n_threads);
+        for (const int radius : {0, 1, 3, 6})
+            if (rows <= 400)
+                check_join(database, mask,
+                           between(random, static_cast<std::size_t>(radius / 3) + 1,
+                                   static_cast<std::size_t>(std::min(radius + 1, 8))),
+                           radius, n_threads);
     }
 }
 

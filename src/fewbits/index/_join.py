@@ -28,12 +28,16 @@ class Plan(NamedTuple):
     cost: float
 
 
-def best_plan(codes: CodeArray, radius: int) -> Plan | None:
+def best_plan(
+    codes: CodeArray, radius: int, mask: NDArray[np.bool_] | None = None
+) -> Plan | None:
     """Return what finds all pairs soonest, None for a scan.
 
     Bits that are often equal make large buckets: a sample of the codes tells.
     """
     n, n_bytes = codes.shape
+    rows = np.arange(n) if mask is None else np.flatnonzero(mask)
+    n = len(rows)
     scan = n**2 * -(-n_bytes // 8) * _SCAN
     plans = [
         _plan(n, 8 * n_bytes, radius, m)
@@ -41,8 +45,8 @@ def best_plan(codes: CodeArray, radius: int) -> Plan | None:
         if radius // m <= _MOST_FLIPS
     ]
     best = sorted(plans, key=lambda plan: plan.cost)[:_TRIED]
-    step = max(1, n // _SAMPLE)
-    bits = np.unpackbits(codes[::step][:_SAMPLE], axis=1)
+    sample = rows[:: max(1, n // _SAMPLE)][:_SAMPLE]
+    bits = np.unpackbits(codes[sample], axis=1)
     best = [plan._replace(cost=plan.cost + _skew(bits, plan, n)) for plan in best]
     plan = min(best, key=lambda plan: plan.cost, default=None)
     return plan if plan is not None and plan.cost < scan else None

@@ -34,8 +34,7 @@ def near_pairs(
 ) -> Iterator[Pairs]:
     """Yield all pairs of allowed places within a radius, each once."""
     radius = min(radius, 8 * codes.shape[1])
-    some = codes if mask is None else codes[mask]
-    plan = best_plan(some, radius) if _kernels.COMPILED else None
+    plan = best_plan(codes, radius, mask) if _kernels.COMPILED else None
     if plan is None or len(codes) >= 2**32:
         yield from _scanned(codes, radius, mask)
         return

@@ -103,7 +103,14 @@ def sizes(shape: tuple[int, ...], cuts: IdArray) -> tuple[int, int, int]:
     n, n_bytes = shape
     lengths = np.diff(cuts).tolist()
     n_starts = sum(2**length + 1 for length in lengths)
-    left_out = sum(max(0, b // 8 - -(-a // 8)) for a, b in pairwise(cuts.tolist()))
-    n_entries = n * (len(lengths) * n_bytes - left_out)
+    n_entries = entry_bytes(shape, cuts)
     total = 4 * n_starts + 4 * len(lengths) * n + n_entries
-    return n_starts, n, n_entries + _ROOM if total <= _MOST * n * n_bytes else 0
+    return n_starts, n, n_entries if total <= _MOST * n * n_bytes else 0
+
+
+def entry_bytes(shape: tuple[int, ...], cuts: IdArray) -> int:
+    """Return the bytes of entries: codes without the whole bytes of substrings."""
+    n, n_bytes = shape
+    ends: list[int] = cuts.tolist()
+    left_out = sum(max(0, b // 8 - -(-a // 8)) for a, b in pairwise(ends))
+    return n * ((len(cuts) - 1) * n_bytes - left_out) + _ROOM
