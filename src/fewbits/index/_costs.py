@@ -4,24 +4,23 @@ They decide how long a search takes, never what it answers.
 """
 
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
 from fewbits._typing import IdArray
-from fewbits.index._tables import Tables
 
-# Picoseconds, fitted to the figures of benchmarks/multi_index.py: of a look-up, and of
-# a comparison with a code in a bucket, or elsewhere.
-_LOOKUP, _INSIDE, _ELSEWHERE = 9_000, 700, 4_000
+# Picoseconds, fitted to the figures of benchmarks/multi_index.py: of a look-up and of a
+# comparison, where the buckets hold the codes and where they hold rows only.
+_INSIDE, _ELSEWHERE = (28_000, 4_500), (55_000, 11_000)
 # Of a comparison of 64 bits in a scan: for a query among many, and for a few.
 _SCAN = {
-    "avx512": (85, 300),
-    "avx2": (120, 350),
+    "avx512": (85, 250),
+    "avx2": (100, 300),
     "neon": (200, 400),
-    "portable": (400, 1200),
+    "portable": (240, 2200),
 }
 _FEW = 12  # queries
 
@@ -34,14 +33,19 @@ class Costs(NamedTuple):
     scan: int
 
     @classmethod
-    def of(cls, tables_inside: bool, n: int, n_bytes: int, n_queries: int) -> "Costs":
-        """Return the costs of searching `n` codes."""
+    def of(
+        cls, inside: bool, shape: tuple[int, int], n_queries: int, n_scans: int
+    ) -> Self:
+        """Return the costs of a search of codes of this shape, scanned so often."""
         threads = _kernels.num_threads()
         many, few = _SCAN.get(_kernels.active_isa(), _SCAN["portable"])
-        scan = n * -(-n_bytes // 8) * (many if n_queries >= _FEW else few)
+        words = shape[0] * -(-shape[1] // 8)
+        scan = n_scans * words * (many if n_queries >= _FEW else few)
         # A scan is shared among threads even where there are few queries.
-        scan = scan * min(n_queries, threads) // max(1, threads)
-        return cls(_LOOKUP, _INSIDE if tables_inside else _ELSEWHERE, scan)
+        return cls(
+            *(_INSIDE if inside else _ELSEWHERE),
+            scan * min(n_queries, threads) // threads,
+        )
 
     @property
     def budget(self) -> _kernels.Budget:
@@ -63,8 +67,3 @@ class Costs(NamedTuple):
             if total > self.scan:
                 break
         return total
-
-
-def inside(tables: Tables) -> bool:
-    """Return whether codes lie in the buckets."""
-    return tables.entries is not None

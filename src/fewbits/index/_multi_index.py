@@ -18,7 +18,7 @@ from fewbits.codes import (
 )
 from fewbits.errors import ArgumentError
 from fewbits.index._base import Index
-from fewbits.index._costs import Costs, inside
+from fewbits.index._costs import Costs
 from fewbits.index._segment import Segment
 from fewbits.index._tables import (
     MAX_LENGTH,
@@ -92,7 +92,7 @@ class MultiIndexHashing(Index):
             scanned = hamming_topk(some, codes, k, allowed=mask)
             radius = int(np.median(scanned.distances[:, -1]))
             radius = radius if radius >= 0 else 8 * codes.shape[1]
-        batch = self._batch(segment, queries, mask, radius)
+        batch = self._batch(segment, queries, mask, radius, 1)
         if batch is None:
             if scanned is not None and len(scanned.ids) == len(queries):
                 return scanned
@@ -115,7 +115,8 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
         codes, radius = segment.codes, min(radius, 8 * segment.codes.shape[1])
-        batch = self._batch(segment, queries, mask, radius)
+        # A scan counts first and collects then.
+        batch = self._batch(segment, queries, mask, radius, 2)
         if batch is None:
             return hamming_range_search(queries, codes, radius, allowed=mask)
         parts = [(block, batch.within(block, radius)) for block in batch.blocks()]
@@ -130,19 +131,20 @@ class MultiIndexHashing(Index):
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
         radius: int | None,
+        n_scans: int,
     ) -> "_Batch | None":
-        """Return a search in the tables, None if a scan is faster for this radius."""
+        """Return a search in the tables, None if scans are faster for this radius."""
         n, n_bytes = segment.codes.shape
-        n_allowed = n if mask is None else int(np.count_nonzero(mask))
+        shape = n if mask is None else int(np.count_nonzero(mask)), n_bytes
         if not (_kernels.COMPILED and _FEWEST <= n <= MAX_ROWS and len(queries)):
             return None
         if radius is not None:
             cuts = default_cuts(n, 8 * n_bytes, self._n_substrings)
-            costs = Costs.of(True, n_allowed, n_bytes, len(queries))
+            costs = Costs.of(True, shape, len(queries), n_scans)
             if costs.least(np.diff(cuts).tolist(), n, radius) > costs.scan:
                 return None
         tables = segment.derived(build_tables, self._n_substrings)
-        costs = Costs.of(inside(tables), n_allowed, n_bytes, len(queries))
+        costs = Costs.of(tables.entries is not None, shape, len(queries), n_scans)
         return _Batch(tables, queries, mask, costs)
 
 
