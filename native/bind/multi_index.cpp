@@ -59,6 +59,16 @@ void topk(Codes queries, const Tables& tables, Bytes allowed, fewbits::Budget bu
                               work.data(), done.data(), n_threads);
 }
 
+void nearest(Codes queries, const Tables& tables, fewbits::Budget budget,
+             Vector<std::int32_t> distances, Vector<std::int64_t> rows,
+             Vector<std::int64_t> ties, Matrix<std::int64_t> work,
+             Vector<std::uint8_t> done, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::multi_index_nearest(view(queries), tables.index(), budget, distances.data(),
+                                 rows.data(), ties.data(), work.data(), done.data(),
+                                 n_threads);
+}
+
 void within(fewbits::RangeHits* self, Codes queries, const Tables& tables, Bytes allowed,
             std::int32_t radius, fewbits::Budget budget, std::size_t n_threads) {
     nb::gil_scoped_release release;
@@ -116,6 +126,10 @@ void bind_multi_index(nb::module_& m) {
     m.def("multi_index_topk", &topk, "queries"_a.noconvert(), "tables"_a,
           "allowed"_a.none(), "budget"_a, "distances"_a.noconvert(),
           "rows"_a.noconvert(), "work"_a.noconvert(), "done"_a.noconvert(),
+          "n_threads"_a);
+    m.def("multi_index_nearest", &nearest, "queries"_a.noconvert(), "tables"_a,
+          "budget"_a, "distances"_a.noconvert(), "rows"_a.noconvert(),
+          "ties"_a.noconvert(), "work"_a.noconvert(), "done"_a.noconvert(),
           "n_threads"_a);
     nb::class_<fewbits::RangeHits>(m, "RangeHits")
         .def("__init__", &within, "queries"_a.noconvert(), "tables"_a,

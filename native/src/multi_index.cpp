@@ -109,8 +109,9 @@ void build(CodeView codes, const Table& table, std::size_t n_threads) {
 /// What has been found for one query.
 class Keys {
 public:
-    Keys(std::size_t n_bits, std::size_t k, Mask allowed)
-        : k_(k), counts_(n_bits + 1), keys_(256) {
+    /// Rows not farther than the k-th, of which `most` are kept; 0 means all.
+    Keys(std::size_t n_bits, std::size_t k, std::size_t most, Mask allowed)
+        : most_(most), counts_(n_bits + 1), keys_(256) {
         found_.k = k ? static_cast<std::int64_t>(k) : std::numeric_limits<std::int64_t>::max();
         found_.allowed = allowed;
         found_.full = full;
@@ -129,16 +130,16 @@ public:
         return found_;
     }
 
-    /// The keys within the bound, in order; at most `k`.
+    /// The keys within the bound, in order.
     const std::uint64_t* sorted(std::size_t& n) {
         const std::uint64_t beyond = (static_cast<std::uint64_t>(found_.bound) + 1)
                                      << 32;
         auto* const end = std::remove_if(keys_.data(), found_.next,
                                          [=](std::uint64_t key) { return key >= beyond; });
         n = static_cast<std::size_t>(end - keys_.data());
-        if (k_ && n > k_) {
-            std::nth_element(keys_.data(), keys_.data() + k_, end);
-            n = k_;
+        if (most_ && n > most_) {
+            std::nth_element(keys_.data(), keys_.data() + most_, end);
+            n = most_;
         }
         sort(n);
         return keys_.data();
@@ -178,22 +179,22 @@ private:
 
     void make_room() {
         const std::size_t n = keys_.size();
-        if (k_ == 0 || n < 2 * k_ + 4096) {
+        if (most_ == 0 || n < 2 * most_ + 4096) {
             keys_.resize(2 * n);
             return point(n);
         }
         // Of the farthest kept those of the lowest rows.
-        std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_) - 1,
+        std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(most_) - 1,
                          keys_.end());
-        found_.last = keys_[k_ - 1];
-        point(k_);
+        found_.last = keys_[most_ - 1];
+        point(most_);
         std::fill(counts_.begin(), counts_.end(), 0);
-        for (std::size_t i = 0; i < k_; ++i) ++counts_[keys_[i] >> 32];
+        for (std::size_t i = 0; i < most_; ++i) ++counts_[keys_[i] >> 32];
         found_.bound = static_cast<std::int32_t>(found_.last >> 32);
-        found_.within = static_cast<std::int64_t>(k_);
+        found_.within = static_cast<std::int64_t>(most_);
     }
 
-    std::size_t k_;
+    std::size_t most_;
     std::vector<std::int64_t> counts_;
     std::vector<std::uint64_t> keys_, spare_;
     Found found_{};
@@ -296,22 +297,34 @@ private:
     std::vector<Probe> probes_;
 };
 
-/// Call `store(query, done, work, keys)` for each query.
+/// The rows not farther than `bound` and the k-th, of which `most` are kept; 0 means all.
+struct Wanted {
+    Mask allowed;
+    std::size_t k, most;
+    std::int32_t bound;
+};
+
+/// Call `store(thread, query, done, work, keys)` for each query.
 template <typename Store>
-void search(CodeView queries, const MultiIndex& index, Mask allowed, std::size_t k,
-            std::int32_t bound, Budget budget, std::size_t n_threads, const Store& store) {
+void search(CodeView queries, const MultiIndex& index, const Wanted& wanted,
+            Budget budget, std::size_t n_threads, const Store& store) {
     const std::vector<Table> tables = tables_of(index);
     parallel_for(queries.rows, 1, n_threads,
                  [&](std::size_t begin, std::size_t end, std::size_t t) {
                      Search search(index, tables, budget);
-                     Keys keys(8 * index.codes.bytes, k, allowed);
+                     Keys keys(8 * index.codes.bytes, wanted.k, wanted.most,
+                               wanted.allowed);
                      Work work{};
                      for (std::size_t q = begin; q < end; ++q) {
-                         Found& found = keys.start(bound);
+                         Found& found = keys.start(wanted.bound);
                          const bool done = search.run(queries.row(q), found, work);
                          store(t, q, done, work, keys);
                      }
                  });
+}
+
+std::int32_t farthest(const MultiIndex& index) {
+    return static_cast<std::int32_t>(8 * index.codes.bytes);
 }
 
 }  // namespace
@@ -329,8 +342,7 @@ void multi_index_topk(CodeView queries, const MultiIndex& index, Mask allowed,
                       std::size_t n_threads) {
     std::fill_n(distances, queries.rows * k, -1);
     std::fill_n(rows, queries.rows * k, -1);
-    search(queries, index, allowed, k, static_cast<std::int32_t>(8 * index.codes.bytes),
-           budget, n_threads,
+    search(queries, index, {allowed, k, k, farthest(index)}, budget, n_threads,
            [&](std::size_t, std::size_t q, bool enough, const Work& spent, Keys& keys) {
                done[q] = enough;
                work[2 * q] = spent.lookups;
@@ -342,6 +354,23 @@ void multi_index_topk(CodeView queries, const MultiIndex& index, Mask allowed,
                    distances[q * k + i] = static_cast<std::int32_t>(sorted[i] >> 32);
                    rows[q * k + i] = static_cast<std::uint32_t>(sorted[i]);
                }
+           });
+}
+
+void multi_index_nearest(CodeView queries, const MultiIndex& index, Budget budget,
+                         std::int32_t* distances, std::int64_t* rows, std::int64_t* ties,
+                         std::int64_t* work, std::uint8_t* done, std::size_t n_threads) {
+    search(queries, index, {nullptr, 1, 0, farthest(index)}, budget, n_threads,
+           [&](std::size_t, std::size_t q, bool enough, const Work& spent, Keys& keys) {
+               done[q] = enough;
+               work[2 * q] = spent.lookups;
+               work[2 * q + 1] = spent.candidates;
+               std::size_t n;
+               const std::uint64_t* sorted = keys.sorted(n);
+               const bool any = enough && n;
+               distances[q] = any ? static_cast<std::int32_t>(sorted[0] >> 32) : -1;
+               rows[q] = any ? static_cast<std::int64_t>(sorted[0] & 0xFFFFFFFF) : -1;
+               ties[q] = any ? static_cast<std::int64_t>(n) : 0;
            });
 }
 
@@ -360,7 +389,7 @@ RangeHits::RangeHits(CodeView queries, const MultiIndex& index, Mask allowed,
     shares.counts.resize(queries.rows);
     shares.work.resize(2 * queries.rows);
     shares.done.resize(queries.rows);
-    search(queries, index, allowed, 0, radius, budget, n_threads,
+    search(queries, index, {allowed, 0, 0, radius}, budget, n_threads,
            [&](std::size_t t, std::size_t q, bool enough, const Work& spent, Keys& keys) {
                shares.done[q] = enough;
                shares.work[2 * q] = spent.lookups;

@@ -85,6 +85,34 @@ def test_neighbours_are_those_of_a_scan(compiled, problem, inside, k, limit, thr
     assert (work[done == 1].sum(axis=1) <= limit).all()
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    problem=problems(),
+    inside=st.booleans(),
+    k=st.integers(1, 9),
+    limit=st.sampled_from([NO_LIMIT, 30, 300, 2000]),
+)
+def test_work_is_what_numpy_counts(compiled, problem, inside, k, limit):
+    codes, queries, mask, number = problem
+    queries, k = queries[:2], min(k, len(codes))
+    answers = []
+    for module in (compiled, _reference):
+        tables, _ = built(module, codes, number, inside)
+        found = np.full((2, k), 7, np.int32), np.full((2, k), 7, np.int64)
+        work, done = np.full((2, 2), 7, np.int64), np.full(2, 7, np.uint8)
+        budget = module.Budget(3, 2, limit)
+        module.multi_index_topk(queries, tables, mask, budget, *found, work, done, 1)
+        one = np.full(2, 7, np.int32), np.full(2, 7, np.int64), np.full(2, 7, np.int64)
+        counts = np.full((2, 2), 7, np.int64), np.full(2, 7, np.uint8)
+        module.multi_index_nearest(queries, tables, budget, *one, *counts, 1)
+        hits = module.RangeHits(queries, tables, mask, min(k, 8), budget, 1)
+        near = np.full(2, 7, np.int64), np.full((2, 2), 7, np.int64), done.copy()
+        hits.counts(*near)
+        answers.append([*found, work, done, *one, *counts, *near])
+    for one, other in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     problem=problems(),

@@ -39,6 +39,12 @@ void multi_index_topk(CodeView queries, const MultiIndex& index, Mask allowed,
                       std::int64_t* rows, std::int64_t* work, std::uint8_t* done,
                       std::size_t n_threads);
 
+/// The nearest code of each query, the lowest row if tied, and how many are tied; as for
+/// `multi_index_topk` where the budget is enough, otherwise a row of -1.
+void multi_index_nearest(CodeView queries, const MultiIndex& index, Budget budget,
+                         std::int32_t* distances, std::int64_t* rows, std::int64_t* ties,
+                         std::int64_t* work, std::uint8_t* done, std::size_t n_threads);
+
 /// All allowed codes within a radius of each query that the budget is enough for.
 class RangeHits {
 public:

@@ -62,6 +62,7 @@ isas = _module.isas
 linear_encode = _module.linear_encode
 linear_scores = _module.linear_scores
 multi_index_build = _module.multi_index_build
+multi_index_nearest = _module.multi_index_nearest
 multi_index_topk = _module.multi_index_topk
 sparse_encode = _module.sparse_encode
 sparse_scores = _module.sparse_scores
@@ -95,6 +96,7 @@ __all__ = [
     "linear_encode",
     "linear_scores",
     "multi_index_build",
+    "multi_index_nearest",
     "multi_index_topk",
     "num_threads",
     "set_num_threads",

@@ -195,6 +195,17 @@ def multi_index_topk(
     done: NDArray[np.uint8],
     n_threads: int,
 ) -> None: ...
+def multi_index_nearest(
+    queries: CodeArray,
+    tables: MultiIndexTables,
+    budget: Budget,
+    distances: DistanceArray,
+    rows: IdArray,
+    ties: IdArray,
+    work: IdArray,
+    done: NDArray[np.uint8],
+    n_threads: int,
+) -> None: ...
 
 class RangeHits:
     def __init__(

@@ -20,6 +20,9 @@ from fewbits._kernels._reference_multi_index import RangeHits as RangeHits
 from fewbits._kernels._reference_multi_index import (
     multi_index_build as multi_index_build,
 )
+from fewbits._kernels._reference_multi_index import (
+    multi_index_nearest as multi_index_nearest,
+)
 from fewbits._kernels._reference_multi_index import multi_index_topk as multi_index_topk
 from fewbits._kernels._reference_rerank import first_pairs as first_pairs
 from fewbits._kernels._reference_rerank import int8_distances as int8_distances

@@ -76,9 +76,20 @@ class Tables(Immutable):
         )
 
 
-def build_tables(codes: CodeArray, n_substrings: int | None = None) -> Tables:
-    """Return the tables of codes; None takes substrings of about log2(n) bits."""
-    cuts = default_cuts(len(codes), 8 * codes.shape[1], n_substrings)
+def build_tables(
+    codes: CodeArray, n_substrings: int | None = None, n_bits: int | None = None
+) -> Tables:
+    """Return the tables of codes.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    n_substrings : int, default=None
+        None takes substrings of about log2(n) bits.
+    n_bits : int, default=None
+        Where the bits after these are always 0.
+    """
+    cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1], n_substrings)
     n_starts, n_rows, n_entries = sizes(codes.shape, cuts)
     starts = np.empty(n_starts, np.uint32)
     rows = np.empty((len(cuts) - 1, n_rows), np.uint32)
