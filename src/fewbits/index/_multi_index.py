@@ -84,28 +84,22 @@ class MultiIndexHashing(Index):
         k: int,
         mask: NDArray[np.bool_] | None,
     ) -> Neighbours:
-        codes, radius, scanned = segment.codes, None, None
+        pilot, radius, parts = _spread(len(queries)), None, []
+        rest = np.arange(len(queries))
         if len(queries) and not segment.has(build_tables, self._n_substrings):
             # How far the neighbours of a few queries are tells whether tables are
             # worth making.
-            some = queries[_spread(len(queries))]
-            scanned = hamming_topk(some, codes, k, allowed=mask)
-            radius = int(np.median(scanned.distances[:, -1]))
-            radius = radius if radius >= 0 else 8 * codes.shape[1]
+            found = hamming_topk(queries[pilot], segment.codes, k, allowed=mask)
+            parts, rest = [(pilot, found)], np.delete(rest, pilot)
+            radius = _median(found.distances[:, -1], 8 * segment.codes.shape[1])
         batch = self._batch(segment, queries, mask, radius, 1)
-        if batch is None:
-            if scanned is not None and len(scanned.ids) == len(queries):
-                return scanned
-            return hamming_topk(queries, codes, k, allowed=mask)
-        shape = len(queries), k
-        distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
-        for block in batch.blocks():
-            found = batch.topk(block, k)
-            distances[block], places[block] = found
-        if (rest := batch.rest()).size:
-            found = hamming_topk(queries[rest], codes, k, allowed=mask)
-            distances[rest], places[rest] = found
-        return Neighbours(distances, places)
+        if batch is not None:
+            parts = [(block, batch.topk(block, k)) for block in batch.blocks()]
+            rest = batch.rest()
+        if rest.size or not parts:
+            found = hamming_topk(queries[rest], segment.codes, k, allowed=mask)
+            parts.append((rest, found))
+        return _gathered(parts, len(queries))
 
     def _within(
         self,
@@ -167,7 +161,7 @@ class _Batch:
         """Yield the queries to look up: a few, and the others if these say so."""
         pilot = _spread(len(self._queries))
         yield pilot
-        others = np.setdiff1d(np.arange(len(self._queries)), pilot)
+        others = np.delete(np.arange(len(self._queries)), pilot)
         done = self._done[pilot].astype(np.bool_)
         spent = self._costs.spent(self._work[pilot], done)
         if len(others) and spent.mean() <= self._costs.scan:
@@ -221,6 +215,22 @@ def _spread(n: int) -> IdArray:
     if n <= 2 * _PILOT:
         return np.arange(n)
     return np.linspace(0, n - 1, _PILOT).astype(np.int64)
+
+
+def _median(distances: NDArray[np.int32], n_bits: int) -> int:
+    """Return the median of the farthest distances; -1 stands for fewer than k."""
+    return int(np.median(np.where(distances < 0, n_bits, distances)))
+
+
+def _gathered(parts: list[tuple[IdArray, Neighbours]], n: int) -> Neighbours:
+    """Return what was found for some queries each; what comes later counts."""
+    if len(parts) == 1 and len(parts[0][0]) == n:
+        return parts[0][1]
+    shape = n, parts[0][1].ids.shape[1]
+    distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
+    for block, found in parts:
+        distances[block], places[block] = found
+    return Neighbours(distances, places)
 
 
 def _joined(

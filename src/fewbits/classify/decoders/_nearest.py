@@ -17,9 +17,9 @@ METHODS = ("auto", "look-ups", "exhaustive")
 _FEW = 4096  # classes whose distances are all kept
 _ENTRIES = 1 << 20  # distances at a time
 _QUERIES = 1024  # at a time
-_MANY = 1 << 16  # classes from which looking up pays, for as many items at least
+_MANY = 1 << 13  # classes from which looking up pays, for as many items at least
 _ITEMS = 256
-_LOOKUP = 512  # comparisons by the kernel that take as long as one by hand
+_LOOKUP = 512  # comparisons with all classes, for each of which one may look up
 
 
 @dataclass(frozen=True, repr=False)
