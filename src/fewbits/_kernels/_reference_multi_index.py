@@ -132,7 +132,7 @@ class RangeHits:
 
 
 class _Search:
-    """What one query has found: pairs of a distance and a row."""
+    """Search of one query; `found` are pairs of a distance and a row."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a look-up costs, and a scan: constants, so that nothing depends on a clock.
+"""Prices of look-ups and scans: constants, so that nothing depends on a clock.
 
 They decide how long a search takes, never what it answers.
 """
@@ -49,7 +49,7 @@ class Costs(NamedTuple):
 
     @property
     def budget(self) -> _kernels.Budget:
-        """What one query may cost."""
+        """The most that one query may cost."""
         return _kernels.Budget(self.lookup, self.candidate, self.scan)
 
     def spent(self, work: IdArray, done: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""How to find all pairs of near codes: which bits to sort them by.
+"""Plans to find all pairs of near codes: which bits to sort them by.
 
 Two codes that differ in at most r bits differ in at most ``r // m`` bits of one of any
 m parts (the pigeonhole principle); more exactly, in at most ``t = r // m`` bits of one

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import hamming_range_search
 from fewbits.index._join import best_plan
@@ -27,6 +28,9 @@ class Pairs(NamedTuple):
 
     distances: DistanceArray
     ids: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def near_pairs(

@@ -24,7 +24,7 @@ _ALIGNED = 64  # bytes, at a multiple of which each array begins
 
 
 class _Header(NamedTuple):
-    """What a file holds: the CRC-32 is of all that follows the header."""
+    """The first bytes of a file; `crc` is that of all that follows them."""
 
     magic: bytes
     version: int

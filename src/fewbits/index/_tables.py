@@ -70,7 +70,7 @@ class Tables(Immutable):
 
     @cached_property
     def native(self) -> _kernels.MultiIndexTables:
-        """What the kernels take."""
+        """The tables as the kernels take them."""
         return _kernels.MultiIndexTables(
             self.codes, self.cuts, self.starts, self.rows, self.entries
         )
