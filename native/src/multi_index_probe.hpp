@@ -128,41 +128,77 @@ inline std::uint32_t next_pattern(std::uint32_t x) {
     return ripple | (((x ^ ripple) >> 2) / low);
 }
 
+/// Some look-ups on their way: patterns first, then the buckets that are not empty.
+struct Chunk {
+    std::uint32_t patterns[kAhead];
+    Bucket buckets[kAhead];
+    int n, filled;
+};
+
+/// Choose the next look-ups and ask for where their buckets begin; return the pattern
+/// that follows.
+inline std::uint32_t choose(const Probe& probe, std::uint32_t pattern, std::int64_t left,
+                            Chunk& chunk) {
+    chunk.n = 0;
+    while (chunk.n < kAhead && chunk.n < left) {
+        chunk.patterns[chunk.n++] = pattern;
+        __builtin_prefetch(probe.starts + (probe.value ^ pattern));
+        if (pattern) pattern = next_pattern(pattern);
+    }
+    return pattern;
+}
+
+/// Find the buckets and ask for what is in them; return how many codes that is.
+inline std::int64_t find(const Probe& probe, Chunk& chunk) {
+    std::int64_t candidates = 0;
+    chunk.filled = 0;
+    for (int b = 0; b < chunk.n; ++b) {
+        const std::uint32_t* at = probe.starts + (probe.value ^ chunk.patterns[b]);
+        if (at[0] == at[1]) continue;
+        chunk.buckets[chunk.filled++] = {
+            at[0], at[1], __builtin_popcount(chunk.patterns[b] & probe.hole)};
+        candidates += at[1] - at[0];
+    }
+    ask_for(probe, chunk.buckets, chunk.filled);
+    return candidates;
+}
+
+template <typename W>
+void scan(W width, const Probe& probe, const Chunk& chunk, Found& found) {
+    for (int b = 0; b < chunk.filled; ++b) {
+        if (probe.entries)
+            scan_entries(width, probe, chunk.buckets[b], found);
+        else
+            scan_rows(width, probe, chunk.buckets[b], found);
+    }
+}
+
+/// While some buckets are scanned, those after them are on their way from memory, and so
+/// is where the ones after these begin.
 template <typename W>
 bool probe_of(W width, const Probe& probe, Found& found, Work& work) {
+    Chunk chunks[3];
     std::uint32_t pattern = (std::uint32_t{1} << probe.flips) - 1;
-    std::int64_t candidates = 0;
-    for (std::int64_t done = 0; done < probe.n_lookups;) {
-        std::uint32_t patterns[kAhead];
-        Bucket buckets[kAhead];
-        int n = 0;
-        for (; n < kAhead && done + n < probe.n_lookups; ++n) {
-            patterns[n] = pattern;
-            __builtin_prefetch(probe.starts + (probe.value ^ pattern));
-            if (pattern) pattern = next_pattern(pattern);
+    std::int64_t chosen = 0, known = 0, candidates = 0;
+    const std::int64_t n_chunks = (probe.n_lookups + kAhead - 1) / kAhead;
+    for (std::int64_t c = 0; c < n_chunks + 2; ++c) {
+        if (c < n_chunks) {
+            pattern = choose(probe, pattern, probe.n_lookups - chosen, chunks[c % 3]);
+            chosen += chunks[c % 3].n;
         }
-        done += n;
-        int filled = 0;
-        for (int b = 0; b < n; ++b) {
-            const std::uint32_t* at = probe.starts + (probe.value ^ patterns[b]);
-            if (at[0] == at[1]) continue;
-            buckets[filled++] = {at[0], at[1],
-                                 __builtin_popcount(patterns[b] & probe.hole)};
-            candidates += at[1] - at[0];
+        if (c >= 1 && c <= n_chunks) {
+            Chunk& chunk = chunks[(c - 1) % 3];
+            candidates += find(probe, chunk);
+            known += chunk.n;
+            // What the whole step will cost, as far as one can tell.
+            if (cost(work, probe.n_lookups, candidates * probe.n_lookups / known) >
+                work.limit) {
+                work.lookups += known;
+                work.candidates += candidates;
+                return false;
+            }
         }
-        // What the whole step will cost, as far as one can tell.
-        if (cost(work, probe.n_lookups, candidates * probe.n_lookups / done) > work.limit) {
-            work.lookups += done;
-            work.candidates += candidates;
-            return false;
-        }
-        ask_for(probe, buckets, filled);
-        for (int b = 0; b < filled; ++b) {
-            if (probe.entries)
-                scan_entries(width, probe, buckets[b], found);
-            else
-                scan_rows(width, probe, buckets[b], found);
-        }
+        if (c >= 2) scan(width, probe, chunks[(c - 2) % 3], found);
     }
     work.lookups += probe.n_lookups;
     work.candidates += candidates;

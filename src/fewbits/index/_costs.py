@@ -14,7 +14,7 @@ from fewbits._typing import IdArray
 
 # Picoseconds, fitted to the figures of benchmarks/multi_index.py: of a look-up and of a
 # comparison, where the buckets hold the codes and where they hold rows only.
-_INSIDE, _ELSEWHERE = (28_000, 4_500), (55_000, 11_000)
+_INSIDE, _ELSEWHERE = (28_000, 4_500), (50_000, 11_000)
 # Of a comparison of 64 bits in a scan: for a query among many, and for a few.
 _SCAN = {
     "avx512": (85, 250),
