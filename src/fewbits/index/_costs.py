@@ -17,7 +17,7 @@ from fewbits._typing import IdArray
 _INSIDE, _ELSEWHERE = (28_000, 4_500), (50_000, 11_000)
 # Of a comparison of 64 bits in a scan: for a query among many, and for a few.
 _SCAN = {
-    "avx512": (85, 250),
+    "avx512": (70, 250),
     "avx2": (100, 300),
     "neon": (200, 400),
     "portable": (240, 2200),
