@@ -9,6 +9,7 @@ from benchmarks._page import RESULTS
 NAMES = (
     "import_time",
     "search",
+    "multi_index",
     "rerank",
     "encode",
     "encode_projections",

@@ -17,10 +17,8 @@ SERVING += ["inputs", "integrations.onnx"]
 
 #: Private modules that another package imports, and why.
 SHARED = {
-    ("fewbits.classify._table_search", "fewbits.index._substrings"): "tables of "
+    ("fewbits.classify._table_search", "fewbits.index._tables"): "tables of "
     "multi-index hashing, of class codes in place of a collection",
-    ("fewbits.index._bucket_search", "fewbits.codes._pairs"): "counts bits of words "
-    "that are made once, where `pair_distances` would make them for each pair",
 }
 
 

@@ -17,3 +17,4 @@ void bind_hamming(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_rerank(nanobind::module_& m);
 void bind_checksum(nanobind::module_& m);
+void bind_multi_index(nanobind::module_& m);

@@ -36,4 +36,5 @@ NB_MODULE(_native, m) {
     bind_encode(m);
     bind_rerank(m);
     bind_checksum(m);
+    bind_multi_index(m);
 }

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fewbits.bundle import Bundle, _duplicates
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.errors import ArgumentError
+from fewbits.index import _pairs
 
 N, N_BITS = 60, 12
 rng = np.random.default_rng(0)
@@ -58,7 +59,7 @@ def groups_by_hand(pairs):
 @pytest.mark.parametrize("radius", [0, 1, 3, 12, 99])
 @pytest.mark.parametrize("block", [1, 7, 4096])
 def test_pairs_and_groups(radius, block, monkeypatch):
-    monkeypatch.setattr(_duplicates, "_BLOCK", block)
+    monkeypatch.setattr(_pairs, "_BLOCK", block)
     expected = by_hand(X > 0, radius)
     found = built().duplicates(radius)
     assert listing(found) == expected

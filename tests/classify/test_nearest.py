@@ -36,7 +36,7 @@ def test_tables_alone_find_the_nearest(drawn, nearest_of, data):
     if not len(case.codes):
         return
     tables = TableSearch(case.book.codes, case.book.n_bits)
-    found = tables.nearest(case.codes, case.book.n_bits, work=1 << 40)
+    found = tables.nearest(case.codes, work=1 << 40)
     check(found, nearest_of(case.distances))
 
 
@@ -60,7 +60,7 @@ def test_what_takes_too_long_is_compared_with_all(make, nearest_of):
 
 def test_tables_give_up_what_takes_too_long(make):
     case = make(3000, 40, 50, 1)
-    found = case.book.multi_index.nearest(case.codes, 40, work=0)
+    found = case.book.multi_index.nearest(case.codes, work=0)
     assert (found.rows == -1).all()
     assert (found.ties == 0).all()
     assert (found.distances == -1).all()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.index import _bucket_search, _multi_index, _segments
+from fewbits.index import _costs, _multi_index, _pairs, _segments, _tables
 from tests.index._indexes import INDEXES
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
@@ -23,8 +23,7 @@ def _segments_of(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_segments, "_SMALL", request.param)
         patch.setattr(_multi_index, "_FEWEST", 1)
-        patch.setattr(_multi_index, "_SCAN_ONE", 1e9)
-        patch.setattr(_multi_index, "_SCAN_BATCH", 1e9)
+        patch.setattr(_costs, "_SCAN", {"portable": (10**9, 10**9)})
         yield
 
 
@@ -58,6 +57,14 @@ class Case:
         bits = np.unpackbits(self.codes ^ query, axis=1).sum(axis=1)
         pairs = zip(bits[mask].tolist(), self.ids[mask].tolist(), strict=True)
         return sorted(pairs)
+
+    def expected_pairs(self, radius, mask):
+        codes, ids = self.codes[mask], self.ids[mask]
+        bits = np.unpackbits(codes[:, None] ^ codes[None], axis=2).sum(axis=2)
+        near = np.argwhere(np.triu(bits <= radius, 1))
+        return sorted(
+            (*sorted((int(ids[i]), int(ids[j]))), int(bits[i, j])) for i, j in near
+        )
 
 
 cases = st.builds(
@@ -187,6 +194,35 @@ def test_mistakes_have_one_clear_line(kind):
     assert index.add(codes[:1], [2]).ids.tolist() == [4, 8, 2]
 
 
+@every_index
+@pytest.mark.parametrize("planned", [True, False])
+@given(case=cases, cuts=cuts, radius=st.integers(0, 20))
+def test_pairs_are_those_of_brute_force(kind, planned, case, cuts, radius):
+    index = case.built(kind, cuts)
+    case.without(index, case.rng.random(len(case.ids)) < 0.3)
+    mask = case.rng.random(len(case.ids)) < 0.7
+    everything = np.ones(len(case.ids), np.bool_)
+    with pytest.MonkeyPatch.context() as patch:
+        if not planned:
+            patch.setattr(_pairs, "best_plan", lambda *_: None)
+        for allowed, chosen in ((None, everything), (mask, mask)):
+            blocks = list(index.pairs_within(radius, allowed=allowed))
+            found = [
+                (*ids, distance)
+                for block in blocks
+                for ids, distance in zip(
+                    block.ids.tolist(), block.distances.tolist(), strict=True
+                )
+            ]
+            assert sorted(found) == case.expected_pairs(radius, chosen)
+
+
+def test_a_radius_of_pairs_is_checked_at_once():
+    index = INDEXES[0](np.zeros((3, 8), np.uint8))
+    with pytest.raises(ArgumentError, match="radius must be 0 or more"):
+        index.pairs_within(-1)
+
+
 def test_many_small_additions_make_few_segments(monkeypatch):
     monkeypatch.setattr(_segments, "_SMALL", 4)
     index = INDEXES[0](np.zeros((100, 1), np.uint8))
@@ -197,14 +233,15 @@ def test_many_small_additions_make_few_segments(monkeypatch):
     assert 2 <= len(sizes) <= 8
 
 
-@pytest.mark.parametrize("budget", [0, 30 * _bucket_search.CANDIDATE, 1e12])
-def test_what_costs_more_than_a_scan_is_scanned(monkeypatch, budget):
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("scan", [1, 20_000, 200_000, 10**9])  # ps a code
+def test_what_costs_more_than_a_scan_is_scanned(monkeypatch, scan, inside):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (3000, 4), dtype=np.uint8)
     queries = codes[:200].copy()
     queries[100:] ^= rng.integers(0, 256, (100, 4), dtype=np.uint8)
-    monkeypatch.setattr(_multi_index, "_scan_time", lambda *_: budget or 1e-9)
-    monkeypatch.setattr(_bucket_search, "STEP", 0)
+    monkeypatch.setattr(_costs, "_SCAN", {"portable": (scan, scan)})
+    monkeypatch.setattr(_tables, "_MOST", 1000 if inside else 0)
     plain, index = (
         kind(codes) for kind in (INDEXES[0], _multi_index.MultiIndexHashing)
     )
@@ -213,13 +250,33 @@ def test_what_costs_more_than_a_scan_is_scanned(monkeypatch, budget):
             index.search(queries, k), plain.search(queries, k), strict=True
         ):
             np.testing.assert_array_equal(found, expected)
-    for found, expected in zip(
-        index.range_search(queries, 6), plain.range_search(queries, 6), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
+    for radius in (0, 6, 32):
+        for found, expected in zip(
+            index.range_search(queries, radius),
+            plain.range_search(queries, radius),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("number", [3, 65, 0, 2.5])
+def test_what_is_added_leaves_the_tables_of_what_was_there(monkeypatch):
+    monkeypatch.setattr(_segments, "_SMALL", 4)
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (3000, 8), dtype=np.uint8)
+    index = _multi_index.MultiIndexHashing(codes[:2000])
+    index.range_search(codes[:1], 1)
+    first = index._segments.parts[0]
+    assert first.has(_tables.build_tables, None)
+    index.add(codes[2000:2900]).remove([5, 7])
+    index.range_search(codes[:1], 1)
+    kept = index._segments.parts[0]
+    for part in (first, kept):
+        assert part.derived(_tables.build_tables, None) is first.derived(
+            _tables.build_tables, None
+        )
+
+
+@pytest.mark.parametrize("number", [2, 65, 0, 2.5])
 def test_numbers_of_substrings_that_cannot_be(number):
     with pytest.raises(ArgumentError, match="n_substrings must"):
         _multi_index.MultiIndexHashing(np.zeros((2, 8), np.uint8), n_substrings=number)

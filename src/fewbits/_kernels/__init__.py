@@ -36,6 +36,10 @@ if COMPILED or TYPE_CHECKING:
 else:
     from fewbits._kernels import _reference as _module
 
+Budget = _module.Budget
+MultiIndexTables = _module.MultiIndexTables
+PairJoin = _module.PairJoin
+RangeHits = _module.RangeHits
 SparseMap = _module.SparseMap
 active_isa = _module.active_isa
 asymmetric_distances = _module.asymmetric_distances
@@ -57,12 +61,19 @@ int8_distances = _module.int8_distances
 isas = _module.isas
 linear_encode = _module.linear_encode
 linear_scores = _module.linear_scores
+multi_index_build = _module.multi_index_build
+multi_index_nearest = _module.multi_index_nearest
+multi_index_topk = _module.multi_index_topk
 sparse_encode = _module.sparse_encode
 sparse_scores = _module.sparse_scores
 vector_distances = _module.vector_distances
 
 __all__ = [
     "COMPILED",
+    "Budget",
+    "MultiIndexTables",
+    "PairJoin",
+    "RangeHits",
     "SparseMap",
     "active_isa",
     "asymmetric_distances",
@@ -84,6 +95,9 @@ __all__ = [
     "isas",
     "linear_encode",
     "linear_scores",
+    "multi_index_build",
+    "multi_index_nearest",
+    "multi_index_topk",
     "num_threads",
     "set_num_threads",
     "sparse_encode",

@@ -162,3 +162,75 @@ def circulant_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None: ...
+
+class MultiIndexTables:
+    def __init__(
+        self,
+        codes: CodeArray,
+        cuts: IdArray,
+        starts: NDArray[np.uint32],
+        rows: NDArray[np.uint32],
+        entries: NDArray[np.uint8] | None,
+    ) -> None: ...
+
+class Budget:
+    def __init__(self, lookup: int, candidate: int, limit: int) -> None: ...
+
+def multi_index_build(
+    codes: CodeArray,
+    cuts: IdArray,
+    starts: NDArray[np.uint32],
+    rows: NDArray[np.uint32],
+    entries: NDArray[np.uint8] | None,
+    n_threads: int,
+) -> None: ...
+def multi_index_topk(
+    queries: CodeArray,
+    tables: MultiIndexTables,
+    allowed: NDArray[np.uint8] | None,
+    budget: Budget,
+    distances: DistanceArray,
+    rows: IdArray,
+    work: IdArray,
+    done: NDArray[np.uint8],
+    n_threads: int,
+) -> None: ...
+def multi_index_nearest(
+    queries: CodeArray,
+    tables: MultiIndexTables,
+    budget: Budget,
+    distances: DistanceArray,
+    rows: IdArray,
+    ties: IdArray,
+    work: IdArray,
+    done: NDArray[np.uint8],
+    n_threads: int,
+) -> None: ...
+
+class RangeHits:
+    def __init__(
+        self,
+        queries: CodeArray,
+        tables: MultiIndexTables,
+        allowed: NDArray[np.uint8] | None,
+        radius: int,
+        budget: Budget,
+        n_threads: int,
+    ) -> None: ...
+    def counts(
+        self, counts: IdArray, work: IdArray, done: NDArray[np.uint8]
+    ) -> None: ...
+    def write(self, distances: DistanceArray, rows: IdArray) -> None: ...
+
+class PairJoin:
+    def __init__(
+        self,
+        codes: CodeArray,
+        allowed: NDArray[np.uint8] | None,
+        parts: IdArray,
+        radius: int,
+        n_threads: int,
+    ) -> None: ...
+    def advance(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def write(self, distances: DistanceArray, pairs: IdArray) -> None: ...

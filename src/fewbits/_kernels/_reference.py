@@ -13,6 +13,17 @@ from numpy.typing import NDArray
 
 from fewbits._kernels._reference_checksum import crc32c as crc32c
 from fewbits._kernels._reference_fma import fused_multiply_add
+from fewbits._kernels._reference_multi_index import Budget as Budget
+from fewbits._kernels._reference_multi_index import MultiIndexTables as MultiIndexTables
+from fewbits._kernels._reference_multi_index import PairJoin as PairJoin
+from fewbits._kernels._reference_multi_index import RangeHits as RangeHits
+from fewbits._kernels._reference_multi_index import (
+    multi_index_build as multi_index_build,
+)
+from fewbits._kernels._reference_multi_index import (
+    multi_index_nearest as multi_index_nearest,
+)
+from fewbits._kernels._reference_multi_index import multi_index_topk as multi_index_topk
 from fewbits._kernels._reference_rerank import first_pairs as first_pairs
 from fewbits._kernels._reference_rerank import int8_distances as int8_distances
 from fewbits._kernels._reference_rerank import vector_distances as vector_distances

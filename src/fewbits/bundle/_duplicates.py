@@ -1,6 +1,5 @@
 """Near duplicates: items of one collection whose codes differ in few bits."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +13,10 @@ from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._items import Items
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex
+from fewbits.index import FlatIndex, Pairs
 
 #: Pairs that are found at most.
 MAX_PAIRS = 10_000_000
-_BLOCK, _HITS = 4096, 1 << 23  # queries at a time, and the most that these can find
 _NUMBERS = 1 << 22  # of vectors at a time
 
 
@@ -141,31 +139,20 @@ def _pairs(
     index: FlatIndex, mask: NDArray[np.bool_] | None, radius: int, max_pairs: int
 ) -> tuple[IdArray, NDArray[np.int32]]:
     """Return pairs of rows, the smaller first, and their distances."""
-    found = [(np.empty((0, 2), np.int64), np.empty(0, np.int32))]
+    found = [Pairs(np.empty(0, np.int32), np.empty((0, 2), np.int64))]
     count = 0
-    for block in _blocks(index, mask):
-        near = index.range_search(index.codes[block], radius, allowed=mask)
-        first = np.repeat(block, np.diff(near.offsets))
-        later = near.ids > first
-        count += int(np.count_nonzero(later))
+    for pairs in index.pairs_within(radius, allowed=mask):
+        count += len(pairs.distances)
         if count > max_pairs:
             raise ArgumentError(
                 f"more than {max_pairs:,} pairs of items differ in at most {radius} "
                 "bits: give a smaller radius, or a filter"
             )
-        pairs = np.stack([first[later], near.ids[later]], axis=1)
-        order = np.lexsort(pairs.T[::-1])
-        found.append((pairs[order], near.distances[later][order]))
-    rows, distances = zip(*found, strict=True)
-    return np.concatenate(rows), np.concatenate(distances)
-
-
-def _blocks(index: FlatIndex, mask: NDArray[np.bool_] | None) -> Iterator[IdArray]:
-    """Yield rows to look for, so few that all they can find fits in memory."""
-    chosen = np.arange(len(index)) if mask is None else np.flatnonzero(mask)
-    step = max(1, min(_BLOCK, _HITS // max(1, len(chosen))))
-    for start in range(0, len(chosen), step):
-        yield chosen[start : start + step]
+        found.append(pairs)
+    distances = np.concatenate([each.distances for each in found])
+    rows = np.concatenate([each.ids for each in found])
+    order = np.lexsort(rows.T[::-1])
+    return rows[order], distances[order]
 
 
 def _farthest(items: Items, distance: Any) -> float | None:

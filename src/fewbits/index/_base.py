@@ -1,6 +1,7 @@
 """Base of every index; a subclass defines how one segment is searched."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._contents import Contents
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._merge import merged_nearest, merged_ranges
+from fewbits.index._pairs import Pairs, near_pairs
 from fewbits.index._rerank import Ranked
 from fewbits.index._reranking import Reranking
 from fewbits.index._segment import Segment
@@ -142,6 +144,46 @@ class Index(Contents, ABC):
         ]
         offsets, distances, places = merged_ranges(found, self._segments.starts)
         return RangeSearchResult(offsets, distances, self._segments.ids_at(places))
+
+    def pairs_within(
+        self, radius: int, *, allowed: ArrayLike | None = None
+    ) -> Iterator[Pairs]:
+        """Find all pairs of codes that differ in at most `radius` bits.
+
+        Pairs come in blocks of what was found together, so that not all need to fit in
+        memory: beside the codes, it takes about three times as much as they do. Codes
+        are sorted by some of their bits, so small radii take far less time than
+        comparing every code with every other.
+
+        Parameters
+        ----------
+        radius : int
+            0 or more.
+        allowed : array-like, default=None
+            Look at these codes only, see `search`.
+
+        Yields
+        ------
+        Pairs
+            ``distances`` int32 (n_pairs,) and ``ids`` int64 (n_pairs, 2), the smaller
+            first; in all blocks together each pair once, in no particular order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.index import FlatIndex
+        >>> index = FlatIndex(np.array([[0], [1], [255], [254]], np.uint8))
+        >>> [pairs.ids.tolist() for pairs in index.pairs_within(radius=1)]
+        [[[0, 1], [2, 3]]]
+        """
+        masks, radius = self._segments.masks(allowed), check_radius(radius)
+        return self._pairs(radius, masks)
+
+    def _pairs(self, radius: int, masks: Masks) -> Iterator[Pairs]:
+        segments = self._segments
+        codes, mask = segments.by_place(masks)
+        for distances, places in near_pairs(codes, radius, mask):
+            yield Pairs(distances, segments.ids_at(places))
 
     def search_reranked(
         self,

@@ -1,6 +1,6 @@
 """Multi-index hashing: exact search that looks only where near codes can be."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import final
 
 import numpy as np
@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._checks import whole_number
-from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import (
     Neighbours,
@@ -19,16 +18,18 @@ from fewbits.codes import (
 )
 from fewbits.errors import ArgumentError
 from fewbits.index._base import Index
-from fewbits.index._bucket_search import CANDIDATE, STEP, BucketSearch, Pairs
+from fewbits.index._costs import Costs
 from fewbits.index._segment import Segment
-from fewbits.index._substrings import MAX_LENGTH, SubstringTables
+from fewbits.index._tables import (
+    MAX_LENGTH,
+    MAX_ROWS,
+    Tables,
+    build_tables,
+    default_cuts,
+)
 
 _FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
-# Nanoseconds for 64 bits, of a query among many and of a single one.
-_SCAN_BATCH, _SCAN_ONE = 0.08, 0.3
-_LEAST = 7  # a radius that k nearest neighbours hardly fall below
 _PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
-_CANDIDATES = 1 << 21  # at once
 
 
 @final
@@ -37,16 +38,17 @@ class MultiIndexHashing(Index):
 
     Gives the answers of `FlatIndex`. It is faster where near codes are near indeed:
     small radii at any number of bits, and few neighbours among a million codes or more
-    that come in clusters. What would take longer than comparing with every code is
-    compared with every code. Tables are made at the first search; they take about 2 to
-    4 times the memory of the codes.
+    of up to 128 bits that come in clusters. What would take longer than comparing with
+    every code is compared with every code, as a few queries of each batch tell. Tables
+    are made at the first search that they are good for; they take at most six times the
+    memory of the codes. What is added later has tables of its own.
 
     Parameters
     ----------
     codes, ids
         As in `FlatIndex`.
     n_substrings : int, default=None
-        Into how many parts codes are cut, of 20 bits at most; None means parts of about
+        Into how many parts codes are cut, of 24 bits at most; None means parts of about
         log2 of the number of codes.
 
     References
@@ -82,23 +84,22 @@ class MultiIndexHashing(Index):
         k: int,
         mask: NDArray[np.bool_] | None,
     ) -> Neighbours:
-        codes = segment.codes
-        pairs, rest = self._look_up(
-            segment, queries, mask, lambda s: s.nearest(k), _LEAST
-        )
-        if len(rest) == len(queries):
-            return hamming_topk(queries, codes, k, allowed=mask)
-        distances = np.full((len(queries), k), -1, np.int32)
-        places = np.full((len(queries), k), -1, np.int64)
-        first = np.searchsorted(pairs.queries, np.arange(len(queries)))
-        rank = np.arange(len(pairs.queries)) - first[pairs.queries]
-        kept = pairs.only(rank < k)
-        at = kept.queries, rank[rank < k]
-        distances[at], places[at] = kept.distances, kept.rows
-        if rest.size:
-            scanned = hamming_topk(queries[rest], codes, k, allowed=mask)
-            distances[rest], places[rest] = scanned
-        return Neighbours(distances, places)
+        pilot, radius, parts = _spread(len(queries)), None, []
+        rest = np.arange(len(queries))
+        if len(queries) and not segment.has(build_tables, self._n_substrings):
+            # How far the neighbours of a few queries are tells whether tables are
+            # worth making.
+            found = hamming_topk(queries[pilot], segment.codes, k, allowed=mask)
+            parts, rest = [(pilot, found)], np.delete(rest, pilot)
+            radius = _median(found.distances[:, -1], 8 * segment.codes.shape[1])
+        batch = self._batch(segment, queries, mask, radius, 1)
+        if batch is not None:
+            parts = [(block, batch.topk(block, k)) for block in batch.blocks()]
+            rest = batch.rest()
+        if rest.size or not parts:
+            found = hamming_topk(queries[rest], segment.codes, k, allowed=mask)
+            parts.append((rest, found))
+        return _gathered(parts, len(queries))
 
     def _within(
         self,
@@ -108,60 +109,148 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
         codes, radius = segment.codes, min(radius, 8 * segment.codes.shape[1])
-        pairs, rest = self._look_up(
-            segment, queries, mask, lambda s: s.within(radius), radius
-        )
-        if len(rest) == len(queries):
+        # A scan counts first and collects then.
+        batch = self._batch(segment, queries, mask, radius, 2)
+        if batch is None:
             return hamming_range_search(queries, codes, radius, allowed=mask)
-        if rest.size:
-            scanned = hamming_range_search(queries[rest], codes, radius, allowed=mask)
-            asked = np.repeat(rest, np.diff(scanned.offsets))
-            more = Pairs(asked, scanned.ids, scanned.distances)
-            pairs = Pairs.joined([pairs, more]).ordered()
-        offsets = np.searchsorted(pairs.queries, np.arange(len(queries) + 1))
-        return RangeSearchResult(offsets, pairs.distances, pairs.rows)
+        parts = [(block, batch.within(block, radius)) for block in batch.blocks()]
+        if (rest := batch.rest()).size:
+            found = hamming_range_search(queries[rest], codes, radius, allowed=mask)
+            parts.append((rest, found))
+        return _joined(parts, len(queries))
 
-    def _look_up(
+    def _batch(
         self,
         segment: Segment,
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
-        search: Callable[[BucketSearch], Pairs],
-        radius: int,
-    ) -> tuple[Pairs, IdArray]:
-        """Return what was found, in order, and the queries that are still to scan."""
-        n_bits = 8 * segment.codes.shape[1]
-        budget = _scan_time(segment.codes, len(queries))
-        fewest = (radius + 1) * STEP / max(1, len(queries))  # ns of each query
-        if len(segment) < _FEWEST or not len(queries) or fewest > budget:
-            return Pairs.joined([]), np.arange(len(queries))
-        tables = segment.derived(SubstringTables, n_bits, self._n_substrings)
-        found, done = [], np.zeros(len(queries), np.bool_)
-        for block in _blocks(len(queries), budget):
-            some = BucketSearch(segment.codes, tables, queries[block], mask, budget)
-            pairs = search(some)
-            found.append(pairs._replace(queries=block[pairs.queries]))
-            done[block] = ~some.given_up
-            if 2 * np.count_nonzero(some.given_up) > len(block):
-                break
-        return Pairs.joined(found).ordered(), np.flatnonzero(~done)
+        radius: int | None,
+        n_scans: int,
+    ) -> "_Batch | None":
+        """Return a search in the tables, None if scans are faster for this radius."""
+        n, n_bytes = segment.codes.shape
+        shape = n if mask is None else int(np.count_nonzero(mask)), n_bytes
+        if not (_kernels.COMPILED and _FEWEST <= n <= MAX_ROWS and len(queries)):
+            return None
+        if radius is not None:
+            cuts = default_cuts(n, 8 * n_bytes, self._n_substrings)
+            costs = Costs.of(True, shape, len(queries), n_scans)
+            if costs.least(np.diff(cuts).tolist(), n, radius) > costs.scan:
+                return None
+        tables = segment.derived(build_tables, self._n_substrings)
+        costs = Costs.of(tables.entries is not None, shape, len(queries), n_scans)
+        return _Batch(tables, queries, mask, costs)
 
 
-def _scan_time(codes: CodeArray, n_queries: int) -> float:
-    """Return the nanoseconds for which a query is compared with all codes."""
-    words: int = len(codes) * -(-codes.shape[1] // 8)
-    if n_queries >= _PILOT:
-        return _SCAN_BATCH * words / _kernels.num_threads()
-    return _SCAN_ONE * words
+class _Batch:
+    """Queries that are looked up, unless the first of them cost more than a scan."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        queries: CodeArray,
+        mask: NDArray[np.bool_] | None,
+        costs: Costs,
+    ) -> None:
+        self._tables, self._queries, self._costs = tables, queries, costs
+        self._allowed = None if mask is None else np.packbits(mask)
+        self._work = np.zeros((len(queries), 2), np.int64)
+        self._done = np.zeros(len(queries), np.uint8)
+
+    def blocks(self) -> Iterator[IdArray]:
+        """Yield the queries to look up: a few, and the others if these say so."""
+        pilot = _spread(len(self._queries))
+        yield pilot
+        others = np.delete(np.arange(len(self._queries)), pilot)
+        done = self._done[pilot].astype(np.bool_)
+        spent = self._costs.spent(self._work[pilot], done)
+        if len(others) and spent.mean() <= self._costs.scan:
+            yield others
+
+    def rest(self) -> IdArray:
+        """Return the queries that are still to scan."""
+        return np.flatnonzero(self._done == 0)
+
+    def topk(self, block: IdArray, k: int) -> Neighbours:
+        shape = len(block), k
+        found = Neighbours(np.empty(shape, np.int32), np.empty(shape, np.int64))
+        work, done = np.empty((len(block), 2), np.int64), np.empty(len(block), np.uint8)
+        _kernels.multi_index_topk(
+            self._queries[block],
+            self._tables.native,
+            self._allowed,
+            self._costs.budget,
+            *found,
+            work,
+            done,
+            _kernels.num_threads(),
+        )
+        self._work[block], self._done[block] = work, done
+        return found
+
+    def within(self, block: IdArray, radius: int) -> RangeSearchResult:
+        work, done = np.empty((len(block), 2), np.int64), np.empty(len(block), np.uint8)
+        hits = _kernels.RangeHits(
+            self._queries[block],
+            self._tables.native,
+            self._allowed,
+            radius,
+            self._costs.budget,
+            _kernels.num_threads(),
+        )
+        offsets = np.zeros(len(block) + 1, np.int64)
+        hits.counts(offsets[1:], work, done)
+        np.cumsum(offsets, out=offsets)
+        distances, rows = (
+            np.empty(offsets[-1], np.int32),
+            np.empty(offsets[-1], np.int64),
+        )
+        hits.write(distances, rows)
+        self._work[block], self._done[block] = work, done
+        return RangeSearchResult(offsets, distances, rows)
 
 
-def _blocks(n: int, budget: float) -> Iterator[IdArray]:
-    """Yield the numbers of some queries from all over the batch, then of the others."""
-    pilot = np.unique(np.linspace(0, n - 1, min(n, _PILOT)).astype(np.int64))
-    yield pilot
-    others = np.setdiff1d(np.arange(n), pilot)
-    for span in spans(len(others), int(_CANDIDATES * CANDIDATE / budget) or 1):
-        yield others[span]
+def _spread(n: int) -> IdArray:
+    """Return the numbers of some queries from all over a batch."""
+    if n <= 2 * _PILOT:
+        return np.arange(n)
+    return np.linspace(0, n - 1, _PILOT).astype(np.int64)
+
+
+def _median(distances: NDArray[np.int32], n_bits: int) -> int:
+    """Return the median of the farthest distances; -1 stands for fewer than k."""
+    return int(np.median(np.where(distances < 0, n_bits, distances)))
+
+
+def _gathered(parts: list[tuple[IdArray, Neighbours]], n: int) -> Neighbours:
+    """Return what was found for some queries each; what comes later counts."""
+    if len(parts) == 1 and len(parts[0][0]) == n:
+        return parts[0][1]
+    shape = n, parts[0][1].ids.shape[1]
+    distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
+    for block, found in parts:
+        distances[block], places[block] = found
+    return Neighbours(distances, places)
+
+
+def _joined(
+    parts: list[tuple[IdArray, RangeSearchResult]], n: int
+) -> RangeSearchResult:
+    """Return what was found for some queries each, given up ones with nothing."""
+    if len(parts) == 1 and len(parts[0][0]) == n:
+        return parts[0][1]
+    counts = np.zeros(n, np.int64)
+    for block, found in parts:
+        counts[block] += np.diff(found.offsets)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    distances = np.empty(offsets[-1], np.int32)
+    rows = np.empty(offsets[-1], np.int64)
+    for block, found in parts:
+        own = np.diff(found.offsets)
+        at = np.repeat(offsets[block] - found.offsets[:-1], own)
+        at += np.arange(len(at))
+        distances[at], rows[at] = found.distances, found.ids
+    return RangeSearchResult(offsets, distances, rows)
 
 
 def _checked_number(n_substrings: int | None, n_bits: int) -> int | None:

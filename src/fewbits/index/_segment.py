@@ -93,6 +93,14 @@ class Segment:
         kept: T = self._derived[key]
         return kept
 
+    def has(self, make: Callable[..., Any], *settings: Any) -> bool:
+        """Return whether `derived` has made that already."""
+        return (make, *settings) in self._derived
+
+    def keep(self, value: T, make: Callable[..., T], *settings: Any) -> None:
+        """Let `derived` return what was made before, such as tables from a file."""
+        self._derived[make, *settings] = value
+
     def rows(self, places: IdArray) -> IdArray:
         """Turn places into rows among those that are not removed; -1 stays."""
         rows = places if self.order is None else take(self.order, places)

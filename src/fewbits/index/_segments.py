@@ -95,6 +95,19 @@ class Segments:
         each = np.arange(places.size).reshape(places.shape)
         return codes, np.where(places < 0, -1, each)
 
+    def by_place(self, masks: Masks) -> tuple[CodeArray, NDArray[np.bool_] | None]:
+        """Return all codes in one array, and one mask; None for all."""
+        if len(self.parts) == 1:
+            return self.parts[0].codes, masks[0]
+        codes = np.concatenate([part.codes for part in self.parts])
+        if all(mask is None for mask in masks):
+            return codes, None
+        every = [
+            np.ones(len(part), np.bool_) if mask is None else mask
+            for part, mask in zip(self.parts, masks, strict=True)
+        ]
+        return codes, np.concatenate(every)
+
     def masks(self, allowed: ArrayLike | None) -> Masks:
         """Return which places of each segment may be found, None for all."""
         if allowed is None:

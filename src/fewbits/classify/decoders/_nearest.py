@@ -17,10 +17,9 @@ METHODS = ("auto", "look-ups", "exhaustive")
 _FEW = 4096  # classes whose distances are all kept
 _ENTRIES = 1 << 20  # distances at a time
 _QUERIES = 1024  # at a time
-_PAIRS = 1 << 22  # codes compared by hand at a time
-_MANY = 1 << 16  # classes from which looking up pays, for as many items at least
+_MANY = 1 << 13  # classes from which looking up pays, for as many items at least
 _ITEMS = 256
-_LOOKUP = 512  # comparisons by the kernel that take as long as one by hand
+_LOOKUP = 512  # comparisons with all classes, for each of which one may look up
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,12 +111,7 @@ def _among_many(codebook: Codebook, codes: CodeArray) -> Answers:
 
 
 def _look_up(codebook: Codebook, codes: CodeArray, work: int) -> Answers:
-    found = Answers.none(len(codes))
-    for block in spans(len(codes), min(_QUERIES, _PAIRS // max(1, work))):
-        queries = np.arange(len(codes))[block]
-        found.put(
-            queries, codebook.multi_index.nearest(codes[block], codebook.n_bits, work)
-        )
+    found = codebook.multi_index.nearest(codes, work)
     rest = np.flatnonzero(found.rows < 0)
     found.put(rest, compare_all(codebook, codes[rest]))
     return found
