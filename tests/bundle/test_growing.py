@@ -72,6 +72,10 @@ def check(bundle, wanted):
         kept = bundle.collection.some_vectors(np.arange(n))
         np.testing.assert_array_equal(kept, X[rows])
     assert bundle.collection.rows(ids).tolist() == [*range(n)]
+    codes = bundle.collection.codes
+    between = np.bitwise_count(codes[:, None] ^ codes).sum(axis=2)
+    pairs = np.argwhere(np.triu(between <= 1, 1))
+    np.testing.assert_array_equal(bundle.duplicates(1).rows, pairs)
 
 
 STEPS = st.lists(

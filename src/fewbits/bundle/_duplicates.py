@@ -126,7 +126,8 @@ class DuplicatesMixin(CollectionMixin):
         items = self.collection
         farthest = _farthest(items, max_vector_distance)
         mask = selected(self, filter, allowed)
-        rows, distances = _pairs(self.index, mask, radius, max_pairs)
+        numbers, distances = _pairs(self.index, mask, radius, max_pairs)
+        rows = items.rows_of(numbers)
         between = None
         if farthest is not None:
             between = _vector_distances(items, rows)

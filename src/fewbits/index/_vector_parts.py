@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._frozen import frozen_array
+from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 from fewbits.index._int8 import Int8Vectors
@@ -17,7 +18,7 @@ from fewbits.index._int8 import Int8Vectors
 Stored = NDArray[Any] | Int8Vectors
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VectorPart:
     """A run of vectors.
 
@@ -34,6 +35,9 @@ class VectorPart:
     vectors: Stored
     live: NDArray[np.bool_] | None = None
     check: Callable[[IdArray], None] | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __len__(self) -> int:
         return len(self.vectors) if self.places is None else len(self.places)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from fewbits._repr import one_line
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Damage:
     """One damaged block, or file.
 
@@ -29,6 +31,9 @@ class Damage:
     columns: tuple[str, ...] = ()
     is_derived: bool = False
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     def __str__(self) -> str:
         place = "" if self.bytes is None else f" bytes {self.bytes[0]}-{self.bytes[1]}"
         of = "" if self.rows is None else f", rows {self.rows[0]}-{self.rows[1] - 1}"
@@ -37,7 +42,7 @@ class Damage:
         return f"{self.file}{place}{of}: {self.reason}{note}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The result of `Store.verify`.
 
@@ -55,6 +60,9 @@ class Report:
     n_bytes: int
     damages: tuple[Damage, ...] = ()
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     @property
     def is_intact(self) -> bool:
         """True where nothing is damaged."""
@@ -66,7 +74,7 @@ class Report:
         return "\n".join(str(damage) for damage in self.damages)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Repaired:
     """The result of `Store.repair`.
 
@@ -94,6 +102,9 @@ class Repaired:
     lost_ids: tuple[int | str, ...] = ()
     nulls: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __str__(self) -> str:
         if self.before.is_intact:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError
 from fewbits.store._blocks import BLOCK
@@ -21,6 +22,9 @@ class Int8Parts(NamedTuple):
 
     values: NDArray[np.int8]
     blocks: NDArray[np.float32]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class Part:
