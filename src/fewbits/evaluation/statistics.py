@@ -1,14 +1,16 @@
-"""Means over seeds."""
+"""Means over seeds and over queries, and how far they can be trusted."""
 
 from collections.abc import Iterable
+from statistics import NormalDist
 from typing import NamedTuple, SupportsFloat
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count
+from fewbits._checks import check_count, check_rate
 from fewbits.errors import ArgumentError
 
-__all__ = ["Summary", "format_mean", "summarize"]
+__all__ = ["Interval", "Summary", "format_mean", "mean_interval", "summarize"]
 
 
 class Summary(NamedTuple):
@@ -20,6 +22,84 @@ class Summary(NamedTuple):
 
     def __str__(self) -> str:
         return format_mean(self.mean, self.standard_error)
+
+
+class Interval(NamedTuple):
+    """Mean of `n` values, and the confidence interval of what it estimates."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        low, high = (format_mean(value) for value in (self.low, self.high))
+        return f"{format_mean(self.mean)} ({low} to {high})"
+
+
+def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
+    """Return the mean of scores between 0 and 1 with a confidence interval.
+
+    For recall, precision or accuracy of queries that were drawn at random: it tells
+    what the mean over all queries of this kind may be.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        From 0 to 1, one for each query; 2 at least.
+    confidence : float, default=0.95
+        Share of samples whose interval contains the mean over all queries.
+
+    Returns
+    -------
+    Interval
+        Within 0 and 1, and never of width 0.
+
+    Raises
+    ------
+    ArgumentError
+        When there are fewer than 2 values, one lies outside 0 to 1, or `confidence`
+        does.
+
+    Notes
+    -----
+    Hits of one query depend on each other, so queries are what is counted. The interval
+    is Wilson's, with the effective sample size of clustered data (Korn and Graubard
+    1998, Survey Methodology 24): ``n m (1 - m) / s^2`` for mean m and variance s^2. An
+    interval of Student's t contains the mean too rarely where nearly all values are 1,
+    and has no width where all are. Here the variance is that of the values and of two
+    more, 0 and 1: as many queries as were not asked may fail without being seen.
+
+    Examples
+    --------
+    >>> print(mean_interval([0.5, 0.7, 0.9, 0.6, 0.8] * 20))
+    .700 (.668 to .730)
+    >>> print(mean_interval([1.0] * 100))
+    1.000 (.963 to 1.000)
+    """
+    scores = np.asarray(values, np.float64)
+    check_rate(confidence, "confidence")
+    n = scores.size
+    if scores.ndim != 1 or n < 2:
+        raise ArgumentError(
+            f"need a list of 2 values at least, got an array of shape {scores.shape}"
+        )
+    if not ((scores >= 0) & (scores <= 1)).all():
+        raise ArgumentError("values must be numbers from 0 to 1")
+    mean, dispersion = float(scores.mean()), _dispersion(scores)
+    square = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 * dispersion / n
+    middle = (mean + square / 2) / (1 + square)
+    half = np.sqrt(square * (mean * (1 - mean) + square / 4)) / (1 + square)
+    # Rounding must not leave out what was measured, nor leave 0 to 1.
+    low, high = min(mean, max(0.0, middle - half)), max(mean, min(1.0, middle + half))
+    return Interval(mean, float(low), float(high), n)
+
+
+def _dispersion(scores: NDArray[np.float64]) -> float:
+    """Return the variance as a share of the largest that the mean allows."""
+    padded = np.concatenate([scores, [0.0, 1.0]])
+    mean = padded.mean()
+    return float(min(1.0, padded.var(ddof=1) / (mean * (1 - mean))))
 
 
 def summarize(values: Iterable[SupportsFloat]) -> Summary:
