@@ -40,6 +40,7 @@ ALLOWED = {
     "search --filter": (PRINTING | DATA | SQL, INNER),
     "encode": (PRINTING | DATA, INNER),
     "classify": (PRINTING | DATA, INNER),
+    "recall": (PRINTING | DATA, INNER | {"evaluation"}),
     "search text": (PRINTING | DATA | {"tokenizers"}, INNER),
 }
 rng = np.random.default_rng(0)
@@ -54,6 +55,7 @@ def folder(tmp_path_factory):
     bundle = Bundle(encoder, codebook=classes)
     bundle.with_items(X, columns={"year": [*range(20)]}).save(folder / "b")
     np.save(folder / "q.npy", X[:2])
+    np.save(folder / "x.npy", X)
     return folder
 
 
@@ -122,6 +124,11 @@ def test_classify(folder):
 
 def test_soft_classify(folder):
     check(folder, "classify", "classify", folder / "b", "-i", folder / "q.npy")
+
+
+def test_recall(folder):
+    vectors = ["--vectors", folder / "x.npy", "-k", "3"]
+    check(folder, "recall", "recall", folder / "b", *vectors)
 
 
 def test_what_is_unwanted_is_told():

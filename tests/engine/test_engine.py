@@ -326,6 +326,45 @@ def test_several_labels_take_no_decoder():
         classify(bundle, Q, decoder="soft")
 
 
+def test_recall_is_that_of_the_bundle(bundle):
+    request = engine.RecallRequest(3, queries=Q, vectors=X, confidence=0.9)
+    found = engine.recall(bundle, request)
+    own = bundle.estimate_recall(3, queries=Q, vectors=X, confidence=0.9)
+    assert found.estimates == own
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["held_out"] is True
+    assert told["estimates"][0]["recall"] == own[0].recall
+    drawn = engine.RecallRequest(3, vectors=X, n_queries=9, random_state=4)
+    assert engine.recall(bundle, drawn).held_out is False
+    assert engine.recall(bundle, drawn).estimates == bundle.estimate_recall(
+        3, vectors=X, n_queries=9, random_state=4
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"vectors": None},
+        {"k": N},
+        {"k": "9"},
+        {"queries": "text"},
+        {"queries": Q[:, :3]},
+        {"vectors": X[:-1]},
+        {"vectors": "x.npy"},
+        {"vectors": np.zeros((N, N_BITS, 2))},
+        {"n_queries": 2.5},
+        {"confidence": 1},
+        {"confidence": "high"},
+        {"random_state": "a"},
+    ],
+)
+def test_hostile_recalls(bundle, options):
+    request = engine.RecallRequest(**{"vectors": X, **options})
+    with pytest.raises(FewbitsError, match=r"\S") as caught:
+        engine.recall(bundle, request)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", [x for x in engine.__all__ if x.endswith("Request")])
 def test_requests_do_not_change(name):
     kind = getattr(engine, name)

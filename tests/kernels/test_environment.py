@@ -123,14 +123,18 @@ def test_stubs_describe_the_compiled_module():
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
     assert set(defined) == {name for name in dir(_native) if name[0] != "_"}
+    functions = []
     for name, node in defined.items():
-        function = getattr(_native, name)
+        owner = getattr(_native, name)
         if isinstance(node, ast.ClassDef):
-            (node,), function = node.body, function.__init__
+            functions += [(each, getattr(owner, each.name)) for each in node.body]
+        else:
+            functions.append((node, owner))
+    for node, function in functions:
         wanted = [a.arg for a in node.args.args if a.arg != "self"]
         # One signature on a line for each type of array that a kernel takes.
         lines = [line for line in function.__doc__.splitlines() if "(" in line]
         signatures = [line for line in lines if "->" in line]
         assert signatures
         for line in signatures:
-            assert re.findall(r"(\w+): ", line) == wanted, name
+            assert re.findall(r"(\w+): ", line) == wanted, node.name

@@ -11,6 +11,7 @@ from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
 from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
+from fewbits.bundle._recall import RecallEstimate
 from fewbits.bundle._votes import (
     bound_of,
     linear_answers,
@@ -44,6 +45,7 @@ __all__ = [
     "FoundRows",
     "Items",
     "Metadata",
+    "RecallEstimate",
     "bound_of",
     "by_code_space",
     "check_taxonomy",

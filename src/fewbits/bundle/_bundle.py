@@ -19,6 +19,7 @@ from fewbits.bundle._folder import (
 )
 from fewbits.bundle._growing import GrowingMixin
 from fewbits.bundle._metadata import Metadata
+from fewbits.bundle._recall import RecallMixin
 from fewbits.bundle._reencoding import ReencodingMixin
 from fewbits.bundle._stores import read_items, replacing_items, write_items
 from fewbits.errors import ArtefactError
@@ -26,7 +27,12 @@ from fewbits.errors import ArtefactError
 
 @dataclass(frozen=True)
 class Bundle(
-    ClassificationMixin, ExampleMixin, DuplicatesMixin, GrowingMixin, ReencodingMixin
+    ClassificationMixin,
+    ExampleMixin,
+    DuplicatesMixin,
+    RecallMixin,
+    GrowingMixin,
+    ReencodingMixin,
 ):
     """An encoder with its backbone, and a searchable collection of codes and columns.
 

@@ -31,6 +31,7 @@ NAMES = (
     "duplicates",
     "classify",
     "evaluate",
+    "recall",
     "inspect",
     "export",
     "data",

@@ -18,6 +18,7 @@ from fewbits.engine._duplicates import (
     duplicates,
 )
 from fewbits.engine._like import LikeRequest, LikeResponse, like
+from fewbits.engine._recall import RecallRequest, RecallResponse, recall
 from fewbits.engine._search import (
     QueryHits,
     SearchRequest,
@@ -33,10 +34,13 @@ __all__ = [
     "LikeRequest",
     "LikeResponse",
     "QueryHits",
+    "RecallRequest",
+    "RecallResponse",
     "SearchRequest",
     "SearchResponse",
     "classify",
     "duplicates",
     "like",
+    "recall",
     "search",
 ]

