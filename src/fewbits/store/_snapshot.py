@@ -180,7 +180,7 @@ class Snapshot:
 
     @property
     def manifest(self) -> Manifest:
-        """What the state consists of."""
+        """Files and numbers of the state."""
         return self._manifest
 
     @property
