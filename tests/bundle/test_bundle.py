@@ -245,6 +245,14 @@ def test_one_string_is_no_list_of_letters(bundle, ask, one):
         getattr(bundle, ask)(one)
 
 
+def test_the_name_of_a_file_is_not_its_items(bundle, tmp_path):
+    (tmp_path / "t.csv").write_text("text\na cat\n")
+    with pytest.raises(ArgumentError, match=r"; fewbits\.read reads a file$"):
+        bundle.with_items(str(tmp_path / "t.csv"))
+    with pytest.raises(ArgumentError, match=r"\.csv'\]$"):
+        bundle.with_items("none.csv")
+
+
 def test_one_counterexample_is_no_list_of_letters(bundle):
     with pytest.raises(ArgumentError, match="give a list of items, not one string"):
         bundle.search_by_example(X[:1], "a cat")

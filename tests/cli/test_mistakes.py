@@ -149,6 +149,10 @@ MISTAKES = {
     "like b --id 1 -k 0": "k must be at least 1",
     "like empty --id 1": "holds no items yet",
     "inspect none": "is not a bundle",
+    "add none x.npy": "none is not a bundle: there is no such folder",
+    "upsert b x.npy": "give the ids of the rows, by id= or ids= (on the command",
+    "delete b": "give either --id or --filter",
+    "delete b --id 99999": "there is no item with id 99999",
     "magic": "No such command",
 }
 

@@ -137,7 +137,7 @@ def regions(book: Any, n_bits: int, hidden: Any) -> dict[str, Any]:
         "predicted": partial(ood.predicted_region, book, n_bits),
         "hidden classes": lambda rate: hidden.region(book, n_bits, rate),
         "the more careful": partial(
-            ood.conservative_region, book, n_bits, hidden=hidden
+            ood.conservative_region, book, n_bits, left_out=hidden
         ),
     }
     for rate in RATES:

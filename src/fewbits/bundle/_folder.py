@@ -118,7 +118,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise ArtefactError(f"{folder} is not a bundle: it has no {MANIFEST}")
+        lacks = (
+            f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
+        )
+        raise ArtefactError(f"{folder} is not a bundle: {lacks}")
     try:
         manifest = json.loads(path.read_text("utf-8"))
         stated = manifest.pop("sha256")

@@ -255,8 +255,11 @@ class GrowingMixin(CollectionMixin):
         if numbered and isinstance(items, Input):
             numbered = items.ids is None
         if numbered and (ids_given or is_text(held.id_type)):
-            raise ArgumentError("give the ids of the rows, by id= or ids=")
-        return aligned(made.table, held, numbered=numbered)
+            raise ArgumentError(
+                "give the ids of the rows, by id= or ids= (on the command line by --id)"
+            )
+        id_name = names.get("id_column")
+        return aligned(made.table, held, numbered=numbered, id_name=id_name)
 
     def _ids_to_delete(self, ids: Any, filter: Any) -> Any:
         items = self.collection

@@ -9,7 +9,9 @@ from fewbits.bundle._table_part import ID, RESERVED
 from fewbits.errors import ArgumentError
 
 
-def aligned(table: Any, held: Items, *, numbered: bool) -> Any:
+def aligned(
+    table: Any, held: Items, *, numbered: bool, id_name: str | None = None
+) -> Any:
     """Return a table with the columns of a collection, in their order and types.
 
     Parameters
@@ -20,6 +22,8 @@ def aligned(table: Any, held: Items, *, numbered: bool) -> Any:
         The collection.
     numbered : bool
         Leave out the ids, as these are given later.
+    id_name : str, default=None
+        Name of the column that the ids are from.
 
     Warns
     -----
@@ -35,6 +39,11 @@ def aligned(table: Any, held: Items, *, numbered: bool) -> Any:
 
     own = [name for name in table.column_names if name not in RESERVED]
     if missing := [name for name in held.columns if name not in own]:
+        if id_name in missing:
+            raise ArgumentError(
+                f"column {id_name!r} cannot give the ids: in the collection it is "
+                "a column beside them; to have it as ids, build the collection anew"
+            )
         raise ArgumentError(
             f"the new rows have no column {missing[0]!r}, which the collection has; "
             f"they have {known_names(own) or 'none'}"
@@ -64,9 +73,17 @@ def _cast(column: Any, field: Any) -> Any:
         same = False
     if not same or _is_reread(column.type, field.type):
         raise ArgumentError(
-            f"{name} must be {field.type} as in the collection, got {column.type}"
+            f"{name} must be {_told(field.type)} as in the collection, got "
+            f"{_told(column.type)}"
         )
     return cast
+
+
+def _told(kind: Any) -> str:
+    """Return a type in the words of a filter, and in those of Arrow."""
+    from fewbits.filters._values import held
+
+    return f"{held(kind)} ({kind})"
 
 
 def _is_reread(given: Any, wanted: Any) -> bool:

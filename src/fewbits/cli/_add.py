@@ -6,9 +6,9 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
     IdColumn,
     InputPath,
+    RowColumn,
     SkipBlank,
     Wait,
     json_option,
@@ -25,10 +25,10 @@ def register(app: typer.Typer) -> None:
 def add(
     bundle: BundlePath,
     items: InputPath,
-    column: Column = None,
+    column: RowColumn = None,
     id_column: IdColumn = None,
     labels: Annotated[
-        str | None, typer.Option(help="File with a label for each item, as of `build`.")
+        str | None, typer.Option(help="File with a label per item, if `build` had one.")
     ] = None,
     skip_blank: SkipBlank = False,
     wait: Wait = None,
@@ -39,9 +39,9 @@ def add(
 ) -> None:
     """Encode INPUT and add it to the collection of BUNDLE.
 
-    Its columns must be those of the collection, and its ids new: `upsert` replaces
-    items. Other processes may search BUNDLE meanwhile; they see all of INPUT or
-    nothing.
+    A table needs the columns of the collection, of the same types; further columns are
+    left out. Its ids must be new: `upsert` replaces items. Other processes may search
+    BUNDLE meanwhile; they see all of INPUT or nothing.
 
     Example: fewbits add my-bundle march.csv
 
@@ -64,4 +64,4 @@ def print_change(bundle: Any, changed: Any, as_json: bool, **counts: int) -> Non
         print_json({**told, "commit": changed.commit})
         return
     done = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    typer.echo(f"{bundle}: {done}; {n:,} items in all")
+    typer.echo(f"{bundle}: {done}; {n:,} item{'' if n == 1 else 's'} in all")

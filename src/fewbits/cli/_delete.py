@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._add import print_change
-from fewbits.cli._options import BundlePath, Filter, Wait, json_option, typed_ids
+from fewbits.cli._options import BundlePath, Wait, json_option, typed_ids
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +18,14 @@ def delete(
         list[str] | None,
         typer.Option("--id", help="Id of an item to delete; may be repeated."),
     ] = None,
-    filter: Filter = None,
+    filter: Annotated[
+        str | None,
+        typer.Option(
+            help='Delete all items that meet an SQL-like condition, such as "year < '
+            "2015 and category = 'x'\". Nothing asks again: see with 'fewbits search "
+            "--filter' what meets it."
+        ),
+    ] = None,
     wait: Wait = None,
     as_json: Annotated[
         bool,
@@ -27,8 +34,7 @@ def delete(
 ) -> None:
     """Delete items of BUNDLE by their ids, or all that meet a condition.
 
-    Their room on the disk is free once half of a segment is deleted, or after
-    `compact`.
+    Their space on disk is freed once half of a segment is deleted, or by `compact`.
 
     Example: fewbits delete my-bundle --id 4711 --id 4712
 
@@ -43,4 +49,4 @@ def delete(
     chosen = typed_ids(loaded, ids) if ids else None
     shorter = loaded.delete(chosen, filter=filter, timeout=wait)
     gone = len(loaded.collection) - len(shorter.collection)
-    print_change(bundle, shorter, as_json, deleted=len(chosen) if chosen else gone)
+    print_change(bundle, shorter, as_json, deleted=len(set(chosen)) if chosen else gone)

@@ -68,6 +68,15 @@ Filter: TypeAlias = Annotated[
         '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
     ),
 ]
+RowColumn: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Column of a table with texts or vectors, or array of a .npz or .hdf5 "
+        "file. Repeat it for vectors with one component per column. Default: the one "
+        "with texts that `build` was given, or the only one with vectors.",
+    ),
+]
 IdColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -46,6 +46,7 @@ def reencode(
     with progress_bar("encoding") as progress:
         made = new.reencode(old, progress=progress)
     folder = output or bundle
+    del old  # so that nothing holds the files that it was read from
     made.save(folder)
     if as_json:
         print_json({"bundle": str(folder), **made.summary()})

@@ -7,9 +7,9 @@ import typer
 from fewbits.cli._add import print_change
 from fewbits.cli._options import (
     BundlePath,
-    Column,
     IdColumn,
     InputPath,
+    RowColumn,
     SkipBlank,
     Wait,
     json_option,
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def upsert(
     bundle: BundlePath,
     items: InputPath,
-    column: Column = None,
+    column: RowColumn = None,
     id_column: IdColumn = None,
     skip_blank: SkipBlank = False,
     wait: Wait = None,
@@ -36,7 +36,12 @@ def upsert(
 ) -> None:
     """Encode INPUT and add it to BUNDLE, replacing the items that have the same ids.
 
-    Example: fewbits upsert my-bundle changed.csv --id sku
+    Items with new ids are added. An item is replaced as a whole, so that each row needs
+    all columns of the collection.
+
+    Example: fewbits upsert my-bundle changed.csv
+
+    Example: fewbits upsert my-bundle changed.parquet --wait 60
     """
     from fewbits.bundle import Bundle
 

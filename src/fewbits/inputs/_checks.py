@@ -1,5 +1,6 @@
 """Validation of vectors and texts; messages name the file."""
 
+import os
 import reprlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -54,9 +55,10 @@ def check_several(items: Any) -> None:
     """
     if isinstance(items, str | bytes | Path):
         what = "path" if isinstance(items, Path) else "string"
-        raise ArgumentError(
-            f"give a list of items, not one {what}: {reprlib.repr([items])}"
-        )
+        shown = f"give a list of items, not one {what}: {reprlib.repr([items])}"
+        # A page of a text may be longer than a path can be, which is no file either.
+        hint = "; fewbits.read reads a file" if os.path.isfile(items) else ""
+        raise ArgumentError(shown + hint)
     if hasattr(items, "getbands"):  # an image of Pillow, which is an Arrow column, too
         raise ArgumentError("give a list of items, not one image: [image]")
 

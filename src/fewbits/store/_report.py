@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from fewbits._repr import one_line
 
+_SHOWN = 10  # ids of lost rows
+
 
 @dataclass(frozen=True, repr=False)
 class Damage:
@@ -111,7 +113,9 @@ class Repaired:
             return f"nothing is damaged: {self.n_rows:,} rows"
         lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
         if self.lost_ids:
-            lines.append("ids of lost rows: " + ", ".join(map(str, self.lost_ids)))
+            shown = ", ".join(map(str, self.lost_ids[:_SHOWN]))
+            more = ", ..." if self.n_lost > _SHOWN else ""
+            lines.append(f"ids of lost rows: {shown}{more}")
         for name, count in self.nulls.items():
             lines.append(f"{count:,} values of column {name!r} are lost")
         return "\n".join([*lines, *self.notes])

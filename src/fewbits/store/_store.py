@@ -316,7 +316,10 @@ class Store:
         end = time.monotonic() + timeout
         while (lock := self._disk.lock(LOCK, shared=False)) is None:
             if time.monotonic() >= end:
-                raise LockedError(f"{self.folder} is being changed by {self._holder()}")
+                raise LockedError(
+                    f"{self.folder} is being changed by {self._holder()}; waited "
+                    f"{timeout:g} s"
+                )
             time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
         return lock
 
