@@ -143,10 +143,11 @@ def test_mistakes_lose_nothing(tmp_path, home):
     before = content(bundle)
     wrong = [
         (lambda: bundle.add(table([1]), vectors="v"), "item with id 3 already"),
-        (lambda: bundle.add(X[:1]), "no column 'year'"),
+        (lambda: bundle.add(X[:1], ids=[99]), "no column 'year'"),
         (lambda: bundle.add(table([9]).drop_columns("year"), vectors="v"), "'year'"),
         (lambda: bundle.add(table([9], "texts"), vectors="v"), "ids must be integer"),
         (lambda: bundle.upsert(X[:1], columns={"year": [1]}), "give the ids"),
+        (lambda: bundle.add(X[:1], columns={"year": [1]}), "give the ids"),
         (lambda: bundle.delete([1]), "no item with id 1"),
         (lambda: bundle.delete(["a"]), "are whole numbers"),
         (lambda: bundle.delete(), "needs ids or a filter"),

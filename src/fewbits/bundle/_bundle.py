@@ -90,8 +90,14 @@ class Bundle(
     def save(self, folder: str | Path) -> None:
         """Write the bundle; a crash leaves either the old bundle or the new one.
 
+        A collection that was loaded from this folder stays there as it is now, with
+        what others have added to it since.
+
         Raises
         ------
+        ArgumentError
+            When the collection was made of that of this folder, as by `with_column`,
+            and rows would be lost which others have written there since.
         ArtefactError
             When the folder is a file, or holds files of something else.
         OSError
@@ -142,7 +148,17 @@ class Bundle(
             When the folder is not a bundle, or any file is missing or damaged.
         """
         folder = Path(folder)
-        manifest = read_manifest(folder)
+        while True:
+            manifest = read_manifest(folder)
+            try:
+                return cls._read(folder, manifest, items)
+            except (ArtefactError, FileNotFoundError):
+                # Files of a bundle go when somebody saves another in its place.
+                if read_manifest(folder) == manifest:
+                    raise
+
+    @classmethod
+    def _read(cls, folder: Path, manifest: dict[str, Any], items: bool) -> Self:
         encoder = encoders.load(checked_path(folder, manifest, "encoder.safetensors"))
         if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
             raise ArtefactError(f"{folder} mixes the files of two encoders")

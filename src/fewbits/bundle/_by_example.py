@@ -94,7 +94,7 @@ class ExampleMixin(CollectionMixin):
             C=C,
             random_state=random_state,
         )
-        return ClassMembers(found.scores, self.collection.ids[found.rows])
+        return ClassMembers(found.scores, self.collection.ids_at(found.rows))
 
     def rank_rows_by_example(
         self,

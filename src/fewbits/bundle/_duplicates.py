@@ -133,13 +133,13 @@ class DuplicatesMixin(CollectionMixin):
             between = _vector_distances(items, rows)
             near = between <= farthest
             rows, distances, between = rows[near], distances[near], between[near]
-        return Duplicates(distances, rows, items.ids[rows], between)
+        return Duplicates(distances, rows, items.ids_at(rows), between)
 
 
 def _pairs(
     index: FlatIndex, mask: NDArray[np.bool_] | None, radius: int, max_pairs: int
 ) -> tuple[IdArray, NDArray[np.int32]]:
-    """Return pairs of rows, the smaller first, and their distances."""
+    """Return pairs of ids of the index, the smaller first, and their distances."""
     found = [Pairs(np.empty(0, np.int32), np.empty((0, 2), np.int64))]
     count = 0
     for pairs in index.pairs_within(radius, allowed=mask):

@@ -99,7 +99,7 @@ def rank_by_class(
         if whole_number(value, name) < 0:
             raise ArgumentError(f"{name} must be at least 0, got {value}")
     if both := sorted({*members.rows.tolist()} & {*others.rows.tolist()}):
-        item = items.ids[both[0]]
+        (item,) = items.ids_at(np.array(both[:1]))
         raise ArgumentError(f"item {item} is given as a member and as none")
     unknown = np.ones(len(items), np.bool_)
     unknown[np.concatenate([members.rows, others.rows])] = False

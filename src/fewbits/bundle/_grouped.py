@@ -9,11 +9,12 @@ from fewbits._typing import IdArray
 from fewbits.bundle._hits import FoundRows
 
 Search = Callable[[IdArray, int], FoundRows]
+Groups = Callable[[IdArray], IdArray]
 _AT_FIRST = 4  # times as many items are looked at as groups are wanted
 
 
 def best_of_groups(
-    search: Search, groups: IdArray, shape: tuple[int, int], most: int
+    search: Search, groups: Groups, shape: tuple[int, int], most: int
 ) -> FoundRows:
     """Return the `k` nearest groups of each query, each by its nearest item.
 
@@ -22,8 +23,8 @@ def best_of_groups(
     search : callable
         Called with (queries, wanted), the numbers of some queries; returns the nearest
         rows of each, nearest first.
-    groups : ndarray of shape (n_items,)
-        Number of the group of each row.
+    groups : callable
+        Called with rows; returns a number for the group of each, equal for equal ones.
     shape : (n_queries, k)
     most : int
         How many rows can be found.
@@ -44,8 +45,10 @@ def best_of_groups(
             metric, far = found.metric, _far(found.distances.dtype)
             distances = np.full(shape, far, found.distances.dtype)
         enough = np.zeros(len(left), np.bool_)
+        numbers = np.full(found.rows.shape, -1, np.int64)
+        numbers[found.rows >= 0] = groups(found.rows[found.rows >= 0])
         for place, query in enumerate(left):
-            first = _first_of_each(found.rows[place], groups, k)
+            first = _first_of_each(numbers[place], k)
             enough[place] = len(first) == k
             rows[query, : len(first)] = found.rows[place][first]
             distances[query, : len(first)] = found.distances[place][first]
@@ -55,9 +58,12 @@ def best_of_groups(
     return FoundRows(distances, rows, metric)
 
 
-def _first_of_each(rows: IdArray, groups: IdArray, k: int) -> IdArray:
-    """Return the places of the first row of each of `k` groups, in their order."""
-    own = groups[rows[rows >= 0]]
+def _first_of_each(groups: IdArray, k: int) -> IdArray:
+    """Return the places of the first of each of `k` groups, in their order.
+
+    Nothing was found where the number of the group is -1, which is at the end.
+    """
+    own = groups[groups >= 0]
     return np.sort(np.unique(own, return_index=True)[1])[:k]
 
 

@@ -5,15 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from fewbits._arrow import is_frame, is_text
+from fewbits._arrow import is_frame
+from fewbits._checks import check_count
 from fewbits.bundle._collection import CollectionMixin, Columns
 from fewbits.bundle._encoding import Progress
 from fewbits.bundle._ids import check_found, id_column
 from fewbits.bundle._items import Items
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
-from fewbits.bundle._stores import check_named, store_of
-from fewbits.bundle._writing import ItemsWriter, writer_of
+from fewbits.bundle._stores import check_named, store_of, told_by_folder
+from fewbits.bundle._writing import ItemsWriter, locked_store, writer_of
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 
@@ -161,8 +162,8 @@ class GrowingMixin(CollectionMixin):
         items = self.collection
         if items.snapshot is None:
             return self
-        check_named(items.store)
-        items.store.compact(timeout=timeout)
+        with locked_store(items, timeout) as writer:
+            writer.compact()
         return self.snapshot()
 
     def snapshot(self, number: int | None = None) -> Self:
@@ -181,6 +182,8 @@ class GrowingMixin(CollectionMixin):
         if items.snapshot is None:
             return self
         check_named(items.store)
+        if number is not None:
+            number = check_count(number, "number", 0)
         return replace(self, items=Items.of_store(items.store, number))
 
     @staticmethod
@@ -201,7 +204,8 @@ class GrowingMixin(CollectionMixin):
         ArtefactError
             When the folder is not a bundle, or holds no items.
         """
-        report: Report = store_of(Path(folder)).verify()
+        with told_by_folder(Path(folder)):
+            report: Report = store_of(Path(folder)).verify()
         return report
 
     @staticmethod
@@ -216,7 +220,8 @@ class GrowingMixin(CollectionMixin):
         -------
         fewbits.store.Repaired
         """
-        report: Repaired = store_of(Path(folder)).repair()
+        with told_by_folder(Path(folder)):
+            report: Repaired = store_of(Path(folder)).repair()
         return report
 
     def disk_bytes(self) -> int:
@@ -233,10 +238,7 @@ class GrowingMixin(CollectionMixin):
     def _changed(
         self, timeout: float | None, change: Callable[[ItemsWriter], None]
     ) -> Self:
-        store = self.collection.store
         with writer_of(self.collection, timeout) as writer:
-            if store is not None:
-                check_named(store)
             change(writer)
             return replace(self, items=writer.commit())
 
@@ -244,6 +246,8 @@ class GrowingMixin(CollectionMixin):
         self, items: Any, options: RowOptions, *, ids_given: bool = False
     ) -> Any:
         """Return new rows as a table of the collection's form."""
+        if unknown := sorted({*options} - RowOptions.__annotations__.keys()):
+            raise TypeError(f"new rows take no option {unknown[0]!r}")
         held, known = self.collection, self.metadata
         given: dict[str, Any] = {"keep_vectors": held.vector_form, **options}
         if is_frame(items):
@@ -254,7 +258,8 @@ class GrowingMixin(CollectionMixin):
         numbered = given.get("ids") is None and names.get("id_column") is None
         if numbered and isinstance(items, Input):
             numbered = items.ids is None
-        if numbered and (ids_given or is_text(held.id_type)):
+        own = held.has_text_ids or known.id_column is not None
+        if numbered and (ids_given or own):
             raise ArgumentError(
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
             )
@@ -264,7 +269,7 @@ class GrowingMixin(CollectionMixin):
     def _ids_to_delete(self, ids: Any, filter: Any) -> Any:
         items = self.collection
         if filter is None:
-            column = id_column(ids, is_text(items.id_type))
+            column = id_column(ids, items.has_text_ids)
             check_found(column, items.find(column))
             return column
         mask = selected(self, filter, ids)

@@ -63,7 +63,7 @@ def hits_of(
     """
     flat = rows.ravel()
     known = np.flatnonzero(flat >= 0)
-    ids = items.ids[flat[known]].tolist()
+    ids = items.ids_at(flat[known]).tolist()
     columns = items.records(flat[known])
     names = list(measured)
     values = [measured[name].ravel()[known].tolist() for name in names]

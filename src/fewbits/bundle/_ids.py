@@ -51,16 +51,6 @@ def ids_of(column: Any) -> NDArray[Any]:
     return frozen_array(column.to_numpy())
 
 
-def join_ids(ids: NDArray[Any], rows: IdArray) -> NDArray[Any]:
-    """Return the ids at rows; where these are -1, -1 or, among texts, None."""
-    missing = None if ids.dtype == object else -1
-    if not len(ids):
-        return np.full(rows.shape, missing, ids.dtype)
-    found: NDArray[Any] = ids[np.maximum(rows, 0)]
-    found[rows < 0] = missing
-    return found
-
-
 def id_column(ids: Any, texts: bool) -> Any:
     """Return ids to look for as a column of the kind that a collection has.
 

@@ -14,6 +14,7 @@ from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._ids import check_found, id_column, ids_of
+from fewbits.bundle._runs import Run, taken
 from fewbits.bundle._table_part import (
     CODE,
     ID,
@@ -25,7 +26,7 @@ from fewbits.bundle._table_part import (
 )
 from fewbits.codes import prefix
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex, Int8Vectors, VectorPart, VectorParts
+from fewbits.index import FlatIndex, Int8Vectors, VectorParts
 
 #: Where ``fewbits build`` keeps labels that are not a column of a table.
 LABEL_COLUMN = "label"
@@ -54,6 +55,8 @@ class Items(Immutable):
         origin: tuple[Path, int] | None = None,
     ) -> None:
         self._parts = tuple(parts)
+        starts = accumulate((part.n_live for part in parts), initial=0)
+        self._runs = tuple(map(Run, self._parts, starts))
         self._store, self._snapshot = store, snapshot
         self._origin = origin
 
@@ -90,7 +93,7 @@ class Items(Immutable):
         return _reopened, (self._store.folder, self._snapshot.number)
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return self._runs[-1].stop
 
     def __repr__(self) -> str:
         return f"Items({len(self):,} items)"
@@ -122,14 +125,24 @@ class Items(Immutable):
         """Ids of the items, int64 or large_string, as a column of Arrow's."""
         import pyarrow as pa
 
-        columns = [_chunked(_only(part.ids, part.live)) for part in self._parts]
+        columns = [_chunked(run.only(run.part.ids)) for run in self._runs]
         chunks = [chunk for each in columns for chunk in each.chunks]
         return pa.chunked_array(chunks, self.id_type)
 
     @property
     def id_type(self) -> Any:
         """Arrow's type of the ids."""
-        return self._parts[0].ids.type
+        return self.schema.field(ID).type
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The parts, and the rows at which they begin."""
+        return self._runs
+
+    @property
+    def has_text_ids(self) -> bool:
+        """True if ids are texts, False if they are whole numbers."""
+        return bool(is_text(self.id_type))
 
     @property
     def schema(self) -> Any:
@@ -140,7 +153,7 @@ class Items(Immutable):
     @cached_property
     def codes(self) -> CodeArray:
         """Codes of the items, read-only; a copy where they lie in several segments."""
-        codes = [_rows_of(part.codes, part.live) for part in self._parts]
+        codes = [run.codes for run in self._runs]
         return codes[0] if len(codes) == 1 else frozen_array(np.concatenate(codes))
 
     @property
@@ -156,7 +169,7 @@ class Items(Immutable):
         if self._snapshot is None:
             kept: Vectors = self._parts[0].vectors
             return kept
-        return VectorParts([_vector_part(part) for part in self._parts])
+        return VectorParts([run.vectors for run in self._runs])
 
     @property
     def vector_form(self) -> str | None:
@@ -201,16 +214,24 @@ class Items(Immutable):
 
     def rows_of(self, sequence: IdArray) -> IdArray:
         """Return the rows of sequence numbers that the index found; -1 stays."""
-        if self._is_numbered:
+        if self._snapshot is None or all(run.is_numbered for run in self._runs):
             return sequence
         rows = np.full(sequence.shape, -1, np.int64)
-        for part, start in zip(self._parts, self._starts, strict=False):
-            if not part.n_rows:
-                continue
-            here = (sequence >= part.sequence[0]) & (sequence <= part.sequence[-1])
-            places = np.searchsorted(part.sequence, sequence[here])
-            rows[here] = start + self._ranks(part)[places]
+        for run in self._runs:
+            rows = np.maximum(rows, run.numbered(sequence))
         return rows
+
+    def ids_at(self, rows: IdArray) -> NDArray[Any]:
+        """Return the ids of rows; where these are -1, -1 or, among texts, None."""
+        flat = rows.ravel()
+        known = np.flatnonzero(flat >= 0)
+        ids: NDArray[Any] = np.full(flat.shape, -1, np.int64)
+        if self.has_text_ids:
+            ids = np.full(flat.shape, None, object)
+        if known.size:
+            column = self._taken(flat[known], _ids_of_run)[ID]
+            ids[known] = ids_of(column)
+        return ids.reshape(rows.shape)
 
     def prefix(self, n_bits: int) -> Self:
         """Return the items with the first `n_bits` bits of their codes, in memory."""
@@ -254,9 +275,8 @@ class Items(Immutable):
 
     def tables(self) -> Iterator[Any]:
         """Yield runs of `table`, one after another."""
-        for part in self._parts:
-            whole = part.whole().select(self.schema.names)
-            yield _only(whole, part.live)
+        for run in self._runs:
+            yield run.only(run.part.whole().select(self.schema.names))
 
     def row(self, item: Any) -> dict[str, Any]:
         """Return the user's columns of the item with id `item`."""
@@ -272,7 +292,7 @@ class Items(Immutable):
         """
         if not self.columns:
             return [{} for _ in range(len(rows))]
-        found: list[dict[str, Any]] = self.user_table().take(rows).to_pylist()
+        found: list[dict[str, Any]] = self._taken(rows, _user_columns).to_pylist()
         return found
 
     def user_table(self) -> Any:
@@ -286,7 +306,7 @@ class Items(Immutable):
         if not self.columns:
             # A table without columns has rows only where it comes from one with some.
             return pa.table({ID: self.id_column}).select([])
-        return pa.concat_tables([_only(p.table(), p.live) for p in self._parts])
+        return pa.concat_tables([run.live_table for run in self._runs])
 
     def rows(self, ids: Any) -> IdArray:
         """Return the places of the items with these ids.
@@ -296,7 +316,7 @@ class Items(Immutable):
         ArgumentError
             When there is no such item.
         """
-        column = id_column(ids, is_text(self.id_type))
+        column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
         check_found(column, rows)
         return rows
@@ -304,10 +324,8 @@ class Items(Immutable):
     def find(self, column: Any) -> IdArray:
         """Return the row of each id of a column of Arrow's, -1 where there is none."""
         rows = np.full(len(column), -1, np.int64)
-        for part, start in zip(self._parts, self._starts, strict=False):
-            places = part.find(column)
-            ranks = np.where(places < 0, -1, self._ranks(part)[np.maximum(places, 0)])
-            rows = np.where(ranks < 0, rows, start + ranks) if part.n_rows else rows
+        for run in self._runs:
+            rows = np.maximum(rows, run.rows(run.part.find(column)))
         return rows
 
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
@@ -317,24 +335,27 @@ class Items(Immutable):
                 f"the items have no column {name!r}; they have "
                 f"{known_names(self.columns) or 'none'}"
             )
-        table = self.user_table()
-        column = table[name] if rows is None else table[name].take(rows)
-        values = column.to_pylist()  # may be lists: an array of these has one axis
+        if rows is None:
+            table = self.user_table()
+        else:
+            table = self._taken(rows, _user_columns, name)
+        values = table[name].to_pylist()  # may be lists: an array of these has one axis
         return np.fromiter(values, dtype=object, count=len(values))
 
-    def group_numbers(self, name: str) -> IdArray:
-        """Return the number of each item's value in a column; null is a value, too."""
+    def group_numbers(self, name: str, rows: IdArray) -> IdArray:
+        """Return a number for the value in a column of each of some rows.
+
+        Equal values of these rows have equal numbers; null is a value, too.
+        """
         if name not in self.columns:
             self.column(name)
-        column = self.user_table()[name].combine_chunks()
+        column = self._taken(rows, _user_columns, name)[name].combine_chunks()
         try:
-            encoded = column.dictionary_encode(null_encoding="encode")
+            return _numbers(column)
         except (NotImplementedError, ValueError) as error:
             raise ArgumentError(
                 f"items cannot be grouped by {name!r}, which is {column.type}"
             ) from error
-        numbers: IdArray = encoded.indices.to_numpy().astype(np.int64)
-        return numbers
 
     def classes(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
@@ -351,29 +372,31 @@ class Items(Immutable):
             )
         return as_label_rows(self.column(name).tolist(), f"column {name!r}")
 
-    @cached_property
-    def _starts(self) -> tuple[int, ...]:
-        """The first row of each part, and the number of rows."""
-        return tuple(accumulate((part.n_live for part in self._parts), initial=0))
+    def _taken(self, rows: IdArray, table_of: Any, *names: str) -> Any:
+        if not names:
+            return taken(self._runs, rows, table_of)
+        return taken(self._runs, rows, lambda run: table_of(run).select(names))
 
-    @cached_property
-    def _is_numbered(self) -> bool:
-        """True if sequence numbers are rows."""
-        if self._snapshot is None:
-            return True
-        if any(part.live is not None for part in self._parts):
-            return False
-        ends = zip(self._parts, self._starts, self._starts[1:], strict=False)
-        return all(
-            (p.sequence[0], p.sequence[-1] + 1) == (a, b)
-            for p, a, b in ends
-            if p.n_rows
-        )
 
-    def _ranks(self, part: Any) -> IdArray:
-        """Return the row of each place, counted in the part; -1 of deleted ones."""
-        live = np.ones(part.n_rows, np.bool_) if part.live is None else part.live
-        return np.where(live, np.cumsum(live) - 1, -1)
+def _user_columns(run: Run) -> Any:
+    return run.table
+
+
+def _ids_of_run(run: Run) -> Any:
+    import pyarrow as pa
+
+    return pa.table({ID: run.part.ids})
+
+
+def _numbers(column: Any) -> IdArray:
+    """Return the number of each value of an array among those that are different."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    encoded = column.dictionary_encode(null_encoding="encode")
+    numbers: IdArray = encoded.indices.to_numpy().astype(np.int64)
+    return numbers
 
 
 def _reopened(folder: Any, number: int) -> Items:
@@ -381,24 +404,6 @@ def _reopened(folder: Any, number: int) -> Items:
     from fewbits.store import Store
 
     return Items.of_store(Store.open(folder), number)
-
-
-def _vector_part(part: Any) -> VectorPart:
-    vectors, check = part.vectors, getattr(part, "check_vectors", None)
-    if isinstance(vectors, tuple):
-        vectors = Int8Vectors(*vectors)
-    return VectorPart(vectors, part.live, check)
-
-
-def _rows_of(values: NDArray[Any], live: NDArray[np.bool_] | None) -> NDArray[Any]:
-    return values if live is None else frozen_array(values[live])
-
-
-def _only(columns: Any, live: NDArray[np.bool_] | None) -> Any:
-    """Return the rows of an array, column or table that are not deleted."""
-    import pyarrow as pa
-
-    return columns if live is None else columns.filter(pa.array(live))
 
 
 def _chunked(column: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from fewbits._arrow import known_names
 from fewbits._warnings import warn_user
 from fewbits.bundle._items import Items
@@ -65,18 +67,23 @@ def _cast(column: Any, field: Any) -> Any:
 
     if column.type == field.type:
         return column
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), field.type)
     name = "ids" if field.name == ID else f"column {field.name!r}"
+    # A category is what it stands for.
+    plain = column.cast(_values(column.type))
     try:
-        cast = column.cast(field.type)
-        same = cast.cast(column.type).equals(column)
+        cast = plain.cast(_values(field.type))
+        same = _are_same(cast.cast(plain.type), plain)
+        made = cast.cast(field.type)
     except (pa.ArrowException, ValueError):
         same = False
-    if not same or _is_reread(column.type, field.type):
+    if not same or _kind(plain.type) != _kind(_values(field.type)):
         raise ArgumentError(
             f"{name} must be {_told(field.type)} as in the collection, got "
             f"{_told(column.type)}"
         )
-    return cast
+    return made
 
 
 def _told(kind: Any) -> str:
@@ -86,8 +93,34 @@ def _told(kind: Any) -> str:
     return f"{held(kind)} ({kind})"
 
 
-def _is_reread(given: Any, wanted: Any) -> bool:
-    """Return whether a cast would take texts for numbers, or the other way round."""
+def _values(kind: Any) -> Any:
+    """Return the type of what categories stand for; others are that themselves."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _are_same(column: Any, other: Any) -> bool:
+    """Return whether values are equal; NaN equals itself."""
+    import pyarrow as pa
+
+    if not pa.types.is_floating(column.type):
+        return bool(column.equals(other))
+    return all(
+        np.array_equal(a, b, equal_nan=True)
+        for a, b in (
+            (column.fill_null(0).to_numpy(), other.fill_null(0).to_numpy()),
+            (column.is_null().to_numpy(), other.is_null().to_numpy()),
+        )
+    )
+
+
+def _kind(type_: Any) -> str:
+    """Return what a cast must not turn into something else: truth, texts, the rest."""
+    import pyarrow as pa
+
     from fewbits._arrow import is_text
 
-    return bool(is_text(given) != is_text(wanted) and str(given) != "null")
+    if pa.types.is_boolean(type_):
+        return "truth"
+    return "text" if is_text(type_) else "other"

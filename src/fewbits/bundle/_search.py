@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_k
+from fewbits._typing import IdArray
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._grouped import best_of_groups
 from fewbits.bundle._hits import FoundRows
-from fewbits.bundle._ids import join_ids
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
 from fewbits.index import Neighbours, RangeSearchResult, Ranked
@@ -60,7 +60,7 @@ class SearchMixin(CollectionMixin):
         """
         mask = selected(self, filter, allowed)
         found = self._nearest(self.features(queries), k, mask)
-        return Neighbours(found.distances, join_ids(self.collection.ids, found.ids))
+        return Neighbours(found.distances, self.collection.ids_at(found.ids))
 
     def range_search(
         self,
@@ -74,7 +74,7 @@ class SearchMixin(CollectionMixin):
 
         A larger radius finds the same items and perhaps more. Where hits of many
         queries do not fit in memory, `fewbits.index.stream_range_search` yields those
-        of a few at a time.
+        of a few at a time from `index`; ``collection.rows_of`` turns its ids into rows.
 
         Parameters
         ----------
@@ -98,8 +98,7 @@ class SearchMixin(CollectionMixin):
         """
         mask = selected(self, filter, allowed)
         found = self.index.range_search(self.encode(queries), radius, allowed=mask)
-        rows = self.collection.rows_of(found.ids)
-        ids = join_ids(self.collection.ids, rows)
+        ids = self.collection.ids_at(self.collection.rows_of(found.ids))
         return RangeSearchResult(found.offsets, found.distances, ids)
 
     def search_reranked(
@@ -141,7 +140,7 @@ class SearchMixin(CollectionMixin):
         """
         mask = selected(self, filter, allowed)
         found = self._reranked(self.features(queries), k, shortlist, mask)
-        return Ranked(found.distances, join_ids(self.collection.ids, found.ids))
+        return Ranked(found.distances, self.collection.ids_at(found.ids))
 
     def search_records(
         self,
@@ -242,11 +241,14 @@ class SearchMixin(CollectionMixin):
         features = self.features(queries)
         if group_by is None:
             return self._found_rows(features, k, rerank, mask)
-        groups = self.collection.group_numbers(group_by)
-        most = len(self.collection) if mask is None else int(np.count_nonzero(mask))
+        items = self.collection
+        most = len(items) if mask is None else int(np.count_nonzero(mask))
 
         def some(of: NDArray[np.int64], wanted: int) -> FoundRows:
             return self._found_rows(features[of], wanted, bool(rerank), mask)
+
+        def groups(rows: IdArray) -> IdArray:
+            return items.group_numbers(group_by, rows)
 
         return best_of_groups(some, groups, (len(features), k), max(1, most))
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
 from fewbits.bundle._parts import BundleParts
+from fewbits.bundle._runs import Run
 from fewbits.errors import ArgumentError
 from fewbits.filters import matching_rows
 
@@ -33,24 +34,39 @@ def selected(
     items = bundle.collection
     mask = None
     if filter is not None:
-        table = _with_ids(items, bundle.metadata.id_column)
-        mask = matching_rows(filter, table, items.codes, bundle.encoder.n_bits)
+        name, n_bits = bundle.metadata.id_column, bundle.encoder.n_bits
+        masks = [_matching(run, filter, name, n_bits) for run in items.runs]
+        mask = np.concatenate(masks)
     if allowed is not None:
         other = _allowed(items, allowed)
         mask = other if mask is None else mask & other
     return mask
 
 
-def _with_ids(items: Any, name: str | None) -> Any:
+def _matching(
+    run: Run, filter: Any, name: str | None, n_bits: int
+) -> NDArray[np.bool_]:
+    """Return a mask over the rows of a run; nothing of it is copied."""
+    table, live = _with_ids(run, name), run.part.live
+    if live is None:
+        return matching_rows(filter, table, run.codes, n_bits)
+    try:
+        found = matching_rows(filter, table, run.part.codes, n_bits)
+    except ArgumentError:
+        # That may be about a value of a deleted row.
+        return matching_rows(filter, run.only(table), run.codes, n_bits)
+    return np.asarray(found[live])
+
+
+def _with_ids(run: Run, name: str | None) -> Any:
     """Return the user's columns, and the ids under the name that they had."""
-    table = items.user_table()
-    if name is None or name in table.column_names:
-        return table
-    return table.append_column(name, items.id_column)
+    if name is None or name in run.table.column_names:
+        return run.table
+    return run.table.append_column(name, run.part.ids)
 
 
 def _allowed(items: Any, allowed: Any) -> NDArray[np.bool_]:
-    if items.ids.dtype == object and _are_texts(allowed):
+    if items.has_text_ids and _are_texts(allowed):
         chosen = allowed
     else:
         chosen = as_allowed(allowed, len(items), "ids")

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from fewbits.bundle._folder import MANIFEST, read_manifest
 from fewbits.bundle._items import Items
@@ -13,6 +14,9 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 
 _NAME = re.compile(r"items-[0-9a-f]{12}")
+_SAVING = ".saving.tmp"  # there while somebody saves
+#: The folder and commit of the store that items in memory were put into last.
+_SAVED: WeakKeyDictionary[Items, tuple[Path, int]] = WeakKeyDictionary()
 
 
 def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | None:
@@ -30,9 +34,10 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
     if items is None:
         return None
     fingerprint = encoder.fingerprint
-    if items.store is not None and _is_inside(items, folder, fingerprint):
+    stays = items.store is not None and _is_inside(items, folder, fingerprint)
+    _check_newest(folder, items, stays=stays)
+    if stays:
         return str(items.store.folder.name)
-    _check_newest(folder, items)
     name = f"items-{secrets.token_hex(6)}"
     with told_by_folder(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +47,7 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
         with store.writer() as writer:
             for table in items.tables():
                 writer.append(table)
-            writer.commit()
+            _SAVED[items] = store.folder.absolute(), writer.commit()
     return name
 
 
@@ -71,7 +76,9 @@ def open_store(folder: Path, name: Any) -> Any:
         raise ArtefactError(f"{folder / MANIFEST} is damaged: no collection is {name}")
     if not (folder / name).is_dir():
         raise ArtefactError(f"{folder / name} is missing from the bundle")
-    return Store.open(folder / name)
+    # Files are opened when something in them is asked for; the process may be
+    # elsewhere then.
+    return Store.open(folder.absolute() / name)
 
 
 def store_of(folder: Path) -> Any:
@@ -116,27 +123,36 @@ def check_named(store: Any) -> None:
 
 @contextlib.contextmanager
 def replacing_items(folder: Path) -> Iterator[None]:
-    """Let nobody write to the collection of a bundle while another is put in its place.
+    """Let nobody else save to a folder, nor write to its collection, meanwhile.
 
     Afterwards, remove the stores that no manifest names. One that somebody reads is
     left for the next time.
     """
-    from fewbits.store import remove_store
+    from fewbits.store import one_at_a_time
 
     try:
-        with _locked_store(folder):
-            yield
+        with told_by_folder(folder), contextlib.ExitStack() as stack:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(one_at_a_time(folder / _SAVING))
+            stack.callback(_remove_unnamed, folder)
+            with _locked_store(folder):
+                yield
     finally:
-        # A damaged manifest does not say which store is the bundle's.
-        with contextlib.suppress(OSError, ArtefactError):
-            known = (folder / MANIFEST).exists()
-            kept = read_manifest(folder).get("items") if known else None
-            for path in folder.iterdir():
-                ours = _NAME.fullmatch(path.name) and path.name != kept
-                if ours and path.is_dir() and not path.is_symlink():
-                    remove_store(path)
-            if not any(folder.iterdir()):
-                folder.rmdir()
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # where nothing was there and nothing could be written
+
+
+def _remove_unnamed(folder: Path) -> None:
+    from fewbits.store import remove_store
+
+    # A damaged manifest does not say which store is the bundle's.
+    with contextlib.suppress(OSError, ArtefactError):
+        known = (folder / MANIFEST).exists()
+        kept = read_manifest(folder).get("items") if known else None
+        for path in folder.iterdir():
+            ours = _NAME.fullmatch(path.name) and path.name != kept
+            if ours and path.is_dir() and not path.is_symlink():
+                remove_store(path)
 
 
 @contextlib.contextmanager
@@ -149,19 +165,30 @@ def _locked_store(folder: Path) -> Iterator[None]:
         yield
 
 
-def _check_newest(folder: Path, items: Items) -> None:
-    """Refuse to put a changed copy in the place of rows that it does not know."""
+def _check_newest(folder: Path, items: Items, *, stays: bool) -> None:
+    """Refuse to put items in the place of rows that they do not know.
+
+    Those that stay in their store have its newest rows, whatever they were loaded with.
+    """
     if items.origin is None or not (folder / MANIFEST).exists():
         return
+    if items.origin[0].resolve().parent != folder.resolve():
+        return
     with contextlib.suppress(ArtefactError):
-        store = open_store(folder, read_manifest(folder).get("items"))
-        origin, number = items.origin
-        newest = store.snapshot().number
-        if origin.resolve() == store.folder.resolve() and newest != number:
+        store = store_of(folder)
+        number = items.origin[1] if stays else store.snapshot().number
+        known = {(where.resolve(), n) for where, n in _states(items)}
+        if (store.folder.resolve(), number) not in known:
             raise ArgumentError(
                 f"the collection of {folder} has changed since this bundle was made of "
                 "it: load it again, or save to another folder"
             )
+
+
+def _states(items: Items) -> list[tuple[Path, int]]:
+    """Return the states of stores that items know: made of them, or saved to them."""
+    known = (items.origin, _SAVED.get(items))
+    return [each for each in known if each is not None]
 
 
 def _is_inside(items: Items, folder: Path, fingerprint: str) -> bool:

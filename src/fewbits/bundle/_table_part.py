@@ -105,7 +105,8 @@ class TablePart(Immutable):
         if BLOCKS not in self._table.column_names:
             return matrix
         blocks = self._matrix(BLOCKS)
-        return Int8Vectors(matrix, blocks.reshape(self.n_rows, -1, 2))
+        n_blocks = blocks.shape[1] // 2
+        return Int8Vectors(matrix, blocks.reshape(self.n_rows, n_blocks, 2))
 
     def table(self, names: list[str] | None = None) -> Any:
         """Return the user's columns, or some of them."""
@@ -147,7 +148,7 @@ def user_column(name: str, column: Any) -> Any:
         if isinstance(column, np.ndarray):
             typed = _is_typed(column)
             column = frozen_array(column) if typed else column.tolist()
-        return typed_column(column)
+        return _roomy(typed_column(column))
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
 
@@ -155,6 +156,16 @@ def user_column(name: str, column: Any) -> Any:
 def _is_typed(array: NDArray[Any]) -> bool:
     """Return whether the type of an array is one that Arrow has, too."""
     return array.ndim == 1 and array.dtype.kind in "biufmM" and array.dtype.isnative
+
+
+def _roomy(column: Any) -> Any:
+    """Return a column that takes any number of other categories later."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or kind.index_type == pa.int32():
+        return column
+    return column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
 
 
 def own_column(column: Any) -> Any:

@@ -8,9 +8,11 @@ import numpy as np
 
 from fewbits.bundle._ids import shown_id
 from fewbits.bundle._items import Items
-from fewbits.bundle._stores import told_by_folder
+from fewbits.bundle._stores import check_named, told_by_folder
 from fewbits.bundle._table_part import ID, TablePart
 from fewbits.errors import ArgumentError
+
+_LARGEST_ID = (1 << 63) - 1
 
 
 class ItemsWriter(Protocol):
@@ -44,9 +46,26 @@ def writer_of(items: Items, timeout: float | None) -> Iterator[ItemsWriter]:
     if items.snapshot is None:
         yield _MemoryWriter(items)
         return
+    with locked_store(items, timeout) as writer:
+        yield _StoreWriter(items.store, writer)
+
+
+@contextmanager
+def locked_store(items: Items, timeout: float | None) -> Iterator[Any]:
+    """Open the store of a bundle's items for changes; it is the bundle's then."""
+    _check_seconds(timeout)
     folder = items.store.folder.parent
     with told_by_folder(folder), items.store.writer(timeout=timeout) as writer:
-        yield _StoreWriter(items.store, writer)
+        check_named(items.store)
+        yield writer
+
+
+def _check_seconds(timeout: Any) -> None:
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and timeout >= 0):
+        raise ArgumentError(
+            f"timeout must be a number of seconds from 0 on, got {timeout!r}"
+        )
 
 
 class _MemoryWriter:
@@ -59,8 +78,10 @@ class _MemoryWriter:
 
         if ID not in table.column_names:
             # Ids that were deleted may come again, as nobody remembers them.
-            first = max(self._table[ID].to_numpy(), default=-1) + 1
-            numbers = pa.array(np.arange(first, first + len(table), dtype=np.int64))
+            largest = int(self._table[ID].to_numpy().max(initial=-1))
+            if largest + len(table) > _LARGEST_ID:
+                raise ArgumentError(f"no ids are left after {largest}: give ids")
+            numbers = pa.array(largest + 1 + np.arange(len(table), dtype=np.int64))
             table = table.add_column(0, ID, numbers)
         places = TablePart(self._table).find(table[ID].combine_chunks())
         if (places >= 0).any():
@@ -79,7 +100,7 @@ class _MemoryWriter:
         self._drop(TablePart(self._table).find(ids))
 
     def commit(self) -> Items:
-        return Items([TablePart(self._table)])
+        return Items([TablePart(self._table)], origin=self.items.origin)
 
     def _drop(self, places: Any) -> None:
         import pyarrow as pa

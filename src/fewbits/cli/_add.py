@@ -53,12 +53,14 @@ def add(
     source = read_rows(loaded, items, column, labels, id_column, skip_blank)
     with progress_bar("encoding") as progress:
         grown = loaded.add(source, timeout=wait, progress=progress)
+    del loaded  # which holds its files
     print_change(bundle, grown, as_json, added=len(source))
 
 
 def print_change(bundle: Any, changed: Any, as_json: bool, **counts: int) -> None:
     """Print what happened to a collection, such as ``added=3``."""
     n = len(changed.collection)
+    changed.collection.store.collect()
     if as_json:
         told = {"bundle": str(bundle), **counts, "n_items": n}
         print_json({**told, "commit": changed.commit})

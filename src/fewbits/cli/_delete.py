@@ -46,7 +46,8 @@ def delete(
     if bool(ids) == bool(filter):
         raise ArgumentError("give either --id or --filter")
     loaded = Bundle.load(bundle)
-    chosen = typed_ids(loaded, ids) if ids else None
+    chosen = list(dict.fromkeys(typed_ids(loaded, ids))) if ids else None
     shorter = loaded.delete(chosen, filter=filter, timeout=wait)
     gone = len(loaded.collection) - len(shorter.collection)
-    print_change(bundle, shorter, as_json, deleted=len(set(chosen)) if chosen else gone)
+    del loaded  # which holds its files
+    print_change(bundle, shorter, as_json, deleted=len(chosen) if chosen else gone)

@@ -180,7 +180,7 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
 
 def typed_ids(bundle: Any, typed: Sequence[str]) -> list[Any]:
     """Return ids from the command line, as integers if the collection's are."""
-    if bundle.collection.ids.dtype == object:
+    if bundle.collection.has_text_ids:
         return list(typed)
     for text in typed:
         if not text.isascii() or not text.isdecimal():

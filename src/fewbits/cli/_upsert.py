@@ -49,5 +49,6 @@ def upsert(
     source = read_rows(loaded, items, column, None, id_column, skip_blank)
     with progress_bar("encoding") as progress:
         grown = loaded.upsert(source, timeout=wait, progress=progress)
+    del loaded  # which holds its files
     # Others may have written meanwhile, so the numbers of before and after do not tell.
     print_change(bundle, grown, as_json, upserted=len(source))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._frozen import frozen_array, read_only
+from fewbits._live import LiveRows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.index._ids import rising
 
@@ -71,6 +72,10 @@ class Segment:
         return read_only(self.live[self.order])
 
     @cached_property
+    def _live_rows(self) -> LiveRows:
+        return LiveRows(self.live)
+
+    @cached_property
     def given(self) -> tuple[CodeArray, IdArray]:
         """Codes and ids that are not removed, in the order given, read-only."""
         codes, ids = self.code_room[: self.size], self.id_room[: self.size]
@@ -104,7 +109,7 @@ class Segment:
     def rows(self, places: IdArray) -> IdArray:
         """Turn places into rows among those that are not removed; -1 stays."""
         rows = places if self.order is None else take(self.order, places)
-        return rows if self.live is None else take(np.cumsum(self.live) - 1, rows)
+        return self._live_rows.rows(rows)
 
     def places(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Turn a mask over the rows that are not removed into one over the places."""

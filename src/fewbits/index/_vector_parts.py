@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._frozen import frozen_array
+from fewbits._live import LiveRows
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
@@ -40,17 +40,17 @@ class VectorPart:
         return one_line(self)
 
     def __len__(self) -> int:
-        return len(self.vectors) if self.places is None else len(self.places)
+        if self.live is None:
+            return len(self.vectors)
+        return int(np.count_nonzero(self.live))
 
     @cached_property
-    def places(self) -> IdArray | None:
-        """Place of each row, None where they are the same."""
-        return None if self.live is None else frozen_array(np.flatnonzero(self.live))
+    def _live_rows(self) -> LiveRows:
+        return LiveRows(self.live)
 
     def at(self, rows: IdArray) -> IdArray:
         """Turn rows into places that may be read; -1 stays."""
-        if self.places is not None:
-            rows = np.where(rows < 0, -1, self.places[rows])
+        rows = self._live_rows.places(rows)
         if self.check is not None:
             self.check(np.unique(rows[rows >= 0]))
         return rows
@@ -109,8 +109,9 @@ class VectorParts:
     def inside(self, rows: IdArray) -> Sequence[tuple[Stored, IdArray]]:
         """Return for each run where in it `rows` are, -1 for those that are not."""
         found = []
-        for part, start in zip(self._parts, self._starts, strict=False):
-            here = (rows >= start) & (rows < start + len(part))
+        ends = zip(self._parts, self._starts, self._starts[1:], strict=False)
+        for part, start, stop in ends:
+            here = (rows >= start) & (rows < stop)
             if here.any():
                 places = part.at(np.where(here, rows - start, -1))
                 found.append((part.vectors, places))

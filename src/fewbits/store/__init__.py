@@ -3,6 +3,7 @@
 Knows nothing of encoders but a fingerprint, and nothing of search.
 """
 
+from fewbits.store._lock import one_at_a_time
 from fewbits.store._remove import remove_store
 from fewbits.store._report import Damage, Repaired, Report
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
@@ -18,5 +19,6 @@ __all__ = [
     "Snapshot",
     "Store",
     "Writer",
+    "one_at_a_time",
     "remove_store",
 ]

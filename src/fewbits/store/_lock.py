@@ -4,12 +4,17 @@ They end with the process, however it ends. A process that was forked shares the
 its parent: it is held until both have closed it, unless the parent unlocks it itself.
 """
 
+import contextlib
 import errno
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+_PAUSE = 0.02  # seconds between two attempts
 #: The file system has no locks; on media that nobody writes to none is needed.
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL}
 
@@ -65,6 +70,37 @@ class FileLock:
 
     def __del__(self) -> None:
         self.release()
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Wait until nobody else is in a block of this path; the file is gone afterwards.
+
+    Where the file system has no locks, nobody waits.
+    """
+    lock = _taken_once(path)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            with contextlib.suppress(OSError):  # Windows keeps what others wait for
+                path.unlink()
+            lock.release()
+
+
+def _taken_once(path: Path) -> FileLock | None:
+    while True:
+        try:
+            lock = FileLock.taken(path, shared=False)
+        except OSError as error:
+            if error.errno in _UNSUPPORTED:
+                return None
+            raise
+        if lock is not None and lock.still_names(path):
+            return lock
+        if lock is not None:  # of a file that the one before has removed
+            lock.release()
+        time.sleep(_PAUSE)
 
 
 if sys.platform != "win32":

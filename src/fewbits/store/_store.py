@@ -260,6 +260,14 @@ class Store:
                     collect(self._disk, newest_manifest(self._disk))
             return state.number
 
+    def collect(self) -> None:
+        """Remove the files of states that nobody holds any more, as a commit does.
+
+        Where somebody writes, it is left to them.
+        """
+        with contextlib.suppress(LockedError, OSError), self._locked(0.0):
+            collect(self._disk, newest_manifest(self._disk))
+
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.
 
