@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
-from fewbits._frozen import Immutable
+from fewbits._frozen import Immutable, read_only
 from fewbits._typing import CodeArray, IdArray
 
 MAX_LENGTH = 24  # bits of a substring: its table has a place for each value
@@ -54,8 +54,9 @@ class Tables(Immutable):
         rows: NDArray[np.uint32],
         entries: NDArray[np.uint8] | None,
     ) -> None:
-        self.codes, self.cuts = codes, cuts
-        self.starts, self.rows, self.entries = starts, rows, entries
+        self.codes, self.cuts = codes, read_only(cuts)
+        self.starts, self.rows = read_only(starts), read_only(rows)
+        self.entries = None if entries is None else read_only(entries)
 
     @property
     def lengths(self) -> list[int]:
