@@ -74,7 +74,7 @@ def built(source: Path, folder: Path) -> Path:
     """Return the wheel that the source distribution builds."""
     wheels = folder / "wheels"
     pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps"]
-    run([*pip, "--no-build-isolation", "--wheel-dir", wheels, source], folder)
+    run([*pip, "--wheel-dir", wheels, source], folder)
     (wheel,) = wheels.glob("*.whl")
     check_size(wheel)
     return wheel
