@@ -47,14 +47,24 @@ def add(
 
     Example: fewbits add my-bundle vectors.npy --wait 60
     """
+    given = items, column, labels, id_column, skip_blank
+    write_rows("add", bundle, given, wait, as_json)
+
+
+def write_rows(
+    verb: str, bundle: Any, given: tuple[Any, ...], wait: float | None, as_json: bool
+) -> None:
+    """Read rows, see `read_rows`, and "add" or "upsert" them."""
     from fewbits.bundle import Bundle
 
     loaded = Bundle.load(bundle)
-    source = read_rows(loaded, items, column, labels, id_column, skip_blank)
+    source = read_rows(loaded, *given)
     with progress_bar("encoding") as progress:
-        grown = loaded.add(source, timeout=wait, progress=progress)
-    del loaded  # which holds its files
-    print_change(bundle, grown, as_json, added=len(source))
+        grown = getattr(loaded, verb)(source, timeout=wait, progress=progress)
+    del loaded  # which holds the files of the state before
+    # Others may have written meanwhile, so the numbers of before and after do not say.
+    done = {"add": "added", "upsert": "upserted"}[verb]
+    print_change(bundle, grown, as_json, **{done: len(source)})
 
 
 def print_change(bundle: Any, changed: Any, as_json: bool, **counts: int) -> None:

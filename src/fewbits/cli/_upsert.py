@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._add import print_change
+from fewbits.cli._add import write_rows
 from fewbits.cli._options import (
     BundlePath,
     IdColumn,
@@ -13,9 +13,7 @@ from fewbits.cli._options import (
     SkipBlank,
     Wait,
     json_option,
-    read_rows,
 )
-from fewbits.cli._progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:
@@ -43,12 +41,5 @@ def upsert(
 
     Example: fewbits upsert my-bundle changed.parquet --wait 60
     """
-    from fewbits.bundle import Bundle
-
-    loaded = Bundle.load(bundle)
-    source = read_rows(loaded, items, column, None, id_column, skip_blank)
-    with progress_bar("encoding") as progress:
-        grown = loaded.upsert(source, timeout=wait, progress=progress)
-    del loaded  # which holds its files
-    # Others may have written meanwhile, so the numbers of before and after do not tell.
-    print_change(bundle, grown, as_json, upserted=len(source))
+    given = items, column, None, id_column, skip_blank
+    write_rows("upsert", bundle, given, wait, as_json)

@@ -90,7 +90,7 @@ def duplicates(bundle: Bundle, request: DuplicatesRequest) -> DuplicatesResponse
 
 
 def _groups(bundle: Bundle, groups: list[IdArray]) -> list[list[dict[str, Any]]]:
-    """Return what was kept about the items of all groups, looked up at once."""
+    """Return the columns of the items of all groups, looked up at once."""
     if not groups:
         return []
     items, ends = bundle.collection, np.cumsum([len(rows) for rows in groups])

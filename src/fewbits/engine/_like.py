@@ -48,7 +48,7 @@ class LikeResponse:
     ----------
     hits : list of dict
         Best first: ``id``, ``score``, positive where the model sees a member, and
-        ``columns``, a dict of what was kept.
+        ``columns``, a dict of the user's columns.
     none_fits : bool
         Whether nothing in a large collection looks like a member. False for a small
         one, whose members serve as negatives, too, so that scores below 0 say little.

@@ -125,7 +125,7 @@ def search(bundle: Bundle, request: SearchRequest) -> SearchResponse:
         group_by=request.group_by,
     )
     radius = bundle.novelty_radius
-    # Re-ranked distances are of another kind, and conditions hide what is near.
+    # The radius is in bits, and holds for the nearest of all items.
     whole = request.filter is None and request.allowed is None
     if found.metric != "hamming" or not whole:
         radius = None

@@ -36,7 +36,7 @@ class Reranking:
         vectors: tuple[ArrayLike | Int8Vectors | VectorParts | None, ArrayLike | None],
         metric: str,
     ) -> Self:
-        """Check what was given for some queries and a number of codes."""
+        """Check scores and vectors against the queries and the number of codes."""
         queries, n = sizes
         bits = _scores(scores, queries)
         pair = _vectors(*vectors, n, len(queries), metric)

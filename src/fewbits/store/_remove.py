@@ -38,7 +38,7 @@ def remove_store(folder: str | Path) -> bool:
                 return False
             locks.append(lock)
         gone = [name for name in names if is_own(name) and name not in locked]
-        # The manifests first: what is left after a crash is no collection any more.
+        # Manifests first: after a crash, files without one are not a collection.
         for name in [*locked[1:], *gone, HOLDER, LOCK]:
             with contextlib.suppress(FileNotFoundError):
                 disk.remove(name)

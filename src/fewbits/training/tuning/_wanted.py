@@ -41,7 +41,7 @@ def wanted_candidates(
     chosen = _within_bytes(chosen, target, n_features)
     bits = lengths(target, n_features, n_bits)
     made = candidates(chosen, bits, n_features, seed, objective=target.objective)
-    if not made:  # what is left out of all lengths has no more bits than features
+    if not made:  # a method without any length needs more features than bits
         raise ArgumentError(
             f"there is nothing to try of {', '.join(chosen)}: it has at most as many "
             f"bits as there are features, {n_features}, and {bits[0]} are the fewest "
