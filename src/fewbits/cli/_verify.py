@@ -24,7 +24,7 @@ def verify(
 ) -> None:
     """Read all of BUNDLE, and name every damaged file with the rows that it takes.
 
-    Exit status 1 when something is damaged.
+    Exit status 1 when something is damaged, or rows were lost in the repair.
 
     Example: fewbits verify my-bundle
 
@@ -33,7 +33,7 @@ def verify(
     from dataclasses import asdict
 
     from fewbits.bundle import Bundle
-    from fewbits.store import Report
+    from fewbits.store import Repaired
 
     Bundle.load(bundle, items=False)
     report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
@@ -41,5 +41,5 @@ def verify(
         print_json({"bundle": str(bundle), **asdict(report)})
     else:
         typer.echo(str(report))
-    if isinstance(report, Report) and not report.is_intact:
+    if report.n_lost if isinstance(report, Repaired) else not report.is_intact:
         raise typer.Exit(1)
