@@ -2,13 +2,16 @@
 
     python -m benchmarks.compare_faiss [--quick] [--json FILE]
     python -m benchmarks.compare_faiss --table FILE
+    python -m benchmarks.compare_faiss --figure FILE
 
 The database holds the WordLlama embeddings (256 floats) of the diagnoses of ICD-10-CM
 but 1,000, which are the queries. A right answer is one of the 10 nearest vectors by
 Euclidean distance. One process, one thread; times are processor time. Everything that
 is random is drawn anew for each of three seeds, and figures are medians over the seeds.
 A search starts at the float query and ends at ids, so encoding the query is part of it;
-searches are timed in turn. The second command prints the table of the README.
+searches are timed in turn. Building is learning, encoding and adding. HNSW is the one
+approximate index: its bytes hold the vectors and the links of its lowest level. The
+second command prints the table of the README, the third draws all rows.
 """
 
 import json
@@ -28,24 +31,31 @@ from benchmarks.rerank import recall
 from benchmarks.search import interleaved
 from fewbits import _kernels, backbones, datasets
 from fewbits.index import FlatIndex, Int8Vectors
-from fewbits.learners import ITQ, Learner, NeighbourCodes
+from fewbits.learners import ITQ, Learner, NeighbourCodes, Thresholding
 
 MEASURED = RESULTS / "compare_faiss.json"
 K, SHORTLIST, N_BITS, N_QUERIES = 10, 100, 256, 1000
 SEEDS = (0, 1, 2)
-#: Measured, but left out of the table, as they say nothing that others do not.
-LEFT_OUT = ("fewbits ITQ, re-ranked by int8", "fewbits neighbours, re-ranked by scores")
+HNSW_LINKS, HNSW_SEARCH = 32, 64
+#: Left out of the README's table; the page of benchmarks has all rows.
+LEFT_OUT = (
+    "fewbits sign",
+    "fewbits sign, re-ranked by scores",
+    "fewbits sign, re-ranked by int8",
+    "fewbits ITQ, re-ranked by int8",
+    "fewbits neighbours, re-ranked by scores",
+)
 
 Floats = NDArray[np.float32]
 Search = Callable[[Floats], NDArray[np.int64]]
 
 
 class Way(NamedTuple):
-    """One way to store and search: what it learnt, and what that took."""
+    """One way to store and search, and the processor time until it can be asked."""
 
     name: str
     n_bytes: int
-    learn_seconds: float
+    build_seconds: float
     search: Search
 
 
@@ -56,8 +66,14 @@ def main(
     table: Annotated[
         Path | None, typer.Option(help="Print the table of this file.")
     ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the stored rows into this SVG file.")
+    ] = None,
 ) -> None:
     """Measure every way and print the table."""
+    if figure:
+        draw(json.loads(MEASURED.read_text("utf-8"))["rows"], figure)
+        return
     if table:
         print(as_table(json.loads(table.read_text("utf-8"))))
         return
@@ -105,7 +121,7 @@ def measured(
                 "bytes": way.n_bytes,
                 "recall": recall(way.search(queries), truth),
                 "queries_per_second": len(queries) / times[way.name],
-                "learn_seconds": way.learn_seconds,
+                "build_seconds": way.build_seconds,
             }
             by_name.setdefault(way.name, []).append(figures)
             print(f"seed {seed}: {way.name}: {figures}", flush=True)
@@ -119,6 +135,7 @@ def ways(X: Floats, seed: int) -> Iterator[Way]:
     """Yield the ways of faiss, then ours."""
     yield exact(X)
     yield from by_faiss(X, seed)
+    yield from by_fewbits("sign", Thresholding(), X)
     yield from by_fewbits("ITQ", ITQ(N_BITS, random_state=seed), X)
     learner = NeighbourCodes(N_BITS, random_state=seed)
     yield from by_fewbits("neighbours", learner, X)
@@ -140,6 +157,8 @@ def by_faiss(X: Floats, seed: int) -> Iterator[Way]:
     rotation.init(seed)
     rabitq = faiss.IndexRaBitQFastScan(d, faiss.METRIC_L2)
     yield trained("faiss RaBitQ", faiss.IndexPreTransform(rotation, rabitq), X)
+    finer = faiss.IndexRaBitQFastScan(d, faiss.METRIC_L2, 32, 4)
+    yield trained("faiss RaBitQ, 4 bits", faiss.IndexPreTransform(rotation, finer), X)
     exhaustive = faiss.IndexPQ(d, N_BITS // 8, 8)
     exhaustive.pq.cp.seed = seed + 1
     yield trained("faiss PQ, 8-bit", exhaustive, X)
@@ -151,29 +170,35 @@ def by_faiss(X: Floats, seed: int) -> Iterator[Way]:
     refined = faiss.IndexRefine(base, faiss.IndexScalarQuantizer(d, 0))
     refined.k_factor = SHORTLIST / K
     yield trained("faiss PQ, re-ranked by SQ8", refined, X)
+    graph = faiss.IndexHNSWFlat(d, HNSW_LINKS)
+    graph.hnsw.efSearch = HNSW_SEARCH
+    graph.hnsw.rng = faiss.RandomGenerator(seed)
+    links = 2 * HNSW_LINKS * np.dtype(np.int32).itemsize
+    yield trained("faiss HNSW, float32", graph, X, X.itemsize * d + links)
 
 
-def trained(name: str, index: Any, X: Floats) -> Way:
+def trained(name: str, index: Any, X: Floats, n_bytes: int = 0) -> Way:
     """Return an index of faiss that was trained on the vectors and holds them."""
     start = time.process_time()
     index.train(X)
-    seconds = time.process_time() - start
     index.add(X)
+    seconds = time.process_time() - start
 
     def search(queries: Floats) -> NDArray[np.int64]:
         found: NDArray[np.int64] = index.search(queries, K)[1]
         return found
 
-    return Way(name, index.sa_code_size(), seconds, search)
+    return Way(name, n_bytes or index.sa_code_size(), seconds, search)
 
 
 def by_fewbits(name: str, learner: Learner, X: Floats) -> Iterator[Way]:
     """Yield a learner's codes alone, re-ranked by scores, and by stored bytes."""
     start = time.process_time()
     encoder = learner.fit(X).encoder_
-    seconds = time.process_time() - start
-    codes, vectors = encoder.encode(X), Int8Vectors.from_vectors(X)
+    codes = encoder.encode(X)
     index = FlatIndex(codes)
+    seconds = time.process_time() - start
+    vectors = Int8Vectors.from_vectors(X)
     again: dict[str, Any] = {"k": K, "shortlist": SHORTLIST}
 
     def alone(queries: Floats) -> NDArray[np.int64]:
@@ -200,7 +225,7 @@ def by_fewbits(name: str, learner: Learner, X: Floats) -> Iterator[Way]:
 def as_table(report: dict[str, Any]) -> str:
     """Return the table of the README."""
     lines = [
-        "| method | bytes/vector | recall@10 | queries/s | learning |",
+        "| method | bytes/vector | recall@10 | queries/s | building |",
         "|---|---:|---:|---:|---:|",
     ]
     for row in report["rows"]:
@@ -209,7 +234,7 @@ def as_table(report: dict[str, Any]) -> str:
         lines.append(
             f"| {row['way']} | {row['bytes']:,.0f} | {row['recall']:.2f} "
             f"| {to_two_digits(row['queries_per_second'])} "
-            f"| {learning(row['learn_seconds'])} |"
+            f"| {duration(row['build_seconds'])} |"
         )
     return "\n".join(lines)
 
@@ -219,10 +244,47 @@ def to_two_digits(value: float) -> str:
     return f"{round(value, digits):,.0f}"
 
 
-def learning(seconds: float) -> str:
+def duration(seconds: float) -> str:
     if seconds < 0.05:
         return "< 0.1 s"
     return f"{seconds:.1f} s" if seconds < 9.95 else f"{to_two_digits(seconds)} s"
+
+
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw recall against bytes and against queries per second."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "fewbits", "font.size": 8}
+    with mpl.rc_context(style):
+        picture = Figure(figsize=(7.6, 4.6), layout="constrained")
+        left, right = picture.subplots(1, 2, sharey=True)
+        for number, row in enumerate(rows, 1):
+            point(left, number, row["bytes"], row)
+            point(right, number, row["queries_per_second"], row)
+        left.set(xlabel="bytes per vector", ylabel="recall@10", xscale="log")
+        right.set(xlabel="queries per second, one thread", xscale="log")
+        picture.legend(
+            left.lines,
+            [row["way"] for row in rows],
+            loc="outside lower center",
+            ncols=3,
+            frameon=False,
+        )
+        picture.savefig(path, metadata={"Date": None})
+
+
+def point(axis: Any, number: int, x: float, row: dict[str, Any]) -> None:
+    """Draw a numbered point: fewbits filled, faiss hollow."""
+    ours = row["way"].startswith("fewbits")
+    axis.plot(
+        [x],
+        [row["recall"]],
+        marker=f"${number}$",
+        markersize=7 if number < 10 else 10,
+        color="#0072B2" if ours else "#D55E00",
+        linestyle="",
+    )
 
 
 if __name__ == "__main__":
