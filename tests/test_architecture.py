@@ -19,8 +19,6 @@ SERVING += ["inputs", "integrations.onnx"]
 SHARED = {
     ("fewbits.classify._table_search", "fewbits.index._tables"): "tables of "
     "multi-index hashing, of class codes in place of a collection",
-    ("fewbits.bundle._rows_to_add", "fewbits.filters._values"): "what the values of "
-    "a type are called, which no user needs",
 }
 
 

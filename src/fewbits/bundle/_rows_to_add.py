@@ -88,9 +88,9 @@ def _cast(column: Any, field: Any) -> Any:
 
 def _told(kind: Any) -> str:
     """Return a type in the words of a filter, and in those of Arrow."""
-    from fewbits.filters._values import held
+    from fewbits.filters import name_of_type
 
-    return f"{held(kind)} ({kind})"
+    return f"{name_of_type(kind)} ({kind})"
 
 
 def _values(kind: Any) -> Any:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._compare import DECIMAL, NULL, as_float
-from fewbits.filters._values import NUMBERS, Kind, Value, held
+from fewbits.filters._values import NUMBERS, Kind, Value, name_of_type
 
 CHECKED = {
     "+": pc.add_checked,
@@ -45,7 +45,7 @@ def negate(value: Value) -> Value:
 
 
 def _column(kind: Kind, data: Any) -> Value:
-    return Value(kind, data, f"a result ({held(data.type)})")
+    return Value(kind, data, f"a result ({name_of_type(data.type)})")
 
 
 def _literals(operator: str, left: Any, right: Any) -> Value:

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from pyarrow import acero
 
 from fewbits.errors import ArgumentError
-from fewbits.filters._values import held
+from fewbits.filters._values import name_of_type
 
 ANSWER = "answer"
 
@@ -26,6 +26,6 @@ def evaluate_expression(expression: pc.Expression, table: pa.Table) -> Any:
     if truth.type != pa.bool_():
         raise ArgumentError(
             "a filter must be true or false for each row, the expression is"
-            f" {held(truth.type)}"
+            f" {name_of_type(truth.type)}"
         )
     return truth

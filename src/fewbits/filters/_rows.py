@@ -12,7 +12,7 @@ from fewbits._typing import CodeArray
 from fewbits.errors import ArgumentError
 from fewbits.filters._atoms import Bit, Name
 from fewbits.filters._literals import shorten
-from fewbits.filters._values import Value, column_value, held
+from fewbits.filters._values import Value, column_value, name_of_type
 
 MAX_LISTED = 20
 
@@ -57,7 +57,7 @@ class Rows:
             if not pa.types.is_struct(data.type):
                 whole = ".".join(name.parts[:place])
                 raise ArgumentError(
-                    f"column {shorten(whole)} ({held(data.type)}) has no field"
+                    f"column {shorten(whole)} ({name_of_type(data.type)}) has no field"
                     f" {shorten(name.parts[place])}"
                 )
             fields = [each.name for each in data.type]

@@ -95,7 +95,7 @@ def truth(data: Any, text: str = "a condition") -> Value:
 
 def column_value(data: Any, name: str) -> Value:
     """Return a column as an operand, decoded where its type is one of storage."""
-    text = f"column {shorten(name)} ({held(data.type)})"
+    text = f"column {shorten(name)} ({name_of_type(data.type)})"
     if types.is_dictionary(data.type):
         data = data.cast(data.type.value_type)
     elif types.is_run_end_encoded(data.type):
@@ -108,16 +108,16 @@ def column_value(data: Any, name: str) -> Value:
     return Value(kind, data, text)
 
 
-def held(of: pa.DataType) -> str:
+def name_of_type(of: pa.DataType) -> str:
     """Return what a column holds, in the words of a filter.
 
     Examples
     --------
-    >>> held(pa.large_string()), held(pa.float32()), held(pa.list_(pa.int8()))
-    ('text', 'number', 'list')
+    >>> name_of_type(pa.large_string()), name_of_type(pa.list_(pa.int8()))
+    ('text', 'list')
     """
     if types.is_dictionary(of) or types.is_run_end_encoded(of):
-        return held(of.value_type)
+        return name_of_type(of.value_type)
     kind = _kind(of)
     if kind != "other":
         return HELD[kind]
