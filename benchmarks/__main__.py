@@ -10,6 +10,7 @@ NAMES = (
     "import_time",
     "search",
     "multi_index",
+    "store",
     "rerank",
     "encode",
     "encode_projections",
@@ -19,6 +20,7 @@ NAMES = (
     "fit",
     "onnx",
     "compare_faiss",
+    "beyond_memory",
 )
 
 

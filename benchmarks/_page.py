@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md: ``python -m benchmarks._page``.
+"""Writes docs/benchmarks.md and its figure: ``python -m benchmarks._page``.
 
 A selection of ``benchmarks/results``: all rows are in the JSON files.
 """
@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from benchmarks._frontier import draw
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -19,10 +21,9 @@ INTRODUCTION = """# Benchmarks
 
 Made by `python -m benchmarks._page` from `benchmarks/results`, which `make bench`
 writes and where all rows are. Ratios are of medians of repeats in one process, ours and
-the peer in turn; above 1 fewbits is faster. Absolute times depend on the machine;
-sections were measured at different times, not all on one machine. A target is the ratio
-that was set for AVX-512; what misses it is in bold. One thread, unless a row says
-otherwise."""
+the peer in turn; above 1 fewbits is faster. Sections were measured at different times,
+not all on one machine. A target is the ratio set for AVX-512; what misses it is bold.
+One thread, unless a row says otherwise."""
 
 
 class Section(NamedTuple):
@@ -162,6 +163,26 @@ def two_threads() -> str:
     )
 
 
+def frontier() -> str:
+    """Return the figure of recall beside faiss, whose table the README has."""
+    return (
+        "## Recall beside faiss\n\n"
+        "![Recall against bytes and against queries per second](beside-faiss.svg)"
+    )
+
+
+def beyond_memory() -> str:
+    """Return what a query takes whose codes do not fit into the memory."""
+    report = read("beyond_memory")
+    larger = f"{report['codes']:,} codes of {report['bits']} bits"
+    return (
+        "## Beyond the memory\n\n"
+        f"{larger} on the disk, searched by a process that may use a fourth of their "
+        f"bytes: {report['p50_seconds']:.1f} s a query in the median, "
+        f"{report['p99_seconds']:.1f} s at the 99th percentile."
+    )
+
+
 def imports() -> str:
     """Return what importing costs, and whole commands."""
     report = read("import_time")
@@ -178,7 +199,7 @@ def imports() -> str:
 
 RATIO = {"ratio (target)": against_target()}
 SIZE = {"rows": value("n"), "features": value("d"), "bits": value("bits")}
-SHORTLISTS = ("float32", "Hamming alone", "faiss refine")
+SHORTLISTS = ("float32", "faiss refine")
 TRAINED = ("trainer", "posterior", "posterior, convolutional")
 DECODERS = (
     "float",
@@ -336,7 +357,9 @@ SECTIONS = (
             "epoch": seconds("seconds"),
             "ratio (target)": against_target(at_most=True),
         },
-        lambda row: row["name"] in TRAINED and row["loss"] == "csq",
+        lambda row: (
+            row["name"] in TRAINED and row["loss"] == "csq" and row["bits"] != 32
+        ),
     ),
     Section(
         "fit",
@@ -402,12 +425,21 @@ SECTIONS = (
 def write(path: Path = PAGE) -> None:
     """Write the page, if it is not too long."""
     search, *others = map(str, SECTIONS)
-    parts = [INTRODUCTION, imports(), search, two_threads(), *others]
+    parts = [
+        INTRODUCTION,
+        frontier(),
+        imports(),
+        search,
+        two_threads(),
+        *others,
+        beyond_memory(),
+    ]
     text = _once("\n\n".join(parts)) + "\n"
     n_words = len(re.findall(r"\S*\w\S*", text))
     if n_words > MOST_WORDS:
         raise SystemExit(f"benchmarks: {n_words} words, {MOST_WORDS} fit")
     path.write_text(text, "utf-8")
+    draw(read("compare_faiss")["rows"], path.with_name("beside-faiss.svg"))
 
 
 def _once(text: str) -> str:

@@ -2,7 +2,6 @@
 
     python -m benchmarks.compare_faiss [--quick] [--json FILE]
     python -m benchmarks.compare_faiss --table FILE
-    python -m benchmarks.compare_faiss --figure FILE
 
 The database holds the WordLlama embeddings (256 floats) of the diagnoses of ICD-10-CM
 but 1,000, which are the queries. A right answer is one of the 10 nearest vectors by
@@ -11,7 +10,7 @@ is random is drawn anew for each of three seeds, and figures are medians over th
 A search starts at the float query and ends at ids, so encoding the query is part of it;
 searches are timed in turn. Building is learning, encoding and adding. HNSW is the one
 approximate index: its bytes hold the vectors and the links of its lowest level. The
-second command prints the table of the README, the third draws all rows.
+second command prints the table of the README.
 """
 
 import json
@@ -41,7 +40,6 @@ HNSW_LINKS, HNSW_SEARCH = 32, 64
 LEFT_OUT = (
     "fewbits sign",
     "fewbits sign, re-ranked by scores",
-    "fewbits sign, re-ranked by int8",
     "fewbits ITQ, re-ranked by int8",
     "fewbits neighbours, re-ranked by scores",
 )
@@ -66,14 +64,8 @@ def main(
     table: Annotated[
         Path | None, typer.Option(help="Print the table of this file.")
     ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw the stored rows into this SVG file.")
-    ] = None,
 ) -> None:
     """Measure every way and print the table."""
-    if figure:
-        draw(json.loads(MEASURED.read_text("utf-8"))["rows"], figure)
-        return
     if table:
         print(as_table(json.loads(table.read_text("utf-8"))))
         return
@@ -248,43 +240,6 @@ def duration(seconds: float) -> str:
     if seconds < 0.05:
         return "< 0.1 s"
     return f"{seconds:.1f} s" if seconds < 9.95 else f"{to_two_digits(seconds)} s"
-
-
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Draw recall against bytes and against queries per second."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "fewbits", "font.size": 8}
-    with mpl.rc_context(style):
-        picture = Figure(figsize=(7.6, 4.6), layout="constrained")
-        left, right = picture.subplots(1, 2, sharey=True)
-        for number, row in enumerate(rows, 1):
-            point(left, number, row["bytes"], row)
-            point(right, number, row["queries_per_second"], row)
-        left.set(xlabel="bytes per vector", ylabel="recall@10", xscale="log")
-        right.set(xlabel="queries per second, one thread", xscale="log")
-        picture.legend(
-            left.lines,
-            [row["way"] for row in rows],
-            loc="outside lower center",
-            ncols=3,
-            frameon=False,
-        )
-        picture.savefig(path, metadata={"Date": None})
-
-
-def point(axis: Any, number: int, x: float, row: dict[str, Any]) -> None:
-    """Draw a numbered point: fewbits filled, faiss hollow."""
-    ours = row["way"].startswith("fewbits")
-    axis.plot(
-        [x],
-        [row["recall"]],
-        marker=f"${number}$",
-        markersize=7 if number < 10 else 10,
-        color="#0072B2" if ours else "#D55E00",
-        linestyle="",
-    )
 
 
 if __name__ == "__main__":
