@@ -40,13 +40,17 @@ void within_count(Codes queries, Codes database, std::int32_t radius, Allowed al
                                   counts.data(), n_threads);
 }
 
-void within_fill(Codes queries, Codes database, std::int32_t radius, Allowed allowed,
-                 Vector<const std::int64_t> offsets, Vector<std::int32_t> distances,
-                 Vector<std::int64_t> rows, std::size_t n_threads) {
+void within(fewbits::HammingHits* self, Codes queries, Codes database,
+            std::int32_t radius, Allowed allowed, std::size_t n_threads) {
     nb::gil_scoped_release release;
-    fewbits::hamming_within_fill(view(queries), view(database), radius, mask(allowed),
-                                 offsets.data(), distances.data(), rows.data(),
-                                 n_threads);
+    new (self) fewbits::HammingHits(view(queries), view(database), radius, mask(allowed),
+                                    n_threads);
+}
+
+void write_hits(const fewbits::HammingHits& hits, Vector<std::int32_t> distances,
+                Vector<std::int64_t> rows) {
+    nb::gil_scoped_release release;
+    hits.write(distances.data(), rows.data());
 }
 
 }  // namespace
@@ -60,8 +64,14 @@ void bind_hamming(nb::module_& m) {
     m.def("hamming_within_count", &within_count, "queries"_a.noconvert(),
           "database"_a.noconvert(), "radius"_a, "allowed"_a.none(),
           "counts"_a.noconvert(), "n_threads"_a);
-    m.def("hamming_within_fill", &within_fill, "queries"_a.noconvert(),
-          "database"_a.noconvert(), "radius"_a, "allowed"_a.none(),
-          "offsets"_a.noconvert(), "distances"_a.noconvert(), "rows"_a.noconvert(),
-          "n_threads"_a);
+    nb::class_<fewbits::HammingHits>(m, "HammingHits")
+        .def("__init__", &within, "queries"_a.noconvert(), "database"_a.noconvert(),
+             "radius"_a, "allowed"_a.none(), "n_threads"_a)
+        .def(
+            "counts",
+            [](const fewbits::HammingHits& hits, Vector<std::int64_t> counts) {
+                hits.counts(counts.data());
+            },
+            "counts"_a.noconvert())
+        .def("write", &write_hits, "distances"_a.noconvert(), "rows"_a.noconvert());
 }

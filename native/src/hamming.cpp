@@ -385,22 +385,36 @@ void hamming_within_count(CodeView queries, CodeView database, std::int32_t radi
         });
 }
 
-void hamming_within_fill(CodeView queries, CodeView database, std::int32_t radius,
-                         Mask allowed, const std::int64_t* offsets,
-                         std::int32_t* distances, std::int64_t* rows,
-                         std::size_t n_threads) {
+HammingHits::HammingHits(CodeView queries, CodeView database, std::int32_t radius,
+                         Mask allowed, std::size_t n_threads)
+    : found_(queries.rows) {
     search(
         queries, database, Filter(allowed, database.rows), n_threads,
         [&](std::size_t) {
             return std::make_unique<Collector>(Collector::Keep::all, 0, radius + 1,
                                                allowed);
         },
-        [&](std::size_t first, Collectors& found) {
-            for (std::size_t q = 0; q < found.size(); ++q) {
-                const auto at = static_cast<std::size_t>(offsets[first + q]);
-                found[q]->write(distances + at, rows + at);
+        [&](std::size_t first, Collectors& collectors) {
+            for (std::size_t q = 0; q < collectors.size(); ++q) {
+                OfQuery& found = found_[first + q];
+                found.distances.resize(collectors[q]->size());
+                found.rows.resize(collectors[q]->size());
+                collectors[q]->write(found.distances.data(), found.rows.data());
+                collectors[q].reset();
             }
         });
+}
+
+void HammingHits::counts(std::int64_t* counts) const {
+    for (const OfQuery& found : found_)
+        *counts++ = static_cast<std::int64_t>(found.rows.size());
+}
+
+void HammingHits::write(std::int32_t* distances, std::int64_t* rows) const {
+    for (const OfQuery& found : found_) {
+        distances = std::copy(found.distances.begin(), found.distances.end(), distances);
+        rows = std::copy(found.rows.begin(), found.rows.end(), rows);
+    }
 }
 
 }  // namespace fewbits

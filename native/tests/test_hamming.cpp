@@ -105,8 +105,12 @@ void check_within(fewbits::CodeView queries, fewbits::CodeView database,
     }
     Guarded<std::int32_t> distances(static_cast<std::size_t>(offsets.back()));
     Guarded<std::int64_t> rows(static_cast<std::size_t>(offsets.back()));
-    fewbits::hamming_within_fill(queries, database, radius, mask, offsets.data(),
-                                 distances.get(), rows.get(), place.threads);
+    const fewbits::HammingHits hits(queries, database, radius, mask, place.threads);
+    Guarded<std::int64_t> again(queries.rows);
+    hits.counts(again.get());
+    for (std::size_t q = 0; q < queries.rows; ++q)
+        check(again[q] == counts[q], "within hits");
+    hits.write(distances.get(), rows.get());
     for (std::size_t q = 0, i = 0; q < queries.rows; ++q)
         for (std::size_t j = 0; j < static_cast<std::size_t>(counts[q]); ++j, ++i)
             check(distances[i] == sorted[q][j].first && rows[i] == sorted[q][j].second,

@@ -94,17 +94,16 @@ void check_within(CodeView queries, const fewbits::MultiIndex& index, fewbits::M
     const fewbits::RangeHits hits(queries, index, mask, radius, kNoLimit, n_threads);
     hits.counts(counts.get(), work.get(), done.get());
     fewbits::hamming_within_count(queries, index.codes, radius, mask, expected.get(), 1);
-    std::vector<std::int64_t> offsets{0};
+    std::size_t n = 0;
     for (std::size_t q = 0; q < queries.rows; ++q) {
         check(counts[q] == expected[q], "within count");
-        offsets.push_back(offsets.back() + counts[q]);
+        n += static_cast<std::size_t>(counts[q]);
     }
-    const auto n = static_cast<std::size_t>(offsets.back());
     Guarded<std::int32_t> distances(n), expected_distances(n);
     Guarded<std::int64_t> rows(n), expected_rows(n);
     hits.write(distances.get(), rows.get());
-    fewbits::hamming_within_fill(queries, index.codes, radius, mask, offsets.data(),
-                                 expected_distances.get(), expected_rows.get(), 1);
+    const fewbits::HammingHits scanned(queries, index.codes, radius, mask, 1);
+    scanned.write(expected_distances.get(), expected_rows.get());
     for (std::size_t i = 0; i < n; ++i) {
         check(distances[i] == expected_distances[i], "within distance");
         check(rows[i] == expected_rows[i], "within row");

@@ -27,12 +27,16 @@ def topk(module, queries, database, k, mask, threads=1):
 
 def within(module, queries, database, radius, mask, threads=1):
     offsets = np.zeros(len(queries) + 1, np.int64)
+    counts = np.full(len(queries), 77, np.int64)
     args = queries, database, radius, mask
-    module.hamming_within_count(*args, offsets[1:], threads)
+    hits = module.HammingHits(*args, threads)
+    hits.counts(offsets[1:])
+    module.hamming_within_count(*args, counts, threads)
+    np.testing.assert_array_equal(counts, offsets[1:])
     np.cumsum(offsets, out=offsets)
     found = np.full(offsets[-1], 77, np.int32)
     rows = np.full(offsets[-1], 77, np.int64)
-    module.hamming_within_fill(*args, offsets, found, rows, threads)
+    hits.write(found, rows)
     return offsets, found, rows
 
 

@@ -138,7 +138,7 @@ def test_ranges_are_those_of_a_scan(compiled, problem, inside, radius, threads):
         for _ in range(2)
     ]
     hits.write(*both[0])
-    _reference.hamming_within_fill(queries, codes, radius, mask, offsets, *both[1], 1)
+    _reference.HammingHits(queries, codes, radius, mask, 1).write(*both[1])
     np.testing.assert_array_equal(both[0][0], both[1][0])
     np.testing.assert_array_equal(both[0][1], both[1][1])
 

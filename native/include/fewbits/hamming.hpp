@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace fewbits {
 
@@ -30,11 +31,24 @@ void hamming_topk(CodeView queries, CodeView database, Mask allowed, std::size_t
 void hamming_within_count(CodeView queries, CodeView database, std::int32_t radius,
                           Mask allowed, std::int64_t* counts, std::size_t n_threads);
 
-/// These codes, ordered by (distance, row); those of query q fill
-/// [offsets[q], offsets[q + 1]).
-void hamming_within_fill(CodeView queries, CodeView database, std::int32_t radius,
-                         Mask allowed, const std::int64_t* offsets,
-                         std::int32_t* distances, std::int64_t* rows,
-                         std::size_t n_threads);
+/// These codes, found by one scan.
+class HammingHits {
+public:
+    HammingHits(CodeView queries, CodeView database, std::int32_t radius, Mask allowed,
+                std::size_t n_threads);
+
+    /// How many each query has.
+    void counts(std::int64_t* counts) const;
+
+    /// All hits, query by query, ordered by (distance, row).
+    void write(std::int32_t* distances, std::int64_t* rows) const;
+
+private:
+    struct OfQuery {
+        std::vector<std::int32_t> distances;
+        std::vector<std::int64_t> rows;
+    };
+    std::vector<OfQuery> found_;
+};
 
 }  // namespace fewbits

@@ -37,6 +37,7 @@ else:
     from fewbits._kernels import _reference as _module
 
 Budget = _module.Budget
+HammingHits = _module.HammingHits
 MultiIndexTables = _module.MultiIndexTables
 PairJoin = _module.PairJoin
 RangeHits = _module.RangeHits
@@ -56,7 +57,6 @@ hadamard_scores = _module.hadamard_scores
 hamming_distances = _module.hamming_distances
 hamming_topk = _module.hamming_topk
 hamming_within_count = _module.hamming_within_count
-hamming_within_fill = _module.hamming_within_fill
 int8_distances = _module.int8_distances
 isas = _module.isas
 linear_encode = _module.linear_encode
@@ -71,6 +71,7 @@ vector_distances = _module.vector_distances
 __all__ = [
     "COMPILED",
     "Budget",
+    "HammingHits",
     "MultiIndexTables",
     "PairJoin",
     "RangeHits",
@@ -90,7 +91,6 @@ __all__ = [
     "hamming_distances",
     "hamming_topk",
     "hamming_within_count",
-    "hamming_within_fill",
     "int8_distances",
     "isas",
     "linear_encode",

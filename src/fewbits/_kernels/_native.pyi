@@ -25,16 +25,19 @@ def hamming_within_count(
     counts: IdArray,
     n_threads: int,
 ) -> None: ...
-def hamming_within_fill(
-    queries: CodeArray,
-    database: CodeArray,
-    radius: int,
-    allowed: NDArray[np.uint8] | None,
-    offsets: IdArray,
-    distances: DistanceArray,
-    rows: IdArray,
-    n_threads: int,
-) -> None: ...
+
+class HammingHits:
+    def __init__(
+        self,
+        queries: CodeArray,
+        database: CodeArray,
+        radius: int,
+        allowed: NDArray[np.uint8] | None,
+        n_threads: int,
+    ) -> None: ...
+    def counts(self, counts: IdArray) -> None: ...
+    def write(self, distances: DistanceArray, rows: IdArray) -> None: ...
+
 def asymmetric_distances(
     scores: ScoreArray,
     database: CodeArray,

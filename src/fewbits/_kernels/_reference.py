@@ -107,25 +107,31 @@ def hamming_within_count(
         counts[q] = np.count_nonzero(_distances(query, chosen) <= radius)
 
 
-def hamming_within_fill(
-    queries: CodeArray,
-    database: CodeArray,
-    radius: int,
-    allowed: Mask | None,
-    offsets: IdArray,
-    distances: DistanceArray,
-    rows: IdArray,
-    n_threads: int,
-) -> None:
-    """Fill ``[offsets[q], offsets[q + 1])`` for each query, nearest first."""
-    candidates = _candidates(allowed, len(database))
-    for q, query in enumerate(queries):
-        all_distances = _distances(query, database[candidates])
-        hits = np.flatnonzero(all_distances <= radius)
-        hits = hits[np.argsort(all_distances[hits], kind="stable")]
-        span = slice(offsets[q], offsets[q + 1])
-        distances[span] = all_distances[hits]
-        rows[span] = candidates[hits]
+class HammingHits:
+    """The allowed codes within a radius of each query, nearest first."""
+
+    def __init__(
+        self,
+        queries: CodeArray,
+        database: CodeArray,
+        radius: int,
+        allowed: Mask | None,
+        n_threads: int,
+    ) -> None:
+        candidates = _candidates(allowed, len(database))
+        self._found = []
+        for query in queries:
+            distances = _distances(query, database[candidates])
+            hits = np.flatnonzero(distances <= radius)
+            hits = hits[np.argsort(distances[hits], kind="stable")]
+            self._found.append((distances[hits], candidates[hits]))
+
+    def counts(self, counts: IdArray) -> None:
+        counts[:] = [len(rows) for _, rows in self._found]
+
+    def write(self, distances: DistanceArray, rows: IdArray) -> None:
+        if self._found:
+            distances[:], rows[:] = map(np.concatenate, zip(*self._found, strict=True))
 
 
 @np.errstate(over="ignore")

@@ -170,14 +170,13 @@ def hamming_range_search(
     queries, database = _same_width(queries, database)
     radius = min(check_radius(radius), 8 * database.shape[1])
     mask, threads = packed_mask(allowed, len(database)), _kernels.num_threads()
+    hits = _kernels.HammingHits(queries, database, radius, mask, threads)
     offsets = np.zeros(len(queries) + 1, np.int64)
-    _kernels.hamming_within_count(queries, database, radius, mask, offsets[1:], threads)
+    hits.counts(offsets[1:])
     np.cumsum(offsets, out=offsets)
     distances = np.empty(offsets[-1], np.int32)
     rows = np.empty(offsets[-1], np.int64)
-    _kernels.hamming_within_fill(
-        queries, database, radius, mask, offsets, distances, rows, threads
-    )
+    hits.write(distances, rows)
     return RangeSearchResult(offsets, distances, rows)
 
 
