@@ -1,6 +1,7 @@
 """The collection of a bundle on disk: a store in a folder of its own."""
 
 import contextlib
+import hashlib
 import re
 import secrets
 from collections.abc import Iterator
@@ -87,6 +88,24 @@ def store_of(folder: Path) -> Any:
     if name is None:
         raise ArtefactError(f"{folder} holds no items")
     return open_store(folder, name)
+
+
+def folder_state(folder: str | Path) -> str:
+    """Return a text that changes when a bundle is saved, or rows come or go.
+
+    Cheap: a few names are looked at, and a small file is read.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is no bundle, or its manifest is damaged.
+    """
+    folder = Path(folder)
+    name = read_manifest(folder).get("items")
+    digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    if name is None:
+        return digest
+    return f"{digest}/{open_store(folder, name).newest()}"
 
 
 def read_items(folder: Path, name: Any, encoder: Encoder) -> Items:

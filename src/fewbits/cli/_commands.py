@@ -34,6 +34,7 @@ NAMES = (
     "recall",
     "inspect",
     "export",
+    "serve",
     "data",
 )
 

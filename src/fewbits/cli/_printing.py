@@ -25,7 +25,7 @@ _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 def print_json(value: Any) -> None:
     """Print one JSON document on a line of its own, in the encoding of the output."""
-    from fewbits.cli._json import to_json  # imports NumPy, which --help does without
+    from fewbits._json import to_json  # imports NumPy, which --help does without
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     text = to_json(value)

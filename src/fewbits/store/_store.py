@@ -130,6 +130,10 @@ class Store:
     def folder(self) -> Path:
         return self._disk.folder
 
+    def newest(self) -> int:
+        """Return the number of the newest state, by the names of files alone."""
+        return newest_number(self._disk)
+
     def snapshot(self, number: int | None = None) -> Snapshot:
         """Return one state and hold it, so that no writer takes its files away.
 

@@ -1,0 +1,74 @@
+"""The application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from fewbits._version import __version__
+from fewbits.bundle import Bundle
+from fewbits.server._errors import add_handlers
+from fewbits.server._live import Live
+from fewbits.server._openapi import add_openapi
+from fewbits.server._service import Service
+from fewbits.server._settings import Settings
+from fewbits.server.routes import ROUTERS
+
+_EXPLORER = Path(__file__).parent / "explorer"
+
+
+def create_app(
+    source: Bundle | str | Path, settings: Settings | None = None
+) -> FastAPI:
+    """Return the ASGI application that serves a bundle.
+
+    Parameters
+    ----------
+    source : Bundle, str or Path
+        A folder, whose changes go live by themselves, or a bundle in memory.
+    settings : Settings, default=Settings()
+
+    Returns
+    -------
+    fastapi.FastAPI
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is no bundle, or is damaged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastapi.testclient import TestClient
+    >>> from fewbits.bundle import Bundle
+    >>> from fewbits.encoders import LinearEncoder
+    >>> bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2))).with_items(np.eye(2))
+    >>> client = TestClient(create_app(bundle), base_url="http://localhost")
+    >>> client.post("/v1/search", json={"vectors": [[1, 0]], "k": 1}).json()["results"]
+    [{'query': 'query 0', 'hits': [{'id': 0, 'distance': 0, 'columns': {}}]}]
+    """
+    service = Service(Live(source), settings or Settings())
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with service.running():
+            yield
+
+    app = FastAPI(
+        title="fewbits",
+        version=__version__,
+        docs_url=None,  # its page loads scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    add_handlers(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    add_openapi(app)
+    if _EXPLORER.is_dir():
+        app.mount("/", StaticFiles(directory=_EXPLORER, html=True), name="explorer")
+    return app

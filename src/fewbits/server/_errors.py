@@ -1,0 +1,122 @@
+"""Every error in one shape: ``{"error": {"code": ..., "message": ...}}``."""
+
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from fewbits.errors import (
+    ArgumentError,
+    ArtefactError,
+    CodeError,
+    FeatureError,
+    FewbitsError,
+    LockedError,
+    MissingDataError,
+    MissingExtraError,
+    one_line,
+)
+from fewbits.server._work import Overloaded, TooSlow
+
+RETRY_SECONDS = 1
+#: Status and code of each error; the client goes the other way.
+KNOWN: dict[type[Exception], tuple[int, str]] = {
+    FeatureError: (422, "feature_error"),
+    CodeError: (422, "code_error"),
+    ArgumentError: (422, "argument_error"),
+    LockedError: (409, "locked"),
+    ArtefactError: (500, "artefact_error"),
+    MissingDataError: (501, "missing_data"),
+    MissingExtraError: (501, "missing_extra"),
+}
+
+
+class ApiError(Exception):
+    """A request that is refused.
+
+    Parameters
+    ----------
+    status : int
+    code, message : str
+    headers : dict, default=None
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+        self.headers = headers
+
+    def response(self) -> Response:
+        return error_response(self.status, self.code, self.message, self.headers)
+
+
+class ReadOnly(ApiError):
+    """The collection may not be changed through this service."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            403, "read_only", "this service is read-only: start it with --writable"
+        )
+
+
+def error_response(
+    status: int, code: str, message: str, headers: dict[str, str] | None = None
+) -> Response:
+    """Return an error as every error is returned."""
+    content = {"error": {"code": code, "message": message}}
+    return JSONResponse(content, status, headers)
+
+
+def as_api_error(error: Exception) -> ApiError:
+    """Return any error as the one that a client is told."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, Overloaded):
+        return ApiError(
+            429,
+            "overloaded",
+            "as many requests wait as may: try again later",
+            {"Retry-After": str(RETRY_SECONDS)},
+        )
+    if isinstance(error, TooSlow):
+        return ApiError(503, "too_slow", "the request took longer than it may")
+    if isinstance(error, HTTPException):
+        return ApiError(
+            error.status_code,
+            HTTPStatus(error.status_code).phrase.lower().replace(" ", "_"),
+            str(error.detail),
+            dict(error.headers or {}),
+        )
+    if isinstance(error, RequestValidationError):
+        return ApiError(422, "argument_error", _first_fault(error))
+    for kind, (status, code) in KNOWN.items():
+        if isinstance(error, kind):
+            return ApiError(status, code, one_line(error))
+    if isinstance(error, FewbitsError):
+        return ApiError(500, "internal_error", one_line(error))
+    return ApiError(500, "internal_error", "the service failed; its log says how")
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Turn whatever routes raise into an answer."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        return as_api_error(error).response()
+
+    known = [ApiError, Overloaded, TooSlow, HTTPException, RequestValidationError]
+    for kind in (*known, FewbitsError):
+        app.add_exception_handler(kind, answer)
+
+
+def _first_fault(error: RequestValidationError) -> str:
+    fault = error.errors()[0]
+    where = ".".join(str(part) for part in fault["loc"][1:])
+    return f"{where}: {fault['msg']}" if where else str(fault["msg"])

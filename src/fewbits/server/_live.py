@@ -1,0 +1,92 @@
+"""The snapshot that is served, and the next one in its place."""
+
+import hashlib
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fewbits.bundle import Bundle, folder_state
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One state of a bundle, which requests hold while they use it.
+
+    Attributes
+    ----------
+    bundle : Bundle
+    version : str
+        Opaque; another one for another state.
+    results : dict
+        What was computed once for this state.
+    """
+
+    bundle: Bundle
+    version: str
+    since: float = field(default_factory=time.time)
+    results: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+
+class Live:
+    """The newest snapshot of a folder, or of a bundle in memory.
+
+    Reading it is one attribute: whoever took it keeps it. The swap is one assignment.
+
+    Parameters
+    ----------
+    source : Bundle, str or Path
+    """
+
+    def __init__(self, source: Bundle | str | Path) -> None:
+        self._folder = None if isinstance(source, Bundle) else Path(source)
+        self.name = "bundle" if self._folder is None else self._folder.resolve().name
+        self._lock = threading.Lock()
+        self._count = itertools.count()
+        self._state: str | None = None
+        self.fault: str | None = None
+        if isinstance(source, Bundle):
+            self.snapshot = self._made(source)
+        else:
+            self._state = folder_state(source)
+            self.snapshot = self._made(Bundle.load(source))
+
+    def refresh(self) -> bool:
+        """Take over what the folder has now; return whether that is new.
+
+        A folder that cannot be read leaves the old snapshot, and `fault` says why.
+        """
+        if self._folder is None:
+            return False
+        with self._lock:
+            try:
+                state = folder_state(self._folder)
+                if state == self._state:
+                    return False
+                self.snapshot = self._made(Bundle.load(self._folder))
+            except Exception as error:  # whatever it is, the old one still answers
+                self.fault = str(error)
+                return False
+            self._state, self.fault = state, None
+            return True
+
+    def change(self, function: Callable[[Bundle], Bundle]) -> Snapshot:
+        """Serve the bundle that a function makes of the one that is served."""
+        with self._lock:
+            changed = function(self.snapshot.bundle)
+            self.snapshot = self._made(changed)
+            if self._folder is not None:
+                # What others wrote in between is noticed at the next look.
+                self._state = None
+            return self.snapshot
+
+    def _made(self, bundle: Bundle) -> Snapshot:
+        if bundle.items is not None:
+            len(bundle.index)  # made now, not by the first request
+        told = f"{bundle.encoder.fingerprint}/{bundle.commit}/{self._state}"
+        digest = hashlib.sha256(told.encode()).hexdigest()[:8]
+        _ = bundle.item_kind  # loads the backbone
+        return Snapshot(bundle, f"{digest}.{next(self._count)}")

@@ -1,0 +1,85 @@
+"""What a route is given."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request
+
+from fewbits.bundle import Bundle
+from fewbits.server._errors import ReadOnly
+from fewbits.server._live import Snapshot
+from fewbits.server._service import Service
+from fewbits.server._settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """One snapshot for one request, and the means to work with it.
+
+    Routes ask for it by ``served: Current``.
+
+    Attributes
+    ----------
+    service : Service
+    snapshot : Snapshot
+    """
+
+    service: Service
+    snapshot: Snapshot
+
+    @property
+    def bundle(self) -> Bundle:
+        """The bundle, which does not change."""
+        return self.snapshot.bundle
+
+    @property
+    def version(self) -> str:
+        """An opaque text that changes with every snapshot."""
+        return self.snapshot.version
+
+    @property
+    def settings(self) -> Settings:
+        return self.service.settings
+
+    async def run(self, function: Callable[..., T], *args: object) -> T:
+        """Return what a blocking function returns, which is run in a bounded pool."""
+        return await self.service.work.run(function, *args)
+
+    async def cached(self, key: object, function: Callable[[], T]) -> T:
+        """Return what a blocking function returns, computed once for each snapshot.
+
+        Requests that come meanwhile wait for the same computation. It goes on where
+        one of them gives up, and nothing is kept of one that failed.
+        """
+        results = self.snapshot.results
+        if key not in results:
+            results[key] = asyncio.ensure_future(self.run(function))
+            results[key].add_done_callback(lambda done: _forget(results, key, done))
+        found: T = await asyncio.shield(results[key])
+        return found
+
+    def check_writable(self) -> None:
+        """Refuse the request where the service is read-only."""
+        if not self.settings.writable:
+            raise ReadOnly
+
+
+def _forget(results: dict[Any, Any], key: object, done: "asyncio.Future[Any]") -> None:
+    if done.cancelled() or done.exception() is not None:
+        results.pop(key, None)
+
+
+async def served(request: Request) -> Served:
+    """Return the newest snapshot, for one request."""
+    service: Service = request.app.state.service
+    snapshot = service.live.snapshot
+    request.scope["state"]["snapshot"] = snapshot.version
+    return Served(service, snapshot)
+
+
+#: What the parameter of a route is annotated with.
+Current = Annotated[Served, Depends(served)]

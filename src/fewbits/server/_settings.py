@@ -1,0 +1,165 @@
+"""What an operator decides about a service."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from fewbits._checks import check_count
+from fewbits._repr import one_line
+from fewbits.errors import ArgumentError
+
+#: Environment variables of settings begin so.
+PREFIX = "FEWBITS_SERVE_"
+_SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Who may do what, and how much of it at once.
+
+    Parameters
+    ----------
+    token : str, default=None
+        What a request must bring as ``Authorization: Bearer TOKEN``, 16 characters or
+        more; None asks for nothing.
+    writable : bool, default=False
+        Whether requests may change the collection.
+    allowed_hosts : sequence of str, default=()
+        Names, beside those of this machine, by which the service may be called.
+    allowed_origins : sequence of str, default=()
+        Other pages that may call it from a browser, such as ``https://a.example``.
+    max_body_bytes : int, default=33_554_432
+    max_queries : int, default=10_000
+        Items of one request.
+    max_k : int, default=10_000
+        Hits of one query.
+    max_hits : int, default=1_000_000
+        Hits of one request, queries times `k`.
+    max_pixels : int, default=50_000_000
+        Of an image that is sent.
+    max_waiting : int, default=128
+        Requests that wait while others are worked on; more are refused with 429.
+    max_batch : int, default=64
+        Searches for one item each that are answered in one go.
+    threads : int, default=None
+        Requests that are worked on at once; None takes the number of cores, at least 2.
+    time_limit : float, default=30.0
+        Seconds until a request is given up with 503.
+    body_time_limit : float, default=30.0
+        Seconds in which the body of a request must come.
+    refresh_seconds : float, default=0.5
+        How often the folder is looked at for changes that others make.
+
+    Raises
+    ------
+    ArgumentError
+        When a value is out of range.
+    """
+
+    token: str | None = field(default=None, repr=False)
+    writable: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    max_body_bytes: int = 32 << 20
+    max_queries: int = 10_000
+    max_k: int = 10_000
+    max_hits: int = 1_000_000
+    max_pixels: int = 50_000_000
+    max_waiting: int = 128
+    max_batch: int = 64
+    threads: int | None = None
+    time_limit: float = 30.0
+    body_time_limit: float = 30.0
+    refresh_seconds: float = 0.5
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name.startswith("allowed_"):
+                object.__setattr__(self, each.name, tuple(value))
+            elif each.name.startswith("max_"):
+                check_count(value, each.name)
+            elif each.name.endswith(("_limit", "_seconds")):
+                _check_seconds(each.name, value)
+        if self.threads is not None:
+            check_count(self.threads, "threads")
+        if self.token is not None:
+            _check_token(self.token)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    @property
+    def n_threads(self) -> int:
+        """Requests that are worked on at once."""
+        return self.threads or max(2, os.cpu_count() or 2)
+
+    def limits(self) -> dict[str, float]:
+        """Return what clients must keep to."""
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {
+            name: value
+            for name, value in known.items()
+            if name.startswith("max_") or name == "time_limit"
+        }
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] = os.environ, **given: Any
+    ) -> Self:
+        """Return settings from variables such as ``FEWBITS_SERVE_MAX_K``.
+
+        Parameters
+        ----------
+        environment : mapping of str to str
+        **given
+            Settings that come before those of the environment.
+
+        Raises
+        ------
+        ArgumentError
+            When a variable that begins so is no setting: one that was meant to close a
+            service must not leave it open. Or when a value cannot be read.
+        """
+        known = {PREFIX + each.name.upper(): each.name for each in fields(cls)}
+        values: dict[str, Any] = {}
+        for variable, text in environment.items():
+            if not variable.startswith((PREFIX, "FEWBITS_TOKEN", "FEWBITS_SERVER")):
+                continue
+            if variable not in known:
+                raise ArgumentError(
+                    f"no setting is called {variable}; known are {', '.join(known)}"
+                )
+            name = known[variable]
+            values[name] = _read(variable, text, getattr(cls, name, None))
+        return cls(**{**values, **given})
+
+
+def _read(variable: str, text: str, default: Any) -> Any:
+    """Return a setting that was written as text, in the type of its default."""
+    try:
+        if isinstance(default, bool):
+            return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
+        if isinstance(default, tuple):
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        if isinstance(default, int | float):
+            return type(default)(text)
+        return int(text) if variable.endswith("THREADS") else text
+    except (ValueError, KeyError):
+        raise ArgumentError(f"{variable} cannot be {text!r}") from None
+
+
+def _check_seconds(name: str, value: Any) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and 0 < value < float("inf")):
+        raise ArgumentError(f"{name} must be a number of seconds, got {value!r}")
+
+
+def _check_token(token: str) -> None:
+    if not (isinstance(token, str) and token.isascii() and token.isprintable()):
+        raise ArgumentError("a token is printable ASCII")
+    if len(token) < _SHORTEST_TOKEN or " " in token:
+        raise ArgumentError(
+            f"a token has {_SHORTEST_TOKEN} characters or more, and no spaces"
+        )

@@ -1,0 +1,69 @@
+"""Blocking work in a bounded pool of threads."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Overloaded(Exception):
+    """As many requests wait as may."""
+
+
+class TooSlow(Exception):
+    """A request took longer than it may."""
+
+
+class Work:
+    """Runs functions in threads; refuses more than may wait, gives up what is late.
+
+    Python cannot stop a thread: work that was given up still counts until it ends.
+
+    Parameters
+    ----------
+    threads, max_waiting : int
+    time_limit : float
+        Seconds, of waiting and working together.
+    """
+
+    def __init__(self, threads: int, max_waiting: int, time_limit: float) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="fewbits")
+        self._threads, self._most = threads, threads + max_waiting
+        self.time_limit = time_limit
+        self.pending = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many calls no thread has begun."""
+        return max(0, self.pending - self._threads)
+
+    async def run(self, function: Callable[..., T], *args: object) -> T:
+        """Return what a function returns.
+
+        Raises
+        ------
+        Overloaded, TooSlow
+        """
+        if self.pending >= self._most:
+            raise Overloaded
+        loop = asyncio.get_running_loop()
+        self.pending += 1
+        submitted = self._pool.submit(function, *args)
+        submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(self._one_less))
+        future = asyncio.wrap_future(submitted)
+        try:
+            done, _ = await asyncio.wait([future], timeout=self.time_limit)
+        finally:
+            submitted.cancel()  # unless it has begun
+        if not done:
+            raise TooSlow
+        return future.result()
+
+    def _one_less(self) -> None:
+        self.pending -= 1
+
+    def close(self) -> None:
+        """Finish what has begun."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

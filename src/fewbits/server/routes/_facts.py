@@ -1,0 +1,30 @@
+"""What is served, and whether it is well."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from fewbits._version import __version__
+from fewbits.server._facts import facts_of
+from fewbits.server._reply import Json
+from fewbits.server._served import Current
+
+router = APIRouter()
+
+
+@router.get("/v1/health", response_model=dict[str, Any])
+async def health(served: Current) -> Json:
+    """Say whether requests are answered, from which snapshot."""
+    fault = served.service.live.fault
+    content = {
+        "status": "ok" if fault is None else "degraded",
+        "version": __version__,
+        "snapshot": served.version,
+    }
+    return Json(content if fault is None else {**content, "reason": fault})
+
+
+@router.get("/v1/facts", response_model=dict[str, Any])
+async def facts(served: Current) -> Json:
+    """Say what is served and what may be asked."""
+    return Json(await served.run(facts_of, served))
