@@ -1,5 +1,6 @@
 """Items that were found, with everything that was kept about them."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +32,14 @@ class FoundRows(NamedTuple):
     def __repr__(self) -> str:
         return one_line(self)
 
-    def records(self, items: Items) -> list[list[dict[str, Any]]]:
+    def records(
+        self, items: Items, columns: Sequence[str] | None = None
+    ) -> list[list[dict[str, Any]]]:
         """Return a list of hits for each query, see `hits_of`."""
         metric = None if self.metric == "hamming" else self.metric
-        return hits_of(items, self.rows, metric=metric, distance=self.distances)
+        return hits_of(
+            items, self.rows, metric=metric, names=columns, distance=self.distances
+        )
 
 
 def hits_of(
@@ -42,6 +47,7 @@ def hits_of(
     rows: IdArray,
     *,
     metric: str | None = None,
+    names: Sequence[str] | None = None,
     **measured: NDArray[Any],
 ) -> list[list[dict[str, Any]]]:
     """Return a list of hits for each query.
@@ -53,6 +59,8 @@ def hits_of(
         Places of items, -1 where nothing was found.
     metric : str, default=None
         What ``distance`` means where it is not a number of bits; a hit tells it.
+    names : sequence of str, default=None
+        Columns that hits have; None for all.
     **measured : ndarray of shape (n_queries, k)
         What a hit has beside its ``id`` and ``columns``: ``distance`` or ``score``. The
         user's columns may have the same names, so they are kept apart.
@@ -64,12 +72,16 @@ def hits_of(
     flat = rows.ravel()
     known = np.flatnonzero(flat >= 0)
     ids = items.ids_at(flat[known]).tolist()
-    columns = items.records(flat[known])
-    names = list(measured)
-    values = [measured[name].ravel()[known].tolist() for name in names]
+    columns = items.records(flat[known], names)
+    values = [each.ravel()[known].tolist() for each in measured.values()]
     extra = {} if metric is None else {"metric": metric}
     hits = [
-        {"id": each, **dict(zip(names, numbers, strict=True)), **extra, "columns": kept}
+        {
+            "id": each,
+            **dict(zip(measured, numbers, strict=True)),
+            **extra,
+            "columns": kept,
+        }
         for each, kept, *numbers in zip(ids, columns, *values, strict=True)
     ]
     ends = np.searchsorted(known, np.arange(len(rows) + 1) * rows.shape[1])

@@ -156,6 +156,15 @@ class Items(Immutable):
         codes = [run.codes for run in self._runs]
         return codes[0] if len(codes) == 1 else frozen_array(np.concatenate(codes))
 
+    def codes_at(self, rows: IdArray) -> CodeArray:
+        """Return the codes of some rows, (n, n_bytes)."""
+        codes = np.empty((len(rows), self.code_bytes), np.uint8)
+        for run in self._runs:
+            here = run.holds(rows)
+            if here.any():
+                codes[here] = run.part.codes[run.places(rows[here])]
+        return codes
+
     @property
     def code_bytes(self) -> int:
         """Bytes of a code."""
@@ -282,18 +291,47 @@ class Items(Immutable):
         """Return the user's columns of the item with id `item`."""
         return self.records(self.rows([item]))[0]
 
-    def records(self, rows: IdArray) -> list[dict[str, Any]]:
+    def records(
+        self, rows: IdArray, names: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Return the user's columns at some places, a dict for each.
 
         Parameters
         ----------
         rows : ndarray of int
             Places of items, in any order; may repeat.
+        names : sequence of str, default=None
+            Of the columns; None for all.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column.
         """
-        if not self.columns:
+        names = self.checked_columns(names)
+        if not names:
             return [{} for _ in range(len(rows))]
-        found: list[dict[str, Any]] = self._taken(rows, _user_columns).to_pylist()
+        found: list[dict[str, Any]] = self.table_at(rows, names).to_pylist()
         return found
+
+    def table_at(self, rows: IdArray, names: Sequence[str] | None = None) -> Any:
+        """Return the user's columns at some places as an Arrow table, see `records`."""
+        chosen = self.checked_columns(names)
+        return taken(self._runs, rows, lambda run: run.table.select(chosen))
+
+    def checked_columns(self, names: Sequence[str] | None) -> list[str]:
+        """Return names of columns, all of them for None.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column.
+        """
+        if names is None:
+            return self.columns
+        for name in names:
+            self._check_column(name)
+        return list(dict.fromkeys(names))
 
     def user_table(self) -> Any:
         """Return the table of the user's columns alone."""
@@ -330,11 +368,7 @@ class Items(Immutable):
 
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
         """Return a user column, or some of its rows, as an array of objects."""
-        if name not in self.columns:
-            raise ArgumentError(
-                f"the items have no column {name!r}; they have "
-                f"{known_names(self.columns) or 'none'}"
-            )
+        self._check_column(name)
         if rows is None:
             table = self.user_table()
         else:
@@ -347,8 +381,7 @@ class Items(Immutable):
 
         Equal values of these rows have equal numbers; null is a value, too.
         """
-        if name not in self.columns:
-            self.column(name)
+        self._check_column(name)
         column = self._taken(rows, _user_columns, name)[name].combine_chunks()
         try:
             return _numbers(column)
@@ -371,6 +404,13 @@ class Items(Immutable):
                 f"kept as {LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
             )
         return as_label_rows(self.column(name).tolist(), f"column {name!r}")
+
+    def _check_column(self, name: str) -> None:
+        if name not in self.columns:
+            raise ArgumentError(
+                f"the items have no column {name!r}; they have "
+                f"{known_names(self.columns) or 'none'}"
+            )
 
     def _taken(self, rows: IdArray, table_of: Any, *names: str) -> Any:
         if not names:

@@ -7,16 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_k
-from fewbits._typing import IdArray
-from fewbits.bundle._collection import CollectionMixin
-from fewbits.bundle._grouped import best_of_groups
+from fewbits.bundle._code_search import CodeSearchMixin, Mask
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
 from fewbits.index import Neighbours, RangeSearchResult, Ranked
 
 
-class SearchMixin(CollectionMixin):
+class SearchMixin(CodeSearchMixin):
     """Finds the nearest items of a collection."""
 
     def search(
@@ -96,9 +94,10 @@ class SearchMixin(CollectionMixin):
         ArgumentError
             As in `search`, or when `radius` is negative.
         """
-        mask = selected(self, filter, allowed)
-        found = self.index.range_search(self.encode(queries), radius, allowed=mask)
-        ids = self.collection.ids_at(self.collection.rows_of(found.ids))
+        found = self.range_rows_by_code(
+            self.encode(queries), radius, filter=filter, allowed=allowed
+        )
+        ids = self.collection.ids_at(found.ids)
         return RangeSearchResult(found.offsets, found.distances, ids)
 
     def search_reranked(
@@ -235,29 +234,20 @@ class SearchMixin(CollectionMixin):
             rerank = self.shortlist is not None
         if not isinstance(rerank, bool):
             raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
-        # Nothing is padded here, so asking for more than there is costs nothing.
-        k = min(check_k(k), max(1, len(self.collection)))
-        mask = selected(self, filter, allowed)
         features = self.features(queries)
-        if group_by is None:
-            return self._found_rows(features, k, rerank, mask)
-        items = self.collection
-        most = len(items) if mask is None else int(np.count_nonzero(mask))
 
-        def some(of: NDArray[np.int64], wanted: int) -> FoundRows:
-            return self._found_rows(features[of], wanted, bool(rerank), mask)
+        def some(of: NDArray[np.int64], wanted: int, mask: Mask) -> FoundRows:
+            chosen = features if len(of) == len(features) else features[of]
+            return self._found_rows(chosen, wanted, bool(rerank), mask)
 
-        def groups(rows: IdArray) -> IdArray:
-            return items.group_numbers(group_by, rows)
-
-        return best_of_groups(some, groups, (len(features), k), max(1, most))
+        return self._best_rows(some, len(features), k, filter, allowed, group_by)
 
     def _found_rows(
         self,
         features: NDArray[Any],
         k: int,
         rerank: bool,
-        mask: NDArray[np.bool_] | None,
+        mask: Mask,
     ) -> FoundRows:
         if not rerank:
             return FoundRows(*self._nearest(features, k, mask), "hamming")
@@ -265,20 +255,16 @@ class SearchMixin(CollectionMixin):
         metric = "asymmetric" if self.collection.vectors is None else "euclidean"
         return FoundRows(ranked.distances, ranked.ids, metric)
 
-    def _nearest(
-        self, features: NDArray[Any], k: int, mask: NDArray[np.bool_] | None
-    ) -> Neighbours:
+    def _nearest(self, features: NDArray[Any], k: int, mask: Mask) -> Neighbours:
         """Return rows of the collection in the place of ids."""
-        codes = self.encoder.encode(features)
-        found = self.index.search(codes, k, allowed=mask)
-        return Neighbours(found.distances, self.collection.rows_of(found.ids))
+        return self._nearest_rows(self.encoder.encode(features), k, mask)
 
     def _reranked(
         self,
         features: NDArray[Any],
         k: int,
         shortlist: int | None = None,
-        mask: NDArray[np.bool_] | None = None,
+        mask: Mask = None,
     ) -> Ranked:
         """Return rows of the collection in the place of ids."""
         if shortlist is None and self.shortlist is not None:

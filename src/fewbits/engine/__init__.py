@@ -17,7 +17,10 @@ from fewbits.engine._duplicates import (
     DuplicatesResponse,
     duplicates,
 )
+from fewbits.engine._encode import EncodeRequest, EncodeResponse, encode
+from fewbits.engine._items import ItemsRequest, ItemsResponse, items
 from fewbits.engine._like import LikeRequest, LikeResponse, like
+from fewbits.engine._range import RangeRequest, RangeResponse, range_search
 from fewbits.engine._recall import RecallRequest, RecallResponse, recall
 from fewbits.engine._search import (
     QueryHits,
@@ -31,16 +34,25 @@ __all__ = [
     "ClassifyResponse",
     "DuplicatesRequest",
     "DuplicatesResponse",
+    "EncodeRequest",
+    "EncodeResponse",
+    "ItemsRequest",
+    "ItemsResponse",
     "LikeRequest",
     "LikeResponse",
     "QueryHits",
+    "RangeRequest",
+    "RangeResponse",
     "RecallRequest",
     "RecallResponse",
     "SearchRequest",
     "SearchResponse",
     "classify",
     "duplicates",
+    "encode",
+    "items",
     "like",
+    "range_search",
     "recall",
     "search",
 ]

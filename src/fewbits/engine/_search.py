@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from fewbits._repr import one_line
-from fewbits.bundle import Bundle
-from fewbits.engine._labels import item_labels
+from fewbits._typing import CodeArray
+from fewbits.bundle import Bundle, FoundRows
+from fewbits.engine._asked import asked_codes, asked_labels, check_one
+from fewbits.engine._explain import explained
+from fewbits.errors import ArgumentError
 
 Hit = dict[str, Any]
+_EXTRA = ("out_of_distribution", "code", "histogram")
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +21,7 @@ class SearchRequest:
 
     Parameters
     ----------
-    queries : array-like of shape (n, n_features), or sequence
+    queries : array-like of shape (n, n_features), or sequence, default=None
         Raw items: vectors, or whatever the backbone of the bundle takes.
     k : int, default=10
         Hits per query; fewer where fewer items can be found.
@@ -29,14 +33,34 @@ class SearchRequest:
         Ids of items that may be found, or a boolean mask over the rows.
     group_by : str, default=None
         A column: find the best item of each of `k` groups.
+    ids : array-like of int or str, default=None
+        In place of `queries`, items of the collection: what is near their codes?
+    codes : ndarray of shape (n, n_bytes), dtype uint8, default=None
+        In place of `queries`, packed codes.
+    columns : sequence of str, default=None
+        Columns that hits have; None for all.
+    explain : bool, default=False
+        Add codes, and how many items are at each distance.
+
+    Raises
+    ------
+    ArgumentError
+        When not exactly one of `queries`, `ids` and `codes` is given.
     """
 
-    queries: Any
+    queries: Any = None
     k: int = 10
     rerank: bool | None = None
     filter: Any = None
     allowed: Any = None
     group_by: str | None = None
+    ids: Any = None
+    codes: Any = None
+    columns: Sequence[str] | None = None
+    explain: bool = False
+
+    def __post_init__(self) -> None:
+        check_one(self)
 
 
 @dataclass(frozen=True)
@@ -53,21 +77,27 @@ class QueryHits:
         Whether even the nearest item is beyond the novelty radius of the collection.
         None where that is not known, nothing was found, or hits are filtered or
         re-ranked and so not comparable.
+    code : str or None
+        Where it is to be explained: the code of the query, in hexadecimal. Hits have
+        theirs, too.
+    histogram : list of int or None
+        How many of the items that may be found are 0, 1, 2, ... bits away.
     """
 
     query: str
     hits: list[Hit]
     out_of_distribution: bool | None = None
+    code: str | None = None
+    histogram: list[int] | None = None
 
     def __repr__(self) -> str:
         return one_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; what is not known is left out."""
-        found = {"query": self.query, "hits": self.hits}
-        if self.out_of_distribution is None:
-            return found
-        return {**found, "out_of_distribution": self.out_of_distribution}
+        extra = {x: getattr(self, x) for x in _EXTRA}
+        known = {name: value for name, value in extra.items() if value is not None}
+        return {"query": self.query, "hits": self.hits, **known}
 
 
 @dataclass(frozen=True)
@@ -116,26 +146,41 @@ def search(bundle: Bundle, request: SearchRequest) -> SearchResponse:
     FeatureError
         When queries are not what the bundle takes.
     """
-    found = bundle.search_rows(
-        request.queries,
-        request.k,
-        rerank=request.rerank,
-        filter=request.filter,
-        allowed=request.allowed,
-        group_by=request.group_by,
-    )
+    found, codes = find_rows(bundle, request)
     radius = bundle.novelty_radius
     # The radius is in bits, and holds for the nearest of all items.
     whole = request.filter is None and request.allowed is None
     if found.metric != "hamming" or not whole:
         radius = None
-    records = found.records(bundle.collection)
-    labels = item_labels(bundle, request.queries, len(records), "query")
+    records = found.records(bundle.collection, request.columns)
+    labels = asked_labels(bundle, request, codes, len(records))
     results = [
         QueryHits(label, hits, _is_far(hits, radius))
         for label, hits in zip(labels, records, strict=True)
     ]
+    if request.explain:
+        results = explained(bundle, request, found.rows, codes, results)
     return SearchResponse(tuple(results), found.metric)
+
+
+def find_rows(
+    bundle: Bundle, request: SearchRequest
+) -> tuple[FoundRows, CodeArray | None]:
+    """Return the rows that a request finds, and the codes if it asks about codes."""
+    options: dict[str, Any] = {
+        "filter": request.filter,
+        "allowed": request.allowed,
+        "group_by": request.group_by,
+    }
+    codes = asked_codes(bundle, request)
+    if codes is None:
+        rerank = request.rerank
+        return bundle.search_rows(
+            request.queries, request.k, rerank=rerank, **options
+        ), None
+    if request.rerank:
+        raise ArgumentError("re-ranking needs raw items as queries, not ids or codes")
+    return bundle.search_rows_by_code(codes, request.k, **options), codes
 
 
 def _is_far(hits: Sequence[Hit], radius: int | None) -> bool | None:

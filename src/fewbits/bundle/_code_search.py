@@ -1,0 +1,110 @@
+"""Search of a collection by codes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_k
+from fewbits._typing import CodeArray, IdArray
+from fewbits.bundle._collection import CollectionMixin
+from fewbits.bundle._encoding import checked_codes
+from fewbits.bundle._grouped import best_of_groups
+from fewbits.bundle._hits import FoundRows
+from fewbits.bundle._selection import selected
+from fewbits.index import Neighbours, RangeSearchResult
+
+Mask = NDArray[np.bool_] | None
+
+
+class CodeSearchMixin(CollectionMixin):
+    """Finds the items whose codes are nearest to given codes."""
+
+    def search_rows_by_code(
+        self,
+        codes: CodeArray,
+        k: int = 10,
+        *,
+        filter: Any = None,
+        allowed: Any = None,
+        group_by: str | None = None,
+    ) -> FoundRows:
+        """Return the rows whose codes are nearest to given codes, by Hamming distance.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+            As `encode` returns them, or with bits changed.
+        k, filter, allowed, group_by
+            As in `search_rows`.
+
+        Returns
+        -------
+        FoundRows
+            As of `search_rows`.
+
+        Raises
+        ------
+        CodeError
+            When codes are not packed, or of another width.
+        ArgumentError
+            As in `search`.
+        """
+        checked = checked_codes(codes, self.encoder.n_bits)
+
+        def some(of: NDArray[np.int64], wanted: int, mask: Mask) -> FoundRows:
+            return FoundRows(*self._nearest_rows(checked[of], wanted, mask), "hamming")
+
+        return self._best_rows(some, len(checked), k, filter, allowed, group_by)
+
+    def range_rows_by_code(
+        self, codes: CodeArray, radius: int, *, filter: Any = None, allowed: Any = None
+    ) -> RangeSearchResult:
+        """Return what `range_search` does for given codes, with rows for ids.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+        radius, filter, allowed
+            As in `range_search`.
+
+        Returns
+        -------
+        RangeSearchResult
+        """
+        mask = selected(self, filter, allowed)
+        checked = checked_codes(codes, self.encoder.n_bits)
+        found = self.index.range_search(checked, radius, allowed=mask)
+        rows = self.collection.rows_of(found.ids)
+        return RangeSearchResult(found.offsets, found.distances, rows)
+
+    def _best_rows(
+        self,
+        search: Callable[[NDArray[np.int64], int, Mask], FoundRows],
+        n_queries: int,
+        k: int,
+        filter: Any,
+        allowed: Any,
+        group_by: str | None,
+    ) -> FoundRows:
+        """Return the rows that a search finds, or the best of each of `k` groups."""
+        items = self.collection
+        # Nothing is padded here, so asking for more than there is costs nothing.
+        k = min(check_k(k), max(1, len(items)))
+        mask = selected(self, filter, allowed)
+        if group_by is None:
+            return search(np.arange(n_queries), k, mask)
+        most = len(items) if mask is None else int(np.count_nonzero(mask))
+
+        def some(of: NDArray[np.int64], wanted: int) -> FoundRows:
+            return search(of, wanted, mask)
+
+        def groups(rows: IdArray) -> IdArray:
+            return items.group_numbers(group_by, rows)
+
+        return best_of_groups(some, groups, (n_queries, k), max(1, most))
+
+    def _nearest_rows(self, codes: CodeArray, k: int, mask: Mask) -> Neighbours:
+        found = self.index.search(codes, k, allowed=mask)
+        return Neighbours(found.distances, self.collection.rows_of(found.ids))
