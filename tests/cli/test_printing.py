@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from fewbits.cli import app
 from fewbits._json import to_json
+from fewbits.cli import app
 from fewbits.cli._options import typed_items
 from fewbits.cli._printing import clean, print_table, say
 from fewbits.errors import ArgumentError

@@ -20,9 +20,9 @@ class RangeRequest:
 
     Parameters
     ----------
-    queries : array-like of shape (n, n_features), or sequence
+    queries : array-like of shape (n, n_features), or sequence, default=None
         Raw items; None where `ids` or `codes` are given.
-    radius : int
+    radius : int, default=0
         Bits that may differ, 0 or more.
     filter, allowed, ids, codes, columns : default=None
         As of `SearchRequest`.
@@ -35,8 +35,8 @@ class RangeRequest:
         When not exactly one of `queries`, `ids` and `codes` is given.
     """
 
-    queries: Any
-    radius: int
+    queries: Any = None
+    radius: int = 0
     filter: Any = None
     allowed: Any = None
     limit: int | None = None
