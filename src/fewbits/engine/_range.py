@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._checks import check_count
+from fewbits._checks import check_count, check_radius
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
-from fewbits.bundle import Bundle, hits_of
+from fewbits.bundle import Bundle, FoundRows, hits_of
 from fewbits.codes import RangeSearchResult
 from fewbits.engine._asked import asked_codes, asked_labels, check_one
 from fewbits.engine._search import QueryHits
@@ -115,21 +115,25 @@ def find_range(
 ) -> tuple[RangeSearchResult, CodeArray | None, bool]:
     """Return rows within the radius, codes if these are asked about, and if cut."""
     codes = asked_codes(bundle, request)
-    found = bundle.range_rows_by_code(
-        bundle.encode(request.queries) if codes is None else codes,
-        request.radius,
-        filter=request.filter,
-        allowed=request.allowed,
-    )
-    cut = found if request.limit is None else _limited(found, request.limit)
-    return cut, codes, len(cut.ids) < len(found.ids)
+    asked = bundle.encode(request.queries) if codes is None else codes
+    chosen = {"filter": request.filter, "allowed": request.allowed}
+    if request.limit is None:
+        whole = bundle.range_rows_by_code(asked, request.radius, **chosen)
+        return whole, codes, False
+    radius = check_radius(request.radius)
+    # Not all within the radius: these need not fit in memory.
+    nearest = bundle.search_rows_by_code(asked, request.limit + 1, **chosen)
+    found, truncated = _within(nearest, radius, request.limit)
+    return found, codes, truncated
 
 
-def _limited(found: RangeSearchResult, limit: int) -> RangeSearchResult:
-    counts = np.diff(found.offsets)
-    place = np.arange(len(found.ids)) - np.repeat(found.offsets[:-1], counts)
-    kept = place < limit
-    offsets = np.concatenate([[0], np.cumsum(np.minimum(counts, limit))])
+def _within(
+    found: FoundRows, radius: int, limit: int
+) -> tuple[RangeSearchResult, bool]:
+    near = (found.rows >= 0) & (found.distances <= radius)
+    truncated = bool(near[:, limit:].any())
+    near[:, limit:] = False
+    offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))])
     return RangeSearchResult(
-        offsets.astype(found.offsets.dtype), found.distances[kept], found.ids[kept]
-    )
+        offsets, found.distances[near], found.rows[near]
+    ), truncated

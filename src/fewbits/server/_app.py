@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
@@ -10,12 +11,18 @@ from fastapi.staticfiles import StaticFiles
 from fewbits._version import __version__
 from fewbits.bundle import Bundle
 from fewbits.server._errors import add_handlers
+from fewbits.server._guard import Guard
 from fewbits.server._live import Live
+from fewbits.server._models import Error
 from fewbits.server._openapi import add_openapi
 from fewbits.server._service import Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
 
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Error}
+    for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503)
+}
 _EXPLORER = Path(__file__).parent / "explorer"
 
 
@@ -62,6 +69,7 @@ def create_app(
         version=__version__,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
+        responses=_ERRORS,
         lifespan=lifespan,
     )
     app.state.service = service
@@ -69,6 +77,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     add_openapi(app)
+    app.add_middleware(Guard, service=service)
     if _EXPLORER.is_dir():
         app.mount("/", StaticFiles(directory=_EXPLORER, html=True), name="explorer")
     return app

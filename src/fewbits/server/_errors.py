@@ -7,29 +7,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from fewbits.errors import (
-    ArgumentError,
-    ArtefactError,
-    CodeError,
-    FeatureError,
-    FewbitsError,
-    LockedError,
-    MissingDataError,
-    MissingExtraError,
-    one_line,
-)
+from fewbits.client.wire import ERRORS
+from fewbits.errors import FewbitsError, one_line
 from fewbits.server._work import Overloaded, TooSlow
 
 RETRY_SECONDS = 1
-#: Status and code of each error; the client goes the other way.
-KNOWN: dict[type[Exception], tuple[int, str]] = {
-    FeatureError: (422, "feature_error"),
-    CodeError: (422, "code_error"),
-    ArgumentError: (422, "argument_error"),
-    LockedError: (409, "locked"),
-    ArtefactError: (500, "artefact_error"),
-    MissingDataError: (501, "missing_data"),
-    MissingExtraError: (501, "missing_extra"),
+#: Status of each error that has a name.
+_STATUS = {
+    "locked": 409,
+    "artefact_error": 500,
+    "missing_data": 501,
+    "missing_extra": 501,
 }
 
 
@@ -97,9 +85,9 @@ def as_api_error(error: Exception) -> ApiError:
         )
     if isinstance(error, RequestValidationError):
         return ApiError(422, "argument_error", _first_fault(error))
-    for kind, (status, code) in KNOWN.items():
+    for code, kind in ERRORS.items():
         if isinstance(error, kind):
-            return ApiError(status, code, one_line(error))
+            return ApiError(_STATUS.get(code, 422), code, one_line(error))
     if isinstance(error, FewbitsError):
         return ApiError(500, "internal_error", one_line(error))
     return ApiError(500, "internal_error", "the service failed; its log says how")

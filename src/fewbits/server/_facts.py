@@ -2,11 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fewbits._arrow import is_text
 from fewbits._version import __version__
 
 if TYPE_CHECKING:
     from fewbits.bundle import Bundle
     from fewbits.server._served import Served
+
+_SAMPLE = 10_000  # rows that are looked at
+_MOST_CLASSES = 1000
 
 
 def facts_of(served: "Served") -> dict[str, Any]:
@@ -43,13 +49,24 @@ def _of_items(bundle: "Bundle") -> dict[str, Any]:
     if items is None:
         return {"label_column": None, "columns": [], "id_type": None, "vectors": False}
     label = bundle.label_column
-    kept = [items.schema.field(name) for name in items.columns]
     return {
         "label_column": label,
-        "columns": [
-            {"name": x.name, "type": str(x.type), "is_class": x.name == label}
-            for x in kept
-        ],
+        "columns": [_column(bundle, name, label) for name in items.columns],
         "id_type": "string" if items.has_text_ids else "integer",
         "vectors": items.vectors is not None,
     }
+
+
+def _column(bundle: "Bundle", name: str, label: str | None) -> dict[str, Any]:
+    """Return what a column is; texts that repeat are classes."""
+    items = bundle.collection
+    kind = items.schema.field(name).type
+    fact = {"name": name, "type": str(kind), "is_class": name == label}
+    if not is_text(kind):
+        return fact
+    rows = np.linspace(0, len(items) - 1, min(len(items), _SAMPLE)).astype(np.int64)
+    n_distinct = len(items.table_at(rows, [name])[name].unique())
+    repeats = n_distinct <= min(_MOST_CLASSES, len(rows) / 2)
+    fact["is_class"] = name == label or (repeats and name != bundle.raw_column)
+    # Of a sample: those of a large collection may be more.
+    return {**fact, "n_distinct": n_distinct}

@@ -66,21 +66,30 @@ class Live:
                 state = folder_state(self._folder)
                 if state == self._state:
                     return False
-                self.snapshot = self._made(Bundle.load(self._folder))
+                self.snapshot = self._made(self._newest(state))
             except Exception as error:  # whatever it is, the old one still answers
                 self.fault = str(error)
                 return False
             self._state, self.fault = state, None
             return True
 
+    def _newest(self, state: str) -> Bundle:
+        """Return the bundle of the folder; where only rows came and went, soon."""
+        held = self.snapshot.bundle
+        same_bundle = state.partition("/")[0] == (self._state or "").partition("/")[0]
+        if same_bundle and held.commit is not None:
+            return held.snapshot()
+        assert self._folder is not None
+        return Bundle.load(self._folder)
+
     def change(self, function: Callable[[Bundle], Bundle]) -> Snapshot:
         """Serve the bundle that a function makes of the one that is served."""
         with self._lock:
             changed = function(self.snapshot.bundle)
             self.snapshot = self._made(changed)
-            if self._folder is not None:
-                # What others wrote in between is noticed at the next look.
-                self._state = None
+            if self._folder is not None and self._state is not None:
+                # What others write meanwhile has another number, and is seen then.
+                self._state = f"{self._state.partition('/')[0]}/{changed.commit}"
             return self.snapshot
 
     def _made(self, bundle: Bundle) -> Snapshot:

@@ -1,12 +1,15 @@
-"""Bodies that several routes share."""
+"""Bodies that routes read, and what they answer."""
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from fewbits.server._body import Body
 
 Id = int | str
+Radius = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Filter = Annotated[str, Field(max_length=10_000)]
 
 
 class Queries(Body):
@@ -19,19 +22,211 @@ class Queries(Body):
     codes: list[str] | None = Field(None, description="Packed codes in hexadecimal.")
 
 
-class SearchBody(Queries):
+class Chosen(Queries):
+    """Queries, and which items may be found."""
+
+    filter: Filter | None = Field(None, description="A condition, as of SQL's WHERE.")
+    allowed: list[Id] | None = Field(None, description="Ids that may be found.")
+    columns: list[str] | None = Field(None, description="Of hits; null for all.")
+
+
+class SearchBody(Chosen):
     """See `fewbits.engine.SearchRequest`."""
 
-    k: Annotated[int, Field(ge=1)] = 10
-    filter: str | None = None
-    allowed: list[Id] | None = None
+    k: Positive = 10
     group_by: str | None = None
     rerank: bool | None = None
-    explain: bool = False
+    explain: bool = Field(False, description="Add codes and a histogram of distances.")
 
 
-class Found(Body):
-    """The answer to a search."""
+class RangeBody(Chosen):
+    """See `fewbits.engine.RangeRequest`."""
+
+    radius: Radius
+    limit: Positive = Field(1000, description="Hits per query.")
+
+
+class EncodeBody(Queries):
+    """Raw items to encode."""
+
+
+class ItemsBody(Body):
+    """Items by their ids, or by their places from 0 on."""
+
+    ids: list[Id] | None = None
+    positions: list[Radius] | None = None
+
+
+class DeleteBody(Body):
+    """Ids, a condition, or both: which of these ids."""
+
+    ids: list[Id] | None = None
+    filter: Filter | None = None
+
+
+class RowsBody(Body):
+    """Rows as objects, and the columns that hold their parts.
+
+    Reserved names give the parts of a row themselves: `_id`, and `_vector` or `_text`.
+    """
+
+    rows: list[dict[str, Any]] | None = None
+    id: str | None = None
+    vectors: str | list[str] | None = None
+    texts: str | None = None
+    skip_blank: bool = False
+
+
+class ClassifyBody(Queries):
+    """See `fewbits.engine.ClassifyRequest`."""
+
+    decoder: str | dict[str, Any] | None = Field(
+        None, description='A name, or {"name": ..., and its parameters}.'
+    )
+    max_false_accept_rate: float | None = None
+    code_space: bool = False
+    top: Radius | None = None
+    labels: str | None = None
+    k: Positive | None = None
+    linear: bool = False
+
+
+class LikeBody(Body):
+    """See `fewbits.engine.LikeRequest`."""
+
+    examples: Queries | None = None
+    counterexamples: Queries | None = None
+    ids: list[Id] | None = None
+    not_ids: list[Id] | None = None
+    k: Positive = 10
+    filter: Filter | None = None
+    allowed: list[Id] | None = None
+    n_random: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    C: Annotated[float, Field(gt=0, lt=1e9)] = 100.0
+    random_state: Annotated[int, Field(ge=0, lt=2**32)] = 0
+
+
+class DuplicatesBody(Body):
+    """See `fewbits.engine.DuplicatesRequest`."""
+
+    radius: Radius
+    max_vector_distance: Annotated[float, Field(ge=0)] | None = None
+    filter: Filter | None = None
+    allowed: list[Id] | None = None
+    max_pairs: Positive | None = None
+
+
+class Answer(BaseModel):
+    """Base of what routes answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Hit(Answer):
+    """An item that was found; `metric` and `code` only where they say something."""
+
+    id: Id
+    distance: float
+    columns: dict[str, Any]
+    metric: str = "hamming"
+    code: str = ""
+
+
+class Result(Answer):
+    """The hits of one query, nearest first."""
+
+    query: str
+    hits: list[Hit]
+    out_of_distribution: bool = False
+    code: str = ""
+    histogram: list[int] = []
+
+
+class Found(Answer):
+    """The answer to a search. Shards that did not answer are named."""
 
     metric: str
+    results: list[Result]
+    missing_shards: list[str] = []
+
+
+class RangeFound(Found):
+    """The answer to a range search; cut off if a query has more hits than the limit."""
+
+    truncated: bool
+
+
+class Codes(Answer):
+    n_bits: int
+    codes: list[str]
+
+
+class Item(Answer):
+    id: Id
+    columns: dict[str, Any]
+    code: str
+
+
+class Items(Answer):
+    items: list[Item]
+    missing_shards: list[str] = []
+
+
+class Changed(Answer):
+    """The state after a change."""
+
+    n_items: int
+    snapshot: str
+
+
+class Classified(Answer):
+    """What the engine answers for each item."""
+
     results: list[dict[str, Any]]
+
+
+class Member(Answer):
+    id: Id
+    score: float
+    columns: dict[str, Any]
+
+
+class Members(Answer):
+    hits: list[Member]
+    none_fits: bool
+
+
+class Duplicate(Answer):
+    id: Id
+    distance: int
+    columns: dict[str, Any]
+
+
+class Pair(Answer):
+    ids: list[Id]
+    distance: int
+    vector_distance: float = 0.0
+
+
+class DuplicatesFound(Answer):
+    groups: list[list[Duplicate]]
+    pairs: list[Pair]
+
+
+class Health(Answer):
+    status: str
+    version: str
+    snapshot: str
+    reason: str = ""
+    missing_shards: list[str] = []
+
+
+class ErrorDetail(Answer):
+    code: str
+    message: str
+
+
+class Error(Answer):
+    """Every error, of every route."""
+
+    error: ErrorDetail

@@ -1,16 +1,39 @@
-"""Answers as JSON."""
+"""Answers as JSON, as a table of Arrow's, or as bytes."""
 
 from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 
 from fewbits._json import to_json
+from fewbits.client.wire import ARROW, JSON, write_stream
 
 
 class Json(Response):
     """What `to_dict` of a response gave, whatever the user's columns hold."""
 
-    media_type = "application/json"
+    media_type = JSON
 
     def render(self, content: Any) -> bytes:
-        return to_json(content).encode()
+        return content if isinstance(content, bytes) else to_json(content).encode()
+
+
+def arrow_reply(table: Any, **fields: Any) -> Response:
+    """Return a table, and other fields of the answer, as a stream."""
+    return Response(write_stream(table, to_json(fields)), media_type=ARROW)
+
+
+def accepts(request: Request, kind: str) -> bool:
+    """Return whether a request names a media type as what it takes."""
+    given = request.headers.get("accept", "").split(",")
+    return kind in (each.split(";")[0].strip().lower() for each in given)
+
+
+def wants_arrow(request: Request) -> bool:
+    """Return whether a request asks for Arrow in place of JSON."""
+    return accepts(request, ARROW)
+
+
+def also(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    """Return what the description of a route says about other forms of its answer."""
+    schema = {"schema": {"type": "string", "format": "binary"}}
+    return {200: {"content": dict.fromkeys(kinds, schema)}}

@@ -4,7 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from fewbits.server._batching import Batcher
 from fewbits.server._live import Live
+from fewbits.server._logs import log
+from fewbits.server._metrics import Metrics
 from fewbits.server._settings import Settings
 from fewbits.server._work import Work
 
@@ -21,6 +24,14 @@ class Service:
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
         self.work = Work(settings.n_threads, settings.max_waiting, settings.time_limit)
+        self.metrics = Metrics(live, lambda: self.work.waiting + self.batcher.waiting)
+        self.batcher = Batcher(
+            settings.max_batch,
+            settings.max_body_bytes,
+            settings.max_waiting,
+            settings.time_limit,
+            self.metrics.batch,
+        )
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -31,8 +42,14 @@ class Service:
         finally:
             watching.cancel()
             self.work.close()
+            self.batcher.close()
 
     async def _watch(self) -> None:
+        fault = None
         while True:
             await asyncio.sleep(self.settings.refresh_seconds)
-            await asyncio.to_thread(self.live.refresh)
+            if await asyncio.to_thread(self.live.refresh):
+                log("snapshot", snapshot=self.live.snapshot.version)
+            if self.live.fault != fault:
+                fault = self.live.fault
+                log("folder", fault=fault)

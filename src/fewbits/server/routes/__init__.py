@@ -1,6 +1,22 @@
 """Routes, one module for each thing that the service can do."""
 
-from fewbits.server.routes import _facts, _search
+from fewbits.server.routes import (
+    _answers,
+    _changes,
+    _encode,
+    _facts,
+    _items,
+    _metrics,
+    _search,
+)
 
 #: In the order in which they are matched.
-ROUTERS = (_facts.router, _search.router)
+ROUTERS = (
+    _facts.router,
+    _search.router,
+    _encode.router,
+    _items.router,
+    _answers.router,
+    _changes.router,
+    _metrics.router,
+)

@@ -6,13 +6,14 @@ from fastapi import APIRouter
 
 from fewbits._version import __version__
 from fewbits.server._facts import facts_of
+from fewbits.server._models import Health
 from fewbits.server._reply import Json
 from fewbits.server._served import Current
 
 router = APIRouter()
 
 
-@router.get("/v1/health", response_model=dict[str, Any])
+@router.get("/v1/health", response_model=Health)
 async def health(served: Current) -> Json:
     """Say whether requests are answered, from which snapshot."""
     fault = served.service.live.fault

@@ -1,31 +1,46 @@
-"""The nearest items."""
+"""The nearest items, and all items within a distance."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request, Response
 
-from fewbits import engine
+from fewbits.client.wire import ARROW
 from fewbits.server._body import body_of, reads
-from fewbits.server._models import Found, SearchBody
-from fewbits.server._reply import Json
+from fewbits.server._models import Found, RangeBody, RangeFound, SearchBody
+from fewbits.server._reply import also, wants_arrow
+from fewbits.server._searching import range_answer, range_table, search_answer
 from fewbits.server._served import Current
 
 router = APIRouter()
+_BULK = also(ARROW)
 
 
-@router.post("/v1/search", response_model=Found, openapi_extra=reads(SearchBody))
+@router.post(
+    "/v1/search",
+    response_model=Found,
+    openapi_extra=reads(SearchBody, arrow=True),
+    responses=_BULK,
+)
 async def search(
-    asked: Annotated[SearchBody, Depends(body_of(SearchBody))],
+    asked: Annotated[SearchBody, Depends(body_of(SearchBody, arrow=True))],
     served: Current,
-) -> Json:
+    request: Request,
+) -> Response:
     """Find the items that are nearest to each query."""
-    request = engine.SearchRequest(
-        asked.vectors or asked.texts,
-        asked.k,
-        rerank=asked.rerank,
-        filter=asked.filter,
-        allowed=asked.allowed,
-        group_by=asked.group_by,
-    )
-    found = await served.run(engine.search, served.bundle, request)
-    return Json(found.to_dict())
+    return await search_answer(served, asked, arrow=wants_arrow(request))
+
+
+@router.post(
+    "/v1/range-search",
+    response_model=RangeFound,
+    openapi_extra=reads(RangeBody, arrow=True),
+    responses=_BULK,
+)
+async def range_search(
+    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True))],
+    served: Current,
+    request: Request,
+) -> Response:
+    """Find all items within a distance of each query."""
+    make = range_table if wants_arrow(request) else range_answer
+    return await served.run(make, served, asked)

@@ -1,0 +1,100 @@
+"""What a server and its clients agree on: media types, Arrow streams, names of errors.
+
+Bulk goes as a stream of Arrow's: one table, and the other fields of the request or
+answer as JSON in the metadata of its schema.
+"""
+
+from typing import Any
+
+from fewbits.errors import (
+    ArgumentError,
+    ArtefactError,
+    CodeError,
+    FeatureError,
+    FewbitsError,
+    LockedError,
+    MissingDataError,
+    MissingExtraError,
+    one_line,
+)
+
+JSON = "application/json"
+ARROW = "application/vnd.apache.arrow.stream"
+BYTES = "application/octet-stream"
+#: Names of errors as answers tell them, and the errors that clients raise.
+ERRORS: dict[str, type[FewbitsError]] = {
+    "feature_error": FeatureError,
+    "code_error": CodeError,
+    "argument_error": ArgumentError,
+    "locked": LockedError,
+    "artefact_error": ArtefactError,
+    "missing_data": MissingDataError,
+    "missing_extra": MissingExtraError,
+}
+_FIELDS = b"fewbits"
+
+__all__ = ["ARROW", "BYTES", "ERRORS", "JSON", "read_stream", "write_stream"]
+
+
+def write_stream(table: Any, fields: str) -> bytes:
+    """Return a table and the JSON of other fields as a stream of Arrow's.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    fields : str
+        A JSON object.
+
+    Returns
+    -------
+    bytes
+    """
+    import pyarrow as pa
+
+    table = table.replace_schema_metadata({_FIELDS: fields.encode()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def read_stream(data: bytes) -> tuple[Any, bytes]:
+    """Return the table and the JSON of other fields that `write_stream` was given.
+
+    Parameters
+    ----------
+    data : bytes
+        What another machine sent, which is not trusted.
+
+    Returns
+    -------
+    table : pyarrow.Table
+    fields : bytes
+        A JSON object; ``{}`` where there is none.
+
+    Raises
+    ------
+    ArgumentError
+        When it is no such stream, is damaged, or is compressed.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table, fields = read_stream(write_stream(pa.table({"a": [1]}), '{"k": 3}'))
+    >>> table.num_rows, fields
+    (1, b'{"k": 3}')
+    """
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_stream(data) as reader:
+            table = pa.Table.from_batches(reader, reader.schema)
+        # What is read is not checked by itself, and offsets may point anywhere.
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ArgumentError(f"not a stream of Arrow: {one_line(error)}") from None
+    if table.get_total_buffer_size() > 2 * len(data) + 4096:
+        raise ArgumentError("send Arrow streams uncompressed")
+    metadata = table.schema.metadata or {}
+    return table.replace_schema_metadata(None), metadata.get(_FIELDS, b"{}")

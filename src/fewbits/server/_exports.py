@@ -1,0 +1,73 @@
+"""Items as files that other tools read."""
+
+import io
+from typing import Any
+
+from fastapi import Request, Response
+
+from fewbits import engine
+from fewbits.bundle import Bundle
+from fewbits.client.wire import ARROW
+from fewbits.engine.rows import item_rows
+from fewbits.errors import ArgumentError, one_line
+from fewbits.server._arrow import items_table
+from fewbits.server._models import ItemsBody
+from fewbits.server._reply import Json, accepts, arrow_reply
+from fewbits.server._served import Served
+
+CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"
+
+
+def items_answer(served: Served, body: ItemsBody, request: Request) -> Response:
+    """Return items in the form that a request accepts."""
+    asked = engine.ItemsRequest(body.ids, body.positions)
+    count = len(body.ids if body.positions is None else body.positions)  # type: ignore[arg-type]
+    if count > served.settings.max_hits:
+        raise ArgumentError(f"at most {served.settings.max_hits:,} items, got {count}")
+    for kind, write in ((CSV, _csv), (PARQUET, _parquet), (ARROW, None)):
+        if accepts(request, kind):
+            table = _table(served.bundle, asked)
+            if write is None:
+                return arrow_reply(table)
+            return Response(write(table), media_type=kind)
+    return Json(engine.items(served.bundle, asked).to_dict())
+
+
+def _table(bundle: Bundle, asked: engine.ItemsRequest) -> Any:
+    return items_table(bundle, item_rows(bundle, asked))
+
+
+def _csv(table: Any) -> bytes:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    index = table.column_names.index("_code")
+    codes = [code.hex() for code in table["_code"].to_pylist()]
+    table = table.set_column(index, "_code", pa.array(codes, pa.string()))
+    sink = io.BytesIO()
+    try:
+        csv.write_csv(_plain(table), sink)
+    except pa.ArrowException as error:
+        raise ArgumentError(f"CSV cannot hold this: {one_line(error)}") from None
+    return sink.getvalue()
+
+
+def _plain(table: Any) -> Any:
+    """Return lists and the like as JSON, which CSV has no form for."""
+    import pyarrow as pa
+
+    from fewbits._json import to_json
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
+            texts = [None if x is None else to_json(x) for x in table[i].to_pylist()]
+            table = table.set_column(i, field.name, pa.array(texts, pa.string()))
+    return table
+
+
+def _parquet(table: Any) -> bytes:
+    from pyarrow import parquet
+
+    sink = io.BytesIO()
+    parquet.write_table(table, sink)
+    return sink.getvalue()

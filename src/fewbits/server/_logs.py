@@ -1,0 +1,47 @@
+"""Logs as one JSON object a line; no bodies, no queries, no tokens."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+_LOGGER = logging.getLogger("fewbits.server")
+
+
+def log(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
+    """Log an event with facts about it."""
+    _LOGGER.log(level, event, extra={"facts": facts})
+
+
+def log_failure(event: str, error: BaseException, **facts: Any) -> None:
+    """Log an error that nobody expected, with where it came from."""
+    _LOGGER.error(event, exc_info=error, extra={"facts": facts})
+
+
+class JsonLines(logging.Formatter):
+    """One line for each record, of this package or of uvicorn."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        made = datetime.fromtimestamp(record.created, UTC)
+        line = {
+            "time": made.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def set_up_logs() -> None:
+    """Write the logs of the service to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("fewbits.server", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO)
+    logging.getLogger("uvicorn.error").handlers = []
+    logging.getLogger("uvicorn.error").propagate = True

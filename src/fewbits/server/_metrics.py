@@ -1,0 +1,79 @@
+"""Counts and times for Prometheus."""
+
+import time
+from collections.abc import Callable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+from fewbits.server._live import Live
+
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+class Metrics:
+    """What one application counts.
+
+    Parameters
+    ----------
+    live : Live
+    waiting : callable
+        Returns how many requests wait for a thread.
+    """
+
+    def __init__(self, live: Live, waiting: Callable[[], int]) -> None:
+        self._registry = CollectorRegistry()
+        labels, registry = ("route", "method"), self._registry
+        self._requests = Counter(
+            "fewbits_requests",
+            "Requests that were answered.",
+            (*labels, "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "fewbits_request_seconds",
+            "Time from the head of a request to the end of its answer.",
+            labels,
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._batches = Histogram(
+            "fewbits_batch_queries",
+            "Searches that were answered in one go.",
+            buckets=_SIZES,
+            registry=registry,
+        )
+        self._gauge("waiting", "Requests that wait for a thread.", waiting)
+        self._gauge("items", "Items of the collection.", lambda: _n_items(live))
+        self._gauge(
+            "snapshot_age_seconds",
+            "Time since the newest snapshot went live.",
+            lambda: time.time() - live.snapshot.since,
+        )
+
+    def _gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+        Gauge(f"fewbits_{name}", text, registry=self._registry).set_function(value)
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._requests.labels(route, method, status).inc()
+        self._seconds.labels(route, method).observe(seconds)
+
+    def batch(self, size: int) -> None:
+        """Count a batch of searches."""
+        self._batches.observe(size)
+
+    def text(self) -> bytes:
+        """Return all of it in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+def _n_items(live: Live) -> int:
+    items = live.snapshot.bundle.items
+    return 0 if items is None else len(items)

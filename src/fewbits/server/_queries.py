@@ -1,0 +1,149 @@
+"""What a request asks about, as the engine takes it."""
+
+import base64
+import binascii
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._arrow import as_array
+from fewbits.bundle import Bundle
+from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.server._models import Queries
+from fewbits.server._settings import Settings
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+#: The ways to say what is asked about, and whether they are raw items.
+KINDS = {"texts": True, "vectors": True, "images": True, "ids": False, "codes": False}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One kind of queries and their values.
+
+    Attributes
+    ----------
+    kind : {"texts", "vectors", "images", "ids", "codes"}
+    values : sequence
+    """
+
+    kind: str
+    values: Any
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def fields(self, bundle: Bundle, settings: Settings) -> dict[str, Any]:
+        """Return the one field of a request of the engine that is asked by.
+
+        Raises
+        ------
+        ArgumentError, FeatureError, CodeError
+            When the bundle takes something else, or values cannot be read.
+        """
+        if self.kind == "ids":
+            return {"ids": self.values}
+        if self.kind == "codes":
+            return {"codes": as_codes(self.values)}
+        return {"queries": self.raw(bundle, settings)}
+
+    def raw(self, bundle: Bundle, settings: Settings) -> Any:
+        """Return raw items as the bundle takes them."""
+        wanted = "vectors" if bundle.item_kind == "codes" else bundle.item_kind
+        if self.kind != wanted:
+            raise ArgumentError(f"this bundle takes {wanted}, got {self.kind}")
+        if self.kind == "vectors":
+            return as_matrix(self.values, packed=bundle.item_kind == "codes")
+        if self.kind == "texts":
+            return self.values
+        return [
+            Upload(data, f"image {i}", settings.max_pixels)
+            for i, data in enumerate(self.values)
+        ]
+
+
+def asked_by(body: Queries, settings: Settings) -> Asked:
+    """Return what a body asks about.
+
+    Raises
+    ------
+    ArgumentError
+        When it gives none or several kinds of queries, or too many.
+    """
+    given = {x: getattr(body, x) for x in KINDS if getattr(body, x) is not None}
+    if body.table is not None:
+        given |= {x: body.table[x] for x in KINDS if x in body.table.column_names}
+    if len(given) != 1:
+        raise ArgumentError(f"give exactly one of {', '.join(KINDS)}")
+    ((kind, values),) = given.items()
+    if not 1 <= len(values) <= settings.max_queries:
+        raise ArgumentError(
+            f"give 1 to {settings.max_queries:,} {kind}, got {len(values):,}"
+        )
+    if body.table is not None:
+        values = as_array(values, kind) if kind == "vectors" else values.to_pylist()
+        if kind in ("texts", "ids") and None in values:
+            raise ArgumentError(f"{kind} may not be null")
+    return Asked(kind, values)
+
+
+def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
+    """Return vectors as a matrix; of packed codes, as bytes."""
+    try:
+        matrix = np.asarray(rows)
+    except ValueError:
+        raise FeatureError("all vectors need the same length") from None
+    if packed and matrix.dtype != np.uint8:
+        if not np.isin(matrix, np.arange(256)).all():
+            raise CodeError("packed codes are whole numbers from 0 to 255")
+        matrix = matrix.astype(np.uint8)
+    return matrix
+
+
+def as_codes(texts: Any) -> NDArray[np.uint8]:
+    """Return codes that are given in hexadecimal, or as bytes, as a matrix."""
+    try:
+        rows = [x if isinstance(x, bytes) else bytes.fromhex(x) for x in texts]
+    except (ValueError, TypeError):
+        raise CodeError("codes are given in hexadecimal, two digits a byte") from None
+    if len({len(row) for row in rows}) != 1 or not rows[0]:
+        raise CodeError("all codes need the same length")
+    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
+
+
+class Upload:
+    """An image that was sent: decoded only if it is not too large.
+
+    Parameters
+    ----------
+    data : bytes or str
+        A file, or that in base64.
+    name : str
+    max_pixels : int
+    """
+
+    def __init__(self, data: bytes | str, name: str, max_pixels: int) -> None:
+        self.name, self._max_pixels = name, max_pixels
+        try:
+            self._data = (
+                base64.b64decode(data, validate=True) if isinstance(data, str) else data
+            )
+        except (binascii.Error, ValueError):
+            raise FeatureError(f"{name} is not base64") from None
+
+    def open(self) -> "Image":
+        """Return the image; its size is checked before its pixels are read."""
+        from PIL import Image
+
+        image = Image.open(io.BytesIO(self._data))
+        width, height = image.size
+        if width * height > self._max_pixels:
+            raise ValueError(
+                f"it has {width * height:,} pixels; {self._max_pixels:,} are allowed"
+            )
+        return image

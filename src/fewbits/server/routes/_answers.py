@@ -1,0 +1,67 @@
+"""Questions about classes and about the collection itself."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from fewbits.client.wire import ARROW
+from fewbits.server._answering import (
+    classified,
+    decoded_table,
+    duplicate_pairs,
+    duplicates_found,
+    members,
+)
+from fewbits.server._body import body_of, reads
+from fewbits.server._models import (
+    Classified,
+    ClassifyBody,
+    DuplicatesBody,
+    DuplicatesFound,
+    LikeBody,
+    Members,
+)
+from fewbits.server._reply import Json, also, wants_arrow
+from fewbits.server._served import Current
+
+router = APIRouter()
+
+
+@router.post(
+    "/v1/classify",
+    response_model=Classified,
+    openapi_extra=reads(ClassifyBody, arrow=True),
+    responses=also(ARROW),
+)
+async def classify(
+    asked: Annotated[ClassifyBody, Depends(body_of(ClassifyBody, arrow=True))],
+    served: Current,
+    request: Request,
+) -> Response:
+    """Say which class each item is of, and how near it is to its code."""
+    make = decoded_table if wants_arrow(request) else classified
+    return await served.run(make, served, asked)
+
+
+@router.post("/v1/like", response_model=Members, openapi_extra=reads(LikeBody))
+async def like(
+    asked: Annotated[LikeBody, Depends(body_of(LikeBody))], served: Current
+) -> Json:
+    """Find items that are like some, and unlike others."""
+    return Json(await served.run(members, served, asked))
+
+
+@router.post(
+    "/v1/duplicates",
+    response_model=DuplicatesFound,
+    openapi_extra=reads(DuplicatesBody),
+    responses=also(ARROW),
+)
+async def duplicates(
+    asked: Annotated[DuplicatesBody, Depends(body_of(DuplicatesBody))],
+    served: Current,
+    request: Request,
+) -> Response:
+    """Find items that are in the collection twice, or nearly so."""
+    make = duplicate_pairs if wants_arrow(request) else duplicates_found
+    return await served.run(make, served, asked)

@@ -1,0 +1,38 @@
+"""Rows that come and go; only where the service is writable."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from fewbits.server._body import body_of, reads
+from fewbits.server._changing import added, deleted, upserted
+from fewbits.server._models import Changed, DeleteBody, RowsBody
+from fewbits.server._reply import Json
+from fewbits.server._served import Current
+
+router = APIRouter()
+Rows = Annotated[RowsBody, Depends(body_of(RowsBody, arrow=True))]
+_ROWS = reads(RowsBody, arrow=True)
+
+
+@router.post("/v1/add", response_model=Changed, openapi_extra=_ROWS)
+async def add(rows: Rows, served: Current) -> Json:
+    """Add rows whose ids are new."""
+    served.check_writable()
+    return Json(await served.run(added, served, rows))
+
+
+@router.post("/v1/upsert", response_model=Changed, openapi_extra=_ROWS)
+async def upsert(rows: Rows, served: Current) -> Json:
+    """Add rows, which replace those of the same ids."""
+    served.check_writable()
+    return Json(await served.run(upserted, served, rows))
+
+
+@router.post("/v1/delete", response_model=Changed, openapi_extra=reads(DeleteBody))
+async def delete(
+    asked: Annotated[DeleteBody, Depends(body_of(DeleteBody))], served: Current
+) -> Json:
+    """Delete rows by their ids, by a condition, or by both."""
+    served.check_writable()
+    return Json(await served.run(deleted, served, asked))
