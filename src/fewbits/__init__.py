@@ -13,6 +13,7 @@ from fewbits._version import __version__
 
 if TYPE_CHECKING:
     from fewbits.bundle import Bundle
+    from fewbits.client import connect
     from fewbits.codes import pack, unpack
     from fewbits.evaluation import neighbour_recall
     from fewbits.index import FlatIndex
@@ -28,6 +29,7 @@ else:
             "Bundle": "fewbits.bundle",
             "FlatIndex": "fewbits.index",
             "NeighbourCodes": "fewbits.learners",
+            "connect": "fewbits.client",
             "fit_bundle": "fewbits.training",
             "neighbour_recall": "fewbits.evaluation",
             "pack": "fewbits.codes",
@@ -43,6 +45,7 @@ __all__ = [
     "FlatIndex",
     "NeighbourCodes",
     "__version__",
+    "connect",
     "fit_bundle",
     "neighbour_recall",
     "pack",

@@ -38,6 +38,25 @@ class MissingExtraError(FewbitsError, ImportError):
     """An optional dependency is not installed; the message names the command."""
 
 
+class ServiceError(FewbitsError, ConnectionError):
+    """A service did not answer, or refused a request; the message says why.
+
+    Parameters
+    ----------
+    message : str
+    status : int, default=None
+        Status of its answer, if there was one.
+    code : str, default=None
+        What the answer calls the error, such as ``"unauthorized"``.
+    """
+
+    def __init__(
+        self, message: str, status: int | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
 class OutOfMemoryError(FewbitsError, MemoryError):
     """Training ran out of memory; the message says where, and what to do."""
 

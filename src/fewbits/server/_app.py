@@ -1,11 +1,11 @@
 """The application."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from fewbits._version import __version__
@@ -13,6 +13,7 @@ from fewbits.bundle import Bundle
 from fewbits.server._errors import add_handlers
 from fewbits.server._guard import Guard
 from fewbits.server._live import Live
+from fewbits.server._metrics import Metrics
 from fewbits.server._models import Error
 from fewbits.server._openapi import add_openapi
 from fewbits.server._service import Service
@@ -64,20 +65,31 @@ def create_app(
         async with service.running():
             yield
 
+    app = bare_app(service.settings, service.metrics, service.version, ROUTERS)
+    app.router.lifespan_context = lifespan
+    app.state.service = service
+    if _EXPLORER.is_dir():
+        app.mount("/", StaticFiles(directory=_EXPLORER, html=True), name="explorer")
+    return app
+
+
+def bare_app(
+    settings: Settings,
+    metrics: Metrics,
+    version: Callable[[], str],
+    routers: Sequence[APIRouter],
+) -> FastAPI:
+    """Return an application with what every service has around its routes."""
     app = FastAPI(
         title="fewbits",
         version=__version__,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         responses=_ERRORS,
-        lifespan=lifespan,
     )
-    app.state.service = service
     add_handlers(app)
-    for router in ROUTERS:
+    for router in routers:
         app.include_router(router)
     add_openapi(app)
-    app.add_middleware(Guard, service=service)
-    if _EXPLORER.is_dir():
-        app.mount("/", StaticFiles(directory=_EXPLORER, html=True), name="explorer")
+    app.add_middleware(Guard, settings=settings, metrics=metrics, version=version)
     return app

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fewbits._arrow import as_array
+from fewbits._arrow import as_array, is_list, known_names
 from fewbits.bundle import Bundle
 from fewbits.errors import ArgumentError
 from fewbits.server._models import DeleteBody, RowsBody
@@ -12,7 +12,7 @@ from fewbits.server._served import Served
 
 #: Reserved columns that hold the raw items themselves.
 _ITEMS = {"_vector": "vectors", "_text": "texts"}
-_OPTIONS = ("id", "vectors", "texts", "skip_blank")
+_OPTIONS = ("id", "vectors", "texts", "keep", "skip_blank")
 
 
 def added(served: Served, body: RowsBody) -> dict[str, Any]:
@@ -31,16 +31,17 @@ def deleted(served: Served, body: DeleteBody) -> dict[str, Any]:
     """Delete rows."""
     if body.ids is None and body.filter is None:
         raise ArgumentError("give ids, a filter, or both")
-    timeout = _timeout(served)
+    timeout = _timeout(served, body)
     return _changed(
         served,
         lambda bundle: bundle.delete(body.ids, filter=body.filter, timeout=timeout),
     )
 
 
-def _timeout(served: Served) -> float:
+def _timeout(served: Served, body: RowsBody | DeleteBody) -> float:
     """Return how long to wait while another process writes."""
-    return served.settings.time_limit / 2
+    longest = served.settings.time_limit / 2
+    return longest if body.timeout is None else min(body.timeout, longest)
 
 
 def _changed(served: Served, change: Callable[[Bundle], Bundle]) -> dict[str, Any]:
@@ -53,19 +54,42 @@ def _changed(served: Served, change: Callable[[Bundle], Bundle]) -> dict[str, An
 
 def _rows(served: Served, body: RowsBody) -> tuple[Any, dict[str, Any]]:
     """Return new rows, and options, as `Bundle.add` takes them."""
-    bundle, waiting = served.bundle, {"timeout": _timeout(served)}
+    bundle, waiting = served.bundle, {"timeout": _timeout(served, body)}
     if bundle.item_kind == "images":
         raise ArgumentError("images are added where they are: 'fewbits add'")
     table = _table(body)
     given = {name: getattr(body, name) for name in _OPTIONS}
     options = {name: value for name, value in given.items() if value}
     raw = [name for name in _ITEMS if name in table.column_names]
+    _check_known(bundle, table, body)
     if not raw:
         return table, {**options, **waiting}
     if len(raw) > 1 or options:
         raise ArgumentError(f"rows with {raw[0]} take no other column of items")
     items, parts = _parts(bundle, table, raw[0])
     return items, {**parts, **waiting}
+
+
+def _check_known(bundle: Bundle, table: Any, body: RowsBody) -> None:
+    """Refuse columns that the collection has not, which would be left out unseen."""
+    known, named = bundle.metadata, body.vectors or body.texts or ()
+    taken: set[str | None] = {
+        "_id",
+        *_ITEMS,
+        *bundle.collection.columns,
+        *(known.feature_names or ()),
+    }
+    taken |= {named} if isinstance(named, str) else {*named}
+    taken |= {body.id, known.id_column, bundle.raw_column}
+    lists = [each.name for each in table.schema if is_list(each.type)]
+    if not named and bundle.item_kind == "vectors" and len(lists) == 1:
+        taken |= {*lists}
+    brought = table.column_names if body.keep is None else body.keep
+    if more := [name for name in brought if name not in taken]:
+        raise ArgumentError(
+            f"the collection has no column {more[0]!r}; it has "
+            f"{known_names(bundle.collection.columns) or 'none'}"
+        )
 
 
 def _table(body: RowsBody) -> Any:

@@ -34,6 +34,7 @@ def facts_of(served: "Served") -> dict[str, Any]:
         },
         "backbone": bundle.backbone,
         "item_kind": bundle.item_kind,
+        "feature_names": list(bundle.metadata.feature_names or ()),
         "raw_column": bundle.raw_column,
         **_of_items(bundle),
         "n_classes": None if bundle.codebook is None else len(bundle.codebook),

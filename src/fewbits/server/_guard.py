@@ -11,9 +11,10 @@ from starlette.responses import RedirectResponse, Response
 
 from fewbits.server._errors import ApiError
 from fewbits.server._logs import log, log_failure
+from fewbits.server._metrics import Metrics
 from fewbits.server._receiving import Receiving
 from fewbits.server._security import Gate
-from fewbits.server._service import Service
+from fewbits.server._settings import Settings
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -42,13 +43,22 @@ class Guard:
     Parameters
     ----------
     app : callable
-    service : Service
+    settings : Settings
+    metrics : Metrics
+    version : callable
+        Returns the version of the newest snapshot.
     """
 
-    def __init__(self, app: App, service: Service) -> None:
-        self._app, self._service = app, service
-        self._gate = Gate(service.settings)
-        self._receiving = Receiving(service.settings)
+    def __init__(
+        self,
+        app: App,
+        settings: Settings,
+        metrics: Metrics,
+        version: Callable[[], str],
+    ) -> None:
+        self._app, self._metrics, self._version = app, metrics, version
+        self._time_limit = settings.time_limit
+        self._gate, self._receiving = Gate(settings), Receiving(settings)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -62,7 +72,6 @@ class Guard:
         began, status = time.perf_counter(), 500
         scope.setdefault("state", {})
         headers, origin = Headers(scope=scope), None
-        limit = self._service.settings.time_limit
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -70,7 +79,7 @@ class Guard:
                 status = message["status"]
                 self._add_headers(scope, message, origin)
             # Who does not read the answer does not hold it for ever.
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self._time_limit):
                 await send(message)
 
         try:
@@ -129,8 +138,8 @@ class Guard:
         headers = MutableHeaders(scope=message)
         for name, value in _HEADERS.items():
             headers.setdefault(name, value)
-        live = self._service.live.snapshot.version
-        headers["Fewbits-Snapshot"] = scope["state"].get("snapshot", live)
+        version = scope["state"].get("snapshot") or self._version()
+        headers["Fewbits-Snapshot"] = version
         if origin is not None:
             headers["Access-Control-Allow-Origin"] = origin
             headers["Access-Control-Expose-Headers"] = "Fewbits-Snapshot"
@@ -139,7 +148,7 @@ class Guard:
     def _count(self, scope: Message, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "") or "other"
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._service.metrics.request(route, method, status, seconds)
+        self._metrics.request(route, method, status, seconds)
         log(
             "request",
             method=method,

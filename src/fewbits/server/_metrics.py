@@ -22,12 +22,15 @@ class Metrics:
 
     Parameters
     ----------
-    live : Live
-    waiting : callable
+    live : Live, default=None
+        What is served, where it is served from here.
+    waiting : callable, default=None
         Returns how many requests wait for a thread.
     """
 
-    def __init__(self, live: Live, waiting: Callable[[], int]) -> None:
+    def __init__(
+        self, live: Live | None = None, waiting: Callable[[], int] | None = None
+    ) -> None:
         self._registry = CollectorRegistry()
         labels, registry = ("route", "method"), self._registry
         self._requests = Counter(
@@ -49,13 +52,15 @@ class Metrics:
             buckets=_SIZES,
             registry=registry,
         )
-        self._gauge("waiting", "Requests that wait for a thread.", waiting)
-        self._gauge("items", "Items of the collection.", lambda: _n_items(live))
-        self._gauge(
-            "snapshot_age_seconds",
-            "Time since the newest snapshot went live.",
-            lambda: time.time() - live.snapshot.since,
-        )
+        if waiting is not None:
+            self._gauge("waiting", "Requests that wait for a thread.", waiting)
+        if live is not None:
+            self._gauge("items", "Items of the collection.", lambda: _n_items(live))
+            self._gauge(
+                "snapshot_age_seconds",
+                "Time since the newest snapshot went live.",
+                lambda: time.time() - live.snapshot.since,
+            )
 
     def _gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
         Gauge(f"fewbits_{name}", text, registry=self._registry).set_function(value)

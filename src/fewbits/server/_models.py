@@ -9,6 +9,7 @@ from fewbits.server._body import Body
 Id = int | str
 Radius = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(ge=0, le=3600, description="To wait for writers.")]
 Filter = Annotated[str, Field(max_length=10_000)]
 
 
@@ -62,6 +63,7 @@ class DeleteBody(Body):
 
     ids: list[Id] | None = None
     filter: Filter | None = None
+    timeout: Seconds | None = None
 
 
 class RowsBody(Body):
@@ -74,7 +76,9 @@ class RowsBody(Body):
     id: str | None = None
     vectors: str | list[str] | None = None
     texts: str | None = None
+    keep: list[str] | None = None
     skip_blank: bool = False
+    timeout: Seconds | None = None
 
 
 class ClassifyBody(Queries):

@@ -1,13 +1,15 @@
 """The server process."""
 
+import contextlib
 from pathlib import Path
 
 from fewbits.bundle import Bundle
 from fewbits.errors import ArgumentError
 from fewbits.server._app import create_app
+from fewbits.server._logs import set_up_logs
 from fewbits.server._settings import Settings
 
-#: What only this machine can reach.
+#: Addresses that only this machine can reach.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -33,12 +35,38 @@ def run(
     ArgumentError
         When others could reach the service without a token.
     """
-    import uvicorn
-
     settings = settings or Settings()
+    check_public(host, settings)
+    serve_app(create_app(source, settings), settings, host, port)
+
+
+def check_public(host: str, settings: Settings) -> None:
+    """Refuse an address that others can reach, unless there is a token."""
     if host not in LOOPBACK and settings.token is None:
         raise ArgumentError(
-            f"others can reach {host}: set a token, or listen at 127.0.0.1"
+            f"others can reach {host}: set a token (FEWBITS_SERVE_TOKEN or "
+            "--token-file), or listen at 127.0.0.1"
         )
-    app = create_app(source, settings)
-    uvicorn.run(app, host=host, port=port, access_log=False, server_header=False)
+
+
+def serve_app(app: object, settings: Settings, host: str, port: int) -> None:
+    """Run an application; SIGTERM and Ctrl-C end it after what has begun."""
+    import uvicorn
+
+    from fewbits.server._protocol import bounded
+
+    set_up_logs()
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        host=host,
+        port=port,
+        http=bounded(settings),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(settings.time_limit) + 1,
+    )
+    with contextlib.suppress(KeyboardInterrupt):  # which uvicorn raises once more
+        uvicorn.Server(config).run()

@@ -33,6 +33,10 @@ class Service:
             self.metrics.batch,
         )
 
+    def version(self) -> str:
+        """Return the version of the newest snapshot."""
+        return self.live.snapshot.version
+
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Look for changes of the folder until the block ends."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Self
 
 from fewbits._checks import check_count
@@ -44,12 +45,16 @@ class Settings:
         Requests that wait while others are worked on; more are refused with 429.
     max_batch : int, default=64
         Searches for one item each that are answered in one go.
+    max_connections : int, default=1000
+        Connections that are open at once; more are closed.
     threads : int, default=None
         Requests that are worked on at once; None takes the number of cores, at least 2.
     time_limit : float, default=30.0
         Seconds until a request is given up with 503.
+    head_time_limit : float, default=10.0
+        Seconds in which the head of a request must come.
     body_time_limit : float, default=30.0
-        Seconds in which the body of a request must come.
+        Seconds in which its body must come.
     refresh_seconds : float, default=0.5
         How often the folder is looked at for changes that others make.
 
@@ -71,8 +76,10 @@ class Settings:
     max_pixels: int = 50_000_000
     max_waiting: int = 128
     max_batch: int = 64
+    max_connections: int = 1000
     threads: int | None = None
     time_limit: float = 30.0
+    head_time_limit: float = 10.0
     body_time_limit: float = 30.0
     refresh_seconds: float = 0.5
 
@@ -166,3 +173,16 @@ def _check_token(token: str) -> None:
         raise ArgumentError(
             f"a token has {_SHORTEST_TOKEN} characters or more, and no spaces"
         )
+
+
+def read_token(path: str | Path) -> str:
+    """Return the token in a file, which nobody else should be able to read.
+
+    Raises
+    ------
+    ArgumentError
+        When the file holds no token.
+    """
+    token = Path(path).read_text("utf-8").strip()
+    _check_token(token)
+    return token

@@ -1,0 +1,230 @@
+"""Questions to a server: searches, classes, duplicates."""
+
+from dataclasses import fields as fields_of
+from typing import Any
+
+import numpy as np
+
+from fewbits.bundle import MAX_PAIRS, N_RANDOM, ClassMembers, Duplicates
+from fewbits.classify import Decoded
+from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
+from fewbits.client._base import RemoteBase, chosen
+from fewbits.client._payload import item_column, plain_ids
+from fewbits.client._tables import ids_array, matrices, records
+from fewbits.codes import Neighbours, RangeSearchResult
+from fewbits.errors import ArgumentError
+
+
+class Asking(RemoteBase):
+    """Everything that changes nothing."""
+
+    def search(
+        self, queries: Any, k: int = 10, *, filter: Any = None, allowed: Any = None
+    ) -> Neighbours:
+        """Return the `k` nearest items of each query, see `Bundle.search`.
+
+        Returns
+        -------
+        Neighbours
+        """
+        answers = self._answers(
+            "/v1/search",
+            queries,
+            hits=k,
+            k=k,
+            rerank=False,
+            columns=[],
+            **chosen(filter, allowed),
+        )
+        return Neighbours(*matrices(answers, k, text_ids=self._has_text_ids))
+
+    def search_records(
+        self,
+        queries: Any,
+        k: int = 10,
+        *,
+        rerank: bool | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+        group_by: str | None = None,
+    ) -> list[list[dict[str, Any]]]:
+        """Return the nearest items with their columns, see `Bundle.search_records`.
+
+        Returns
+        -------
+        list of list of dict
+        """
+        answers = self._answers(
+            "/v1/search",
+            queries,
+            hits=k,
+            k=k,
+            rerank=rerank,
+            group_by=group_by,
+            **chosen(filter, allowed),
+        )
+        return records(answers)
+
+    def range_search(
+        self, queries: Any, radius: int, *, filter: Any = None, allowed: Any = None
+    ) -> RangeSearchResult:
+        """Return all items within a radius, see `Bundle.range_search`.
+
+        Returns
+        -------
+        RangeSearchResult
+
+        Raises
+        ------
+        ArgumentError
+            When a query has more hits than the server gives.
+        """
+        most = self.facts["limits"]["max_k"]
+        offsets, distances = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
+        ids = [np.empty(0, object if self._has_text_ids else np.int64)]
+        for table, told in self._answers(
+            "/v1/range-search",
+            queries,
+            hits=most,
+            radius=radius,
+            limit=most,
+            columns=[],
+            **chosen(filter, allowed),
+        ):
+            if told["truncated"]:
+                raise ArgumentError(
+                    f"a query has more than {most:,} items within {radius} bits: give "
+                    "a smaller radius, or a filter"
+                )
+            query = table["_query"].to_numpy()
+            counts = np.bincount(query, minlength=told["n_queries"])
+            offsets.append(offsets[-1][-1] + np.cumsum(counts))
+            distances.append(table["_distance"].to_numpy())
+            ids.append(ids_array(table["_id"]))
+        return RangeSearchResult(
+            np.concatenate(offsets), np.concatenate(distances), np.concatenate(ids)
+        )
+
+    def classify(
+        self,
+        items: Any,
+        *,
+        decoder: Decoder | str = "soft",
+        max_false_accept_rate: float | None = None,
+    ) -> Decoded:
+        """Predict the class of each item, see `Bundle.classify`.
+
+        Returns
+        -------
+        Decoded
+        """
+        answers = self._answers(
+            "/v1/classify",
+            items,
+            hits=1,
+            decoder=_named(decoder_of(decoder)),
+            max_false_accept_rate=max_false_accept_rate,
+        )
+        found = [table for table, _ in answers]
+        names = [each.name for each in fields_of(Decoded)]
+        empty = {name: np.empty(0, np.int64) for name in names}
+        empty["distances"] = np.empty(0, np.int32)
+
+        def joined(name: str) -> Any:
+            return np.concatenate([empty[name], *(x[name].to_numpy() for x in found)])
+
+        return Decoded(**{name: joined(name) for name in names})
+
+    def search_by_example(
+        self,
+        examples: Any = (),
+        counterexamples: Any = (),
+        *,
+        ids: Any = (),
+        not_ids: Any = (),
+        k: int = 10,
+        filter: Any = None,
+        allowed: Any = None,
+        n_random: int = N_RANDOM,
+        C: float = 100.0,
+        random_state: int = 0,
+    ) -> ClassMembers:
+        """Rank the collection by a class of examples, see `Bundle.search_by_example`.
+
+        Returns
+        -------
+        ClassMembers
+        """
+        found = self._connection.post(
+            "/v1/like",
+            examples=self._some(examples),
+            counterexamples=self._some(counterexamples),
+            ids=plain_ids(ids),
+            not_ids=plain_ids(not_ids),
+            k=k,
+            n_random=n_random,
+            C=C,
+            random_state=random_state,
+            **chosen(filter, allowed),
+        )["hits"]
+        scores = np.array([hit["score"] for hit in found], np.float32)
+        known = [hit["id"] for hit in found]
+        kind = object if self._has_text_ids else np.int64
+        return ClassMembers(scores, np.fromiter(known, kind, len(known)))
+
+    def duplicates(
+        self,
+        radius: int,
+        *,
+        max_vector_distance: float | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+        max_pairs: int = MAX_PAIRS,
+    ) -> Duplicates:
+        """Return pairs of items whose codes are near, see `Bundle.duplicates`.
+
+        Returns
+        -------
+        Duplicates
+        """
+        table, _ = self._connection.table(
+            "/v1/duplicates",
+            radius=radius,
+            max_vector_distance=max_vector_distance,
+            max_pairs=max_pairs,
+            **chosen(filter, allowed),
+        )
+        sides, names = ("first", "second"), table.column_names
+        rows = [table[f"{side}_row"].to_numpy() for side in sides]
+        ids = [ids_array(table[f"{side}_id"]) for side in sides]
+        return Duplicates(
+            table["distance"].to_numpy(),
+            np.stack(rows, axis=1),
+            np.stack(ids, axis=1),
+            table["vector_distance"].to_numpy() if "vector_distance" in names else None,
+        )
+
+    @property
+    def _has_text_ids(self) -> bool:
+        return bool(self.facts["id_type"] == "string")
+
+    def _some(self, items: Any) -> dict[str, Any] | None:
+        """Return examples as JSON says them; None where there are none."""
+        if isinstance(items, list | tuple) and not items:
+            return None
+        import base64
+
+        kind, column = item_column(items, self.facts)
+        values = column.to_pylist()
+        if kind == "images":
+            values = [base64.b64encode(each).decode() for each in values]
+        return {kind: values}
+
+
+def _named(decoder: Decoder) -> dict[str, Any]:
+    """Return the name of a decoder and its parameters."""
+    names = {kind: name for name, kind in DECODERS.items()}
+    if type(decoder) not in names:
+        raise ArgumentError(f"a server knows no decoder {decoder!r}")
+    given = {each.name: getattr(decoder, each.name) for each in fields_of(decoder)}
+    return {"name": names[type(decoder)], **given}

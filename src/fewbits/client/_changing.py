@@ -1,0 +1,70 @@
+"""Rows that come and go on a server."""
+
+from typing import Any, Self
+
+from fewbits.client._base import RemoteBase, checked_filter
+from fewbits.client._payload import parts, plain_ids, rows_table
+from fewbits.errors import ArgumentError
+
+_OPTIONS = ("vectors", "texts", "id", "keep", "skip_blank", "ids", "columns")
+
+
+class Changing(RemoteBase):
+    """Adds, replaces and deletes rows; the server must be writable."""
+
+    def add(self, items: Any, *, timeout: float | None = None, **options: Any) -> Self:
+        """Add items, see `Bundle.add`.
+
+        More rows than fit in one request are added in several steps.
+
+        Returns
+        -------
+        Remote
+            This one, which then has the rows.
+        """
+        return self._sent_rows("/v1/add", items, timeout, options)
+
+    def upsert(
+        self, items: Any, *, timeout: float | None = None, **options: Any
+    ) -> Self:
+        """Add items, which replace those of the same id, see `Bundle.upsert`.
+
+        Returns
+        -------
+        Remote
+            This one.
+        """
+        return self._sent_rows("/v1/upsert", items, timeout, options)
+
+    def delete(
+        self, ids: Any = None, *, filter: Any = None, timeout: float | None = None
+    ) -> Self:
+        """Delete some items, see `Bundle.delete`.
+
+        Returns
+        -------
+        Remote
+            This one.
+        """
+        if ids is None and filter is None:
+            raise ArgumentError("delete needs ids or a filter")
+        self._connection.post(
+            "/v1/delete",
+            ids=None if ids is None else plain_ids(ids),
+            filter=checked_filter(filter),
+            timeout=timeout,
+        )
+        return self
+
+    def _sent_rows(
+        self, path: str, items: Any, timeout: float | None, options: dict[str, Any]
+    ) -> Self:
+        if unknown := sorted({*options} - {*_OPTIONS}):
+            raise TypeError(f"new rows take no option {unknown[0]!r}")
+        if isinstance(options.get("keep"), tuple):
+            options["keep"] = list(options["keep"])
+        table, fields = rows_table(items, self.facts, dict(options))
+        limit = self.facts["limits"]["max_body_bytes"]
+        for part in parts(table, len(table) or 1, limit):
+            self._connection.post_table(path, part, timeout=timeout, **fields)
+        return self

@@ -1,0 +1,112 @@
+"""One server over HTTP: requests, and its errors as ours."""
+
+import json
+import time
+from typing import Any
+
+from fewbits._extras import missing_extra
+from fewbits.client.wire import ARROW, ERRORS, JSON, read_stream, write_stream
+from fewbits.errors import FewbitsError, ServiceError, one_line
+
+_ATTEMPTS = 5  # while the server is overloaded
+_LONGEST_PAUSE = 5.0
+
+
+class Connection:
+    """Sends requests; those that an overloaded server refuses are sent again.
+
+    Parameters
+    ----------
+    url : str
+    token : str or None
+    timeout : float
+        Seconds to wait for an answer.
+    """
+
+    def __init__(self, url: str, token: str | None, timeout: float) -> None:
+        try:
+            import httpx
+        except ImportError:
+            raise missing_extra("connecting needs httpx", "serve") from None
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._errors = httpx.HTTPError, httpx.InvalidURL
+        try:
+            self._client = httpx.Client(base_url=url, headers=headers, timeout=timeout)
+        except (*self._errors, ValueError, TypeError) as error:
+            raise ServiceError(f"{url!r} is no address: {error}") from None
+        self.url = url
+        #: Of the last answer.
+        self.snapshot: str | None = None
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Return a JSON answer."""
+        found: dict[str, Any] = self._sent("GET", path).json()
+        return found
+
+    def post(self, path: str, **fields: Any) -> dict[str, Any]:
+        """Return the JSON answer to a JSON request, without fields that are None."""
+        content, headers = _dumped(fields), {"Content-Type": JSON}
+        answer = self._sent("POST", path, content=content, headers=headers)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def post_table(self, path: str, table: Any, **fields: Any) -> dict[str, Any]:
+        """Return the JSON answer to an Arrow request."""
+        content, headers = write_stream(table, _dumped(fields)), {"Content-Type": ARROW}
+        answer = self._sent("POST", path, content=content, headers=headers)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def table(
+        self, path: str, table: Any = None, **fields: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return the Arrow answer to an Arrow or JSON request, and its other fields."""
+        content: Any = _dumped(fields)
+        if table is not None:
+            content = write_stream(table, content)
+        headers = {"Content-Type": JSON if table is None else ARROW, "Accept": ARROW}
+        answer = self._sent("POST", path, content=content, headers=headers)
+        found, told = read_stream(answer.content)
+        return found, json.loads(told)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _sent(self, method: str, path: str, **options: Any) -> Any:
+        for attempt in range(_ATTEMPTS):
+            try:
+                answer = self._client.request(method, path, **options)
+            except self._errors as error:
+                raise ServiceError(
+                    f"{self.url} does not answer: {one_line(error)}"
+                ) from error
+            if answer.status_code != 429 or attempt == _ATTEMPTS - 1:
+                break
+            time.sleep(_pause(answer))
+        if answer.status_code >= 400:
+            raise error_of(answer.status_code, answer.content, self.url)
+        self.snapshot = answer.headers.get("Fewbits-Snapshot")
+        return answer
+
+
+def error_of(status: int, content: bytes, url: str) -> FewbitsError:
+    """Return the error that an answer tells of, with the server's message."""
+    try:
+        told = json.loads(content)["error"]
+        code, message = str(told["code"]), str(told["message"])
+    except (ValueError, LookupError, TypeError):
+        code, message = "unknown", f"{url} answered with status {status}"
+    kind = ERRORS.get(code)
+    return ServiceError(message, status, code) if kind is None else kind(message)
+
+
+def _dumped(fields: dict[str, Any]) -> str:
+    known = {name: value for name, value in fields.items() if value is not None}
+    return json.dumps(known, allow_nan=False)
+
+
+def _pause(answer: Any) -> float:
+    try:
+        return min(float(answer.headers["Retry-After"]), _LONGEST_PAUSE)
+    except (LookupError, ValueError):
+        return 1.0

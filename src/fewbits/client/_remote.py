@@ -1,0 +1,97 @@
+"""The verbs of a bundle, answered by a server."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from fewbits._typing import CodeArray
+from fewbits.client._asking import Asking
+from fewbits.client._changing import Changing
+from fewbits.client._connection import Connection
+from fewbits.client._tables import codes_of
+
+
+class Remote(Asking, Changing):
+    """A bundle on another machine, see `connect`.
+
+    Its methods take what those of `fewbits.Bundle` take, return what these return, and
+    raise the same errors. Conditions are texts, and `allowed` are ids. A call with
+    many items is several requests, between which the collection may change.
+
+    Parameters
+    ----------
+    connection : Connection
+    """
+
+    def __repr__(self) -> str:
+        return f"Remote({self._connection.url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connection.close()
+
+    def summary(self) -> dict[str, Any]:
+        """Return what `Bundle.summary` does."""
+        found: dict[str, Any] = self._fresh_facts()["summary"]
+        return found
+
+    def encode(self, items: Any) -> CodeArray:
+        """Return the packed codes of raw items.
+
+        Parameters
+        ----------
+        items : array-like of shape (n, n_features), or sequence
+            Vectors, or whatever the backbone takes.
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        found = [
+            codes_of(table["_code"])
+            for table, _ in self._answers("/v1/encode", items, hits=1)
+        ]
+        empty = np.empty((0, self.facts["bytes_per_code"]), np.uint8)
+        return np.concatenate([empty, *found])
+
+
+def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Remote:
+    """Return the bundle that a server has, with the verbs of a local one.
+
+    Parameters
+    ----------
+    url : str
+        Where ``fewbits serve`` listens, such as ``http://localhost:8000``.
+    token : str, default=None
+        The token of the server, if it has one.
+    timeout : float, default=60
+        Seconds to wait for an answer.
+
+    Returns
+    -------
+    Remote
+
+    Raises
+    ------
+    ServiceError
+        When nothing answers there, or the token is wrong.
+    MissingExtraError
+        When httpx is not installed.
+
+    Examples
+    --------
+    >>> remote = connect("http://localhost:8000")  # doctest: +SKIP
+    >>> remote.search([[0.5, 1.0]], k=3).ids  # doctest: +SKIP
+    """
+    connection = Connection(url, token, timeout)
+    try:
+        return Remote(connection)
+    except BaseException:
+        connection.close()
+        raise

@@ -1,0 +1,118 @@
+"""Services that listen on a port of their own, in a process or in a thread."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import numpy as np
+import uvicorn
+
+from fewbits.bundle import Bundle
+from fewbits.classify import Codebook
+from fewbits.encoders import LinearEncoder
+from fewbits.server import create_app
+from fewbits.server._protocol import bounded
+from fewbits.server._settings import Settings
+
+N_BITS = 32
+ENCODER = LinearEncoder(np.eye(N_BITS), np.zeros(N_BITS))
+
+
+def vectors(n=200, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, N_BITS)).astype(np.float32)
+
+
+def small_bundle(n=200, **options):
+    """Return a bundle of vectors that can do all that a service can."""
+    X = vectors(n)
+    book = Codebook(ENCODER.encode(X[:3]), N_BITS, ["ant", "bee", "cat"])
+    columns = {
+        "kind": ["red", "green"] * (n // 2),
+        "year": [2000 + i % 20 for i in range(n)],
+    }
+    return Bundle(ENCODER, codebook=book).with_items(X, columns=columns, **options)
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@contextlib.contextmanager
+def served(source, settings=None):
+    """Serve in a thread of this process; gives the address."""
+    settings = settings or Settings()
+    app, port = create_app(source, settings), free_port()
+    with running(app, settings, port) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def running(app, settings, port):
+    config = uvicorn.Config(
+        app,
+        port=port,
+        http=bounded(settings),
+        ws="none",
+        log_config=None,
+        access_log=False,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+@contextlib.contextmanager
+def process(*arguments, environment=None, wait=30.0):
+    """Run ``fewbits serve`` as users do; gives (address, process)."""
+    port = free_port()
+    command = [Path(sys.executable).with_name("fewbits"), "serve", *arguments]
+    run = subprocess.Popen(
+        [*map(str, command), "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **(environment or {})},
+    )
+    lines = []
+    reader = threading.Thread(target=lambda: lines.extend(run.stderr), daemon=True)
+    reader.start()
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _await(url, run, lines, wait)
+        yield url, run, lines
+    finally:
+        run.terminate()
+        run.wait(30)
+        reader.join(10)
+        run.stderr.close()
+
+
+def _await(url, run, lines, wait):
+    end = time.monotonic() + wait
+    while time.monotonic() < end:
+        assert run.poll() is None, b"".join(lines).decode()
+        with contextlib.suppress(httpx.TransportError):
+            httpx.get(f"{url}/v1/health")
+            return
+        time.sleep(0.01)
+    raise TimeoutError(url)
+
+
+def logged(lines):
+    return [json.loads(line) for line in lines]

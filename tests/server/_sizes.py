@@ -1,0 +1,5 @@
+"""How much a test does: little in the suite, all of it by ``make nightly``."""
+
+import os
+
+NIGHTLY = bool(os.environ.get("FEWBITS_NIGHTLY"))

@@ -1,0 +1,143 @@
+"""Three servers with a third of the rows each answer as one does, bit for bit."""
+
+import contextlib
+import json
+
+import httpx
+import numpy as np
+import pytest
+
+from fewbits.bundle import Bundle
+from fewbits.client.searching import HttpSearcher
+from fewbits.errors import ArgumentError
+from fewbits.server import Settings, create_sharded_app
+from tests.server._running import ENCODER, free_port, running, served, vectors
+
+N = 3000
+CODES = np.repeat(ENCODER.encode(vectors(N // 10)), 10, axis=0)  # many ties
+RNG = np.random.default_rng(5)
+IDS = RNG.permutation(N)
+COLUMNS = {"kind": [f"k{i % 7}" for i in range(N)], "year": [*range(N)]}
+Q = vectors(40, seed=3).tolist()
+
+
+def part(rows):
+    columns = {name: values[rows] for name, values in COLUMNS.items()}
+    return Bundle(ENCODER).with_codes(CODES[rows], ids=IDS[rows], columns=columns)
+
+
+@contextlib.contextmanager
+def sharded(urls):
+    settings = Settings()
+    app = create_sharded_app([HttpSearcher(url) for url in urls], settings)
+    with running(app, settings, free_port()) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def parts():
+    with contextlib.ExitStack() as stack:
+        step = N // 3
+        yield [
+            stack.enter_context(served(part(slice(i, i + step))))
+            for i in range(0, N, step)
+        ]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    with served(part(slice(None))) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def together(parts):
+    with sharded(parts) as url:
+        yield url
+
+
+def asked(url, path, body):
+    answer = httpx.post(f"{url}/v1/{path}", json=body, timeout=30)
+    return answer.status_code, answer.content
+
+
+REQUESTS = [
+    ("search", {"vectors": Q, "k": 25}),
+    ("search", {"vectors": Q[:1], "k": 10}),
+    ("search", {"vectors": Q, "k": 5000}),
+    ("search", {"ids": [int(x) for x in IDS[[3, 1500, 2999]]], "k": 12}),
+    ("search", {"codes": ["00000000", "ffffffff"], "k": 12}),
+    ("search", {"vectors": Q, "k": 9, "filter": "kind = 'k3' and year > 100"}),
+    ("search", {"vectors": Q, "k": 4, "group_by": "kind"}),
+    ("search", {"vectors": Q, "k": 9, "group_by": "kind", "columns": ["year"]}),
+    ("search", {"vectors": Q, "k": 3, "columns": []}),
+    ("search", {"vectors": Q[:3], "k": 3, "explain": True}),
+    ("range-search", {"vectors": Q, "radius": 9}),
+    ("range-search", {"vectors": Q, "radius": 12, "limit": 7}),
+    ("range-search", {"ids": [int(IDS[7])], "radius": 8, "filter": "year < 1000"}),
+    ("encode", {"vectors": Q}),
+    ("items", {"ids": [int(x) for x in IDS[[2999, 0, 1200]]]}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), REQUESTS)
+def test_the_same_as_one(whole, together, path, body):
+    status, content = asked(together, path, body)
+    assert (status, content) == asked(whole, path, body)
+    assert status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("search", {"vectors": [[1.0]]}),
+        ("search", {"vectors": Q, "filter": "nothing = 3"}),
+        ("search", {"ids": [10**9]}),
+        ("search", {"vectors": Q, "k": 10**9}),
+        ("items", {"ids": [10**9]}),
+        ("items", {"positions": [0]}),
+    ],
+)
+def test_errors_pass_through(together, path, body):
+    status, content = asked(together, path, body)
+    assert status == 422
+    assert json.loads(content)["error"]["message"]
+
+
+def test_a_missing_shard_is_flagged(parts):
+    with sharded([parts[0], f"http://127.0.0.1:{free_port()}", parts[2]]) as url:
+        status, content = asked(url, "search", {"vectors": Q, "k": 25})
+        health = httpx.get(f"{url}/v1/health").json()
+        facts = httpx.get(f"{url}/v1/facts").json()
+        by_id = asked(url, "search", {"ids": [int(IDS[0])], "k": 2})[0]
+    found = json.loads(content)
+    assert status == 200
+    assert by_id == 200
+    assert len(found.pop("missing_shards")) == 1
+    assert health["status"] == "degraded"
+    assert len(health["missing_shards"]) == 1
+    assert facts["n_items"] == 2 * N // 3
+    with served(_without_the_second()) as other:
+        wanted = json.loads(asked(other, "search", {"vectors": Q, "k": 25})[1])
+    assert found == wanted
+
+
+def _without_the_second():
+    rows = np.r_[0 : N // 3, 2 * N // 3 : N]
+    columns = {name: [values[i] for i in rows] for name, values in COLUMNS.items()}
+    return Bundle(ENCODER).with_codes(CODES[rows], ids=IDS[rows], columns=columns)
+
+
+def test_no_shard_at_all():
+    with sharded([f"http://127.0.0.1:{free_port()}"]) as url:
+        status, content = asked(url, "search", {"vectors": Q})
+        assert httpx.get(f"{url}/v1/health").status_code == 503
+    assert status == 503
+    assert json.loads(content)["error"]["code"] == "no_shards"
+
+
+def test_shards_are_read_only():
+    with pytest.raises(ArgumentError, match="where they are"):
+        create_sharded_app([HttpSearcher("http://a")], Settings(writable=True))
+    with pytest.raises(ArgumentError, match="one shard or more"):
+        create_sharded_app([])
