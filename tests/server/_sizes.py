@@ -2,4 +2,4 @@
 
 import os
 
-NIGHTLY = bool(os.environ.get("FEWBITS_NIGHTLY"))
+NIGHTLY = os.environ.get("FEWBITS_NIGHTLY") == "1"

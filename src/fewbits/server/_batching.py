@@ -48,7 +48,7 @@ class Batcher:
         self._max_waiting, self._time_limit = max_waiting, time_limit
         self._observe = observe
         self._queue: deque[_Waiting] = deque()
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="fewbits-batch")
+        self._pool: ThreadPoolExecutor | None = None
         self._running: asyncio.Task[None] | None = None
 
     @property
@@ -89,6 +89,8 @@ class Batcher:
 
     async def _answer_all(self) -> None:
         loop = asyncio.get_running_loop()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, "fewbits-batch")
         while batch := self._next():
             self._observe(len(batch))
             questions = [each.question for each in batch]
@@ -119,8 +121,10 @@ class Batcher:
         return batch
 
     def close(self) -> None:
-        """Finish what has begun."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Finish what has begun; a later call begins anew."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
 
 
 def _tell(future: "asyncio.Future[Any]", answer: Any) -> None:

@@ -29,7 +29,7 @@ class Work:
     """
 
     def __init__(self, threads: int, max_waiting: int, time_limit: float) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="fewbits")
+        self._pool: ThreadPoolExecutor | None = None
         self._threads, self._most = threads, threads + max_waiting
         self.time_limit = time_limit
         self.pending = 0
@@ -50,6 +50,8 @@ class Work:
             raise Overloaded
         loop = asyncio.get_running_loop()
         self.pending += 1
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, "fewbits")
         submitted = self._pool.submit(function, *args)
         submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(self._one_less))
         future = asyncio.wrap_future(submitted)
@@ -65,5 +67,7 @@ class Work:
         self.pending -= 1
 
     def close(self) -> None:
-        """Finish what has begun."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Finish what has begun; a later call begins anew."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
