@@ -12,8 +12,6 @@ from fewbits.bundle._hits import FoundRows, hits_of
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
 from fewbits.bundle._recall import RecallEstimate
-from fewbits.bundle._selection import selected
-from fewbits.bundle._stores import folder_state
 from fewbits.bundle._votes import (
     bound_of,
     linear_answers,
@@ -52,7 +50,6 @@ __all__ = [
     "by_code_space",
     "check_taxonomy",
     "class_answers",
-    "folder_state",
     "hits_of",
     "known_by",
     "label_answers",
@@ -60,7 +57,6 @@ __all__ = [
     "read_names",
     "read_tree",
     "report_of",
-    "selected",
     "vote_answers",
     "vote_neighbours",
     "write_attributes",

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
-from fewbits.bundle import Bundle, selected
+from fewbits.bundle import Bundle
+from fewbits.bundle.serving import selected
 from fewbits.codes import hamming_distances
 
 if TYPE_CHECKING:

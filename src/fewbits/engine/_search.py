@@ -62,6 +62,9 @@ class SearchRequest:
     def __post_init__(self) -> None:
         check_one(self)
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
 
 @dataclass(frozen=True)
 class QueryHits:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fewbits.bundle import Bundle, folder_state
+from fewbits.bundle import Bundle
+from fewbits.bundle.serving import folder_state
 
 
 @dataclass(frozen=True, eq=False)
