@@ -1,4 +1,4 @@
-"""What a long-running service asks of a bundle beside its methods."""
+"""Functions for long-running services that read a bundle."""
 
 from fewbits.bundle._selection import selected
 from fewbits.bundle._stores import folder_state

@@ -1,4 +1,4 @@
-"""Questions to a server: searches, classes, duplicates."""
+"""Queries to a server: search, classification, duplicates."""
 
 from dataclasses import fields as fields_of
 from typing import Any
@@ -16,7 +16,7 @@ from fewbits.errors import ArgumentError
 
 
 class Asking(RemoteBase):
-    """Everything that changes nothing."""
+    """Queries, which change nothing."""
 
     def search(
         self, queries: Any, k: int = 10, *, filter: Any = None, allowed: Any = None

@@ -1,4 +1,4 @@
-"""What all verbs of a remote bundle use."""
+"""Base of a remote bundle: its connection, and its facts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ class RemoteBase:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the server says about its bundle, see ``GET /v1/facts``."""
+        """The answer to ``GET /v1/facts``, of the newest snapshot."""
         if self._facts["snapshot"] != self._connection.snapshot:
             self._fresh_facts()
         return self._facts

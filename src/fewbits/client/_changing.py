@@ -1,4 +1,4 @@
-"""Rows that come and go on a server."""
+"""Adding, replacing and deleting rows on a server."""
 
 from typing import Any, Self
 

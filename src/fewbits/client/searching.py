@@ -1,4 +1,4 @@
-"""One collection that is searched, here or elsewhere: what shards are made of."""
+"""Searchers: the shards of a collection, wherever they are."""
 
 import json
 from typing import Any, Protocol

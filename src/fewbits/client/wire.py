@@ -1,4 +1,4 @@
-"""What a server and its clients agree on: media types, Arrow streams, names of errors.
+"""The wire format: media types, Arrow streams, error codes.
 
 Bulk goes as a stream of Arrow's: one table, and the other fields of the request or
 answer as JSON in the metadata of its schema.

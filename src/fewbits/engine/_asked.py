@@ -1,4 +1,4 @@
-"""What a request asks about: raw items, items of the collection, or codes."""
+"""Queries of a request: raw items, items of the collection, or codes."""
 
 from typing import Any, Protocol
 

@@ -1,4 +1,4 @@
-"""Why hits are near: codes, and how far everything else is."""
+"""Explanations of hits: codes, and histograms of distances."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -53,7 +53,7 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """How many questions wait."""
+        """Number of questions that wait."""
         return len(self._queue)
 
     async def ask(

@@ -16,7 +16,7 @@ DESCRIBED: set[type["Body"]] = set()
 
 
 class Body(BaseModel):
-    """Base of what requests send; fields that it does not know are errors.
+    """Base of request bodies; unknown fields are errors.
 
     A stream of Arrow's brings its other fields as metadata of the schema.
     """
@@ -60,7 +60,7 @@ def body_of(
 
 
 def reads(model: type[Body], *, arrow: bool = False) -> dict[str, Any]:
-    """Return what the description of a route says about its body."""
+    """Return the OpenAPI description of the body of a request."""
     schema = {"$ref": f"#/components/schemas/{model.__name__}"}
     content: dict[str, Any] = {JSON: {"schema": schema}}
     if arrow:

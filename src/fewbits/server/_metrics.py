@@ -18,7 +18,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class Metrics:
-    """What one application counts.
+    """Metrics of one application.
 
     Parameters
     ----------

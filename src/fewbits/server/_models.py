@@ -1,4 +1,4 @@
-"""Bodies that routes read, and what they answer."""
+"""Schemas of requests and responses."""
 
 from typing import Annotated, Any
 
@@ -121,7 +121,7 @@ class DuplicatesBody(Body):
 
 
 class Answer(BaseModel):
-    """Base of what routes answer."""
+    """Base of responses."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -184,7 +184,7 @@ class Changed(Answer):
 
 
 class Classified(Answer):
-    """What the engine answers for each item."""
+    """The class of each item, see `fewbits.engine.ClassifyResponse`."""
 
     results: list[dict[str, Any]]
 

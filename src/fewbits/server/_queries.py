@@ -1,4 +1,4 @@
-"""What a request asks about, as the engine takes it."""
+"""Queries of a request, as the engine takes them."""
 
 import base64
 import binascii
@@ -68,7 +68,7 @@ class Asked:
 
 
 def asked_by(body: Queries, settings: Settings) -> Asked:
-    """Return what a body asks about.
+    """Return the queries of a body.
 
     Raises
     ------

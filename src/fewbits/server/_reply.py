@@ -9,7 +9,7 @@ from fewbits.client.wire import ARROW, JSON, write_stream
 
 
 class Json(Response):
-    """What `to_dict` of a response gave, whatever the user's columns hold."""
+    """A JSON response of plain values, whatever the user's columns hold."""
 
     media_type = JSON
 
@@ -34,6 +34,6 @@ def wants_arrow(request: Request) -> bool:
 
 
 def also(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """Return what the description of a route says about other forms of its answer."""
+    """Return the OpenAPI description of other media types of a response."""
     schema = {"schema": {"type": "string", "format": "binary"}}
     return {200: {"content": dict.fromkeys(kinds, schema)}}

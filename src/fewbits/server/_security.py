@@ -1,4 +1,4 @@
-"""Who may ask: hosts, origins and tokens."""
+"""Access control: hosts, origins and tokens."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What a route is given."""
+"""The snapshot that a route works with."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What lives as long as the application."""
+"""State of the application."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What an operator decides about a service."""
+"""Settings of a service."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _SHORTEST_TOKEN = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Who may do what, and how much of it at once.
+    """Permissions and limits of a service.
 
     Parameters
     ----------

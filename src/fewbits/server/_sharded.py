@@ -107,7 +107,7 @@ def _plain(body: Body) -> dict[str, Any]:
 
 @router.get("/v1/health", response_model=Health)
 async def health(shards: All) -> Response:
-    """Say which shards answer."""
+    """Return the health of the service, and which shards are missing."""
     answers, missing = await shards.health()
     well = not missing and all(each["status"] == "ok" for each in answers)
     content = {
@@ -120,7 +120,7 @@ async def health(shards: All) -> Response:
 
 @router.get("/v1/facts", response_model=dict[str, Any])
 async def facts(shards: All, request: Request) -> Response:
-    """Say what is served by all shards together."""
+    """Return facts about all shards together."""
     answers, missing = await shards.facts()
     settings: Settings = request.app.state.settings
     content = {

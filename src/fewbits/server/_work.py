@@ -36,7 +36,7 @@ class Work:
 
     @property
     def waiting(self) -> int:
-        """How many calls no thread has begun."""
+        """Number of calls that wait for a thread."""
         return max(0, self.pending - self._threads)
 
     async def run(self, function: Callable[..., T], *args: object) -> T:

@@ -1,4 +1,4 @@
-"""Questions about classes and about the collection itself."""
+"""Classification, search by example, and duplicates."""
 
 from typing import Annotated
 
@@ -38,7 +38,7 @@ async def classify(
     served: Current,
     request: Request,
 ) -> Response:
-    """Say which class each item is of, and how near it is to its code."""
+    """Classify items: the nearest class code, its distance, and if it is accepted."""
     make = decoded_table if wants_arrow(request) else classified
     return await served.run(make, served, asked)
 

@@ -1,4 +1,4 @@
-"""Rows that come and go; only where the service is writable."""
+"""Adding, replacing and deleting rows, if the service is writable."""
 
 from typing import Annotated
 

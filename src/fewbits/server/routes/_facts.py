@@ -1,4 +1,4 @@
-"""What is served, and whether it is well."""
+"""Health, and facts about the bundle."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ router = APIRouter()
 
 @router.get("/v1/health", response_model=Health)
 async def health(served: Current) -> Json:
-    """Say whether requests are answered, from which snapshot."""
+    """Return whether the service is healthy, and its snapshot."""
     fault = served.service.live.fault
     content = {
         "status": "ok" if fault is None else "degraded",
@@ -27,5 +27,5 @@ async def health(served: Current) -> Json:
 
 @router.get("/v1/facts", response_model=dict[str, Any])
 async def facts(served: Current) -> Json:
-    """Say what is served and what may be asked."""
+    """Return facts about the bundle, and the limits of requests."""
     return Json(await served.run(facts_of, served))
