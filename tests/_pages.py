@@ -16,6 +16,7 @@ import re
 import shlex
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 #: Commands that pages show and the runner leaves alone.
 ELSEWHERE = {"git", "cd", "python", "pip", "source", "make", "export"}
+#: Where pages have their server.
+SERVED = "localhost:8000"
 #: One of so many diagnoses is enough for a test.
 SHARE = 100
 #: What a ```-block may be of; those that are not run are data or settings.
@@ -79,15 +82,24 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 def run_page(page: Path) -> None:
     """Run every block of a page in this folder."""
+    with contextlib.ExitStack() as servers:
+        _run_blocks(page, servers)
+
+
+def _run_blocks(page: Path, servers: contextlib.ExitStack) -> None:
     names: dict[str, object] = {"__name__": "page"}
-    listed = blocks(page)
+    listed, address = blocks(page), SERVED
     for block, after in zip(listed, [*listed[1:], None], strict=True):
         where = f"{name_of(page)}:{block.line}"
+        text = block.text.replace(SERVED, address)
         if block.language == "python":
             shown = after.text if after and after.language == "text" else ""
-            compare(shown, run_python(block.text, names, where), where)
+            compare(shown, run_python(text, names, where), where)
         elif block.language == "console":
-            for command, shown in commands(block.text):
+            for command, shown in commands(text):
+                if command.startswith("fewbits serve "):
+                    address = servers.enter_context(serving(command))
+                    continue
                 compare(shown, run_command(command, page, where), where)
 
 
@@ -98,9 +110,39 @@ def run_python(code: str, names: dict[str, object], where: str) -> str:
     return printed.getvalue()
 
 
+@contextlib.contextmanager
+def serving(command: str) -> Iterator[str]:
+    """Serve a bundle as a command says, at a free port; gives the address."""
+    from fewbits.server import Settings
+    from tests.server._running import served
+
+    folder, *options = shlex.split(command)[2:]
+    assert options in ([], ["--writable"]), command
+    with served(folder, Settings(writable=bool(options))) as url:
+        yield url.removeprefix("http://")
+
+
+def curl(arguments: list[str]) -> str:
+    """Return what curl would print, as far as pages use it."""
+    import httpx
+
+    headers = [arguments[i + 1] for i, x in enumerate(arguments) if x == "-H"]
+    data = [arguments[i + 1] for i, x in enumerate(arguments) if x == "-d"]
+    answer = httpx.request(
+        "POST" if data else "GET",
+        f"http://{arguments[1]}",
+        content="".join(data),
+        headers=dict(each.split(": ", 1) for each in headers),
+    )
+    assert answer.status_code == 200, answer.text
+    return f"{answer.text}\n"
+
+
 def run_command(command: str, page: Path, where: str) -> str:
     """Run a command and return what it prints; others than ours print nothing."""
     program, *arguments = shlex.split(command)
+    if program == "curl":
+        return curl(arguments)
     if program != "fewbits":
         assert program in ELSEWHERE, f"{where}: nobody runs {command!r}"
         return ""

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 
-from fewbits.server._errors import ApiError
+from fewbits.server._errors import ApiError, as_api_error
 from fewbits.server._logs import log, log_failure
 from fewbits.server._metrics import Metrics
 from fewbits.server._receiving import Receiving
@@ -69,14 +69,14 @@ class Guard:
             await self._http(scope, receive, send)
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-        began, status = time.perf_counter(), 500
+        began, status, began_to_answer = time.perf_counter(), 500, False
         scope.setdefault("state", {})
         headers, origin = Headers(scope=scope), None
 
         async def answer(message: Message) -> None:
-            nonlocal status
+            nonlocal status, began_to_answer
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, began_to_answer = message["status"], True
                 self._add_headers(scope, message, origin)
             # Who does not read the answer does not hold it for ever.
             async with asyncio.timeout(self._time_limit):
@@ -96,7 +96,9 @@ class Guard:
             await error.response()(scope, receive, answer)
         except Exception as error:
             log_failure("failed", error, path=scope["path"])
-            raise
+            if began_to_answer:
+                raise  # which closes the connection
+            await as_api_error(error).response()(scope, receive, answer)
         finally:
             self._count(scope, status, time.perf_counter() - began)
 

@@ -78,7 +78,7 @@ class Live:
         """Return the bundle of the folder; where only rows came and went, soon."""
         held = self.snapshot.bundle
         same_bundle = state.partition("/")[0] == (self._state or "").partition("/")[0]
-        if same_bundle and held.commit is not None:
+        if same_bundle and held.items is not None:
             return held.snapshot()
         assert self._folder is not None
         return Bundle.load(self._folder)
@@ -96,7 +96,8 @@ class Live:
     def _made(self, bundle: Bundle) -> Snapshot:
         if bundle.items is not None:
             len(bundle.index)  # made now, not by the first request
-        told = f"{bundle.encoder.fingerprint}/{bundle.commit}/{self._state}"
+        commit = None if bundle.items is None else bundle.commit
+        told = f"{bundle.encoder.fingerprint}/{commit}/{self._state}"
         digest = hashlib.sha256(told.encode()).hexdigest()[:8]
         _ = bundle.item_kind  # loads the backbone
         return Snapshot(bundle, f"{digest}.{next(self._count)}")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from fewbits._checks import check_count
-from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 
 #: Environment variables of settings begin so.
@@ -98,7 +97,8 @@ class Settings:
             _check_token(self.token)
 
     def __repr__(self) -> str:
-        return one_line(self)
+        token = "None" if self.token is None else "..."
+        return f"Settings(token={token}, writable={self.writable}, ...)"
 
     @property
     def n_threads(self) -> int:
