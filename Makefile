@@ -25,7 +25,7 @@ test: $(VENV)/dev.stamp native-test
 # power failure, 50 kills. The service: 10,000 fuzzed requests, 1,000 swaps of snapshots
 # under load, ten minutes of soak.
 nightly: $(VENV)/dev.stamp
-	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server
+	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server tests/demo
 
 # What trains, once more, as processors without AVX-512 and without AVX2 compute.
 test-processors: $(VENV)/dev.stamp

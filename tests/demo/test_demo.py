@@ -1,13 +1,15 @@
 """Learnt codes beat random ones, re-ranking helps, and nonsense is refused."""
 
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits import backbones, demo
+from fewbits import demo
+from fewbits.bundle import Bundle
 from fewbits.cli import app
 
 
@@ -37,21 +39,28 @@ def check(rows):
         assert row["recall_reranked"] >= row["recall"]
 
 
-def test_engine_on_a_slice(data):
-    features = backbones.load(demo.BACKBONE).extract(data.items)
-    bundle = demo.build(data, features)
-    check([row._asdict() for row in demo.compare(features, bundle.encoder)])
-    (answer,) = demo.ask(bundle, [data.items[0]])
-    assert answer.texts[0] == data.items[0]
-    assert answer.distances[0] == 0
-
-
-def test_whole_run(tmp_path):
-    result = CliRunner().invoke(app, ["demo", "--json", "-o", str(tmp_path / "d")])
+def told_by(folder):
+    result = CliRunner().invoke(app, ["demo", "--json", "-o", str(folder)])
     assert result.exit_code == 0
     assert result.stderr == ""
     told = json.loads(result.stdout)
     check(told["comparison"])
-    answers = {answer["question"]: answer for answer in told["answers"]}
+    return {answer["question"]: answer for answer in told["answers"]}
+
+
+def test_on_a_slice(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "load", lambda: data)
+    answers = told_by(tmp_path / "d")
+    assert [*answers] == [*demo.QUESTIONS]
+    (answer,) = demo.ask(Bundle.load(tmp_path / "d"), [data.items[0]])
+    assert answer.texts[0] == data.items[0]
+    assert answer.distances[0] == 0
+
+
+@pytest.mark.skipif(
+    os.environ.get("FEWBITS_NIGHTLY") != "1", reason="all diagnoses: make nightly"
+)
+def test_whole_run(tmp_path):
+    answers = told_by(tmp_path / "d")
     assert answers["quarterly earnings report of the bank"]["chapter"] is None
     assert answers["bitten by a shark"]["chapter"] is not None
