@@ -23,6 +23,9 @@ _SCAN = {
     "portable": (240, 2200),
 }
 _FEW = 12  # queries
+#: Of a code in one table: to make the table, and to read it from a file and check it.
+BUILD, READ = 30_000, 5_000
+_UNLIMITED = 1 << 62
 
 
 class Costs(NamedTuple):
@@ -47,6 +50,10 @@ class Costs(NamedTuple):
             scan * min(n_queries, threads) // threads,
         )
 
+    def unlimited(self) -> Self:
+        """Return the costs of a search that is never given up for a scan."""
+        return self._replace(scan=_UNLIMITED)
+
     @property
     def budget(self) -> _kernels.Budget:
         """The most that one query may cost."""
@@ -57,13 +64,16 @@ class Costs(NamedTuple):
         looked_up = work[:, 0] * self.lookup + work[:, 1] * self.candidate
         return np.asarray(looked_up + np.where(done, 0, self.scan), np.float64)
 
-    def least(self, lengths: list[int], n: int, radius: int) -> float:
-        """Return what a radius costs where the codes are spread out evenly."""
-        m, total = len(lengths), 0.0
+    def spared(self, cuts: IdArray, n: int, radius: int) -> float:
+        """Return what tables spare a query at most, 0 where a scan is as cheap.
+
+        A radius costs least where the codes are spread out evenly.
+        """
+        lengths, total = np.diff(cuts).tolist(), 0.0
         for step in range(radius + 1):
-            flips, number = divmod(step, m)
+            flips, number = divmod(step, len(lengths))
             lookups = comb(lengths[number], flips)
             total += lookups * (self.lookup + self.candidate * n / 2 ** lengths[number])
-            if total > self.scan:
-                break
-        return total
+            if total >= self.scan:
+                return 0.0
+        return self.scan - total

@@ -1,6 +1,7 @@
 """Multi-index hashing: exact search that looks only where near codes can be."""
 
 from collections.abc import Iterator
+from math import inf
 from typing import final
 
 import numpy as np
@@ -19,14 +20,9 @@ from fewbits.codes import (
 from fewbits.errors import ArgumentError
 from fewbits.index._base import Index
 from fewbits.index._costs import Costs
+from fewbits.index._lazy_tables import LazyTables
 from fewbits.index._segment import Segment
-from fewbits.index._tables import (
-    MAX_LENGTH,
-    MAX_ROWS,
-    Tables,
-    build_tables,
-    default_cuts,
-)
+from fewbits.index._tables import MAX_LENGTH, MAX_ROWS, Tables
 
 _FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
 _PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
@@ -40,8 +36,8 @@ class MultiIndexHashing(Index):
     small radii at any number of bits, and few neighbours among a million codes or more
     of up to 128 bits that come in clusters. What would take longer than comparing with
     every code is compared with every code, as a few queries of each batch tell. Tables
-    are made at the first search that they are good for; they take at most six times the
-    memory of the codes. What is added later has tables of its own.
+    are made once they would have spared as much time as they cost; they take at most
+    six times the memory of the codes. What is added later has tables of its own.
 
     Parameters
     ----------
@@ -50,6 +46,9 @@ class MultiIndexHashing(Index):
     n_substrings : int, default=None
         Into how many parts codes are cut, of 24 bits at most; None means parts of about
         log2 of the number of codes.
+    use_scan : bool, default=True
+        False makes tables at the first search and looks up each query, however long it
+        takes and however few the codes are.
 
     References
     ----------
@@ -64,17 +63,21 @@ class MultiIndexHashing(Index):
     array([0, 1])
     """
 
-    __slots__ = ("_n_substrings",)
+    __slots__ = ("_n_substrings", "_use_scan")
     _n_substrings: int | None
+    _use_scan: bool
 
     def __init__(
         self,
         codes: CodeArray,
         ids: ArrayLike | None = None,
         n_substrings: int | None = None,
+        *,
+        use_scan: bool = True,
     ) -> None:
         n_bits = 8 * as_codes(codes).shape[1]
         self._n_substrings = _checked_number(n_substrings, n_bits)
+        self._use_scan = bool(use_scan)
         super().__init__(codes, ids)
 
     def _topk(
@@ -84,22 +87,29 @@ class MultiIndexHashing(Index):
         k: int,
         mask: NDArray[np.bool_] | None,
     ) -> Neighbours:
-        pilot, radius, parts = _spread(len(queries)), None, []
+        if not self._fits(segment, queries):
+            return hamming_topk(queries, segment.codes, k, allowed=mask)
+
+        def scanned(rows: IdArray) -> tuple[IdArray, Neighbours]:
+            found = hamming_topk(queries[rows], segment.codes, k, allowed=mask)
+            return rows, found
+
         rest = np.arange(len(queries))
-        if len(queries) and not segment.has(build_tables, self._n_substrings):
-            # How far the neighbours of a few queries are tells whether tables are
-            # worth making.
-            found = hamming_topk(queries[pilot], segment.codes, k, allowed=mask)
-            parts, rest = [(pilot, found)], np.delete(rest, pilot)
-            radius = _median(found.distances[:, -1], 8 * segment.codes.shape[1])
-        batch = self._batch(segment, queries, mask, radius, 1)
-        if batch is not None:
-            parts = [(block, batch.topk(block, k)) for block in batch.blocks()]
-            rest = batch.rest()
-        if rest.size or not parts:
-            found = hamming_topk(queries[rest], segment.codes, k, allowed=mask)
-            parts.append((rest, found))
-        return _gathered(parts, len(queries))
+        costs = self._costs(segment, queries, mask, 1)
+        lazy, parts = self._lazy(segment), []
+        tables = lazy.get(0 if self._use_scan else inf)
+        if tables is None:
+            # How far the neighbours of a few queries are tells what tables would spare.
+            pilot = _spread(len(queries))
+            parts, rest = [scanned(pilot)], np.delete(rest, pilot)
+            radius = _median(parts[0][1].distances[:, -1], 8 * queries.shape[1])
+            spared = costs.spared(lazy.cuts, len(segment), radius)
+            tables = lazy.get(len(queries) * spared)
+        if tables is not None and rest.size:
+            batch = _Batch(tables, queries[rest], mask, costs)
+            parts += [(rest[some], batch.topk(some, k)) for some in batch.blocks()]
+            rest = rest[batch.rest()]
+        return _gathered([*parts, scanned(rest)] if rest.size else parts, len(queries))
 
     def _within(
         self,
@@ -108,38 +118,47 @@ class MultiIndexHashing(Index):
         radius: int,
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
-        codes, radius = segment.codes, min(radius, 8 * segment.codes.shape[1])
-        # A scan counts first and collects then.
-        batch = self._batch(segment, queries, mask, radius, 2)
-        if batch is None:
-            return hamming_range_search(queries, codes, radius, allowed=mask)
-        parts = [(block, batch.within(block, radius)) for block in batch.blocks()]
+        radius = min(radius, 8 * queries.shape[1])
+        tables = None
+        if self._fits(segment, queries):
+            # A scan counts first and collects then.
+            costs, lazy = self._costs(segment, queries, mask, 2), self._lazy(segment)
+            spared = costs.spared(lazy.cuts, len(segment), radius)
+            tables = lazy.get(len(queries) * spared) if spared else None
+        if tables is None:
+            return hamming_range_search(queries, segment.codes, radius, allowed=mask)
+        batch = _Batch(tables, queries, mask, costs)
+        parts = [(some, batch.within(some, radius)) for some in batch.blocks()]
         if (rest := batch.rest()).size:
-            found = hamming_range_search(queries[rest], codes, radius, allowed=mask)
+            found = hamming_range_search(
+                queries[rest], segment.codes, radius, allowed=mask
+            )
             parts.append((rest, found))
         return _joined(parts, len(queries))
 
-    def _batch(
+    def _fits(self, segment: Segment, queries: CodeArray) -> bool:
+        """Return whether there can be tables that are worth a look."""
+        fewest = _FEWEST if self._use_scan else 1
+        return (
+            _kernels.COMPILED
+            and len(queries) > 0
+            and fewest <= len(segment) <= MAX_ROWS
+        )
+
+    def _costs(
         self,
         segment: Segment,
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
-        radius: int | None,
         n_scans: int,
-    ) -> "_Batch | None":
-        """Return a search in the tables, None if scans are faster for this radius."""
-        n, n_bytes = segment.codes.shape
-        shape = n if mask is None else int(np.count_nonzero(mask)), n_bytes
-        if not (_kernels.COMPILED and _FEWEST <= n <= MAX_ROWS and len(queries)):
-            return None
-        if radius is not None:
-            cuts = default_cuts(n, 8 * n_bytes, self._n_substrings)
-            costs = Costs.of(True, shape, len(queries), n_scans)
-            if costs.least(np.diff(cuts).tolist(), n, radius) > costs.scan:
-                return None
-        tables = segment.derived(build_tables, self._n_substrings)
-        costs = Costs.of(tables.entries is not None, shape, len(queries), n_scans)
-        return _Batch(tables, queries, mask, costs)
+    ) -> Costs:
+        n = len(segment) if mask is None else int(np.count_nonzero(mask))
+        inside = self._lazy(segment).inside
+        costs = Costs.of(inside, (n, queries.shape[1]), len(queries), n_scans)
+        return costs if self._use_scan else costs.unlimited()
+
+    def _lazy(self, segment: Segment) -> LazyTables:
+        return segment.tables.of(segment.codes, self._n_substrings)
 
 
 class _Batch:
@@ -162,10 +181,14 @@ class _Batch:
         pilot = _spread(len(self._queries))
         yield pilot
         others = np.delete(np.arange(len(self._queries)), pilot)
-        done = self._done[pilot].astype(np.bool_)
-        spent = self._costs.spent(self._work[pilot], done)
-        if len(others) and spent.mean() <= self._costs.scan:
+        if len(others) and self.pays(pilot):
             yield others
+
+    def pays(self, block: IdArray) -> bool:
+        """Return whether looking some queries up took less than scans."""
+        done = self._done[block].astype(np.bool_)
+        spent = self._costs.spent(self._work[block], done)
+        return bool(spent.mean() <= self._costs.scan)
 
     def rest(self) -> IdArray:
         """Return the queries that are still to scan."""
@@ -208,6 +231,32 @@ class _Batch:
         hits.write(distances, rows)
         self._work[block], self._done[block] = work, done
         return RangeSearchResult(offsets, distances, rows)
+
+
+def worthwhile_tables(
+    codes: CodeArray, live: NDArray[np.bool_] | None, k: int = 10
+) -> Tables | None:
+    """Return tables of codes if they find the `k` nearest sooner than a scan.
+
+    Some of the codes are looked up to tell, as if others like them were asked for.
+    """
+    rows = np.arange(len(codes)) if live is None else np.flatnonzero(live)
+    queries = codes[rows[_spread(len(rows))[:_PILOT]]]
+    index = MultiIndexHashing(codes[:0])
+    segment = Segment(codes, np.arange(len(codes)), len(codes), None, live)
+    if not index._fits(segment, queries):
+        return None
+    # Each finds itself, too.
+    found = hamming_topk(queries, codes, k + 1, allowed=live)
+    radius = _median(found.distances[:, -1], 8 * codes.shape[1])
+    costs, lazy = index._costs(segment, queries, live, 1), index._lazy(segment)
+    if not costs.spared(lazy.cuts, len(codes), radius):
+        return None
+    tables = lazy.get()
+    assert tables is not None
+    batch, every = _Batch(tables, queries, live, costs), np.arange(len(queries))
+    batch.topk(every, k + 1)
+    return tables if batch.pays(every) else None
 
 
 def _spread(n: int) -> IdArray:
