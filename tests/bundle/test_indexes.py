@@ -30,7 +30,9 @@ def pays(request, monkeypatch):
     """Let "auto" scan small collections as it does, or think that tables pay."""
     if request.param:
         monkeypatch.setattr(_multi_index, "_FEWEST", 1)
-        monkeypatch.setattr(_costs, "_SCAN", {"portable": (10**6, 10**6)})
+        monkeypatch.setattr(
+            _costs, "_SCAN", {"portable": _costs.ScanPrices(*[10**6] * 5)}
+        )
     return request.param
 
 

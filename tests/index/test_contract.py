@@ -23,7 +23,7 @@ def _segments_of(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_segments, "_SMALL", request.param)
         patch.setattr(_multi_index, "_FEWEST", 1)
-        patch.setattr(_costs, "_SCAN", {"portable": (10**9, 10**9)})
+        patch.setattr(_costs, "_SCAN", {"portable": _costs.ScanPrices(*[10**9] * 5)})
         yield
 
 
@@ -240,7 +240,7 @@ def test_what_costs_more_than_a_scan_is_scanned(monkeypatch, scan, inside):
     codes = rng.integers(0, 256, (3000, 4), dtype=np.uint8)
     queries = codes[:200].copy()
     queries[100:] ^= rng.integers(0, 256, (100, 4), dtype=np.uint8)
-    monkeypatch.setattr(_costs, "_SCAN", {"portable": (scan, scan)})
+    monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs.ScanPrices(*[scan] * 5)})
     monkeypatch.setattr(_tables, "_MOST", 1000 if inside else 0)
     plain, index = (
         kind(codes) for kind in (INDEXES[0], _multi_index.MultiIndexHashing)

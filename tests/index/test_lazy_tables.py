@@ -84,7 +84,7 @@ def test_small_collections_and_wide_codes_have_none():
 
 
 def test_many_queries_near_others_pay_for_them(monkeypatch):
-    monkeypatch.setattr(_costs, "_SCAN", {"portable": (240, 2200)})
+    monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs._SCAN["portable"]})
     codes = clustered(70_000, 8, 0.01)
     index, flat = MultiIndexHashing(codes).freeze(), FlatIndex(codes)
     (part,) = index._segments.parts
@@ -99,7 +99,7 @@ def test_many_queries_near_others_pay_for_them(monkeypatch):
 
 @pytest.mark.parametrize("live", [None, rng.random(70_000) < 0.7])
 def test_tables_are_kept_where_they_find_neighbours_sooner(monkeypatch, live):
-    monkeypatch.setattr(_costs, "_SCAN", {"portable": (240, 2200)})
+    monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs._SCAN["portable"]})
     assert worthwhile_tables(clustered(70_000, 8, 0.01), live) is not None
     random = rng.integers(0, 256, (70_000, 16), dtype=np.uint8)
     assert worthwhile_tables(random, live) is None

@@ -6,6 +6,7 @@ from threading import Lock
 
 from fewbits._typing import CodeArray
 from fewbits.index import _costs
+from fewbits.index._outcomes import Outcomes
 from fewbits.index._tables import Tables, build_tables, default_cuts, sizes
 
 #: Reads the tables of some codes where they are kept, None if they are not there.
@@ -33,6 +34,7 @@ class LazyTables:
         self._codes, self._n_substrings, self._saved = codes, n_substrings, saved
         n, n_bytes = codes.shape
         self.cuts = default_cuts(n, 8 * n_bytes, n_substrings)
+        self.outcomes = Outcomes()
         self._tables: Tables | None = None
         self._spared, self._lock = 0.0, Lock()
 

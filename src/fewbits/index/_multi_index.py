@@ -94,9 +94,8 @@ class MultiIndexHashing(Index):
             found = hamming_topk(queries[rows], segment.codes, k, allowed=mask)
             return rows, found
 
-        rest = np.arange(len(queries))
-        costs = self._costs(segment, queries, mask, 1)
-        lazy, parts = self._lazy(segment), []
+        rest, lazy = np.arange(len(queries)), self._lazy(segment)
+        costs, parts = self._costs(segment, queries, mask), []
         tables = lazy.get(0 if self._use_scan else inf)
         if tables is None:
             # How far the neighbours of a few queries are tells what tables would spare.
@@ -105,9 +104,11 @@ class MultiIndexHashing(Index):
             radius = _median(parts[0][1].distances[:, -1], 8 * queries.shape[1])
             spared = costs.spared(lazy.cuts, len(segment), radius)
             tables = lazy.get(len(queries) * spared)
-        if tables is not None and rest.size:
+        kind = "k", k.bit_length(), costs.scan.bit_length()
+        if tables is not None and rest.size and lazy.outcomes.promise(kind):
             batch = _Batch(tables, queries[rest], mask, costs)
             parts += [(rest[some], batch.topk(some, k)) for some in batch.blocks()]
+            lazy.outcomes.learn(kind, batch.ratio)
             rest = rest[batch.rest()]
         return _gathered([*parts, scanned(rest)] if rest.size else parts, len(queries))
 
@@ -119,16 +120,19 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
         radius = min(radius, 8 * queries.shape[1])
-        tables = None
+        batch = None
         if self._fits(segment, queries):
             # A scan counts first and collects then.
             costs, lazy = self._costs(segment, queries, mask, 2), self._lazy(segment)
             spared = costs.spared(lazy.cuts, len(segment), radius)
             tables = lazy.get(len(queries) * spared) if spared else None
-        if tables is None:
+            kind = "radius", radius, costs.scan.bit_length()
+            if tables is not None and lazy.outcomes.promise(kind):
+                batch = _Batch(tables, queries, mask, costs)
+        if batch is None:
             return hamming_range_search(queries, segment.codes, radius, allowed=mask)
-        batch = _Batch(tables, queries, mask, costs)
         parts = [(some, batch.within(some, radius)) for some in batch.blocks()]
+        lazy.outcomes.learn(kind, batch.ratio)
         if (rest := batch.rest()).size:
             found = hamming_range_search(
                 queries[rest], segment.codes, radius, allowed=mask
@@ -150,11 +154,11 @@ class MultiIndexHashing(Index):
         segment: Segment,
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
-        n_scans: int,
+        n_scans: int = 1,
     ) -> Costs:
         n = len(segment) if mask is None else int(np.count_nonzero(mask))
-        inside = self._lazy(segment).inside
-        costs = Costs.of(inside, (n, queries.shape[1]), len(queries), n_scans)
+        lazy, shape = self._lazy(segment), (n, queries.shape[1])
+        costs = Costs.of(lazy.inside, shape, len(lazy.cuts) - 1, len(queries), n_scans)
         return costs if self._use_scan else costs.unlimited()
 
     def _lazy(self, segment: Segment) -> LazyTables:
@@ -175,24 +179,29 @@ class _Batch:
         self._allowed = None if mask is None else np.packbits(mask)
         self._work = np.zeros((len(queries), 2), np.int64)
         self._done = np.zeros(len(queries), np.uint8)
+        self._tried = np.zeros(len(queries), np.bool_)
 
     def blocks(self) -> Iterator[IdArray]:
         """Yield the queries to look up: a few, and the others if these say so."""
         pilot = _spread(len(self._queries))
         yield pilot
         others = np.delete(np.arange(len(self._queries)), pilot)
-        if len(others) and self.pays(pilot):
+        if len(others) and self.ratio <= 1:
             yield others
 
-    def pays(self, block: IdArray) -> bool:
-        """Return whether looking some queries up took less than scans."""
-        done = self._done[block].astype(np.bool_)
-        spent = self._costs.spent(self._work[block], done)
-        return bool(spent.mean() <= self._costs.scan)
+    @property
+    def ratio(self) -> float:
+        """The cost of the queries that were looked up, as a ratio to that of scans."""
+        tried = self._tried
+        spent = self._costs.spent(self._work[tried], self._done[tried].astype(np.bool_))
+        return float(spent.mean() / self._costs.scan)
 
     def rest(self) -> IdArray:
         """Return the queries that are still to scan."""
         return np.flatnonzero(self._done == 0)
+
+    def _note(self, block: IdArray, work: IdArray, done: NDArray[np.uint8]) -> None:
+        self._work[block], self._done[block], self._tried[block] = work, done, True
 
     def topk(self, block: IdArray, k: int) -> Neighbours:
         shape = len(block), k
@@ -208,7 +217,7 @@ class _Batch:
             done,
             _kernels.num_threads(),
         )
-        self._work[block], self._done[block] = work, done
+        self._note(block, work, done)
         return found
 
     def within(self, block: IdArray, radius: int) -> RangeSearchResult:
@@ -229,7 +238,7 @@ class _Batch:
             np.empty(offsets[-1], np.int64),
         )
         hits.write(distances, rows)
-        self._work[block], self._done[block] = work, done
+        self._note(block, work, done)
         return RangeSearchResult(offsets, distances, rows)
 
 
@@ -249,14 +258,14 @@ def worthwhile_tables(
     # Each finds itself, too.
     found = hamming_topk(queries, codes, k + 1, allowed=live)
     radius = _median(found.distances[:, -1], 8 * codes.shape[1])
-    costs, lazy = index._costs(segment, queries, live, 1), index._lazy(segment)
+    costs, lazy = index._costs(segment, queries, live), index._lazy(segment)
     if not costs.spared(lazy.cuts, len(codes), radius):
         return None
     tables = lazy.get()
     assert tables is not None
-    batch, every = _Batch(tables, queries, live, costs), np.arange(len(queries))
-    batch.topk(every, k + 1)
-    return tables if batch.pays(every) else None
+    batch = _Batch(tables, queries, live, costs)
+    batch.topk(np.arange(len(queries)), k + 1)
+    return tables if batch.ratio <= 1 else None
 
 
 def _spread(n: int) -> IdArray:
