@@ -49,7 +49,7 @@ _SCAN = {
 _INSIDE, _ELSEWHERE, _WORD, _MISSED = (20_000, 6_500), (4_000, 9_500), 3_000, 60_000
 _CACHED = 1 << 24  # bytes of rows
 #: Of a query in either way, and of a call, which its queries share.
-_QUERY, _CALL = (4_000_000, 1_000_000), (15_000_000, 40_000_000)
+_QUERY, _CALL = (4_000_000, 1_000_000), (15_000_000, 60_000_000)
 #: Of a code in one table: to make the table, and to read it from a file and check it.
 BUILD, READ = 30_000, 5_000
 _UNLIMITED = 1 << 62
