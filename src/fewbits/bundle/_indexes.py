@@ -1,4 +1,4 @@
-"""Which index searches a collection, and the tables that its folder keeps."""
+"""Choice of the index of a collection, and the tables that its folder keeps."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -67,14 +67,7 @@ class Costs(NamedTuple):
     least: int
 
     @classmethod
-    def of(
-        cls,
-        inside: bool,
-        shape: tuple[int, int],
-        m: int,
-        n_queries: int,
-        n_scans: int = 1,
-    ) -> Self:
+    def of(cls, inside: bool, shape: tuple[int, int], m: int, n_queries: int) -> Self:
         """Return the costs of a search.
 
         Parameters
@@ -85,14 +78,14 @@ class Costs(NamedTuple):
             Of the codes.
         m : int
             Number of tables.
-        n_queries, n_scans : int
-            Queries of the batch, and how often codes are scanned for each.
+        n_queries : int
+            Of the batch.
         """
         n, n_bytes = shape
         threads, isa = _kernels.num_threads(), _kernels.active_isa()
         each = _SCAN.get(isa, _SCAN["portable"]).of(n_bytes, n_queries)
         # A scan is shared among threads even where there are few queries.
-        scan = n_scans * n * each * min(n_queries, threads) / threads
+        scan = n * each * min(n_queries, threads) / threads
         scan += _QUERY[0] + _CALL[0] / n_queries
         least = _QUERY[1] + _CALL[1] / n_queries
         lookup, candidate = _INSIDE

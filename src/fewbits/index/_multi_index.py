@@ -122,8 +122,7 @@ class MultiIndexHashing(Index):
         radius = min(radius, 8 * queries.shape[1])
         batch = None
         if self._fits(segment, queries):
-            # A scan counts first and collects then.
-            costs, lazy = self._costs(segment, queries, mask, 2), self._lazy(segment)
+            costs, lazy = self._costs(segment, queries, mask), self._lazy(segment)
             spared = costs.spared(lazy.cuts, len(segment), radius)
             tables = lazy.get(len(queries) * spared) if spared else None
             kind = "radius", radius, costs.scan.bit_length()
@@ -154,11 +153,10 @@ class MultiIndexHashing(Index):
         segment: Segment,
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
-        n_scans: int = 1,
     ) -> Costs:
         n = len(segment) if mask is None else int(np.count_nonzero(mask))
         lazy, shape = self._lazy(segment), (n, queries.shape[1])
-        costs = Costs.of(lazy.inside, shape, len(lazy.cuts) - 1, len(queries), n_scans)
+        costs = Costs.of(lazy.inside, shape, len(lazy.cuts) - 1, len(queries))
         return costs if self._use_scan else costs.unlimited()
 
     def _lazy(self, segment: Segment) -> LazyTables:

@@ -1,4 +1,4 @@
-"""What earlier searches say about the next one of the same kind."""
+"""Record of earlier searches, which tells whether the next one is looked up."""
 
 from collections import Counter
 from collections.abc import Hashable
@@ -8,7 +8,7 @@ _WEIGHT = 0.25  # of the latest outcome
 
 
 class Outcomes:
-    """How looking up went, for each kind of search: a few queries do not tell before.
+    """Cost of look-ups, for each kind of search: a few queries do not tell before.
 
     Nothing but the time of a search depends on it.
     """

@@ -1,4 +1,4 @@
-"""What search derives from the codes of a segment, such as tables, kept beside it.
+"""Data that search derives from the codes of a segment, kept beside it.
 
 The file can be made again from the codes: one that is missing, damaged or of another
 segment is none. It holds any bytes, the CRC-32C of their blocks, and which segment they
