@@ -5,10 +5,12 @@ import threading
 import numpy as np
 import pytest
 
-from fewbits.index import FlatIndex, MultiIndexHashing, _costs, _lazy_tables
+from fewbits import _kernels
+from fewbits.index import FlatIndex, MultiIndexHashing, _costs, _lazy_tables, _outcomes
 from fewbits.index import _multi_index as module
 from fewbits.index._lazy_tables import LazyTables
 from fewbits.index._multi_index import worthwhile_tables
+from fewbits.index._outcomes import Outcomes
 from fewbits.index._tables import build_tables
 
 rng = np.random.default_rng(0)
@@ -116,3 +118,32 @@ def test_tables_of_codes_that_could_change_are_not_those_of_a_frozen_index():
     index.freeze()
     codes[:] = 0
     assert index.search(CODES[5:6], 1).ids.tolist() == [[5]]
+
+
+def test_what_did_not_pay_is_left_out_for_a_while():
+    outcomes = Outcomes()
+    assert outcomes.promise("k")
+    outcomes.learn("k", 1.5)
+    promised = [outcomes.promise("k") for _ in range(2 * _outcomes._AGAIN)]
+    assert sum(promised) == 2
+    assert outcomes.promise("radius")
+    for _ in range(9):
+        outcomes.learn("k", 0.5)
+    assert outcomes.promise("k")
+
+
+def test_single_queries_learn_from_those_before(monkeypatch):
+    codes = rng.integers(0, 256, (70_000, 8), dtype=np.uint8)
+    monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs._SCAN["portable"]})
+    index, looked_up = MultiIndexHashing(codes), []
+    index._lazy(index._segments.parts[0]).get()
+    search = _kernels.multi_index_topk
+    monkeypatch.setattr(
+        _kernels, "multi_index_topk", lambda *args: looked_up.append(1) or search(*args)
+    )
+    for k, counts in ((1000, {1, 2}), (1, {40})):
+        looked_up.clear()
+        for query in codes[:40]:
+            found = index.search(query[None], k)
+            assert found.distances[0, 0] == 0
+        assert len(looked_up) in counts

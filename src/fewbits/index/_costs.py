@@ -4,7 +4,6 @@ They decide how long a search takes, never what it answers. Picoseconds, fitted 
 figures of one machine by benchmarks/multi_index.py; their ratios matter.
 """
 
-from math import comb
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -111,16 +110,12 @@ class Costs(NamedTuple):
         scanned = np.where(done, 0, self.scan)
         return np.asarray(self.least + looked_up + scanned, np.float64)
 
-    def spared(self, cuts: IdArray, n: int, radius: int) -> float:
-        """Return what tables spare a query at most, 0 where a scan is as cheap.
+    def spared(self, work: tuple[float, float]) -> float:
+        """Return what tables spare a query, 0 where a scan is as cheap.
 
-        A radius costs least where the codes are spread out evenly.
+        Parameters
+        ----------
+        work : (lookups, candidates)
         """
-        lengths, total = np.diff(cuts).tolist(), float(self.least)
-        for step in range(radius + 1):
-            flips, number = divmod(step, len(lengths))
-            lookups = comb(lengths[number], flips)
-            total += lookups * (self.lookup + self.candidate * n / 2 ** lengths[number])
-            if total >= self.scan:
-                return 0.0
-        return self.scan - total
+        looked_up = work[0] * self.lookup + work[1] * self.candidate
+        return max(0.0, self.scan - self.least - looked_up)

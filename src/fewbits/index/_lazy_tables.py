@@ -1,8 +1,12 @@
 """Tables that are made once they would have paid."""
 
 from collections.abc import Callable
-from math import inf
+from functools import cached_property
+from math import comb, inf
 from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.index import _costs
@@ -37,6 +41,22 @@ class LazyTables:
         self.outcomes = Outcomes()
         self._tables: Tables | None = None
         self._spared, self._lock = 0.0, Lock()
+
+    def work(self, radius: int) -> tuple[float, float]:
+        """Return the look-ups and comparisons of a radius, if codes are spread evenly.
+
+        That is the least: buckets of codes in clusters are larger where queries are.
+        """
+        lookups, candidates = self._work
+        return float(lookups[radius]), float(candidates[radius])
+
+    @cached_property
+    def _work(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        lengths = np.diff(self.cuts).tolist()
+        steps = [divmod(step, len(lengths)) for step in range(int(self.cuts[-1]) + 1)]
+        each = np.array([float(comb(lengths[j], flips)) for flips, j in steps])
+        filled = len(self._codes) / 2.0 ** np.array([lengths[j] for _, j in steps])
+        return np.cumsum(each), np.cumsum(each * filled)
 
     @property
     def inside(self) -> bool:

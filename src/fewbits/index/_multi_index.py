@@ -87,25 +87,28 @@ class MultiIndexHashing(Index):
         k: int,
         mask: NDArray[np.bool_] | None,
     ) -> Neighbours:
-        if not self._fits(segment, queries):
+        costs = self._costs(segment, queries, mask)
+        if costs is None:
             return hamming_topk(queries, segment.codes, k, allowed=mask)
+        lazy, kind = self._lazy(segment), ("k", k.bit_length(), costs.scan.bit_length())
+        if not lazy.outcomes.promise(kind):
+            return hamming_topk(queries, segment.codes, k, allowed=mask)
+        tables = lazy.get(0 if self._use_scan else inf)
 
         def scanned(rows: IdArray) -> tuple[IdArray, Neighbours]:
             found = hamming_topk(queries[rows], segment.codes, k, allowed=mask)
             return rows, found
 
-        rest, lazy = np.arange(len(queries)), self._lazy(segment)
-        costs, parts = self._costs(segment, queries, mask), []
-        tables = lazy.get(0 if self._use_scan else inf)
+        parts, rest = [], np.arange(len(queries))
         if tables is None:
             # How far the neighbours of a few queries are tells what tables would spare.
             pilot = _spread(len(queries))
             parts, rest = [scanned(pilot)], np.delete(rest, pilot)
             radius = _median(parts[0][1].distances[:, -1], 8 * queries.shape[1])
-            spared = costs.spared(lazy.cuts, len(segment), radius)
+            spared = costs.spared(lazy.work(radius))
             tables = lazy.get(len(queries) * spared)
-        kind = "k", k.bit_length(), costs.scan.bit_length()
-        if tables is not None and rest.size and lazy.outcomes.promise(kind):
+            lazy.outcomes.learn(kind, 1 - spared / costs.scan if spared else 2)
+        if tables is not None and rest.size:
             batch = _Batch(tables, queries[rest], mask, costs)
             parts += [(rest[some], batch.topk(some, k)) for some in batch.blocks()]
             lazy.outcomes.learn(kind, batch.ratio)
@@ -120,10 +123,10 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
         radius = min(radius, 8 * queries.shape[1])
-        batch = None
-        if self._fits(segment, queries):
-            costs, lazy = self._costs(segment, queries, mask), self._lazy(segment)
-            spared = costs.spared(lazy.cuts, len(segment), radius)
+        costs, batch = self._costs(segment, queries, mask), None
+        if costs is not None:
+            lazy = self._lazy(segment)
+            spared = costs.spared(lazy.work(radius))
             tables = lazy.get(len(queries) * spared) if spared else None
             kind = "radius", radius, costs.scan.bit_length()
             if tables is not None and lazy.outcomes.promise(kind):
@@ -139,25 +142,18 @@ class MultiIndexHashing(Index):
             parts.append((rest, found))
         return _joined(parts, len(queries))
 
-    def _fits(self, segment: Segment, queries: CodeArray) -> bool:
-        """Return whether there can be tables that are worth a look."""
-        fewest = _FEWEST if self._use_scan else 1
-        return (
-            _kernels.COMPILED
-            and len(queries) > 0
-            and fewest <= len(segment) <= MAX_ROWS
-        )
-
     def _costs(
-        self,
-        segment: Segment,
-        queries: CodeArray,
-        mask: NDArray[np.bool_] | None,
-    ) -> Costs:
+        self, segment: Segment, queries: CodeArray, mask: NDArray[np.bool_] | None
+    ) -> Costs | None:
+        """Return what a search costs, None where a scan is as cheap in any case."""
+        fewest = _FEWEST if self._use_scan else 1
+        if not (len(queries) and fewest <= len(segment) <= MAX_ROWS):
+            return None
         n = len(segment) if mask is None else int(np.count_nonzero(mask))
         lazy, shape = self._lazy(segment), (n, queries.shape[1])
         costs = Costs.of(lazy.inside, shape, len(lazy.cuts) - 1, len(queries))
-        return costs if self._use_scan else costs.unlimited()
+        costs = costs if self._use_scan else costs.unlimited()
+        return costs if _kernels.COMPILED and costs.least < costs.scan else None
 
     def _lazy(self, segment: Segment) -> LazyTables:
         return segment.tables.of(segment.codes, self._n_substrings)
@@ -251,13 +247,13 @@ def worthwhile_tables(
     queries = codes[rows[_spread(len(rows))[:_PILOT]]]
     index = MultiIndexHashing(codes[:0])
     segment = Segment(codes, np.arange(len(codes)), len(codes), None, live)
-    if not index._fits(segment, queries):
+    costs, lazy = index._costs(segment, queries, live), index._lazy(segment)
+    if costs is None:
         return None
     # Each finds itself, too.
     found = hamming_topk(queries, codes, k + 1, allowed=live)
     radius = _median(found.distances[:, -1], 8 * codes.shape[1])
-    costs, lazy = index._costs(segment, queries, live), index._lazy(segment)
-    if not costs.spared(lazy.cuts, len(codes), radius):
+    if not costs.spared(lazy.work(radius)):
         return None
     tables = lazy.get()
     assert tables is not None
@@ -275,7 +271,8 @@ def _spread(n: int) -> IdArray:
 
 def _median(distances: NDArray[np.int32], n_bits: int) -> int:
     """Return the median of the farthest distances; -1 stands for fewer than k."""
-    return int(np.median(np.where(distances < 0, n_bits, distances)))
+    known = np.sort(np.where(distances < 0, n_bits, distances))
+    return int(known[len(known) // 2])
 
 
 def _gathered(parts: list[tuple[IdArray, Neighbours]], n: int) -> Neighbours:
