@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import _costs, _multi_index, _pairs, _segments, _tables
-from tests.index._indexes import INDEXES
+from tests.index._indexes import INDEXES, LOOKED_UP
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
 every_index = pytest.mark.parametrize("kind", INDEXES)
@@ -23,7 +23,7 @@ def _segments_of(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_segments, "_SMALL", request.param)
         patch.setattr(_multi_index, "_FEWEST", 1)
-        patch.setattr(_costs, "_SCAN", {"portable": (10**9, 10**9)})
+        patch.setattr(_costs, "_SCAN", {"portable": _costs.ScanPrices(*[10**9] * 5)})
         yield
 
 
@@ -135,7 +135,7 @@ def test_copies_and_frozen_indexes(kind, how):
     index.remove(case.ids[4:6])
     before = index.ids.tolist(), index.search(case.queries, 9).ids.tolist()
     other = how(index)
-    assert type(other) is kind
+    assert type(other) is type(index)
     other.add(case.codes[:1]).remove(case.ids[:3])
     assert len(other) == 26
     assert (index.ids.tolist(), index.search(case.queries, 9).ids.tolist()) == before
@@ -240,7 +240,7 @@ def test_what_costs_more_than_a_scan_is_scanned(monkeypatch, scan, inside):
     codes = rng.integers(0, 256, (3000, 4), dtype=np.uint8)
     queries = codes[:200].copy()
     queries[100:] ^= rng.integers(0, 256, (100, 4), dtype=np.uint8)
-    monkeypatch.setattr(_costs, "_SCAN", {"portable": (scan, scan)})
+    monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs.ScanPrices(*[scan] * 5)})
     monkeypatch.setattr(_tables, "_MOST", 1000 if inside else 0)
     plain, index = (
         kind(codes) for kind in (INDEXES[0], _multi_index.MultiIndexHashing)
@@ -263,17 +263,16 @@ def test_what_is_added_leaves_the_tables_of_what_was_there(monkeypatch):
     monkeypatch.setattr(_segments, "_SMALL", 4)
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (3000, 8), dtype=np.uint8)
-    index = _multi_index.MultiIndexHashing(codes[:2000])
+    index = LOOKED_UP(codes[:2000])
     index.range_search(codes[:1], 1)
-    first = index._segments.parts[0]
-    assert first.has(_tables.build_tables, None)
+    first = index._lazy(index._segments.parts[0])
+    tables = first.get(0)
+    assert tables is not None
     index.add(codes[2000:2900]).remove([5, 7])
     index.range_search(codes[:1], 1)
-    kept = index._segments.parts[0]
-    for part in (first, kept):
-        assert part.derived(_tables.build_tables, None) is first.derived(
-            _tables.build_tables, None
-        )
+    kept = index._lazy(index._segments.parts[0])
+    assert kept is first
+    assert kept.get(0) is tables
 
 
 @pytest.mark.parametrize("number", [2, 65, 0, 2.5])

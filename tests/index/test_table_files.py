@@ -1,18 +1,17 @@
-"""Tables come back from a file as they were, or not at all."""
+"""Tables come back from bytes as they were; no bytes lead a search astray."""
 
 import struct
-from zlib import crc32
 
 import numpy as np
 import pytest
 
-from fewbits.index import FlatIndex, MultiIndexHashing, _costs, _multi_index, _tables
-from fewbits.index._segments import Segments
-from fewbits.index._table_files import load_tables, save_tables
+from fewbits.index import FlatIndex, MultiIndexHashing, _tables
 from fewbits.index._tables import build_tables
+from fewbits.index.table_files import cached_tables, table_bytes, tables_from
 
 rng = np.random.default_rng(0)
 CODES = rng.integers(0, 256, (300, 5), dtype=np.uint8)
+CUTS, HEADER = 64, "<16sQQQQ"
 
 
 @pytest.fixture(params=[True, False], ids=["inside", "outside"])
@@ -24,85 +23,59 @@ def tables(request, monkeypatch):
 
 
 @pytest.fixture
-def path(tables, tmp_path):
-    save_tables(tmp_path / "mih-0.bin", tables)
-    return tmp_path / "mih-0.bin"
+def content(tables):
+    return b"".join(table_bytes(tables))
 
 
-def test_tables_come_back_as_they_were(tables, path):
-    loaded = load_tables(path, CODES)
+def test_tables_come_back_as_they_were(tables, content):
+    loaded = tables_from(content, CODES)
     for name in ("codes", "cuts", "starts", "rows", "entries"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(tables, name))
     assert loaded.n_bytes == tables.n_bytes
     assert not loaded.rows.flags.writeable
 
 
-def test_a_search_in_mapped_tables(path, monkeypatch):
-    monkeypatch.setattr(_multi_index, "_FEWEST", 1)
-    monkeypatch.setattr(_costs, "_SCAN", {"portable": (10**9, 10**9)})
-    index, plain = MultiIndexHashing(CODES), FlatIndex(CODES)
-    (segment,) = index._segments.parts
-    loaded = load_tables(path, segment.codes)
-    segment.keep(loaded, build_tables, None)
-    found, expected = (each.search(CODES[:20], 7) for each in (index, plain))
-    np.testing.assert_array_equal(found.ids, expected.ids)
-    assert segment.derived(build_tables, None) is loaded
+def test_a_search_in_tables_that_were_kept(content):
+    read = []
+    cache = cached_tables(lambda: read.append(1) or content)
+    codes = np.frombuffer(CODES.tobytes(), np.uint8).reshape(CODES.shape)
+    parts = [(codes, np.arange(300), None, cache)]
+    index = MultiIndexHashing.from_segments(parts, use_scan=False).freeze()
+    for k in (1, 7):
+        found, expected = (x.search(CODES[:20], k) for x in (index, FlatIndex(CODES)))
+        np.testing.assert_array_equal(found.ids, expected.ids)
+    assert read == [1]
 
 
-def test_files_that_are_not_there_or_no_files(tmp_path):
-    assert load_tables(tmp_path / "mih-0.bin", CODES) is None
-    assert load_tables(tmp_path, CODES) is None
-    (tmp_path / "mih-1.bin").touch()
-    assert load_tables(tmp_path / "mih-1.bin", CODES) is None
+@pytest.mark.parametrize("kept", [None, b"", b"nothing of the kind" * 9])
+def test_what_was_not_kept_is_made(kept):
+    parts = [(CODES, np.arange(300), None, cached_tables(lambda: kept))]
+    index = MultiIndexHashing.from_segments(parts, use_scan=False)
+    found = index.search(CODES[:9], 3)
+    np.testing.assert_array_equal(found.ids, FlatIndex(CODES).search(CODES[:9], 3).ids)
+    assert index._segments.parts[0].tables.of(CODES, None).get(0) is not None
 
 
-def test_other_codes_have_other_tables(path):
-    other = CODES.copy()
-    other[7, 2] ^= 1
-    for codes in (other, CODES[:-1], CODES[:, :-1].copy(), CODES.reshape(-1, 10)):
-        assert load_tables(path, codes) is None
+def test_codes_of_other_shapes_have_other_tables(content):
+    for codes in (CODES[:-1], CODES[:, :-1].copy(), CODES.reshape(-1, 10)):
+        assert tables_from(content, codes) is None
 
 
-def test_truncated_and_extended_files(path):
-    content = path.read_bytes()
+def test_truncated_and_extended_bytes(content):
     for length in [*range(0, 200), *range(200, len(content), 997), len(content) - 1]:
-        path.write_bytes(content[:length])
-        assert load_tables(path, CODES) is None
-    path.write_bytes(content + b"\0")
-    assert load_tables(path, CODES) is None
-
-
-def test_bits_that_flip(path):
-    content = path.read_bytes()
-    places = {*range(108), *rng.integers(0, len(content), 300).tolist()}
-    for place in places:
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(damaged)
-        assert load_tables(path, CODES) is None, place
-
-
-def resealed(content):
-    """Return what a hostile writer makes: with checksums that fit."""
-    fields = bytearray(content[:60])
-    fields[56:60] = crc32(content[64:]).to_bytes(4, "little")
-    return bytes(fields) + crc32(fields).to_bytes(4, "little") + content[64:]
+        assert tables_from(content[:length], CODES) is None
+    assert tables_from(content + b"\0", CODES) is None
 
 
 @pytest.mark.parametrize("value", [0, 299, 300, 2**31, 2**32 - 1])
-def test_numbers_that_would_lead_a_search_astray(path, value):
-    content = path.read_bytes()
-    assert load_tables(path, CODES) is not None
-    path.write_bytes(resealed(content))
-    assert load_tables(path, CODES) is not None
-    cuts, n_starts = 64, sum(2**n + 1 for n in np.diff(build_tables(CODES).cuts))
-    starts = cuts + 64
+def test_numbers_that_would_lead_a_search_astray(content, value):
+    n_starts = sum(2**n + 1 for n in np.diff(build_tables(CODES).cuts))
+    starts = CUTS + 64
     rows = starts + -(-4 * n_starts // 64) * 64
     for place in (starts, starts + 4 * 40, rows - 64, rows, rows + 4 * 700):
         changed = bytearray(content)
         struct.pack_into("<I", changed, place, value)
-        path.write_bytes(resealed(bytes(changed)))
-        loaded = load_tables(path, CODES)
+        loaded = tables_from(bytes(changed), CODES)
         if loaded is not None:  # wrong, but no reading where nothing is
             assert loaded.rows.max() < 300
             first = 0
@@ -115,30 +88,24 @@ def test_numbers_that_would_lead_a_search_astray(path, value):
 
 
 @pytest.mark.parametrize("cut", [-1, 0, 40, 41, 2**40])
-def test_cuts_that_cannot_be(path, cut):
-    changed = bytearray(path.read_bytes())
-    struct.pack_into("<q", changed, 64 + 8, cut)
-    path.write_bytes(resealed(bytes(changed)))
-    assert load_tables(path, CODES) is None
+def test_cuts_that_cannot_be(content, cut):
+    changed = bytearray(content)
+    struct.pack_into("<q", changed, CUTS + 8, cut)
+    assert tables_from(bytes(changed), CODES) is None
 
 
-@pytest.mark.parametrize("field", range(8))
-@pytest.mark.parametrize("value", [0, 1, 2**31, 2**32 - 1])
-def test_headers_that_lie(path, field, value):
-    content = path.read_bytes()
-    fields = list(struct.unpack("<16sIIQQQQI", content[:60]))
-    if field == 0:
-        fields[0] = bytes([value % 256]) * 16
-    elif fields[field] == value:
+@pytest.mark.parametrize("field", range(5))
+@pytest.mark.parametrize("value", [0, 1, 2**31, 2**63])
+def test_headers_that_lie(content, field, value):
+    fields = list(struct.unpack_from(HEADER, content))
+    if fields[field] == value:
         return
-    else:
-        fields[field] = value
-    packed = struct.pack("<16sIIQQQQI", *fields)
-    path.write_bytes(packed + crc32(packed).to_bytes(4, "little") + content[64:])
-    assert load_tables(path, CODES) is None
+    fields[field] = value if field else bytes([value % 256]) * 16
+    changed = bytearray(content)
+    struct.pack_into(HEADER, changed, 0, *fields)
+    assert tables_from(bytes(changed), CODES) is None
 
 
-def test_tables_of_no_codes(tmp_path):
-    save_tables(tmp_path / "mih-0.bin", build_tables(CODES[:0]))
-    assert load_tables(tmp_path / "mih-0.bin", CODES[:0]).rows.shape[1] == 0
-    assert Segments.of(CODES[:0], np.arange(0)).parts[0].codes.shape == (0, 5)
+def test_tables_of_no_codes():
+    content = b"".join(table_bytes(build_tables(CODES[:0])))
+    assert tables_from(content, CODES[:0]).rows.shape[1] == 0

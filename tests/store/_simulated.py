@@ -92,6 +92,8 @@ class SimulatedDisk:
         return bytes(self.names_[name].data)
 
     def size(self, name):
+        if name not in self.names_:
+            raise FileNotFoundError(errno.ENOENT, "missing", name)
         return len(self.names_[name].data)
 
     @contextmanager

@@ -11,10 +11,11 @@ from fewbits._checks import check_choice
 from fewbits._typing import CodeArray
 from fewbits.bundle._class_files import check_same_classes
 from fewbits.bundle._encoding import EncodingMixin, Progress, checked_codes
+from fewbits.bundle._indexes import AUTO, KINDS
 from fewbits.bundle._items import LABEL_COLUMN, Items
 from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex
+from fewbits.index import Index
 from fewbits.inputs import Input
 from fewbits.inputs import read as read_input
 from fewbits.ood import novelty_radius
@@ -253,13 +254,49 @@ class CollectionMixin(EncodingMixin):
         )
 
     @cached_property
-    def index(self) -> FlatIndex:
-        """The index over the codes of the collection.
+    def index(self) -> Index:
+        """The index over the codes of the collection, see `with_index`.
 
         Its ids are the sequence numbers of the rows: their places where nothing was
         deleted. It does not change; ``copy.copy(bundle.index)`` can be added to.
         """
-        return self.collection.index()
+        return self.collection.index(self.metadata.index or AUTO)
+
+    def with_index(self, kind: str) -> Self:
+        """Return this bundle with another index; answers are the same with each.
+
+        Parameters
+        ----------
+        kind : {"auto", "flat", "multi-index"}
+            ``"flat"`` compares each query with every code, as
+            `fewbits.index.FlatIndex`. ``"multi-index"`` looks each up in the tables of
+            `fewbits.index.MultiIndexHashing`. ``"auto"``, as bundles do that were told
+            nothing, takes what is predicted to be faster for each batch; tables take up
+            to six times the memory of the codes, and are made once they would have
+            spared as much time as they cost.
+
+        Returns
+        -------
+        Bundle
+            `save` keeps the choice, and `compact` writes tables to the folder by it.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such index.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import LinearEncoder
+        >>> bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2))).with_items(np.eye(2))
+        >>> bundle.with_index("flat").index
+        FlatIndex(2 codes of 1 byte)
+        """
+        kind = check_choice(kind, "the index", KINDS)
+        chosen = None if kind == AUTO else kind
+        return replace(self, metadata=replace(self.metadata, index=chosen))
 
     @property
     def raw_column(self) -> str | None:

@@ -13,7 +13,7 @@ from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._items import Items
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex, Pairs
+from fewbits.index import Index, Pairs
 
 #: Pairs that are found at most.
 MAX_PAIRS = 10_000_000
@@ -137,7 +137,7 @@ class DuplicatesMixin(CollectionMixin):
 
 
 def _pairs(
-    index: FlatIndex, mask: NDArray[np.bool_] | None, radius: int, max_pairs: int
+    index: Index, mask: NDArray[np.bool_] | None, radius: int, max_pairs: int
 ) -> tuple[IdArray, NDArray[np.int32]]:
     """Return pairs of ids of the index, the smaller first, and their distances."""
     found = [Pairs(np.empty(0, np.int32), np.empty((0, 2), np.int64))]

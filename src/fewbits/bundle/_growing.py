@@ -10,6 +10,7 @@ from fewbits._checks import check_count
 from fewbits.bundle._collection import CollectionMixin, Columns
 from fewbits.bundle._encoding import Progress
 from fewbits.bundle._ids import check_found, id_column
+from fewbits.bundle._indexes import AUTO, keep_tables
 from fewbits.bundle._items import Items
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
@@ -152,7 +153,10 @@ class GrowingMixin(CollectionMixin):
         """Return this bundle after its folder was made as small as it can be.
 
         Deleted rows leave the disk, and all segments become one. This happens by itself
-        while rows come and go, so that a folder is at most twice what lives in it.
+        while rows come and go, so that a folder is at most twice what lives in it. Then
+        tables of multi-index hashing are written where they find neighbours faster,
+        unless the index is ``"flat"``, see `with_index`: processes that ask much need
+        not make them. They take up to six times the room of the codes.
 
         Parameters
         ----------
@@ -164,7 +168,8 @@ class GrowingMixin(CollectionMixin):
             return self
         with locked_store(items, timeout) as writer:
             writer.compact()
-        return self.snapshot()
+            keep_tables(writer, self.metadata.index or AUTO)
+        return replace(self, items=Items.of_store(items.store))
 
     def snapshot(self, number: int | None = None) -> Self:
         """Return this bundle with the items that its folder has now.
@@ -184,7 +189,7 @@ class GrowingMixin(CollectionMixin):
         check_named(items.store)
         if number is not None:
             number = check_count(number, "number", 0)
-        return replace(self, items=Items.of_store(items.store, number))
+        return replace(self, items=Items.of_store(items.store, number, items))
 
     @staticmethod
     def verify(folder: str | Path) -> "Report":

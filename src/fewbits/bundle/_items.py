@@ -14,6 +14,7 @@ from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_label_rows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._ids import check_found, id_column, ids_of
+from fewbits.bundle._indexes import AUTO, Caches, index_of
 from fewbits.bundle._runs import Run, taken
 from fewbits.bundle._table_part import (
     CODE,
@@ -26,7 +27,7 @@ from fewbits.bundle._table_part import (
 )
 from fewbits.codes import prefix
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex, Int8Vectors, VectorParts
+from fewbits.index import Index, Int8Vectors, VectorParts
 
 #: Where ``fewbits build`` keeps labels that are not a column of a table.
 LABEL_COLUMN = "label"
@@ -59,6 +60,7 @@ class Items(Immutable):
         self._runs = tuple(map(Run, self._parts, starts))
         self._store, self._snapshot = store, snapshot
         self._origin = origin
+        self._caches: Caches = {}
 
     @classmethod
     def make(
@@ -81,11 +83,27 @@ class Items(Immutable):
         return cls([made])
 
     @classmethod
-    def of_store(cls, store: Any, number: int | None = None) -> Self:
-        """Return the items of a snapshot of a store; nothing is read yet."""
+    def of_store(
+        cls, store: Any, number: int | None = None, before: Self | None = None
+    ) -> Self:
+        """Return the items of a snapshot of a store; nothing is read yet.
+
+        Parameters
+        ----------
+        store : fewbits.store.Store
+        number : int, default=None
+            Of the commit; None for the newest.
+        before : Items, default=None
+            Those of another snapshot: tables of segments that stay are not made again.
+        """
         snapshot = store.snapshot(number)
         nothing = TablePart(snapshot.schema.empty_table())
-        return cls(snapshot.parts or [nothing], store, snapshot)
+        items = cls(snapshot.parts or [nothing], store, snapshot)
+        if before is not None:
+            tokens = [part.entry.token for part in snapshot.parts]
+            known = before._caches
+            items._caches.update({t: known[t] for t in tokens if t in known})
+        return items
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._snapshot is None:
@@ -216,10 +234,15 @@ class Items(Immutable):
         """Names of the user's columns."""
         return list(self._parts[0].table().column_names)
 
-    def index(self) -> FlatIndex:
-        """Return an index over the codes, whose ids are the sequence numbers."""
-        parts = [(part.codes, part.sequence, part.live) for part in self._parts]
-        return FlatIndex.from_segments(parts).freeze()
+    def index(self, kind: str = AUTO) -> Index:
+        """Return an index over the codes, whose ids are the sequence numbers.
+
+        Parameters
+        ----------
+        kind : {"auto", "flat", "multi-index"}, default="auto"
+            See `Bundle.with_index`.
+        """
+        return index_of(self._parts, kind, self._caches)
 
     def rows_of(self, sequence: IdArray) -> IdArray:
         """Return the rows of sequence numbers that the index found; -1 stays."""

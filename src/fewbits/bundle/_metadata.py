@@ -38,6 +38,8 @@ class Metadata:
         Score from which on an item has a label.
     shortlist : int, default=None
         Number of items to re-rank; None searches by Hamming distance alone.
+    index : {"flat", "multi-index"}, default=None
+        How codes are searched, see `Bundle.with_index`; None is ``"auto"``.
     keep_vectors : {"float16", "float32", "int8"}, default=None
         Form in which new collections keep their vectors; None keeps none.
     novelty_radius : int, default=None
@@ -72,6 +74,7 @@ class Metadata:
     feature_names: tuple[str, ...] | None = None
     kernel_map: str | None = None
     shortlist: int | None = None
+    index: str | None = None
     keep_vectors: str | None = None
     trained_on: int | None = None
     repaired_classes: int | None = None

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._frozen import ReadOnlyDict
+from fewbits.bundle._indexes import FLAT, MULTI_INDEX
 from fewbits.bundle._kept import KEPT
 from fewbits.errors import ArgumentError
 
@@ -20,6 +21,14 @@ def form(name: str, value: Any) -> str | None:
     if value is None or (isinstance(value, str) and value in KEPT):
         return value
     raise ArgumentError(f"{name} must be one of {', '.join(KEPT)}, got {_shown(value)}")
+
+
+def index(name: str, value: Any) -> str | None:
+    if value is None or (isinstance(value, str) and value in (FLAT, MULTI_INDEX)):
+        return value
+    raise ArgumentError(
+        f"{name} must be one of {FLAT}, {MULTI_INDEX}, or None, got {_shown(value)}"
+    )
 
 
 def from_0(name: str, value: Any) -> int | None:
@@ -88,6 +97,7 @@ CHECKS: dict[str, Any] = {
     "repaired_classes": from_0,
     "label_threshold": number,
     "shortlist": from_1,
+    "index": index,
     "keep_vectors": form,
     "novelty_radius": from_0,
     "raw_column": text,

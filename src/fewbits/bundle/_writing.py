@@ -47,7 +47,7 @@ def writer_of(items: Items, timeout: float | None) -> Iterator[ItemsWriter]:
         yield _MemoryWriter(items)
         return
     with locked_store(items, timeout) as writer:
-        yield _StoreWriter(items.store, writer)
+        yield _StoreWriter(items, writer)
 
 
 @contextmanager
@@ -111,14 +111,14 @@ class _MemoryWriter:
 
 
 class _StoreWriter:
-    def __init__(self, store: Any, writer: Any) -> None:
-        self._store, self._writer = store, writer
+    def __init__(self, before: Items, writer: Any) -> None:
+        self._before, self._writer = before, writer
         self.append, self.upsert = writer.append, writer.upsert
         self.delete = writer.delete
 
     @property
     def items(self) -> Items:
-        return Items.of_store(self._store)
+        return Items.of_store(self._before.store, before=self._before)
 
     def commit(self) -> Items:
         self._writer.commit()

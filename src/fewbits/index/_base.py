@@ -64,8 +64,8 @@ class Index(Contents, ABC):
         """Find the `k` nearest of ``segment.codes`` that a mask over them allows.
 
         `k` is 1 to ``len(segment)``. Returns distances and places, -1 where fewer are
-        allowed; equal distances are ordered by place. What is made of a segment once,
-        such as tables, is kept by ``segment.derived``.
+        allowed; equal distances are ordered by place. Tables that are made of a segment
+        once are kept by ``segment.tables``.
         """
 
     @abstractmethod

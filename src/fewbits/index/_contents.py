@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fewbits._allowed import check_no_mask
 from fewbits._typing import CodeArray, IdArray
@@ -44,17 +44,18 @@ class Contents:
     @classmethod
     def from_segments(
         cls,
-        segments: Iterable[tuple[CodeArray, IdArray, NDArray[np.bool_] | None]],
+        segments: Iterable[tuple[Any, ...]],
         **settings: Any,
     ) -> Self:
         """Return an index over several runs of codes that are not copied.
 
         Parameters
         ----------
-        segments : iterable of (codes, ids, live)
+        segments : iterable of (codes, ids, live) or (codes, ids, live, tables)
             Packed codes (n, n_bytes) of one width and their ids (n,), int64, which rise
             from one to the next through all segments; and a mask (n,) over those that
-            can be found, None for all. One at least.
+            can be found, None for all. Perhaps a `fewbits.index.table_files.TableCache`
+            with the tables of the codes. One segment at least.
         **settings
             Further parameters of the index.
 

@@ -1,9 +1,9 @@
 """Prices of look-ups and scans: constants, so that nothing depends on a clock.
 
-They decide how long a search takes, never what it answers.
+They decide how long a search takes, never what it answers. Picoseconds, fitted to
+figures of one machine by benchmarks/multi_index.py; their ratios matter.
 """
 
-from math import comb
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,58 +12,110 @@ from numpy.typing import NDArray
 from fewbits import _kernels
 from fewbits._typing import IdArray
 
-# Picoseconds, fitted to the figures of benchmarks/multi_index.py: of a look-up and of a
-# comparison, where the buckets hold the codes and where they hold rows only.
-_INSIDE, _ELSEWHERE = (28_000, 4_500), (50_000, 11_000)
-# Of a comparison of 64 bits in a scan: for a query among many, and for a few.
+
+class ScanPrices(NamedTuple):
+    """Of comparing a query with a code.
+
+    Among many queries: `word`, of 64 bits, and `lay_out`, which all of them share.
+    Alone: `one` for codes of 64 bits, `words` for each of several words, and at least
+    `tail` where the last word is not full.
+    """
+
+    word: int
+    lay_out: int
+    one: int
+    words: int
+    tail: int
+
+    def of(self, n_bytes: int, n_queries: int) -> float:
+        n_words = -(-n_bytes // 8)
+        if n_queries >= _FEW:
+            return n_words * (self.word + self.lay_out / n_queries)
+        if n_bytes % 8:
+            return max(self.tail, n_words * self.words)
+        return self.one if n_words == 1 else n_words * self.words
+
+
+_FEW = 12  # queries: fewer are compared one after another
 _SCAN = {
-    "avx512": (70, 250),
-    "avx2": (100, 300),
-    "neon": (200, 400),
-    "portable": (240, 2200),
+    "avx512": ScanPrices(48, 2_100, 150, 330, 1_700),
+    "avx2": ScanPrices(95, 1_900, 220, 370, 1_700),
+    "neon": ScanPrices(200, 2_000, 400, 800, 2_400),
+    "portable": ScanPrices(200, 3_000, 2_400, 2_300, 2_400),
 }
-_FEW = 12  # queries
+# Of a look-up and of a comparison, where the buckets hold the codes. Where they hold
+# rows, of a comparison also for each word, and of a look-up beyond the caches.
+_INSIDE, _ELSEWHERE, _WORD, _MISSED = (20_000, 6_500), (4_000, 9_500), 3_000, 60_000
+_CACHED = 1 << 24  # bytes of rows
+#: Of a query in either way, and of a call, which its queries share.
+_QUERY, _CALL = (4_000_000, 1_000_000), (15_000_000, 60_000_000)
+#: Of a code in one table: to make the table, and to read it from a file and check it.
+BUILD, READ = 30_000, 5_000
+_UNLIMITED = 1 << 62
 
 
 class Costs(NamedTuple):
-    """Picoseconds of a look-up, of a comparison, and of a scan for one query."""
+    """Picoseconds of a look-up, of a comparison, and for one query of all else.
+
+    That is a scan, or what looking up takes at least.
+    """
 
     lookup: int
     candidate: int
     scan: int
+    least: int
 
     @classmethod
-    def of(
-        cls, inside: bool, shape: tuple[int, int], n_queries: int, n_scans: int
-    ) -> Self:
-        """Return the costs of a search of codes of this shape, scanned so often."""
-        threads = _kernels.num_threads()
-        many, few = _SCAN.get(_kernels.active_isa(), _SCAN["portable"])
-        words = shape[0] * -(-shape[1] // 8)
-        scan = n_scans * words * (many if n_queries >= _FEW else few)
+    def of(cls, inside: bool, shape: tuple[int, int], m: int, n_queries: int) -> Self:
+        """Return the costs of a search.
+
+        Parameters
+        ----------
+        inside : bool
+            Whether buckets hold the codes.
+        shape : (n, n_bytes)
+            Of the codes.
+        m : int
+            Number of tables.
+        n_queries : int
+            Of the batch.
+        """
+        n, n_bytes = shape
+        threads, isa = _kernels.num_threads(), _kernels.active_isa()
+        each = _SCAN.get(isa, _SCAN["portable"]).of(n_bytes, n_queries)
         # A scan is shared among threads even where there are few queries.
-        return cls(
-            *(_INSIDE if inside else _ELSEWHERE),
-            scan * min(n_queries, threads) // threads,
-        )
+        scan = n * each * min(n_queries, threads) / threads
+        scan += _QUERY[0] + _CALL[0] / n_queries
+        least = _QUERY[1] + _CALL[1] / n_queries
+        lookup, candidate = _INSIDE
+        if not inside:
+            lookup, candidate = _ELSEWHERE
+            lookup += _MISSED if 4 * m * n > _CACHED else 0
+            candidate += _WORD * -(-n_bytes // 8)
+        return cls(lookup, candidate, int(scan), int(least))
+
+    def unlimited(self) -> Self:
+        """Return the costs of a search that is never given up for a scan."""
+        return self._replace(scan=_UNLIMITED)
 
     @property
     def budget(self) -> _kernels.Budget:
         """The most that one query may cost."""
-        return _kernels.Budget(self.lookup, self.candidate, self.scan)
+        most = max(0, self.scan - self.least)
+        return _kernels.Budget(self.lookup, self.candidate, most)
 
     def spent(self, work: IdArray, done: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the cost of each query, a scan included where it was given up."""
         looked_up = work[:, 0] * self.lookup + work[:, 1] * self.candidate
-        return np.asarray(looked_up + np.where(done, 0, self.scan), np.float64)
+        scanned = np.where(done, 0, self.scan)
+        return np.asarray(self.least + looked_up + scanned, np.float64)
 
-    def least(self, lengths: list[int], n: int, radius: int) -> float:
-        """Return what a radius costs where the codes are spread out evenly."""
-        m, total = len(lengths), 0.0
-        for step in range(radius + 1):
-            flips, number = divmod(step, m)
-            lookups = comb(lengths[number], flips)
-            total += lookups * (self.lookup + self.candidate * n / 2 ** lengths[number])
-            if total > self.scan:
-                break
-        return total
+    def spared(self, work: tuple[float, float]) -> float:
+        """Return what tables spare a query, 0 where a scan is as cheap.
+
+        Parameters
+        ----------
+        work : (lookups, candidates)
+        """
+        looked_up = work[0] * self.lookup + work[1] * self.candidate
+        return max(0.0, self.scan - self.least - looked_up)

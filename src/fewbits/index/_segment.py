@@ -1,9 +1,8 @@
 """A run of codes and ids that does not change."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,7 @@ from fewbits._frozen import frozen_array, read_only
 from fewbits._live import LiveRows
 from fewbits._typing import CodeArray, IdArray
 from fewbits.index._ids import rising
-
-T = TypeVar("T")
+from fewbits.index._lazy_tables import TableCache
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +32,8 @@ class Segment:
         The row of each place; None where ids rise with the rows.
     live : ndarray of bool or None
         The rows that are not removed; None where all are there.
+    tables : TableCache
+        Tables of `codes`.
     """
 
     code_room: CodeArray
@@ -41,7 +41,7 @@ class Segment:
     size: int
     order: IdArray | None
     live: NDArray[np.bool_] | None = None
-    _derived: dict[Any, Any] = field(default_factory=dict, repr=False)
+    tables: TableCache = field(default_factory=TableCache, repr=False)
 
     @classmethod
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
@@ -89,22 +89,6 @@ class Segment:
         if self.order is not None:
             codes, ids = codes[self.order], ids[self.order]
         return read_only(codes), read_only(ids)
-
-    def derived(self, make: Callable[..., T], *settings: Any) -> T:
-        """Return ``make(codes, *settings)``, such as hash tables, made once."""
-        key = make, *settings
-        if key not in self._derived:
-            self._derived[key] = make(self.codes, *settings)
-        kept: T = self._derived[key]
-        return kept
-
-    def has(self, make: Callable[..., Any], *settings: Any) -> bool:
-        """Return whether `derived` has made that already."""
-        return (make, *settings) in self._derived
-
-    def keep(self, value: T, make: Callable[..., T], *settings: Any) -> None:
-        """Let `derived` return what was made before, such as tables from a file."""
-        self._derived[make, *settings] = value
 
     def rows(self, places: IdArray) -> IdArray:
         """Turn places into rows among those that are not removed; -1 stays."""
@@ -157,7 +141,10 @@ class Segment:
         ids = frozen_array(self.id_room[: self.size])
         order = None if self.order is None else frozen_array(self.order)
         live = None if self.live is None else frozen_array(self.live)
-        same = type(self)(codes, ids, self.size, order, live)
+        # Tables of codes that somebody could change are not those of the copy.
+        stay = np.may_share_memory(codes, self.code_room)
+        tables = self.tables if stay else TableCache()
+        same = type(self)(codes, ids, self.size, order, live, tables)
         by_place = tuple(frozen_array(each) for each in same._by_place)
         same.__dict__["_by_place"] = by_place
         return same

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,12 +35,9 @@ class Segments:
         return cls((Segment.of(codes, ids),))
 
     @classmethod
-    def of_parts(
-        cls, parts: Iterable[tuple[CodeArray, IdArray, NDArray[np.bool_] | None]]
-    ) -> Self:
-        """Take (codes, ids, live) as they are; ids rise through all parts."""
-        made = tuple(Segment(c, ids, len(ids), None, live) for c, ids, live in parts)
-        return cls(made)
+    def of_parts(cls, parts: Iterable[tuple[Any, ...]]) -> Self:
+        """Take (codes, ids, live, tables) as they are; ids rise through all parts."""
+        return cls(tuple(Segment(c, i, len(i), None, *rest) for c, i, *rest in parts))
 
     def __len__(self) -> int:
         return self._n_live

@@ -7,7 +7,7 @@ LOCK, HOLDER = "LOCK", "LOCK.holder"
 _TOKEN = r"[0-9a-f]{16}"
 _MANIFEST = re.compile(r"(manifest|copy)-(\d{6,18})\.json")
 _OWN = re.compile(
-    rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
+    rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids|mih)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
     rf"|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
 )
 
@@ -41,6 +41,11 @@ def sums_name(token: str) -> str:
 
 def ids_name(token: str) -> str:
     return f"ids-{token}.bin"
+
+
+def derived_name(token: str) -> str:
+    """Return the name of a file that search makes from codes, and can make again."""
+    return f"mih-{token}.bin"
 
 
 def deletes_name(token: str, number: int) -> str:

@@ -9,6 +9,7 @@ from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, read_manifest
 from fewbits.store._names import (
     copy_name,
+    derived_name,
     draft_name,
     ids_name,
     is_own,
@@ -86,7 +87,8 @@ def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
         with contextlib.suppress(ArtefactError, OSError):
             states.append(read_manifest(disk, number))
     kept = {name for state in states for name in state.names()}
-    return kept | {ids_name(s.token) for state in states for s in state.segments}
+    tokens = {s.token for state in states for s in state.segments}
+    return kept | {name(t) for t in tokens for name in (ids_name, derived_name)}
 
 
 def _stay(newest: Manifest, older: list[int], held: list[int]) -> list[str]:

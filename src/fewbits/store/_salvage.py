@@ -9,11 +9,18 @@ from numpy.typing import NDArray
 
 from fewbits.errors import ArtefactError
 from fewbits.store._blocks import BLOCK, block_sums, crc32c
+from fewbits.store._derived import read_derived
 from fewbits.store._disk import Disk
 from fewbits.store._ids import IdIndex
 from fewbits.store._lost import lost_rows
 from fewbits.store._manifest import FileEntry, Manifest, SegmentEntry
-from fewbits.store._names import ids_name, rows_name, sums_name, vectors_name
+from fewbits.store._names import (
+    derived_name,
+    ids_name,
+    rows_name,
+    sums_name,
+    vectors_name,
+)
 from fewbits.store._report import Damage
 from fewbits.store._schema import ROW, file_schema
 from fewbits.store._segment import FEW_ROWS, arrow_frame, only_batch
@@ -101,6 +108,7 @@ class Salvage:
         if entry.vectors is not None:
             self.vectors = self._file(vectors_name(entry.token), entry.vectors, 1)
         self._check_index()
+        self._check_derived()
 
     @property
     def is_gone(self) -> bool:
@@ -204,3 +212,16 @@ class Salvage:
                 index.check_all()
             except ArtefactError:
                 self._tell(name, "its checksum does not match", is_derived=True)
+
+    def _check_derived(self) -> None:
+        name = derived_name(self.entry.token)
+        try:
+            self.n_bytes += self._disk.size(name)
+            read_derived(self._disk, self.entry)
+        except FileNotFoundError:
+            return
+        except ArtefactError as error:
+            reason = str(error).partition(" is damaged: ")[2].partition(";")[0]
+            self._tell(name, reason, is_derived=True)
+        except OSError as error:
+            self._tell(name, f"it cannot be read: {error.strerror}", is_derived=True)

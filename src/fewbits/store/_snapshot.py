@@ -1,5 +1,6 @@
 """One state of a collection, which no writer takes away while it is held."""
 
+import contextlib
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -8,9 +9,10 @@ from numpy.typing import NDArray
 
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store._blocks import BLOCK
 from fewbits.store._deletes import read_live
+from fewbits.store._derived import has_derived, read_derived
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import BLOCKS, ID, RESERVED, ROW, VECTOR
@@ -136,6 +138,17 @@ class Part:
         for name in (VECTOR, BLOCKS):
             if name in self._manifest.schema.names:
                 _check_rows(file, name, rows)
+
+    @property
+    def has_derived(self) -> bool:
+        """True if something that was derived from the codes is kept, or seems to be."""
+        return has_derived(self._disk, self._entry)
+
+    def derived(self) -> memoryview | None:
+        """Return what `Writer.keep_derived` has kept, None if it is not as it was."""
+        with contextlib.suppress(ArtefactError, OSError):
+            return read_derived(self._disk, self._entry)
+        return None
 
     def find(self, ids: Any) -> IdArray:
         """Return the places of ids, -1 where they are not or are deleted.

@@ -13,6 +13,7 @@ from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _compact as policy
 from fewbits.store._compact import Group
 from fewbits.store._deletes import write_deletes
+from fewbits.store._derived import remove_derived, write_derived
 from fewbits.store._disk import Disk
 from fewbits.store._ids import keys_of
 from fewbits.store._lock import FileLock
@@ -177,6 +178,39 @@ class Writer:
         if not self._changed() and self._is_compact(groups):
             return self._base.number
         return self._commit(groups, groups, whole=True)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The segments of the state that was committed last."""
+        return [Part(self._disk, self._base, entry) for entry in self._base.segments]
+
+    def keep_derived(self, part: Part, pieces: Iterable[Any] | None) -> bool:
+        """Keep what was derived from the codes of a committed segment beside it.
+
+        It is collected with the segment, and no state depends on it.
+
+        Parameters
+        ----------
+        part : Part
+            One of `parts`.
+        pieces : iterable of bytes-like or None
+            What `Part.derived` returns from now on, in place of what was kept before;
+            None for nothing.
+
+        Returns
+        -------
+        bool
+            Whether it could be written.
+        """
+        self._check_usable()
+        try:
+            if pieces is None:
+                remove_derived(self._disk, part.entry)
+            else:
+                write_derived(self._disk, part.entry, pieces)
+        except OSError:
+            return False
+        return True
 
     def _is_compact(self, groups: list[Group]) -> bool:
         is_whole = all(source.live is None for source in self._sources)
