@@ -57,7 +57,7 @@ class Live:
 
     @property
     def folder(self) -> Path | None:
-        """Where the bundle is; None of one in memory."""
+        """The folder of the bundle; None of one in memory."""
         return self._folder
 
     def refresh(self) -> bool:
