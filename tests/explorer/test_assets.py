@@ -40,6 +40,13 @@ def test_modules_are_small_and_make_no_markup_of_texts(path):
     )
 
 
+def test_all_modules_are_asked_for_at_once():
+    page = (FOLDER / "index.html").read_text("utf-8")
+    named = re.findall(r'<link rel="modulepreload" href="([^"]+)">', page)
+    named += re.findall(r'<script[^>]* src="([^"]+)">', page)
+    assert sorted(named) == sorted(map(name_of, SCRIPTS))
+
+
 def test_names_that_are_imported_are_exported():
     for path in SCRIPTS:
         for names, source in re.findall(
