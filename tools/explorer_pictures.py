@@ -23,7 +23,7 @@ from tests.explorer._served import serving
 
 TARGET = Path(__file__).parents[1] / "docs/how-to"
 N_IMAGES = 3000
-COLOURS = 96
+COLOURS = 160
 
 
 class Picture(NamedTuple):
@@ -37,11 +37,11 @@ class Picture(NamedTuple):
 
 
 PICTURES = (
-    Picture("explore-search", "texts", "#search?text=broken wrist", "aside table"),
+    Picture("explore-search", "texts", "#search?text=bitten by a shark", "aside table"),
     Picture(
         "explore-bits",
         "images",
-        "#bits?bit=3&item=12&flips=20.41",
+        "#bits?bit=3&item=12&flips=20.41&order=number",
         ".examples img, .bitgrid",
         "dark",
     ),
@@ -116,13 +116,15 @@ def _draw(browser: Browser, url: str, picture: Picture, target: Path) -> None:
     )
     page.set_default_timeout(60_000)
     page.goto(f"{url}{picture.address}")
+    page.wait_for_load_state("networkidle")
+    page.reload()  # with what the service has computed meanwhile
     page.locator(picture.ready).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.mouse.move(0, 0)
     page.wait_for_timeout(300)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = target / f"{picture.name}.png"
-    few = shot.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=0)
+    few = shot.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=0)
     few.save(path, optimize=True)
     print(f"{path}: {path.stat().st_size:,} bytes")
     page.close()

@@ -15,6 +15,8 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
+__all__ = ["BitScores", "bit_scores"]
+
 Progress = Callable[[int, int], None]
 
 

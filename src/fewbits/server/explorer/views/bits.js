@@ -11,6 +11,7 @@ const ORDERS = [
   ["number", "By number"],
   ["share", "By share"],
   ["same", "Same together"],
+  ["names", "As a list"],
 ];
 
 function sorted(bits, order) {
@@ -19,6 +20,7 @@ function sorted(bits, order) {
   const ways = {
     number: (a, b) => a.bit - b.bit,
     share: (a, b) => b.share - a.share || a.bit - b.bit,
+    names: (a, b) => a.bit - b.bit,
     same: (a, b) => size(b) - size(a) || leader(a) - leader(b) || a.bit - b.bit,
   };
   return bits.toSorted(ways[order]);
@@ -49,6 +51,20 @@ function cell(bit, chosen, address) {
   );
 }
 
+/** A bit on a line: what its zeros and its ones are called, and the share of ones. */
+function line(bit, chosen, address) {
+  const side = (value) =>
+    h("span", { class: bit.names[value] ? "ink" : "soft" }, sideName(bit, value) ?? "–");
+  return h(
+    "li",
+    { class: bit.dead ? "dead" : "" },
+    h("a", { href: address.link("bits", { ...state(address), bit: bit.bit }), "aria-current": bit.bit === chosen ? "true" : null, "aria-label": described(bit) }, String(bit.bit)),
+    h("span", { class: "zeros" }, side(0)),
+    h("span", { class: "balance", title: `${percent(bit.share)} are 1`, vars: { "--share": bit.share } }),
+    side(1),
+  );
+}
+
 const state = (address) => ({ order: address.get("order"), item: address.get("item"), flips: address.get("flips") });
 
 function summary(found) {
@@ -68,10 +84,25 @@ function basis(found, facts) {
   return `Shares are of all ${count(found.n_items)} items; bits were compared on ${count(found.n_compared)}${read}.`;
 }
 
+/** Links to pages that were written of this bundle. */
+function pages(facts) {
+  const titles = { attributes: "Page of all attributes", taxonomy: "Page of the classes and their tree" };
+  const known = Object.entries(facts.pages ?? {}).filter(([name, url]) => titles[name] && url);
+  if (!known.length) return null;
+  return h("p", { class: "row more-pages" }, ...known.map(([name, url]) => h("a", { href: url }, titles[name])));
+}
+
 function overview(found, chosen, context) {
   const { address } = context;
   const grid = h("nav", { class: "bitgrid", "aria-label": "Bits" });
+  const list = h("ol", { class: "bitlist", tabindex: "0", role: "list", "aria-label": "Bits with their names" });
   const draw = (order) => {
+    grid.hidden = order === "names";
+    list.hidden = !grid.hidden;
+    if (grid.hidden) {
+      fill(list, sorted(found.bits, order).map((bit) => line(bit, chosen, address)));
+      return;
+    }
     fill(grid, sorted(found.bits, order).map((bit) => cell(bit, chosen, address)));
     roving(grid, () => lineLength(grid));
   };
@@ -90,6 +121,8 @@ function overview(found, chosen, context) {
     ),
     h("p", { class: "soft legend" }, basis(found, context.facts), " The fill is the share of ones; a dot marks a name that people gave, a line bits that say the same."),
     grid,
+    list,
+    pages(context.facts),
   );
   draw(ORDERS.some(([name]) => name === order) ? order : "number");
   return card;
@@ -114,9 +147,10 @@ export const view = {
     const quick = await api.get("v1/bits?proposals=false");
     fill(top, overview(quick, chosen, context));
     flipper(aside, context, quick.bits);
-    await during(detail, () => bitDetail(detail, context, chosen));
     // Names take longer than shares: they are filled in when they are there.
-    const found = await allBits(api);
+    const asked = allBits(api);
+    await during(detail, () => bitDetail(detail, context, chosen));
+    const found = await asked;
     const focused = top.contains(document.activeElement);
     fill(top, overview(found, chosen, context));
     if (focused) top.querySelector('[aria-current="true"]')?.focus();

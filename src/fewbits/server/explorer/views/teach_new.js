@@ -70,7 +70,7 @@ function verdict(state, facts) {
 }
 
 /** The class of the query, with the reason; by class codes, or by votes. */
-async function classOf(context, body, label, rate) {
+async function classOf(context, body, label, rate, isNew) {
   const { facts, api } = context;
   const byCodes = facts.n_classes !== null && facts.n_classes !== undefined;
   if (!byCodes && !label) return null;
@@ -81,7 +81,7 @@ async function classOf(context, body, label, rate) {
   return h(
     "section",
     { class: "card" },
-    h("h2", {}, found.class === null ? "No class accepts it" : String(found.class)),
+    h("h2", {}, found.class === null ? "No class accepts it" : `${isNew ? "If it were known: " : ""}${found.class}`),
     found.share !== undefined && h("p", {}, `${percent(found.share, 0)} of the votes of the 10 nearest items.`),
     found.distance >= 0 && h("p", {}, `${found.distance} bits from the code of its class.`),
     accepted && h("p", { class: "soft" }, `Accepted within ${accepted.radius} bits of a class code, at a predicted false-accept rate of ${percent(accepted.predicted_rate, 2)} (${accepted.model})${accepted.met ? "." : "; the requested rate is not met."}`),
@@ -134,7 +134,7 @@ export async function isNew(root, context) {
       const classes = h("div", {});
       fill(main, h("section", { class: "card stack" }, told, h("div", {}, h("h3", {}, "Nearest items"), cards)), classes);
       if (rates) showThreshold();
-      classOf(context, body, labels.value, rate.value).then(
+      classOf(context, body, labels.value, rate.value, state.distance > state.threshold).then(
         (card) => card && fill(classes, card),
         (error) => error.name !== "AbortError" && fill(classes, failure(error)),
       );
