@@ -9,7 +9,7 @@ SANITIZED := build/sanitized
 RACES := build/races
 
 .PHONY: demo test nightly test-processors coverage native-test native-tsan packages wheel \
-  lint bench docs pages clean
+  lint bench docs pages pictures clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/fewbits demo
@@ -72,6 +72,10 @@ docs: $(VENV)/dev.stamp
 pages: $(VENV)/dev.stamp
 	$(BIN)/python -m research pages
 	$(BIN)/python -m benchmarks._page
+
+# The explorer's pictures in the docs; needs chromium and Fashion-MNIST (FEWBITS_DATA).
+pictures: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.explorer_pictures
 
 clean:
 	rm -rf build $(VENV)

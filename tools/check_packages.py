@@ -95,6 +95,7 @@ def check_files(wheel: Path) -> None:
         about = {Path(name).name for name in file.namelist()} - found
     source = ROOT / "src"
     ours = {p for end in ("*.py", "*.pyi", "py.typed") for p in source.rglob(end)}
+    ours |= {p for p in source.glob("fewbits/server/explorer/**/*") if p.is_file()}
     wanted = {path.relative_to(source).as_posix() for path in ours}
     kernels = {name for name in found if name.startswith("fewbits/_kernels/_native.")}
     other = (found ^ wanted) - kernels

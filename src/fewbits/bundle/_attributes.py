@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,15 @@ from fewbits.analysis.bits import (
     BitReport,
     ClassProfile,
     CodeMap,
-    Extremes,
     bit_report,
     class_profile,
     distinct_bits,
-    extreme_items,
     map_codes,
     rank_bits,
 )
 from fewbits.analysis.names import Proposals, propose_names
 from fewbits.bundle._hand_files import read_by_hand
+from fewbits.bundle.bit_scores import bit_scores
 from fewbits.errors import ArgumentError
 from fewbits.report import write_page
 
@@ -112,7 +111,7 @@ def write_attributes(
     # Of many classes, each is a small share of a side that it yet belongs to.
     least = {"min_share": 0.0} if words == given else {}
     proposals = _proposals(bundle, texts, groups, **least)
-    scores, rows = scored = _scored(bundle, progress)
+    scores, rows = scored = bit_scores(bundle, progress=progress)
     ranking = rank_bits(scores, None if classes is None else classes[rows])
     shown_bits = distinct_bits(
         items.codes,
@@ -220,44 +219,6 @@ def _are_names(sides: Any) -> bool:
         and len(sides) == 2
         and all(isinstance(name, str | None) for name in sides)
     )
-
-
-class _Scored(NamedTuple):
-    """Scores, and the rows of the collection that have them."""
-
-    scores: NDArray[np.float32]
-    rows: IdArray
-
-    def extremes(self) -> Extremes:
-        """Return the extreme items by their rows in the collection."""
-        found = extreme_items(self.scores)
-        zeros, ones = (
-            side._replace(rows=np.where(side.rows < 0, -1, self.rows[side.rows]))
-            for side in found
-        )
-        return Extremes(zeros, ones)
-
-
-def _scored(bundle: "Bundle", progress: Progress | None) -> _Scored:
-    """Return the scores of the collection, from its vectors or its raw items."""
-    items = bundle.collection
-    rows = np.arange(len(items))
-    vectors = items.some_vectors()
-    if vectors is not None:
-        return _Scored(bundle.encoder.project(vectors), rows)
-    raw = bundle.raw_column
-    if raw not in items.columns:
-        raise ArgumentError(
-            "how strongly a bit is set is told by vectors, and this collection keeps "
-            "none: build it again with them (on the command line by --keep-vectors "
-            "float16)"
-        )
-    values = items.column(str(raw))
-    if bundle.item_kind == "images":
-        there = np.array([Path(path).is_file() for path in values], np.bool_)
-        rows = rows[there] if there.any() else rows
-    features = bundle.features(list(values[rows]), progress=progress)
-    return _Scored(bundle.encoder.project(features), rows)
 
 
 def _notes(values: Sequence[Any], rows: IdArray) -> list[str]:

@@ -55,6 +55,11 @@ class Live:
             self._state = folder_state(source)
             self.snapshot = self._made(Bundle.load(source))
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the bundle; None of one in memory."""
+        return self._folder
+
     def refresh(self) -> bool:
         """Take over what the folder has now; return whether that is new.
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
@@ -44,6 +45,11 @@ class Served:
     @property
     def settings(self) -> Settings:
         return self.service.settings
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the bundle; None of one in memory."""
+        return self.service.live.folder
 
     async def run(self, function: Callable[..., T], *args: object) -> T:
         """Return what a blocking function returns, which is run in a bounded pool."""

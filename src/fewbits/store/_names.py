@@ -12,6 +12,24 @@ _OWN = re.compile(
 )
 
 
+#: What the files of each prefix are; all others are manifests, or of nothing yet.
+_KINDS = {
+    "seg": "rows",
+    "vec": "vectors",
+    "sum": "checksums",
+    "ids": "derived",
+    "del": "deleted",
+}
+
+
+KINDS = (*_KINDS.values(), "manifests")
+
+
+def kind_of(name: str) -> str:
+    """Return what a file of a store is."""
+    return _KINDS.get(name.partition("-")[0], "manifests")
+
+
 def new_token() -> str:
     """Return 16 hexadecimal digits that nobody has used."""
     return secrets.token_hex(8)

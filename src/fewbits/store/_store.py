@@ -23,7 +23,7 @@ from fewbits.store._manifest import (
     newest_manifest,
     newest_number,
 )
-from fewbits.store._names import HOLDER, LOCK, is_own, manifest_name
+from fewbits.store._names import HOLDER, KINDS, LOCK, is_own, kind_of, manifest_name
 from fewbits.store._publish import collect, publish
 from fewbits.store._repair import repaired
 from fewbits.store._report import Repaired, Report
@@ -314,6 +314,21 @@ class Store:
     def disk_bytes(self) -> int:
         """Return how many bytes its files have."""
         return sum(self._disk.size(n) for n in self._disk.names() if is_own(n))
+
+    def bytes_by_kind(self) -> dict[str, int]:
+        """Return how many bytes the files of each kind have, `disk_bytes` in all.
+
+        Returns
+        -------
+        dict of str to int
+            ``rows``, which are ids, codes and columns, ``vectors``, ``checksums``,
+            ``derived`` files, marks of ``deleted`` rows, and ``manifests``.
+        """
+        found = dict.fromkeys(KINDS, 0)
+        for name in self._disk.names():
+            if is_own(name):
+                found[kind_of(name)] += self._disk.size(name)
+        return found
 
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[FileLock]:

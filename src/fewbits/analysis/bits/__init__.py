@@ -1,6 +1,7 @@
 """The meaning of single bits, and how well they are used."""
 
 from fewbits.analysis.bits._bit_report import bit_report
+from fewbits.analysis.bits._columns import count_ones
 from fewbits.analysis.bits._diagnose import diagnose_codes
 from fewbits.analysis.bits._distances import DistanceHistogram
 from fewbits.analysis.bits._distinct import distinct_bits
@@ -20,6 +21,7 @@ __all__ = [
     "Side",
     "bit_report",
     "class_profile",
+    "count_ones",
     "diagnose_codes",
     "distinct_bits",
     "extreme_items",

@@ -2,11 +2,13 @@
 
 from fewbits.server.routes import (
     _answers,
+    _bits,
     _changes,
     _encode,
     _facts,
     _items,
     _metrics,
+    _quality,
     _search,
 )
 
@@ -19,4 +21,6 @@ ROUTERS = (
     _answers.router,
     _changes.router,
     _metrics.router,
+    _bits.router,
+    _quality.router,
 )

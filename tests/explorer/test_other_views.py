@@ -1,0 +1,110 @@
+"""Teach, Duplicates and Health."""
+
+import csv
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+from fewbits.bundle import Bundle
+from tests.explorer._served import diagnoses
+
+
+def test_good_and_bad_items_teach(texts, new_page):
+    page = new_page(texts.url, "#teach?seed=fracture of wrist")
+    first = page.locator(".candidates li").first
+    first.wait_for()
+    page.locator(".candidates .good").nth(1).click()
+    page.get_by_text("scores above 0 are members").wait_for()
+    page.locator(".candidates .bad").nth(4).click()
+    page.get_by_text("Bad (1)").wait_for()
+    given = parse_qs(urlsplit(page.url).fragment.partition("?")[2])
+    good, bad = (json.loads(given[side][0])[0] for side in ("good", "bad"))
+    truth = Bundle.load(texts.folder).search_by_example(
+        ["fracture of wrist"], ids=[good], not_ids=[bad], k=12
+    )
+    wanted = ",".join(map(str, truth.ids))
+    page.wait_for_function(
+        "wanted => [...document.querySelectorAll('.candidates .good')]"
+        ".map(each => each.dataset.id).join() === wanted",
+        arg=wanted,
+    )
+
+
+def test_the_threshold_decides_what_is_new(texts, new_page):
+    page = new_page(texts.url, "#teach?part=new&text=quarterly earnings&threshold=2")
+    page.get_by_text("This is new.").wait_for()
+    slider = page.get_by_role("slider")
+    slider.wait_for()
+    slider.focus()
+    page.keyboard.press("End")
+    page.get_by_text("This is known.").wait_for()
+    assert page.locator(".rates dd").count() == 2  # known, and false-accept rate
+
+
+def test_duplicates_are_those_of_the_bundle(texts, new_page):
+    page = new_page(texts.url, "#duplicates")
+    page.locator(".groups > li").first.wait_for()
+    groups = Bundle.load(texts.folder).duplicates(0).groups()
+    shown = page.locator(".figures dd").all_inner_texts()
+    assert shown[0] == f"{len(groups):,}"
+    assert shown[1] == f"{sum(map(len, groups)):,}"
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    wider = Bundle.load(texts.folder).duplicates(1).groups()
+    page.wait_for_function(
+        "wanted => document.querySelector('.figures dd').textContent === wanted",
+        arg=f"{len(wider):,}",
+    )
+    assert "radius=1" in page.url
+
+
+def test_the_list_of_what_to_keep_is_exported(texts, new_page, tmp_path):
+    page = new_page(texts.url, "#duplicates")
+    group = page.locator(".groups > li").first
+    group.locator("input").nth(1).check()
+    kept = int(group.locator("input").nth(1).get_attribute("aria-label").split()[-1])
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the list").click()
+    path = tmp_path / "list.csv"
+    download.value.save_as(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    groups = Bundle.load(texts.folder).duplicates(0).groups()
+    assert sorted(int(row["id"]) for row in rows) == sorted(np.concatenate(groups))
+    decided = {int(row["id"]): row["decision"] for row in rows}
+    assert decided[kept] == "keep"
+    kept_of = {}
+    for row in rows:
+        kept_of[row["group"]] = kept_of.get(row["group"], 0) + (
+            row["decision"] == "keep"
+        )
+    assert set(kept_of.values()) == {1}
+    texts_of = {int(row["id"]): row["text"] for row in rows}
+    assert texts_of[kept] == diagnoses().collection.row(kept)["text"]
+
+
+def test_health_tells_recall_and_bytes(texts, new_page):
+    page = new_page(texts.url, "#health")
+    page.locator(".recall tbody tr").first.wait_for()
+    assert page.locator(".recall tbody tr").count() == 2
+    assert page.get_by_text("embedded again").count() == 1
+    page.get_by_role("button", name="Verify now").click()
+    page.get_by_text("Every byte matches its checksum").wait_for()
+
+
+def test_health_names_what_is_damaged(tmp_path, new_page):
+    from tests.explorer._served import many_classes, serving
+
+    folder = tmp_path / "bundle"
+    many_classes().save(folder)
+    (segment,) = folder.glob("items-*/seg-*.arrow")
+    with serving(folder) as url:
+        page = new_page(url, "#health")
+        page.locator(".recall tbody tr").nth(2).wait_for()
+        content = bytearray(segment.read_bytes())
+        content[len(content) // 2] ^= 1
+        segment.write_bytes(content)
+        page.get_by_role("button", name="Verify now").click()
+        page.get_by_text("parts are damaged").wait_for()
+        assert segment.name in page.locator(".concerns").last.inner_text()

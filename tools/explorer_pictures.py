@@ -1,0 +1,134 @@
+"""Draw the explorer's pictures in the docs: ``python -m tools.explorer_pictures``.
+
+Each is a page of a real browser, of the demo's bundle or of Fashion-MNIST (where
+``FEWBITS_DATA`` has it, or `--data`), and is kept with few colours to be small. They
+look best where the typeface Inter is installed.
+"""
+
+import io
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import typer
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+from fewbits import backbones, datasets, demo
+from fewbits.bundle import Bundle, Metadata
+from fewbits.learners import ITQ
+from tests.explorer._served import serving
+
+TARGET = Path(__file__).parents[1] / "docs/how-to"
+N_IMAGES = 3000
+COLOURS = 160
+
+
+class Picture(NamedTuple):
+    """A page, and what has to be on it before it is drawn."""
+
+    name: str
+    bundle: str
+    address: str
+    ready: str
+    scheme: str = "light"
+
+
+PICTURES = (
+    Picture("explore-search", "texts", "#search?text=bitten by a shark", "aside table"),
+    Picture(
+        "explore-bits",
+        "images",
+        "#bits?bit=3&item=12&flips=20.41&order=number",
+        ".examples img, .bitgrid",
+        "dark",
+    ),
+    Picture(
+        "explore-teach",
+        "texts",
+        "#teach?part=new&text=quarterly earnings report&threshold=70",
+        ".verdict",
+    ),
+)
+
+
+def main(
+    texts: Annotated[
+        Path | None, typer.Option(help="Bundle of the demo; made when not given.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with Fashion-MNIST.")
+    ] = None,
+    target: Annotated[Path, typer.Option(help="Folder of the pictures.")] = TARGET,
+) -> None:
+    """Serve both bundles, and draw each picture."""
+    chromium = shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        sources = {
+            "texts": _diagnoses() if texts is None else Bundle.load(texts),
+            "images": _clothes(Path(folder), data),
+        }
+        for name, source in sources.items():
+            with serving(source) as url:
+                for picture in PICTURES:
+                    if picture.bundle == name:
+                        _draw(browser, url, picture, target)
+        browser.close()
+
+
+def _diagnoses() -> Bundle:
+    data = demo.load()
+    return demo.build(data, backbones.load(demo.BACKBONE).extract(data.items))
+
+
+def _clothes(folder: Path, data: Path | None) -> Bundle:
+    """Return images of clothes with the codes of their features."""
+    found = datasets.load_fashion_mnist(data)
+    rows = np.sort(
+        np.random.default_rng(0).choice(len(found.items.array), N_IMAGES, replace=False)
+    )
+    paths = [str(folder / f"{row:05d}.png") for row in rows]
+    for path, row in zip(paths, rows, strict=True):
+        Image.fromarray(found.items.array[row]).save(path)
+    backbone = backbones.load("efficientnet-lite0-96")
+    features = backbone.extract(paths)
+    encoder = ITQ(64, random_state=0).fit(features).encoder_
+    bundle = Bundle(
+        encoder,
+        backbone="efficientnet-lite0-96",
+        backbone_fingerprint=backbone.fingerprint,
+        metadata=Metadata(method="itq", raw_column="path", label_column="label"),
+    )
+    labels = found.labels["class"][rows]
+    columns = {"path": paths, "label": labels}
+    filled = bundle.with_codes(encoder.encode(features), columns=columns)
+    return filled.with_novelty_radius(labels)
+
+
+def _draw(browser: Browser, url: str, picture: Picture, target: Path) -> None:
+    page = browser.new_page(
+        viewport={"width": 1200, "height": 780}, color_scheme=picture.scheme
+    )
+    page.set_default_timeout(60_000)
+    page.goto(f"{url}{picture.address}")
+    page.wait_for_load_state("networkidle")
+    page.reload()  # with what the service has computed meanwhile
+    page.locator(picture.ready).first.wait_for()
+    page.wait_for_load_state("networkidle")
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(300)
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    path = target / f"{picture.name}.png"
+    few = shot.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=0)
+    few.save(path, optimize=True)
+    print(f"{path}: {path.stat().st_size:,} bytes")
+    page.close()
+
+
+if __name__ == "__main__":
+    typer.run(main)
