@@ -327,7 +327,8 @@ class Store:
         -------
         dict of str to int
             ``rows``, which are ids, codes and columns, ``vectors``, ``checksums``,
-            ``derived`` files, marks of ``deleted`` rows, and ``manifests``.
+            ``derived`` indexes of ids, ``tables`` of search, marks of ``deleted`` rows,
+            and ``manifests``.
         """
         found = dict.fromkeys(KINDS, 0)
         for name in self._disk.names():
