@@ -13,7 +13,7 @@ from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, LockedError
-from fewbits.store import _disk
+from fewbits.store import _disk, _store
 
 ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
 X = np.random.default_rng(0).normal(size=(64, 8)).astype(np.float32)
@@ -151,6 +151,48 @@ def test_who_does_not_wait_is_told(folder, tmp_path):
     for wrong in (-1, float("nan"), "1", True):
         with pytest.raises(ArgumentError, match="timeout must be a number of seconds"):
             bundle.delete([1], timeout=wrong)
+
+
+def test_who_waits_is_told_for_whom(folder, monkeypatch, caplog):
+    monkeypatch.setattr(_store, "_SILENT", 0)
+    bundle = Bundle.load(folder)
+    with (
+        bundle.collection.store.writer(),
+        pytest.raises(LockedError, match="waited"),
+    ):
+        bundle.delete([1], timeout=0.1)
+    (line,) = caplog.messages
+    assert line.startswith("waiting: ")
+    assert f"is being changed by process {os.getpid()}" in line
+
+
+@pytest.mark.parametrize("home", ["memory", "folder"])
+def test_the_count_of_deleted_items_is_that_of_one_call(folder, home):
+    bundle = Bundle.load(folder)  # five items, of the years 0 to 4
+    if home == "memory":
+        bundle = Bundle(ENCODER).with_codes(
+            bundle.collection.codes, columns={"year": np.arange(5)}
+        )
+    else:
+        Bundle.load(folder).add(X[:2], columns={"year": [3, 9]}, ids=[50, 51])
+        Bundle.load(folder).delete([0])
+    bundle, n_deleted = bundle.delete_and_count(filter="year <= 3")
+    assert n_deleted == 4
+    assert bundle.delete_and_count([4, 4])[1] == 1
+    assert bundle.delete_and_count(filter="year < 0")[1] == 0
+
+
+def test_the_command_tells_what_it_deleted(folder, monkeypatch):
+    load = Bundle.load
+
+    def loaded(path):
+        bundle = load(path)
+        load(path).delete([0, 1])
+        return bundle
+
+    monkeypatch.setattr(Bundle, "load", loaded)
+    told = CliRunner().invoke(app, ["delete", str(folder), "--filter", "year < 3"])
+    assert told.stdout == f"{folder}: 1 deleted; 2 items in all\n"
 
 
 def test_stored_codes_find_themselves(tmp_path):

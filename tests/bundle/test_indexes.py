@@ -1,10 +1,14 @@
 """Each index gives the answers of brute force; tables in a folder change none."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 from fewbits.bundle import Bundle, Metadata
+from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.index import FlatIndex, MultiIndexHashing, _costs, _multi_index
@@ -248,3 +252,15 @@ def test_a_folder_that_cannot_be_written(looked_up, monkeypatch):
 def test_an_index_that_no_bundle_has():
     with pytest.raises(ArgumentError, match="index must be one of flat, multi-index"):
         Metadata(index="hnsw")
+
+
+def test_the_command_tells_of_tables(tmp_path, pays):
+    grown(tmp_path / "b")
+    told = CliRunner().invoke(app, ["compact", str(tmp_path / "b")])
+    assert ("are tables for search" in told.stdout) == pays
+    told = CliRunner().invoke(app, ["compact", str(tmp_path / "b"), "--json"])
+    facts = json.loads(told.stdout)
+    sizes = [path.stat().st_size for path in table_files(tmp_path / "b")]
+    assert len(sizes) == pays
+    assert facts["table_bytes"] == sum(sizes)
+    assert facts["bytes"] == Bundle.load(tmp_path / "b").disk_bytes()

@@ -100,6 +100,7 @@ def test_it_counts_and_is_verified(store):
     assert report.is_intact
     before = store.disk_bytes()
     size = path.stat().st_size
+    assert store.bytes_by_kind()["tables"] == size
     damaged = bytearray(path.read_bytes())
     damaged[70_000] ^= 1
     path.write_bytes(damaged)

@@ -140,14 +140,39 @@ class GrowingMixin(CollectionMixin):
         >>> bundle.delete([0]).search([[1.0, 0.0, 0.0]], k=1).ids
         array([[1]])
         """
+        return self.delete_and_count(ids, filter=filter, timeout=timeout)[0]
+
+    def delete_and_count(
+        self, ids: Any = None, *, filter: Any = None, timeout: float | None = None
+    ) -> tuple[Self, int]:
+        """Return this bundle without some items, and how many these were.
+
+        Parameters
+        ----------
+        ids, filter, timeout
+            As of `delete`.
+
+        Returns
+        -------
+        Bundle
+        int
+            Items that this call has deleted, whatever others change meanwhile.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import LinearEncoder
+        >>> bundle = Bundle(LinearEncoder(np.eye(3), np.zeros(3))).with_items(np.eye(3))
+        >>> bundle.delete_and_count(filter="bit(0) = 1")[1]
+        1
+        """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
-
-        def change(writer: ItemsWriter) -> None:
+        with writer_of(self.collection, timeout) as writer:
             newest = replace(self, items=writer.items)
-            writer.delete(newest._ids_to_delete(ids, filter))
-
-        return self._changed(timeout, change)
+            n_deleted = writer.delete(newest._ids_to_delete(ids, filter))
+            return replace(self, items=writer.commit()), n_deleted
 
     def compact(self, *, timeout: float | None = None) -> Self:
         """Return this bundle after its folder was made as small as it can be.

@@ -261,7 +261,7 @@ class Items(Immutable):
         if self.has_text_ids:
             ids = np.full(flat.shape, None, object)
         if known.size:
-            column = self._taken(flat[known], _ids_of_run)[ID]
+            column = taken(self._runs, flat[known], [ID])[ID]
             ids[known] = ids_of(column)
         return ids.reshape(rows.shape)
 
@@ -340,7 +340,7 @@ class Items(Immutable):
     def table_at(self, rows: IdArray, names: Sequence[str] | None = None) -> Any:
         """Return the user's columns at some places as an Arrow table, see `records`."""
         chosen = self.checked_columns(names)
-        return taken(self._runs, rows, lambda run: run.table.select(chosen))
+        return taken(self._runs, rows, chosen)
 
     def checked_columns(self, names: Sequence[str] | None) -> list[str]:
         """Return names of columns, all of them for None.
@@ -392,10 +392,8 @@ class Items(Immutable):
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
         """Return a user column, or some of its rows, as an array of objects."""
         self._check_column(name)
-        if rows is None:
-            table = self.user_table()
-        else:
-            table = self._taken(rows, _user_columns, name)
+        runs = self._runs
+        table = self.user_table() if rows is None else taken(runs, rows, [name])
         values = table[name].to_pylist()  # may be lists: an array of these has one axis
         return np.fromiter(values, dtype=object, count=len(values))
 
@@ -405,7 +403,7 @@ class Items(Immutable):
         Equal values of these rows have equal numbers; null is a value, too.
         """
         self._check_column(name)
-        column = self._taken(rows, _user_columns, name)[name].combine_chunks()
+        column = taken(self._runs, rows, [name])[name].combine_chunks()
         try:
             return _numbers(column)
         except (NotImplementedError, ValueError) as error:
@@ -434,21 +432,6 @@ class Items(Immutable):
                 f"the items have no column {name!r}; they have "
                 f"{known_names(self.columns) or 'none'}"
             )
-
-    def _taken(self, rows: IdArray, table_of: Any, *names: str) -> Any:
-        if not names:
-            return taken(self._runs, rows, table_of)
-        return taken(self._runs, rows, lambda run: table_of(run).select(names))
-
-
-def _user_columns(run: Run) -> Any:
-    return run.table
-
-
-def _ids_of_run(run: Run) -> Any:
-    import pyarrow as pa
-
-    return pa.table({ID: run.part.ids})
 
 
 def _numbers(column: Any) -> IdArray:

@@ -1,5 +1,6 @@
 """Rows of a collection that lie in one part of it."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -93,26 +94,26 @@ class Run(Immutable):
         return self.rows(np.where(own[places] == sequence, places, -1))
 
 
-def taken(runs: tuple[Run, ...], rows: IdArray, table_of: Any) -> Any:
-    """Return the rows, which may repeat, of tables that runs have, in this order.
+def taken(runs: tuple[Run, ...], rows: IdArray, names: Sequence[str]) -> Any:
+    """Return the rows, which may repeat, of some columns, in this order.
 
     Parameters
     ----------
     runs : tuple of Run
     rows : ndarray of shape (n,)
-    table_of : callable
-        Gives the table of a run, with its deleted rows.
+    names : sequence of str
+        The user's columns, or that of ids.
     """
     import pyarrow as pa
 
     inside = [run.holds(rows) for run in runs]
     pieces = [
-        table_of(run).take(run.places(rows[here]))
+        run.part.take(names, run.places(rows[here]))
         for run, here in zip(runs, inside, strict=True)
         if here.any()
     ]
     if not pieces:
-        return table_of(runs[0]).slice(0, 0)
+        return runs[0].part.take(names, np.empty(0, np.int64))
     if len(pieces) == 1:
         return pieces[0]
     order = np.concatenate([np.flatnonzero(here) for here in inside])

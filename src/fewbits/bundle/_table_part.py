@@ -1,6 +1,6 @@
 """Items in memory: an Arrow table with one row per item."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -68,6 +68,12 @@ class TablePart(Immutable):
     def whole(self) -> Any:
         """Return the table with all its columns; Arrow's tables do not change."""
         return self._table
+
+    def take(self, names: Sequence[str], rows: IdArray) -> Any:
+        """Return some rows of some columns, which may repeat."""
+        # The length of a table without columns is lost.
+        chosen = self._table.select(list(dict.fromkeys([ID, *names])))
+        return chosen.take(rows).select(list(names))
 
     @property
     def n_rows(self) -> int:

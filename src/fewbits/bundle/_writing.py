@@ -31,8 +31,8 @@ class ItemsWriter(Protocol):
         """Add rows, and delete those with the same ids."""
         ...
 
-    def delete(self, ids: Any) -> None:
-        """Delete the rows with these ids, a column of Arrow's; all must be there."""
+    def delete(self, ids: Any) -> int:
+        """Delete the rows with these ids, a column of Arrow's; return how many."""
         ...
 
     def commit(self) -> Items:
@@ -96,18 +96,19 @@ class _MemoryWriter:
         self._drop(places[places >= 0])
         self.append(table)
 
-    def delete(self, ids: Any) -> None:
-        self._drop(TablePart(self._table).find(ids))
+    def delete(self, ids: Any) -> int:
+        return self._drop(TablePart(self._table).find(ids))
 
     def commit(self) -> Items:
         return Items([TablePart(self._table)], origin=self.items.origin)
 
-    def _drop(self, places: Any) -> None:
+    def _drop(self, places: Any) -> int:
         import pyarrow as pa
 
         kept = np.ones(len(self._table), np.bool_)
         kept[places] = False
         self._table = self._table.filter(pa.array(kept))
+        return int(np.count_nonzero(~kept))
 
 
 class _StoreWriter:

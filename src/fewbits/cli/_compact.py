@@ -34,8 +34,10 @@ def compact(
     loaded.compact(timeout=wait)
     del loaded  # what it reads would stay on the disk
     store.collect()
-    after = store.disk_bytes()
+    after, tables = store.disk_bytes(), store.bytes_by_kind()["tables"]
     if as_json:
-        print_json({"bundle": str(bundle), "bytes_before": before, "bytes": after})
-    else:
-        typer.echo(f"{bundle}: {after:,} bytes on disk, {before:,} before")
+        facts = {"bytes_before": before, "bytes": after, "table_bytes": tables}
+        print_json({"bundle": str(bundle), **facts})
+        return
+    told = f"{bundle}: {after:,} bytes on disk, {before:,} before"
+    typer.echo(f"{told}; {tables:,} are tables for search" if tables else told)

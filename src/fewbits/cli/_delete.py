@@ -47,7 +47,6 @@ def delete(
         raise ArgumentError("give either --id or --filter")
     loaded = Bundle.load(bundle)
     chosen = list(dict.fromkeys(typed_ids(loaded, ids))) if ids else None
-    shorter = loaded.delete(chosen, filter=filter, timeout=wait)
-    gone = len(loaded.collection) - len(shorter.collection)
+    shorter, gone = loaded.delete_and_count(chosen, filter=filter, timeout=wait)
     del loaded  # which holds its files
-    print_change(bundle, shorter, as_json, deleted=len(chosen) if chosen else gone)
+    print_change(bundle, shorter, as_json, deleted=gone)

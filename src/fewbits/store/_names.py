@@ -18,6 +18,7 @@ _KINDS = {
     "vec": "vectors",
     "sum": "checksums",
     "ids": "derived",
+    "mih": "tables",
     "del": "deleted",
 }
 

@@ -73,12 +73,16 @@ class ArrowFile:
         """Yield where in the file the buffers of a column lie."""
         for buffer in column.buffers():
             if buffer is not None and buffer.size:
-                start = buffer.address - self._base
+                start = self.start_of(buffer)
                 yield start, start + buffer.size
+
+    def start_of(self, buffer: Any) -> int:
+        """Return where a buffer of a column begins in the file."""
+        return int(buffer.address - self._base)
 
     def values_start(self, column: Any) -> int:
         """Return where the values of a column of one width begin in the file."""
-        return int(column.buffers()[-1].address - self._base)
+        return self.start_of(column.buffers()[-1])
 
 
 def mapped(disk: Disk, name: str, n_bytes: int) -> Any:

@@ -1,6 +1,7 @@
 """One state of a collection, which no writer takes away while it is held."""
 
 import contextlib
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +18,7 @@ from fewbits.store._disk import Disk
 from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import BLOCKS, ID, RESERVED, ROW, VECTOR
 from fewbits.store._segment import ArrowFile, OpenSegment
+from fewbits.store._some_rows import take_rows
 
 
 class Int8Parts(NamedTuple):
@@ -102,6 +104,27 @@ class Part:
             # The length of a table without columns is lost unless it comes from one.
             return pa.table({ROW: self._segment.rows.unchecked(ROW)}).select([])
         return pa.table([self._segment.column(name) for name in chosen], schema=schema)
+
+    def take(self, names: Sequence[str], rows: IdArray) -> Any:
+        """Return some rows of some columns, which may repeat, as an Arrow table.
+
+        Of most types, only the blocks in which these rows lie are read and checked.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The user's columns, or ``_id``.
+        rows : ndarray of int64
+            Places in the part.
+        """
+        import pyarrow as pa
+
+        if not names:
+            # The length of a table without columns is lost unless it comes from one.
+            return pa.table({ROW: pa.array(rows)}).select([])
+        file, whole = self._segment.rows, self._manifest.schema
+        schema = pa.schema([whole.field(name) for name in names])
+        return pa.table([take_rows(file, name, rows) for name in names], schema=schema)
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import socket
 import time
@@ -34,6 +35,8 @@ from fewbits.store._verify import newest_readable, verified
 from fewbits.store._writer import FULL, Writer
 
 _PAUSE = 0.02  # seconds between two attempts to lock
+_SILENT = 1.0  # seconds of waiting, after which a line says for whom
+_LOG = logging.getLogger(__name__)
 
 
 class Store:
@@ -188,6 +191,8 @@ class Store:
         ----------
         timeout : float or None, default=60.0
             Seconds to wait while another process writes; None waits without end.
+            After a second, a line of the log, which is written to standard error unless
+            `logging` is told otherwise, says which.
         segment_bytes : int, default=2**28
             Bytes of rows that are gathered in memory, and of the largest segment.
 
@@ -322,7 +327,8 @@ class Store:
         -------
         dict of str to int
             ``rows``, which are ids, codes and columns, ``vectors``, ``checksums``,
-            ``derived`` files, marks of ``deleted`` rows, and ``manifests``.
+            ``derived`` indexes of ids, ``tables`` of search, marks of ``deleted`` rows,
+            and ``manifests``.
         """
         found = dict.fromkeys(KINDS, 0)
         for name in self._disk.names():
@@ -340,8 +346,14 @@ class Store:
             lock.release()
 
     def _lock_within(self, timeout: float) -> FileLock:
-        end = time.monotonic() + timeout
+        start = time.monotonic()
+        end, told = start + timeout, False
         while (lock := self._disk.lock(LOCK, shared=False)) is None:
+            if not told and time.monotonic() >= start + _SILENT:
+                told = True
+                _LOG.warning(
+                    "waiting: %s is being changed by %s", self.folder, self._holder()
+                )
             if time.monotonic() >= end:
                 raise LockedError(
                     f"{self.folder} is being changed by {self._holder()}; waited "

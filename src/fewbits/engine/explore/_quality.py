@@ -130,7 +130,7 @@ def _bytes(bundle: Bundle, folder: Path | None) -> dict[str, int]:
         "vectors": used["vectors"],
         "ids and columns": used["rows"] - codes,
         "checksums": used["checksums"],
-        "derived": used["derived"],
+        "derived": used["derived"] + used["tables"],
         "manifests": used["manifests"] + used["deleted"],
     }
     if folder is not None:
