@@ -32,7 +32,9 @@ def serve(
             help="Address to listen at. Any but this machine's own needs a token."
         ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen at.")] = 8000,
+    port: Annotated[
+        int, typer.Option(help="Port to listen at.", min=0, max=65535)
+    ] = 8000,
     writable: Annotated[
         bool, typer.Option("--writable", help="Let requests change the collection.")
     ] = False,

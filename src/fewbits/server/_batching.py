@@ -1,6 +1,7 @@
 """Searches that wait are answered together; nothing waits in order to be."""
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -78,12 +79,15 @@ class Batcher:
         if len(self._queue) >= self._max_waiting:
             raise Overloaded
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Waiting(key, question, size, together, answer))
+        waiting = _Waiting(key, question, size, together, answer)
+        self._queue.append(waiting)
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._answer_all())
         done, _ = await asyncio.wait([answer], timeout=self._time_limit)
         if not done:
             answer.cancel()
+            with contextlib.suppress(ValueError):  # it is being worked on
+                self._queue.remove(waiting)
             raise TooSlow
         return answer.result()
 
@@ -110,8 +114,6 @@ class Batcher:
         left = self._max_bytes
         while self._queue and len(batch) < self._max_batch:
             each = self._queue.popleft()
-            if each.answer.cancelled():
-                continue
             if not batch or (each.key == batch[0].key and each.size <= left):
                 batch.append(each)
                 left -= each.size

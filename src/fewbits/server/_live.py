@@ -71,6 +71,7 @@ class Live:
             try:
                 state = folder_state(self._folder)
                 if state == self._state:
+                    self.fault = None  # of a folder that was put right
                     return False
                 self.snapshot = self._made(self._newest(state))
             except Exception as error:  # whatever it is, the old one still answers

@@ -1,0 +1,330 @@
+"""Bodies that are too large, too deep, too slow or not what they seem."""
+
+import base64
+import io
+import json
+import os
+import socket
+import struct
+import time
+import zlib
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fewbits.client.wire import ARROW, write_stream
+from fewbits.server import Settings
+from tests.server._images import image_bundle
+from tests.server._running import N_BITS, process, served, small_bundle, vectors
+
+MIB = 1 << 20
+JSON = {"Content-Type": "application/json"}
+ROWS = vectors(2).tolist()
+
+
+def search(url, content, headers=JSON):
+    return httpx.post(f"{url}/v1/search", content=content, headers=headers, timeout=30)
+
+
+def code(answer):
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+@pytest.fixture(scope="module")
+def url():
+    with served(small_bundle(), Settings(max_body_bytes=4096, max_k=500)) as url:
+        yield url
+
+
+def padded(size):
+    body = json.dumps({"ids": [1], "k": 1}).encode()
+    return body + b" " * (size - len(body))
+
+
+def test_one_byte_over_the_limit(url):
+    assert search(url, padded(4096)).status_code == 200
+    assert code(search(url, padded(4097))) == (413, "body_too_large")
+
+
+def test_one_byte_over_the_limit_in_chunks(url):
+    def chunks(size):
+        body = padded(size)
+        yield from (body[i : i + 1000] for i in range(0, size, 1000))
+
+    assert search(url, chunks(4096)).status_code == 200
+    assert code(search(url, chunks(4097))) == (413, "body_too_large")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """Serve in a process of its own, whose memory can be looked at."""
+    folder = tmp_path_factory.mktemp("bounds") / "b"
+    small_bundle().save(folder)
+    with process(folder) as (url, run, _):
+        search(url, json.dumps({"vectors": ROWS}))  # everything is imported
+        yield url, run
+
+
+def resident(run):
+    with open(f"/proc/{run.pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture
+def grows_little(alone):
+    """Fail where a test makes the server grow by 64 MiB, or ends it."""
+    url, run = alone
+    before = resident(run)
+    yield url
+    assert httpx.get(f"{url}/v1/health").status_code == 200
+    assert resident(run) - before < 64 * MIB
+
+
+@pytest.mark.parametrize("path", ["/v1/search", "/v1/health", "/nothing"])
+def test_a_gibibyte_in_chunks(grows_little, path):
+    sent = 0
+
+    def chunks():
+        nonlocal sent
+        while sent < 1 << 30:
+            sent += MIB
+            yield bytes(MIB)
+
+    try:
+        answer = httpx.post(
+            grows_little + path, content=chunks(), headers=JSON, timeout=60
+        )
+    except httpx.TransportError:  # the connection is closed while we send
+        assert sent < 1 << 30
+    else:
+        assert 400 <= answer.status_code < 500 or path == "/v1/health"
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"vectors":', b'{"a":['])
+def test_deep_json(grows_little, opening):
+    answer = search(grows_little, opening * 10**6)
+    assert code(answer) == (422, "argument_error")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"vectors": ROWS, "k": 10**9},
+        {"vectors": ROWS, "k": 2**64},
+        {"vectors": ROWS * 5001, "k": 1},
+        {"vectors": ROWS * 4000, "k": 200},
+        {"vectors": [[1.0] * N_BITS, [1.0]]},
+        {"vectors": [[]]},
+        {"vectors": []},
+        {"vectors": [[1e39] * N_BITS]},
+        {"codes": ["0"], "k": 1},
+        {"codes": ["00"], "k": 1},
+        {"codes": ["00000000", "00"], "k": 1},
+        {"ids": [2**70]},
+        {"ids": ["a"]},
+        {"texts": ["a"]},
+        {"vectors": ROWS, "ids": [1]},
+        {"vectors": ROWS, "filter": "(" * 9000},
+        {"vectors": ROWS, "filter": "not " * 2000 + "year > 3"},
+        {"vectors": ROWS, "filter": " or ".join(["year > 3"] * 900)},
+        {"vectors": ROWS, "filter": "x" * 20_000},
+        {"vectors": ROWS, "filter": "kind like '" + "%a" * 3000 + "'"},
+        {"vectors": ROWS, "explain": True, "allowed": [10**12]},
+        {"vectors": ROWS * 20, "explain": True},
+        {"vectors": ROWS, "columns": ["nothing"]},
+        {"vectors": ROWS, "group_by": "nothing"},
+    ],
+)
+def test_requests_that_ask_too_much(grows_little, body):
+    began = time.monotonic()
+    answer = search(grows_little, json.dumps(body))
+    assert answer.status_code in (200, 422)
+    assert time.monotonic() - began < 10
+    if answer.status_code == 422:
+        assert len(answer.json()["error"]["message"]) < 1000
+    else:
+        assert "filter" in body or "k" in body
+
+
+def test_k_is_bounded(url):
+    body = {"vectors": ROWS, "k": 501}
+    answer = search(url, json.dumps(body))
+    assert "at most 500 hits" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate, gzip"])
+def test_compressed_bodies_are_not_unpacked(grows_little, encoding):
+    squeezed = zlib.compress(bytes(100 * MIB))
+    headers = {**JSON, "Content-Encoding": encoding}
+    answer = search(grows_little, squeezed, headers)
+    assert code(answer) == (415, "unsupported_encoding")
+
+
+def squeezed_stream():
+    table = pa.table({"vectors": pa.array([[0.0] * N_BITS] * 200_000)})
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def hostile_streams():
+    good = write_stream(pa.table({"ids": [1, 2]}), "{}")
+    yield b""
+    yield b"\0" * 100
+    yield b"\xff" * 100
+    yield squeezed_stream()
+    yield good[:-20]
+    yield write_stream(pa.table({"ids": [1]}), "[" * 10**5)
+    yield write_stream(pa.table({"ids": [1]}), '{"k": 3, "limits": 1}')
+    yield write_stream(pa.table({"nothing": [1]}), "{}")
+    yield write_stream(pa.table({"ids": [1], "codes": ["00"]}), "{}")
+    yield write_stream(pa.table({"vectors": [[1.0], [None]]}), "{}")
+    yield write_stream(pa.table({"vectors": ["a", "b"]}), "{}")
+    yield write_stream(pa.table({"texts": [1, 2]}), "{}")
+    yield write_stream(pa.table({"ids": pa.nulls(3)}), "{}")
+    rng = np.random.default_rng(0)
+    for place in rng.integers(8, len(good), 60).tolist():
+        yield good[:place] + bytes([rng.integers(256)]) + good[place + 1 :]
+
+
+def test_hostile_arrow_streams(grows_little):
+    for stream in hostile_streams():
+        answer = search(grows_little, stream, {"Content-Type": ARROW})
+        assert answer.status_code in (200, 422), answer.text
+
+
+def png_of(width, height):
+    """Return the head of a PNG that claims to be large, and little else."""
+
+    def chunk(name, data):
+        body = name + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    data = zlib.compress(bytes(1 << 20))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        png_of(30_000, 30_000),
+        png_of(2**31 - 1, 2**31 - 1),
+        png_of(1, 1)[:30],
+        b"GIF89a" + bytes(20),
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+        b"",
+    ],
+)
+def test_images_that_are_none(client_of, tmp_path, monkeypatch, data):
+    client = client_of(image_bundle(tmp_path, monkeypatch)[0])
+    began = time.monotonic()
+    sent = base64.b64encode(data).decode()
+    answer = client.post("/v1/search", json={"images": [sent]})
+    assert answer.status_code == 422
+    assert time.monotonic() - began < 5
+
+
+def test_pixels_are_bounded(client_of, tmp_path, monkeypatch):
+    bundle, paths = image_bundle(tmp_path, monkeypatch)
+    client = client_of(bundle, max_pixels=32 * 32 - 1)
+    sent = base64.b64encode(paths[0].read_bytes()).decode()
+    answer = client.post("/v1/search", json={"images": [sent]})
+    assert "1,024 pixels" in answer.json()["error"]["message"]
+    assert client.get("/v1/items/0/image").status_code == 422
+    assert "not base64" in client.post("/v1/search", json={"images": ["?"]}).text
+
+
+def connected(url):
+    host, port = url.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=10)
+
+
+def received(sock):
+    parts = io.BytesIO()
+    while part := sock.recv(65536):
+        parts.write(part)
+    return parts.getvalue()
+
+
+HEAD = (
+    b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+)
+
+
+def test_a_body_that_comes_slowly():
+    with served(small_bundle(), Settings(body_time_limit=0.2)) as url:
+        with connected(url) as sock:
+            sock.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+            answer = received(sock)
+        assert answer.startswith(b"HTTP/1.1 408")
+        assert b"body_too_slow" in answer
+
+
+def test_a_head_that_comes_slowly():
+    with served(small_bundle(), Settings(head_time_limit=0.2)) as url:
+        for sent in (b"", b"GET / HT", HEAD):
+            with connected(url) as sock:
+                sock.sendall(sent)
+                assert received(sock) == b""
+        with connected(url) as sock:  # the second request of a connection
+            sock.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET")
+            assert received(sock).startswith(b"HTTP/1.1 200")
+
+
+def test_a_head_without_end(url):
+    with connected(url) as sock:
+        sock.sendall(HEAD)
+        endless = b"".join(b"X-%d: %s\r\n" % (i, b"a" * 1000) for i in range(10_000))
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            sock.sendall(endless)
+
+
+def test_too_many_connections():
+    with served(small_bundle(), Settings(max_connections=5)) as url:
+        open_ones = [connected(url) for _ in range(20)]
+        time.sleep(0.2)
+        closed = 0
+        for sock in open_ones:
+            sock.settimeout(0.05)
+            try:
+                closed += sock.recv(1) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                closed += 1
+        for sock in open_ones:
+            sock.close()
+        assert closed == 15
+        time.sleep(0.1)
+        assert httpx.get(f"{url}/v1/health").status_code == 200
+
+
+def test_slow_clients_leave_room_for_others():
+    with served(small_bundle(), Settings(head_time_limit=5.0)) as url:
+        slow = [connected(url) for _ in range(300)]
+        for sock in slow:
+            sock.sendall(HEAD)
+        began = time.monotonic()
+        assert search(url, json.dumps({"ids": [1]})).status_code == 200
+        assert time.monotonic() - began < 5
+        for sock in slow:
+            sock.close()
+
+
+def test_memory_of_all_bodies_is_bounded():
+    settings = Settings(max_held_bytes=3000, body_time_limit=5.0)
+    with served(small_bundle(), settings) as url:
+        with connected(url) as sock:
+            sock.sendall(HEAD + b"Content-Length: 2900\r\n\r\n" + b" " * 2800)
+            time.sleep(0.2)
+            answer = search(url, padded(1000))
+            assert code(answer) == (429, "overloaded")
+            assert "Retry-After" in answer.headers
+        time.sleep(0.2)
+        assert search(url, padded(1000)).status_code == 200

@@ -1,0 +1,173 @@
+"""The command: it starts, tells its addresses and logs, drains, and ends."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+import fewbits
+from fewbits.cli import app
+from tests.server._running import (
+    logged,
+    process,
+    served,
+    small_bundle,
+    vectors,
+)
+
+TOKEN = "0123456789-a-long-token"
+ROWS = vectors(2).tolist()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("process") / "b"
+    small_bundle().save(folder)
+    return folder
+
+
+def test_logs_are_lines_of_json_without_secrets(folder, tmp_path):
+    (tmp_path / "token").write_text(TOKEN)
+    with process(folder, "--token-file", tmp_path / "token") as (url, run, lines):
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        body = {"vectors": ROWS, "filter": "kind = 'a secret'"}
+        answer = httpx.post(f"{url}/v1/search", json=body, headers=headers)
+        assert answer.status_code == 200
+        httpx.get(f"{url}/?token={TOKEN}")
+        httpx.get(f"{url}/v1/health?q=a-secret")
+    assert run.returncode == 0
+    found = logged(lines)
+    requests = [each for each in found if each["event"] == "request"]
+    (search,) = [each for each in requests if each["route"] == "/v1/search"]
+    assert search["status"] == 200
+    assert search["method"] == "POST"
+    assert search["ms"] > 0
+    assert search["client"] == "127.0.0.1"
+    assert search["snapshot"] == answer.headers["Fewbits-Snapshot"]
+    assert 401 in [each["status"] for each in requests]
+    text = json.dumps(found)
+    assert "secret" not in text
+    assert TOKEN not in text
+
+
+def test_sigterm_drains(folder):
+    """A request that has begun is answered; later ones find nobody."""
+    with process(folder) as (url, run, _):
+        answers = []
+        body = {"vectors": [ROWS[0]] * 5000, "k": 200}
+
+        def ask():
+            answers.append(httpx.post(f"{url}/v1/search", json=body, timeout=60))
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        _wait_until(lambda: "fewbits_requests" in httpx.get(f"{url}/metrics").text)
+        time.sleep(0.1)
+        run.send_signal(signal.SIGTERM)
+        asking.join(60)
+        assert run.wait(60) == 0
+    assert [answer.status_code for answer in answers] == [200]
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{url}/v1/health")
+
+
+def _wait_until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_another_process_adds_rows(folder, tmp_path):
+    small_bundle().save(tmp_path / "b")
+    with process(tmp_path / "b") as (url, _, _lines), fewbits.connect(url) as remote:
+        columns = {"kind": ["new"], "year": [1]}
+        fewbits.Bundle.load(tmp_path / "b").add(
+            vectors(1, seed=7), ids=[999], columns=columns
+        )
+        _wait_until(lambda: remote.summary()["n_items"] == 201)
+        assert remote.search(vectors(1, seed=7), 1).ids.tolist() == [[999]]
+
+
+def test_shards(folder):
+    with (
+        served(small_bundle()) as one,
+        process("--shards", one, one) as (url, _, _lines),
+    ):
+        body = {"vectors": ROWS[:1], "k": 2}
+        found = httpx.post(f"{url}/v1/search", json=body).json()
+        hits = found["results"][0]["hits"]
+        assert [hit["id"] for hit in hits] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "0.0.0.0"], "set a token"),
+        (["no-folder"], "give one BUNDLE"),
+        (["--token-file", "no-file"], "no-file"),
+        (["--port", "70000"], "port"),
+    ],
+)
+def test_mistakes(folder, options, message):
+    result = CliRunner().invoke(app, ["serve", str(folder), *options])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert len(result.output.strip().splitlines()) == 1
+
+
+def test_no_bundle(tmp_path):
+    result = CliRunner().invoke(app, ["serve", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "not a bundle" in result.output
+
+
+def test_an_unknown_setting(folder, monkeypatch):
+    monkeypatch.setenv("FEWBITS_SERVE_TOKENS", TOKEN)
+    result = CliRunner().invoke(app, ["serve", str(folder)])
+    assert result.exit_code == 2
+    assert "no setting is called FEWBITS_SERVE_TOKENS" in result.output
+
+
+def test_a_port_that_is_taken(folder):
+    with served(small_bundle()) as url:
+        port = url.rpartition(":")[2]
+        command = [Path(sys.executable).with_name("fewbits"), "serve", folder]
+        run = subprocess.run(
+            [*command, "--port", port], capture_output=True, text=True, check=False
+        )
+    assert run.returncode != 0
+    assert "address already in use" in run.stderr
+
+
+def test_without_the_extra(folder):
+    code = """
+import sys
+sys.modules["fastapi"] = None
+from fewbits.cli import main
+sys.argv[1:] = ["serve", "b"]
+main()
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2
+    assert "pip install 'fewbits[serve]'" in run.stderr
+
+
+def test_importing_fewbits_needs_no_server():
+    code = (
+        "import sys, fewbits, fewbits.cli, fewbits.engine, fewbits.client.wire;"
+        "print(sorted({'fastapi', 'uvicorn', 'httpx', 'pydantic'} & {*sys.modules}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
