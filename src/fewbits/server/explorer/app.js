@@ -83,6 +83,16 @@ function show(moveFocus) {
   }
 }
 
+/** Others may add and delete while the page is open: figures follow, views on demand. */
+async function collectionChanged() {
+  const before = facts.n_items;
+  facts = await new Api().get("v1/facts");
+  showFacts();
+  if (facts.n_items !== before) {
+    announce(`The collection has changed: it has ${count(facts.n_items)} items now.`);
+  }
+}
+
 let shown = null;
 function follow() {
   const { name } = parse(location.hash);
@@ -101,6 +111,7 @@ async function start() {
     return;
   }
   showFacts();
+  window.addEventListener("collectionchange", collectionChanged);
   window.addEventListener("hashchange", (event) => {
     // The skip link points to #main, which is no view.
     if (new URL(event.newURL).hash !== "#main") follow();

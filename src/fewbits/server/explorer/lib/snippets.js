@@ -6,6 +6,10 @@ function literal(value) {
   if (value === true) return "True";
   if (value === false) return "False";
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object") {
+    const entries = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${literal(each)}`);
+    return `{${entries.join(", ")}}`;
+  }
   return JSON.stringify(value);
 }
 
@@ -18,6 +22,16 @@ export function asPython(method, given, options) {
     "",
     `bundle = fewbits.connect(${JSON.stringify(origin())})`,
     `found = bundle.${method}(${[...given.map(literal), ...rest].join(", ")})`,
+  ].join("\n");
+}
+
+/** A request without the client, which takes raw items only. */
+export function asRequest(path, body) {
+  return [
+    "import httpx",
+    "",
+    `asked = ${literal(body)}`,
+    `found = httpx.post(${JSON.stringify(`${origin()}/${path}`)}, json=asked).json()`,
   ].join("\n");
 }
 

@@ -81,7 +81,8 @@ function summary(found) {
 function basis(found, facts) {
   const source = facts.item_kind === "texts" ? "texts" : "labels";
   const read = found.n_read ? `, names are from ${count(found.n_read)} ${source}` : "";
-  return `Shares are of all ${count(found.n_items)} items; bits were compared on ${count(found.n_compared)}${read}.`;
+  const compared = found.n_compared ? `bits were compared on ${count(found.n_compared)}` : "codes are too long to compare all bits";
+  return `Shares are of all ${count(found.n_items)} items; ${compared}${read}.`;
 }
 
 /** Links to pages that were written of this bundle. */

@@ -9,10 +9,11 @@ import { failure } from "../lib/notes.js";
 import { latest } from "../lib/api.js";
 
 const K = 8;
+const MOST = 4096; // bits that are shown: a page with more of them is slow
 
 function flipsIn(address, nBits) {
   const given = address.get("flips", "").split(".").filter(Boolean).map(Number);
-  return new Set(given.filter((bit) => Number.isInteger(bit) && bit >= 0 && bit < nBits));
+  return new Set(given.filter((bit) => Number.isInteger(bit) && bit >= 0 && bit < Math.min(nBits, MOST)));
 }
 
 function neighbours(context, hits, before, took) {
@@ -46,7 +47,7 @@ export function flipper(root, context, bits) {
 
   const input = h("input", { autocomplete: "off", spellcheck: "false" });
   const about = h("div", {});
-  const grid = h("div", { class: "codegrid", role: "group", "aria-label": "Bits of the code; arrow keys move, space flips" });
+  const grid = h("div", { class: bits.length > 512 ? "codegrid dense" : "codegrid", role: "group", "aria-label": "Bits of the code; arrow keys move, space flips" });
   const list = h("div", { class: "flipped" });
   const reset = h("button", { class: "quiet", type: "button", on: { click: () => flip([...flips]) } }, "Undo flips");
 
@@ -104,7 +105,7 @@ export function flipper(root, context, bits) {
     fill(about, itemCard(facts, item));
     fill(
       grid,
-      bits.map(({ bit }) => {
+      bits.slice(0, MOST).map(({ bit }) => {
         const cell = h("button", { type: "button", class: "cell", tabindex: "-1", on: { click: () => flip([bit]) } });
         label(cell, bit, bitOf(now, bit));
         return cell;

@@ -5,7 +5,7 @@ import { count, fill, h } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
 import { classColumns, itemName } from "../lib/items.js";
 import { busy, during, empty, failure } from "../lib/notes.js";
-import { asCurl, asPython, snippets } from "../lib/snippets.js";
+import { asCurl, asPython, asRequest, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
 import { hitList } from "./search_hits.js";
 import { whyNear } from "./search_why.js";
@@ -88,15 +88,20 @@ async function suggestions(root, context) {
   );
 }
 
+/** The question for Python and for curl. */
 function program(query, asked, body) {
-  const options = Object.fromEntries(Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"));
-  const items = body.texts ?? body.vectors;
+  const options = Object.fromEntries(
+    Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"),
+  );
   const { k, ...rest } = options;
-  const python = items
-    ? asPython("search_records", [items, k], rest)
-    : asPython("search_records", [], { ...body, images: undefined, ...options });
+  const items = query.kind === "image" ? [query.text] : (body.texts ?? body.vectors);
   const sent = query.kind === "image" ? { images: ["<base64 of the file>"] } : body;
-  return { Python: python, curl: asCurl("v1/search", { ...sent, ...options }) };
+  return {
+    Python: items
+      ? asPython("search_records", [items, k], rest)
+      : asRequest("v1/search", { ...body, ...options }),
+    curl: asCurl("v1/search", { ...sent, ...options }),
+  };
 }
 
 export const view = {

@@ -8,6 +8,7 @@ import { busy, during, empty, warning } from "../lib/notes.js";
 import { csv, save } from "../lib/save.js";
 
 const K = 12;
+const SAVED = 1000;
 
 function idsIn(address, name) {
   try {
@@ -126,6 +127,23 @@ export function findMore(root, context) {
     return query.text ? queryBody(query, facts) : null;
   };
 
+  /** What is asked for: by a model once something is good, by the seed before. */
+  const question = async (k) => {
+    const given = await seed();
+    const examples = kind === "text" ? given : null;
+    // The text that began it stays an example; an item is one when it is called good.
+    return judgements.good.size
+      ? ["v1/like", { examples, ids: [...judgements.good], not_ids: [...judgements.bad], k }]
+      : ["v1/search", given && { ...given, k }];
+  };
+  const hitsOf = (answer) => answer.hits ?? answer.results[0].hits;
+
+  const saveBest = async () => {
+    const [path, body] = await question(Math.min(SAVED, facts.limits?.max_k ?? SAVED));
+    exported(context, judgements, hitsOf(await api.post(path, body)));
+    announce("The list is saved.");
+  };
+
   const showAside = () => {
     const some = judgements.good.size + judgements.bad.size > 0;
     fill(
@@ -137,7 +155,7 @@ export function findMore(root, context) {
       h(
         "div",
         { class: "row" },
-        h("button", { type: "button", disabled: !hits.length, on: { click: () => exported(context, judgements, hits) } }, "Save as CSV"),
+        h("button", { type: "button", disabled: !hits.length, on: { click: saveBest } }, `Save the best ${count(SAVED)} as CSV`),
         h("button", { class: "quiet", type: "button", disabled: !some, on: { click: forget } }, "Start over"),
       ),
     );
@@ -145,20 +163,16 @@ export function findMore(root, context) {
 
   const rank = () =>
     during(list, async () => {
-      const given = await seed();
-      const learnt = judgements.good.size > 0;
-      if (!learnt && given === null) {
-        fill(list, empty(`Start with ${kind === "text" ? "a few words" : "an item"} that ${kind === "text" ? "describe" : "is like"} what you look for.`));
+      const [path, body] = await question(K);
+      const learnt = path === "v1/like";
+      if (!body) {
+        const what = kind === "text" ? "a few words that describe" : "an item that is like";
+        fill(list, empty(`Start with ${what} what you look for.`));
         return;
       }
-      // The text that began it stays an example; an item is one when it is called good.
-      const examples = kind === "text" ? given : null;
       if (!list.firstChild) fill(list, busy("Ranking the collection …"));
-      const body = learnt
-        ? { examples, ids: [...judgements.good], not_ids: [...judgements.bad], k: K }
-        : { ...given, k: K };
-      const answer = await ask((mine) => api.post(learnt ? "v1/like" : "v1/search", body, mine));
-      hits = learnt ? answer.hits : answer.results[0].hits;
+      const answer = await ask((mine) => api.post(path, body, mine));
+      hits = hitsOf(answer);
       for (const hit of hits) judgements.seen.set(hit.id, hit);
       fill(
         list,
