@@ -34,9 +34,7 @@ function showFacts() {
   ];
   fill(
     byId("facts"),
-    ...entries.map(([name, value]) =>
-      h("div", {}, h("dd", {}, count(value)), h("dt", {}, name)),
-    ),
+    ...entries.map(([name, value]) => h("div", {}, h("dd", {}, count(value)), h("dt", {}, name))),
   );
 }
 

@@ -1,5 +1,13 @@
 // What is near, and why?
-import { base64Of, kindsOf, queryBody, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
+import {
+  base64Of,
+  kindsOf,
+  queryBody,
+  queryIn,
+  queryInput,
+  queryOf,
+  titleOf,
+} from "../lib/asking.js";
 import { fromHex } from "../lib/codes.js";
 import { count, fill, h } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
@@ -22,7 +30,10 @@ function options(facts, address) {
     spellcheck: "false",
     value: address.get("filter", ""),
   });
-  const k = choice(COUNTS.map((n) => [String(n), String(n)]), address.get("k", "10"));
+  const k = choice(
+    COUNTS.map((n) => [String(n), String(n)]),
+    address.get("k", "10"),
+  );
   const group = choice([["", "each item"], ...groups], address.get("group", ""));
   const element = h(
     "div",
@@ -68,7 +79,11 @@ async function suggestions(root, context) {
     fill(root, empty("The collection is empty: add items, and search them here."));
     return;
   }
-  const positions = [...new Set([0.04, 0.137, 0.22, 0.31, 0.43, 0.52, 0.61, 0.71, 0.83, 0.93].map((at) => Math.floor(at * n)))];
+  const positions = [
+    ...new Set(
+      [0.04, 0.137, 0.22, 0.31, 0.43, 0.52, 0.61, 0.71, 0.83, 0.93].map((at) => Math.floor(at * n)),
+    ),
+  ];
   const { items } = await api.post("v1/items", { positions });
   fill(
     root,
@@ -161,10 +176,15 @@ export const view = {
       h(
         "div",
         { class: "row" },
-        segments("Search by", kindsOf(facts).map((each) => [each, titleOf(each)]), kind, (to) => {
-          show(to);
-          input.focus();
-        }),
+        segments(
+          "Search by",
+          kindsOf(facts).map((each) => [each, titleOf(each)]),
+          kind,
+          (to) => {
+            show(to);
+            input.focus();
+          },
+        ),
         place,
         h("button", { class: "main", type: "submit" }, "Search"),
       ),
