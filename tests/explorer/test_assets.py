@@ -59,6 +59,15 @@ def test_names_that_are_imported_are_exported():
                 ), f"{name_of(path)}: {name} of {source}"
 
 
+@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
+def test_names_that_are_imported_are_used(path):
+    text = path.read_text("utf-8")
+    for names in re.findall(r"^import \{([^}]*)\} from", text, re.M):
+        for each in filter(None, (name.strip() for name in names.split(","))):
+            name = each.split(" as ")[-1]
+            assert len(re.findall(rf"\b{name}\b", text)) > 1, name
+
+
 def test_no_file_speaks_to_others():
     for path in FOLDER.rglob("*"):
         if path.is_file():

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from fewbits._repr import one_line
+from fewbits._typing import CodeArray
 from fewbits.analysis.bits import count_ones, distinct_bits
 from fewbits.analysis.names import Proposal, propose_names
 from fewbits.bundle import Bundle
 from fewbits.engine.explore._bit_names import Sides
-from fewbits.engine.explore._samples import sampled_rows, words_of
+from fewbits.engine.explore._samples import affordable, sampled_rows, words_of
 from fewbits.errors import ArgumentError
 
+_USUAL = 512  # bits; of longer codes, fewer are looked at
 _COMPARED = 10_000  # codes that bits are compared on
+_FEWEST = 500  # codes that tell which bits are alike
 _READ = 50_000  # texts that names are proposed from
 
 
@@ -89,8 +92,9 @@ class BitsResponse:
     n_items : int
         Items of the collection, over all of which shares are exact.
     n_compared, n_read : int
-        Items that bits were compared on, and texts that names were proposed from: 0
-        where the collection has none, or they were not asked for.
+        Items that bits were compared on, 0 where codes are too long to compare all
+        bits; and texts that names were proposed from, 0 where there are none, or they
+        were not asked for.
     """
 
     bits: tuple[BitSummary, ...]
@@ -158,8 +162,7 @@ def bits(bundle: Bundle, request: BitsRequest | None = None) -> BitsResponse:
     """
     request = request or BitsRequest()
     codes, n_bits = filled(bundle).collection.codes, bundle.encoder.n_bits
-    compared = sampled_rows(len(codes), _COMPARED)
-    alike = _alike(distinct_bits(codes[compared], n_bits, n_shown=n_bits))
+    compared, alike = _compared(codes, n_bits)
     n_read, proposals = _proposals(bundle) if request.proposals else (0, {})
     shares = (count_ones(codes, n_bits) / len(codes)).tolist()
     return BitsResponse(
@@ -174,9 +177,18 @@ def bits(bundle: Bundle, request: BitsRequest | None = None) -> BitsResponse:
             for bit, share in enumerate(shares)
         ),
         len(codes),
-        len(compared),
+        compared,
         n_read,
     )
+
+
+def _compared(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, tuple[int, ...]]]:
+    """Return how many codes bits were compared on, and those that are alike."""
+    n = affordable(_COMPARED, n_bits, _USUAL, 2)
+    if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
+        return 0, {}
+    sample = codes[sampled_rows(len(codes), n)]
+    return len(sample), _alike(distinct_bits(sample, n_bits, n_shown=n_bits))
 
 
 def filled(bundle: Bundle) -> Bundle:
@@ -203,7 +215,8 @@ def _alike(chosen: Mapping[int, list[int]]) -> dict[int, tuple[int, ...]]:
 
 
 def _proposals(bundle: Bundle) -> tuple[int, dict[int, Proposal]]:
-    rows = sampled_rows(len(bundle.collection), _READ)
+    n_read = affordable(_READ, bundle.encoder.n_bits, _USUAL, 1)
+    rows = sampled_rows(len(bundle.collection), n_read)
     texts = words_of(bundle, rows)
     if texts is None:
         return 0, {}

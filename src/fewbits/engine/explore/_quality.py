@@ -10,7 +10,7 @@ from fewbits._repr import one_line
 from fewbits.analysis.bits import bit_report, count_ones
 from fewbits.bundle import Bundle, RecallEstimate
 from fewbits.engine.explore._bits import filled
-from fewbits.engine.explore._samples import sampled_rows
+from fewbits.engine.explore._samples import affordable, sampled_rows
 from fewbits.errors import FewbitsError
 
 _SAMPLE = 50_000  # codes that are compared with each other
@@ -95,7 +95,7 @@ def quality(bundle: Bundle, folder: str | Path | None = None) -> QualityResponse
     """
     items, n_bits = filled(bundle).collection, bundle.encoder.n_bits
     ones = count_ones(items.codes, n_bits)
-    rows = sampled_rows(len(items), _SAMPLE)
+    rows = sampled_rows(len(items), affordable(_SAMPLE, n_bits, 1024, 2))
     report = bit_report(items.codes[rows], n_bits, n_pairs=100_000)
     parts, held = [run.part for run in items.runs], items.snapshot
     return QualityResponse(

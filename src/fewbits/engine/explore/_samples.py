@@ -24,6 +24,26 @@ def sampled_rows(n: int, most: int) -> IdArray:
     return rows
 
 
+def affordable(most: int, n_bits: int, usual: int, power: int) -> int:
+    """Return how many items cost as much as `most` of codes of `usual` bits.
+
+    Parameters
+    ----------
+    most : int
+    n_bits : int
+    usual : int
+        Shorter codes take `most`, too.
+    power : int
+        By which power of the length costs grow.
+
+    Examples
+    --------
+    >>> affordable(10_000, 64, 512, 2), affordable(10_000, 1024, 512, 2)
+    (10000, 2500)
+    """
+    return max(1, int(most * min(1.0, usual / n_bits) ** power))
+
+
 def words_of(bundle: Bundle, rows: IdArray) -> Sequence[str] | None:
     """Return the texts of items, or their labels; None where there are neither."""
     items, column = bundle.collection, bundle.label_column

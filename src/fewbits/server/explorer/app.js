@@ -34,9 +34,7 @@ function showFacts() {
   ];
   fill(
     byId("facts"),
-    ...entries.map(([name, value]) =>
-      h("div", {}, h("dd", {}, count(value)), h("dt", {}, name)),
-    ),
+    ...entries.map(([name, value]) => h("div", {}, h("dd", {}, count(value)), h("dt", {}, name))),
   );
 }
 
@@ -83,6 +81,16 @@ function show(moveFocus) {
   }
 }
 
+/** Others may add and delete while the page is open: figures follow, views on demand. */
+async function collectionChanged() {
+  const before = facts.n_items;
+  facts = await new Api().get("v1/facts");
+  showFacts();
+  if (facts.n_items !== before) {
+    announce(`The collection has changed: it has ${count(facts.n_items)} items now.`);
+  }
+}
+
 let shown = null;
 function follow() {
   const { name } = parse(location.hash);
@@ -101,6 +109,7 @@ async function start() {
     return;
   }
   showFacts();
+  window.addEventListener("collectionchange", collectionChanged);
   window.addEventListener("hashchange", (event) => {
     // The skip link points to #main, which is no view.
     if (new URL(event.newURL).hash !== "#main") follow();

@@ -9,7 +9,19 @@ export class ApiError extends Error {
   }
 }
 
+let snapshot = null;
+
+/** Tells the page when answers come from another state of the collection than before. */
+function notice(response) {
+  const now = response.headers.get("Fewbits-Snapshot");
+  if (now === null || now === snapshot) return;
+  const isChange = snapshot !== null;
+  snapshot = now;
+  if (isChange) window.dispatchEvent(new Event("collectionchange"));
+}
+
 async function checked(response) {
+  notice(response);
   if (response.ok) return response;
   let error = {};
   try {

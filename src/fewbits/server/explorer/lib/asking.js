@@ -32,7 +32,11 @@ export function queryBody({ kind, text, image }, facts) {
   if (kind === "id") return { ids: [parseId(facts, text)] };
   if (kind === "code") return { codes: [text.trim().toLowerCase()] };
   if (kind === "image") return { images: [image] };
-  const numbers = text.replace(/[[\]]/g, "").split(/[\s,;]+/).filter(Boolean).map(Number);
+  const numbers = text
+    .replace(/[[\]]/g, "")
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map(Number);
   if (numbers.some(Number.isNaN)) throw new Error("a vector is numbers, separated by commas");
   return { vectors: [numbers] };
 }

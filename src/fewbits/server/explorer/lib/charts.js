@@ -14,9 +14,7 @@ function axis(low, high, at) {
   const step = niceStep(high - low);
   const ticks = [];
   for (let x = Math.ceil(low / step) * step; x <= high; x += step) {
-    ticks.push(
-      s("text", { x: at(x), y: HEIGHT - 3, "text-anchor": "middle" }, String(x)),
-    );
+    ticks.push(s("text", { x: at(x), y: HEIGHT - 3, "text-anchor": "middle" }, String(x)));
   }
   const line = { x1: SIDE, x2: WIDTH - SIDE, y1: HEIGHT - FOOT, y2: HEIGHT - FOOT };
   return [s("line", { class: "axis", ...line }), ...ticks];
@@ -36,7 +34,12 @@ function mark(x, text, line = 0) {
     s("line", { class: "mark", x1: x, x2: x, y1: 2, y2: HEIGHT - FOOT }),
     s(
       "text",
-      { class: "marked", x: x + (right ? 4 : -4), y: 11 + 13 * line, "text-anchor": right ? "start" : "end" },
+      {
+        class: "marked",
+        x: x + (right ? 4 : -4),
+        y: 11 + 13 * line,
+        "text-anchor": right ? "start" : "end",
+      },
       text,
     ),
   ];
@@ -75,7 +78,10 @@ export function histogram(counts, { hits = [], marks = [], near = -1 } = {}) {
       ),
     );
   }
-  svg.append(...axis(low, high, at), ...marks.flatMap(([x, text], line) => mark(at(x), text, line)));
+  svg.append(
+    ...axis(low, high, at),
+    ...marks.flatMap(([x, text], line) => mark(at(x), text, line)),
+  );
   return svg;
 }
 
@@ -95,13 +101,26 @@ export function curves(list, { high, marks = [], label }) {
 
 /** A bar from 0 to 1 within a table: `low` and `high` draw an interval. */
 export function shareBar(share, { low = null, high = null, kind = "" } = {}) {
-  const svg = s("svg", { viewBox: "0 0 100 10", class: `share ${kind}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const svg = s("svg", {
+    viewBox: "0 0 100 10",
+    class: `share ${kind}`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
   svg.append(
     s("rect", { class: "ground", x: 0, y: 2, width: 100, height: 6 }),
     s("rect", { class: "bar", x: 0, y: 2, width: 100 * share, height: 6 }),
   );
   if (low !== null) {
-    svg.append(s("rect", { class: "interval", x: 100 * low, y: 0, width: Math.max(100 * (high - low), 0.5), height: 10 }));
+    svg.append(
+      s("rect", {
+        class: "interval",
+        x: 100 * low,
+        y: 0,
+        width: Math.max(100 * (high - low), 0.5),
+        height: 10,
+      }),
+    );
   }
   return svg;
 }

@@ -1,6 +1,9 @@
 // Names of the sides of bits, asked for once for each page.
 
 let asked = null;
+window.addEventListener("collectionchange", () => {
+  asked = null;
+});
 
 /** What GET v1/bits answers; `fresh` asks anew. */
 export function allBits(api, { fresh = false } = {}) {

@@ -6,18 +6,36 @@ function literal(value) {
   if (value === true) return "True";
   if (value === false) return "False";
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object") {
+    const entries = Object.entries(value).map(
+      ([name, each]) => `${JSON.stringify(name)}: ${literal(each)}`,
+    );
+    return `{${entries.join(", ")}}`;
+  }
   return JSON.stringify(value);
 }
 
 /** A call of the client that `fewbits.connect` returns. */
 export function asPython(method, given, options) {
-  const names = Object.entries(options).filter(([, value]) => value !== null && value !== undefined);
+  const names = Object.entries(options).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
   const rest = names.map(([name, value]) => `${name}=${literal(value)}`);
   return [
     "import fewbits",
     "",
     `bundle = fewbits.connect(${JSON.stringify(origin())})`,
     `found = bundle.${method}(${[...given.map(literal), ...rest].join(", ")})`,
+  ].join("\n");
+}
+
+/** A request without the client, which takes raw items only. */
+export function asRequest(path, body) {
+  return [
+    "import httpx",
+    "",
+    `asked = ${literal(body)}`,
+    `found = httpx.post(${JSON.stringify(`${origin()}/${path}`)}, json=asked).json()`,
   ].join("\n");
 }
 
@@ -42,7 +60,11 @@ export function snippets(programs, announce) {
           "div",
           { class: "row spread" },
           h("h3", {}, name),
-          h("button", { class: "quiet", type: "button", on: { click: () => copy(text, name, announce) } }, `Copy as ${name}`),
+          h(
+            "button",
+            { class: "quiet", type: "button", on: { click: () => copy(text, name, announce) } },
+            `Copy as ${name}`,
+          ),
         ),
         h("pre", { tabindex: "0" }, text),
       ),

@@ -58,14 +58,30 @@ function line(bit, chosen, address) {
   return h(
     "li",
     { class: bit.dead ? "dead" : "" },
-    h("a", { href: address.link("bits", { ...state(address), bit: bit.bit }), "aria-current": bit.bit === chosen ? "true" : null, "aria-label": described(bit) }, String(bit.bit)),
+    h(
+      "a",
+      {
+        href: address.link("bits", { ...state(address), bit: bit.bit }),
+        "aria-current": bit.bit === chosen ? "true" : null,
+        "aria-label": described(bit),
+      },
+      String(bit.bit),
+    ),
     h("span", { class: "zeros" }, side(0)),
-    h("span", { class: "balance", title: `${percent(bit.share)} are 1`, vars: { "--share": bit.share } }),
+    h("span", {
+      class: "balance",
+      title: `${percent(bit.share)} are 1`,
+      vars: { "--share": bit.share },
+    }),
     side(1),
   );
 }
 
-const state = (address) => ({ order: address.get("order"), item: address.get("item"), flips: address.get("flips") });
+const state = (address) => ({
+  order: address.get("order"),
+  item: address.get("item"),
+  flips: address.get("flips"),
+});
 
 function summary(found) {
   const dead = found.bits.filter((bit) => bit.dead).length;
@@ -81,29 +97,50 @@ function summary(found) {
 function basis(found, facts) {
   const source = facts.item_kind === "texts" ? "texts" : "labels";
   const read = found.n_read ? `, names are from ${count(found.n_read)} ${source}` : "";
-  return `Shares are of all ${count(found.n_items)} items; bits were compared on ${count(found.n_compared)}${read}.`;
+  const compared = found.n_compared
+    ? `bits were compared on ${count(found.n_compared)}`
+    : "codes are too long to compare all bits";
+  return `Shares are of all ${count(found.n_items)} items; ${compared}${read}.`;
 }
 
 /** Links to pages that were written of this bundle. */
 function pages(facts) {
-  const titles = { attributes: "Page of all attributes", taxonomy: "Page of the classes and their tree" };
+  const titles = {
+    attributes: "Page of all attributes",
+    taxonomy: "Page of the classes and their tree",
+  };
   const known = Object.entries(facts.pages ?? {}).filter(([name, url]) => titles[name] && url);
   if (!known.length) return null;
-  return h("p", { class: "row more-pages" }, ...known.map(([name, url]) => h("a", { href: url }, titles[name])));
+  return h(
+    "p",
+    { class: "row more-pages" },
+    ...known.map(([name, url]) => h("a", { href: url }, titles[name])),
+  );
 }
 
 function overview(found, chosen, context) {
   const { address } = context;
   const grid = h("nav", { class: "bitgrid", "aria-label": "Bits" });
-  const list = h("ol", { class: "bitlist", tabindex: "0", role: "list", "aria-label": "Bits with their names" });
+  const list = h("ol", {
+    class: "bitlist",
+    tabindex: "0",
+    role: "list",
+    "aria-label": "Bits with their names",
+  });
   const draw = (order) => {
     grid.hidden = order === "names";
     list.hidden = !grid.hidden;
     if (grid.hidden) {
-      fill(list, sorted(found.bits, order).map((bit) => line(bit, chosen, address)));
+      fill(
+        list,
+        sorted(found.bits, order).map((bit) => line(bit, chosen, address)),
+      );
       return;
     }
-    fill(grid, sorted(found.bits, order).map((bit) => cell(bit, chosen, address)));
+    fill(
+      grid,
+      sorted(found.bits, order).map((bit) => cell(bit, chosen, address)),
+    );
     roving(grid, () => lineLength(grid));
   };
   const order = address.get("order", "number");
@@ -119,7 +156,12 @@ function overview(found, chosen, context) {
         draw(to);
       }),
     ),
-    h("p", { class: "soft legend" }, basis(found, context.facts), " The fill is the share of ones; a dot marks a name that people gave, a line bits that say the same."),
+    h(
+      "p",
+      { class: "soft legend" },
+      basis(found, context.facts),
+      " The fill is the share of ones; a dot marks a name that people gave, a line bits that say the same.",
+    ),
     grid,
     list,
     pages(context.facts),

@@ -10,7 +10,8 @@ const BASES = {
   vectors: (n) => `The strongest of ${n} items, by the scores of their vectors.`,
   texts: (n) => `The strongest of ${n} items, by the scores of their texts.`,
   images: (n) => `The strongest of ${n} items, by the scores of their images.`,
-  codes: (n) => `Typical of ${n} items: nearest to the majority code of each side. How strongly a bit is set is told by vectors, and none are kept.`,
+  codes: (n) =>
+    `Typical of ${n} items: nearest to the majority code of each side. How strongly a bit is set is told by vectors, and none are kept.`,
 };
 
 function sideTitle(found, value) {
@@ -31,7 +32,11 @@ function words(list = []) {
     "p",
     { class: "more" },
     ...list.map((word) =>
-      h("span", { title: `z = ${word.z.toFixed(1)}` }, `“${word.word}” in ${percent(word.share, 0)}, other side ${percent(word.other_share, 0)}`),
+      h(
+        "span",
+        { title: `z = ${word.z.toFixed(1)}` },
+        `“${word.word}” in ${percent(word.share, 0)}, other side ${percent(word.other_share, 0)}`,
+      ),
     ),
   );
 }
@@ -50,7 +55,13 @@ function side(context, found, value) {
           "ol",
           { class: context.facts.item_kind === "images" ? "examples pictures" : "examples" },
           ...examples.map((item) =>
-            h("li", {}, itemCard(context.facts, item, { href: context.address.link("search", { id: item.id }) })),
+            h(
+              "li",
+              {},
+              itemCard(context.facts, item, {
+                href: context.address.link("search", { id: item.id }),
+              }),
+            ),
           ),
         )
       : h("p", { class: "soft" }, "No item has it."),
@@ -60,10 +71,20 @@ function side(context, found, value) {
 function editor(context, found, saved) {
   const { api, facts, announce } = context;
   if (!facts.writable) {
-    return h("p", { class: "soft" }, "To give names, start the service with ", h("code", {}, "--writable"), ".");
+    return h(
+      "p",
+      { class: "soft" },
+      "To give names, start the service with ",
+      h("code", {}, "--writable"),
+      ".",
+    );
   }
   const inputs = [0, 1].map((value) =>
-    h("input", { value: found.names[value] ?? "", maxlength: "200", placeholder: found.proposed?.[value] || "no name" }),
+    h("input", {
+      value: found.names[value] ?? "",
+      maxlength: "200",
+      placeholder: found.proposed?.[value] || "no name",
+    }),
   );
   const message = h("div", {});
   const save = async (event) => {
@@ -96,11 +117,25 @@ function classes(context, found) {
     "section",
     { class: "card" },
     h("h2", {}, `By ${label}`),
-    h("p", { class: "soft" }, `Share of ones in each class${more > 0 ? `; ${count(more)} between the ends are left out` : ""}.`),
+    h(
+      "p",
+      { class: "soft" },
+      `Share of ones in each class${more > 0 ? `; ${count(more)} between the ends are left out` : ""}.`,
+    ),
     h(
       "table",
       { class: "classes" },
-      h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Class"), h("th", { scope: "col" }, "Share"), h("th", { scope: "col" }, "Ones"))),
+      h(
+        "thead",
+        { class: "unseen" },
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Class"),
+          h("th", { scope: "col" }, "Share"),
+          h("th", { scope: "col" }, "Ones"),
+        ),
+      ),
       h(
         "tbody",
         {},
@@ -108,7 +143,17 @@ function classes(context, found) {
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, h("a", { href: address.link("search", { filter: condition(label, each.class, found.bit) }) }, each.class || "–")),
+            h(
+              "th",
+              { scope: "row" },
+              h(
+                "a",
+                {
+                  href: address.link("search", { filter: condition(label, each.class, found.bit) }),
+                },
+                each.class || "–",
+              ),
+            ),
             h("td", {}, shareBar(each.share)),
             h("td", { class: "number" }, percent(each.share, 0)),
           ),

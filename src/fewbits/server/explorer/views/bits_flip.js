@@ -9,10 +9,13 @@ import { failure } from "../lib/notes.js";
 import { latest } from "../lib/api.js";
 
 const K = 8;
+const MOST = 4096; // bits that are shown: a page with more of them is slow
 
 function flipsIn(address, nBits) {
   const given = address.get("flips", "").split(".").filter(Boolean).map(Number);
-  return new Set(given.filter((bit) => Number.isInteger(bit) && bit >= 0 && bit < nBits));
+  return new Set(
+    given.filter((bit) => Number.isInteger(bit) && bit >= 0 && bit < Math.min(nBits, MOST)),
+  );
 }
 
 function neighbours(context, hits, before, took) {
@@ -46,9 +49,17 @@ export function flipper(root, context, bits) {
 
   const input = h("input", { autocomplete: "off", spellcheck: "false" });
   const about = h("div", {});
-  const grid = h("div", { class: "codegrid", role: "group", "aria-label": "Bits of the code; arrow keys move, space flips" });
+  const grid = h("div", {
+    class: bits.length > 512 ? "codegrid dense" : "codegrid",
+    role: "group",
+    "aria-label": "Bits of the code; arrow keys move, space flips",
+  });
   const list = h("div", { class: "flipped" });
-  const reset = h("button", { class: "quiet", type: "button", on: { click: () => flip([...flips]) } }, "Undo flips");
+  const reset = h(
+    "button",
+    { class: "quiet", type: "button", on: { click: () => flip([...flips]) } },
+    "Undo flips",
+  );
 
   const code = () => [...flips].reduce(flipped, fromHex(item.code));
 
@@ -69,7 +80,9 @@ export function flipper(root, context, bits) {
       );
       const [{ hits }] = found.results;
       fill(list, neighbours(context, hits, before, performance.now() - started));
-      announce(`${hits.length} neighbours; the nearest is ${itemName(facts, hits[0].id, hits[0].columns)}, ${hits[0].distance} bits away.`);
+      announce(
+        `${hits.length} neighbours; the nearest is ${itemName(facts, hits[0].id, hits[0].columns)}, ${hits[0].distance} bits away.`,
+      );
       before = new Set(hits.map((hit) => hit.id));
     } catch (error) {
       if (error.name !== "AbortError") fill(list, failure(error));
@@ -104,8 +117,13 @@ export function flipper(root, context, bits) {
     fill(about, itemCard(facts, item));
     fill(
       grid,
-      bits.map(({ bit }) => {
-        const cell = h("button", { type: "button", class: "cell", tabindex: "-1", on: { click: () => flip([bit]) } });
+      bits.slice(0, MOST).map(({ bit }) => {
+        const cell = h("button", {
+          type: "button",
+          class: "cell",
+          tabindex: "-1",
+          on: { click: () => flip([bit]) },
+        });
         label(cell, bit, bitOf(now, bit));
         return cell;
       }),
@@ -145,7 +163,12 @@ export function flipper(root, context, bits) {
       ),
       about,
       grid,
-      h("div", { class: "row spread" }, h("span", { class: "key" }, h("i", { class: "hot" }), "flipped"), reset),
+      h(
+        "div",
+        { class: "row spread" },
+        h("span", { class: "key" }, h("i", { class: "hot" }), "flipped"),
+        reset,
+      ),
       list,
     ),
   );

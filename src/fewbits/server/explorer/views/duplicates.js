@@ -28,7 +28,14 @@ function figures(found, nItems) {
   return h(
     "dl",
     { class: "figures" },
-    ...entries.map(([value, small, name]) => h("div", {}, h("dd", {}, value, small && h("small", { class: "soft" }, small)), h("dt", {}, name))),
+    ...entries.map(([value, small, name]) =>
+      h(
+        "div",
+        {},
+        h("dd", {}, value, small && h("small", { class: "soft" }, small)),
+        h("dt", {}, name),
+      ),
+    ),
   );
 }
 
@@ -53,7 +60,11 @@ function groupCard(context, group, number, keep) {
             "aria-label": `Keep item ${item.id}`,
             on: { change: () => keep.set(group[0].id, item.id) },
           }),
-          h("span", { class: "soft number", title: "bits that differ from the first" }, String(item.distance)),
+          h(
+            "span",
+            { class: "soft number", title: "bits that differ from the first" },
+            String(item.distance),
+          ),
           itemCard(facts, item, { href: address.link("search", { id: item.id }) }),
         ),
       ),
@@ -64,7 +75,13 @@ function groupCard(context, group, number, keep) {
 function rows(groups, keep, names) {
   return groups.flatMap((group, number) => {
     const kept = keep.get(group[0].id) ?? group[0].id;
-    return group.map((item) => [item.id, number + 1, item.id === kept ? "keep" : "remove", item.distance, ...names.map((name) => item.columns[name])]);
+    return group.map((item) => [
+      item.id,
+      number + 1,
+      item.id === kept ? "keep" : "remove",
+      item.distance,
+      ...names.map((name) => item.columns[name]),
+    ]);
   });
 }
 
@@ -73,7 +90,11 @@ function overview(context, asked, choose) {
   const { facts, signal } = context;
   const radii = radiiOf(facts.n_bits);
   const found = new Map();
-  const box = h("div", { class: "radii", role: "group", "aria-label": "Items that could go, by radius" });
+  const box = h("div", {
+    class: "radii",
+    role: "group",
+    "aria-label": "Items that could go, by radius",
+  });
   const draw = (radius) => {
     const most = Math.sqrt(Math.max(1, ...[...found.values()].map(spare)));
     fill(
@@ -83,7 +104,12 @@ function overview(context, asked, choose) {
         const part = known ? Math.sqrt(spare(known)) / most : 0;
         return h(
           "button",
-          { type: "button", "aria-pressed": String(each === radius), "aria-label": `Radius ${each}: ${known ? `${count(spare(known))} could go` : "not counted"}`, on: { click: () => choose(each) } },
+          {
+            type: "button",
+            "aria-pressed": String(each === radius),
+            "aria-label": `Radius ${each}: ${known ? `${count(spare(known))} could go` : "not counted"}`,
+            on: { click: () => choose(each) },
+          },
           known ? count(spare(known)) : "?",
           h("i", { vars: { "--part": String(part) } }),
           String(each),
@@ -125,19 +151,35 @@ export const view = {
     let radius = Math.min(Math.max(address.number("radius", 0), 0), limit);
     const counts = h("div", {}, busy("Comparing all pairs …"));
     const list = h("section", { "aria-label": "Groups of duplicates" });
-    const slider = h("input", { type: "range", min: "0", max: String(limit), value: String(radius) });
+    const slider = h("input", {
+      type: "range",
+      min: "0",
+      max: String(limit),
+      value: String(radius),
+    });
     const body = (at, maxGroups) => ({ radius: at, max_groups: maxGroups });
     const box = field("Radius", slider, { class: "field radius" });
-    const bars = overview(context, (at, maxGroups) => api.post("v1/duplicate-groups", body(at, maxGroups)), (to) => choose(to));
+    const bars = overview(
+      context,
+      (at, maxGroups) => api.post("v1/duplicate-groups", body(at, maxGroups)),
+      (to) => choose(to),
+    );
 
     const look = () =>
       during(list, async () => {
-        const found = await ask((mine) => api.post("v1/duplicate-groups", body(radius, SHOWN), mine));
+        const found = await ask((mine) =>
+          api.post("v1/duplicate-groups", body(radius, SHOWN), mine),
+        );
         fill(counts, figures(found, facts.n_items));
         bars.known(radius, found);
         announce(`${count(found.n_groups)} groups within ${radius} bits.`);
         if (!found.n_groups) {
-          fill(list, empty(`No two items have codes within ${radius} bits. A larger radius finds items that are less alike.`));
+          fill(
+            list,
+            empty(
+              `No two items have codes within ${radius} bits. A larger radius finds items that are less alike.`,
+            ),
+          );
           return;
         }
         const more = found.n_groups - found.groups.length;
@@ -146,17 +188,30 @@ export const view = {
           h(
             "div",
             { class: "row spread" },
-            h("p", { class: "soft" }, more > 0 ? `The ${count(found.groups.length)} largest groups; the file has all of them. Choose in each what to keep.` : "Choose in each group what to keep."),
+            h(
+              "p",
+              { class: "soft" },
+              more > 0
+                ? `The ${count(found.groups.length)} largest groups; the file has all of them. Choose in each what to keep.`
+                : "Choose in each group what to keep.",
+            ),
             h("button", { type: "button", on: { click: exportAll } }, "Save the list as CSV"),
           ),
-          h("ol", { class: "groups" }, ...found.groups.map((group, number) => groupCard(context, group, number, keep))),
+          h(
+            "ol",
+            { class: "groups" },
+            ...found.groups.map((group, number) => groupCard(context, group, number, keep)),
+          ),
         );
       });
 
     const exportAll = async () => {
       const found = await api.post("v1/duplicate-groups", body(radius, EXPORTED));
       const names = facts.columns.map(({ name }) => name);
-      save(`duplicates-within-${radius}.csv`, csv(["id", "group", "decision", "distance", ...names], rows(found.groups, keep, names)));
+      save(
+        `duplicates-within-${radius}.csv`,
+        csv(["id", "group", "decision", "distance", ...names], rows(found.groups, keep, names)),
+      );
       announce("The list is saved.");
     };
 
@@ -168,7 +223,10 @@ export const view = {
       soon();
     }
     const show = () => {
-      const told = radius === 0 ? "equal codes" : `up to ${radius} ${radius === 1 ? "bit differs" : "bits differ"}`;
+      const told =
+        radius === 0
+          ? "equal codes"
+          : `up to ${radius} ${radius === 1 ? "bit differs" : "bits differ"}`;
       box.firstChild.textContent = `Radius: ${told}`;
       slider.setAttribute("aria-valuetext", told);
       address.set({ radius: radius || null });

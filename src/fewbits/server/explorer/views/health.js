@@ -14,19 +14,39 @@ function card(title, ...content) {
 }
 
 function figures(entries) {
-  return h("dl", { class: "figures" }, ...entries.map(([value, name]) => h("div", {}, h("dd", {}, value), h("dt", {}, name))));
+  return h(
+    "dl",
+    { class: "figures" },
+    ...entries.map(([value, name]) => h("div", {}, h("dd", {}, value), h("dt", {}, name))),
+  );
 }
 
 function recallTable(found) {
   if (!found.estimates.length) return h("p", { class: "soft" }, `Not estimated: ${found.reason}`);
   const [{ k, n_queries: queries, confidence }] = found.estimates;
-  const truth = found.truth === "vectors" ? "the vectors that are kept" : `the ${found.truth}, embedded again`;
+  const truth =
+    found.truth === "vectors" ? "the vectors that are kept" : `the ${found.truth}, embedded again`;
   return [
     h(
       "table",
       { class: "recall" },
-      h("caption", {}, `Share of the ${k} true neighbours among the first ${k} answers; the truth is by ${truth}.`),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Way of searching"), h("th", { scope: "col", class: "number" }, `Recall@${k}`), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Drawing")), h("th", { scope: "col", class: "number" }, `${percent(confidence, 0)} interval`))),
+      h(
+        "caption",
+        {},
+        `Share of the ${k} true neighbours among the first ${k} answers; the truth is by ${truth}.`,
+      ),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Way of searching"),
+          h("th", { scope: "col", class: "number" }, `Recall@${k}`),
+          h("th", { scope: "col" }, h("span", { class: "unseen" }, "Drawing")),
+          h("th", { scope: "col", class: "number" }, `${percent(confidence, 0)} interval`),
+        ),
+      ),
       h(
         "tbody",
         {},
@@ -34,7 +54,12 @@ function recallTable(found) {
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, h("span", { class: "ink" }, SEARCHES[each.search]), each.shortlist && h("span", {}, ` shortlist of ${count(each.shortlist)}`)),
+            h(
+              "th",
+              { scope: "row" },
+              h("span", { class: "ink" }, SEARCHES[each.search]),
+              each.shortlist && h("span", {}, ` shortlist of ${count(each.shortlist)}`),
+            ),
             h("td", { class: "number" }, h("b", {}, percent(each.recall))),
             h("td", {}, shareBar(each.recall, { low: each.low, high: each.high })),
             h("td", { class: "number" }, `${percent(each.low)} – ${percent(each.high)}`),
@@ -42,7 +67,11 @@ function recallTable(found) {
         ),
       ),
     ),
-    h("p", { class: "soft" }, `${count(queries)} items of the collection were drawn as queries, each left out of its own answers. Items that the encoder learnt from do better than new ones.`),
+    h(
+      "p",
+      { class: "soft" },
+      `${count(queries)} items of the collection were drawn as queries, each left out of its own answers. Items that the encoder learnt from do better than new ones.`,
+    ),
   ];
 }
 
@@ -57,7 +86,13 @@ function bitsCard(found, address) {
     found.warnings.length
       ? h("ul", { class: "concerns" }, ...found.warnings.map((text) => h("li", {}, text)))
       : h("p", { class: "soft" }, "Nothing deserves attention."),
-    h("p", { class: "soft" }, `Effective bits: how many independent ones would spread as much, on ${count(found.n_sample)} codes. `, h("a", { href: address.link("bits") }, "Look at the bits"), "."),
+    h(
+      "p",
+      { class: "soft" },
+      `Effective bits: how many independent ones would spread as much, on ${count(found.n_sample)} codes. `,
+      h("a", { href: address.link("bits") }, "Look at the bits"),
+      ".",
+    ),
   );
 }
 
@@ -65,15 +100,33 @@ const perItem = (each) => (each < 0.1 ? "" : `${each.toFixed(1)} B an item`);
 const shade = (name, i) => (name === "codes" ? "part-codes" : `part-${Math.min(i, 5)}`);
 
 function bytesCard(found) {
-  const parts = Object.entries(found.bytes).filter(([, size]) => size > 0).sort((a, b) => b[1] - a[1]);
+  const parts = Object.entries(found.bytes)
+    .filter(([, size]) => size > 0)
+    .sort((a, b) => b[1] - a[1]);
   const all = parts.reduce((sum, [, size]) => sum + size, 0);
   return card(
     `${bytes(all)} on ${found.commit === null ? "the heap" : "the disk"}`,
-    h("div", { class: "stacked", "aria-hidden": "true" }, ...parts.map(([name, size], i) => h("i", { class: shade(name, i), vars: { "--part": String(size / all) } }))),
+    h(
+      "div",
+      { class: "stacked", "aria-hidden": "true" },
+      ...parts.map(([name, size], i) =>
+        h("i", { class: shade(name, i), vars: { "--part": String(size / all) } }),
+      ),
+    ),
     h(
       "table",
       {},
-      h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Component"), h("th", { scope: "col" }, "Bytes"), h("th", { scope: "col" }, "Bytes an item"))),
+      h(
+        "thead",
+        { class: "unseen" },
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Component"),
+          h("th", { scope: "col" }, "Bytes"),
+          h("th", { scope: "col" }, "Bytes an item"),
+        ),
+      ),
       h(
         "tbody",
         {},
@@ -81,7 +134,11 @@ function bytesCard(found) {
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, h("span", { class: "chip" }, h("span", { class: `dot ${shade(name, i)}` }), name)),
+            h(
+              "th",
+              { scope: "row" },
+              h("span", { class: "chip" }, h("span", { class: `dot ${shade(name, i)}` }), name),
+            ),
             h("td", { class: "number" }, bytes(size)),
             h("td", { class: "number soft" }, found.n_items ? perItem(size / found.n_items) : ""),
           ),
@@ -101,22 +158,44 @@ function rowsCard(found, address) {
       [count(found.n_segments), "segments"],
       [count(found.n_files), "files"],
     ]),
-    h("p", { class: "soft" }, dead ? `Deleted rows take ${percent(dead / (dead + found.n_items))} of the rows on the disk; they go by themselves, or at once with “fewbits compact”.` : "No deleted row takes space.", found.commit !== null && ` This is state ${found.commit} of the collection.`),
-    h("p", { class: "soft" }, `${count(found.n_distinct)} different codes among ${count(found.n_sample)} items; ${count(found.n_shared)} share theirs with another. `, h("a", { href: address.link("duplicates") }, "Look at the duplicates"), "."),
+    h(
+      "p",
+      { class: "soft" },
+      dead
+        ? `Deleted rows take ${percent(dead / (dead + found.n_items))} of the rows on the disk; they go by themselves, or at once with “fewbits compact”.`
+        : "No deleted row takes space.",
+      found.commit !== null && ` This is state ${found.commit} of the collection.`,
+    ),
+    h(
+      "p",
+      { class: "soft" },
+      `${count(found.n_distinct)} different codes among ${count(found.n_sample)} items; ${count(found.n_shared)} share theirs with another. `,
+      h("a", { href: address.link("duplicates") }, "Look at the duplicates"),
+      ".",
+    ),
   );
 }
 
 function verifiedText(last) {
-  if (!last) return [h("p", {}, h("span", { class: "state" }, "Not verified since the service started"))];
+  if (!last)
+    return [h("p", {}, h("span", { class: "state" }, "Not verified since the service started"))];
   const when = new Date(1000 * last.at).toLocaleString("en-GB");
   if (last.intact) {
     return [
       h("p", {}, h("span", { class: "state good" }, "Every byte matches its checksum")),
-      h("p", { class: "soft" }, `${count(last.n_rows)} rows in ${bytes(last.n_bytes)}, on ${when}, in ${last.seconds.toFixed(2)} s.`),
+      h(
+        "p",
+        { class: "soft" },
+        `${count(last.n_rows)} rows in ${bytes(last.n_bytes)}, on ${when}, in ${last.seconds.toFixed(2)} s.`,
+      ),
     ];
   }
   return [
-    h("p", {}, h("span", { class: "state bad" }, `${count(last.damages.length)} parts are damaged`)),
+    h(
+      "p",
+      {},
+      h("span", { class: "state bad" }, `${count(last.damages.length)} parts are damaged`),
+    ),
     h("ul", { class: "concerns" }, ...last.damages.slice(0, 20).map((text) => h("li", {}, text))),
     h("p", { class: "soft" }, `On ${when}. “fewbits verify --repair” keeps every intact row.`),
   ];
@@ -152,14 +231,25 @@ export const view = {
       fill(root, empty("The collection is empty: there is nothing to trust yet."));
       return;
     }
-    const recall = h("div", {}, busy("Comparing searches with the exact neighbours; this takes a few seconds …"));
+    const recall = h(
+      "div",
+      {},
+      busy("Comparing searches with the exact neighbours; this takes a few seconds …"),
+    );
     const board = h("div", { class: "board" }, busy("Measuring bits and bytes …"));
     root.append(board);
     await during(board, async () => {
       const found = await api.get("v1/quality");
       const wide = card("Recall", recall);
       wide.classList.add("wide");
-      fill(board, wide, bitsCard(found, address), bytesCard(found), rowsCard(found, address), verifyCard(context, found.last_verify));
+      fill(
+        board,
+        wide,
+        bitsCard(found, address),
+        bytesCard(found),
+        rowsCard(found, address),
+        verifyCard(context, found.last_verify),
+      );
     });
     await during(recall, async () => fill(recall, recallTable(await api.get("v1/quality/recall"))));
   },

@@ -1,11 +1,19 @@
 // What is near, and why?
-import { base64Of, kindsOf, queryBody, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
+import {
+  base64Of,
+  kindsOf,
+  queryBody,
+  queryIn,
+  queryInput,
+  queryOf,
+  titleOf,
+} from "../lib/asking.js";
 import { fromHex } from "../lib/codes.js";
 import { count, fill, h } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
 import { classColumns, itemName } from "../lib/items.js";
 import { busy, during, empty, failure } from "../lib/notes.js";
-import { asCurl, asPython, snippets } from "../lib/snippets.js";
+import { asCurl, asPython, asRequest, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
 import { hitList } from "./search_hits.js";
 import { whyNear } from "./search_why.js";
@@ -22,7 +30,10 @@ function options(facts, address) {
     spellcheck: "false",
     value: address.get("filter", ""),
   });
-  const k = choice(COUNTS.map((n) => [String(n), String(n)]), address.get("k", "10"));
+  const k = choice(
+    COUNTS.map((n) => [String(n), String(n)]),
+    address.get("k", "10"),
+  );
   const group = choice([["", "each item"], ...groups], address.get("group", ""));
   const element = h(
     "div",
@@ -68,7 +79,11 @@ async function suggestions(root, context) {
     fill(root, empty("The collection is empty: add items, and search them here."));
     return;
   }
-  const positions = [...new Set([0.04, 0.137, 0.22, 0.31, 0.43, 0.52, 0.61, 0.71, 0.83, 0.93].map((at) => Math.floor(at * n)))];
+  const positions = [
+    ...new Set(
+      [0.04, 0.137, 0.22, 0.31, 0.43, 0.52, 0.61, 0.71, 0.83, 0.93].map((at) => Math.floor(at * n)),
+    ),
+  ];
   const { items } = await api.post("v1/items", { positions });
   fill(
     root,
@@ -88,15 +103,20 @@ async function suggestions(root, context) {
   );
 }
 
+/** The question for Python and for curl. */
 function program(query, asked, body) {
-  const options = Object.fromEntries(Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"));
-  const items = body.texts ?? body.vectors;
+  const options = Object.fromEntries(
+    Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"),
+  );
   const { k, ...rest } = options;
-  const python = items
-    ? asPython("search_records", [items, k], rest)
-    : asPython("search_records", [], { ...body, images: undefined, ...options });
+  const items = query.kind === "image" ? [query.text] : (body.texts ?? body.vectors);
   const sent = query.kind === "image" ? { images: ["<base64 of the file>"] } : body;
-  return { Python: python, curl: asCurl("v1/search", { ...sent, ...options }) };
+  return {
+    Python: items
+      ? asPython("search_records", [items, k], rest)
+      : asRequest("v1/search", { ...body, ...options }),
+    curl: asCurl("v1/search", { ...sent, ...options }),
+  };
 }
 
 export const view = {
@@ -156,10 +176,15 @@ export const view = {
       h(
         "div",
         { class: "row" },
-        segments("Search by", kindsOf(facts).map((each) => [each, titleOf(each)]), kind, (to) => {
-          show(to);
-          input.focus();
-        }),
+        segments(
+          "Search by",
+          kindsOf(facts).map((each) => [each, titleOf(each)]),
+          kind,
+          (to) => {
+            show(to);
+            input.focus();
+          },
+        ),
         place,
         h("button", { class: "main", type: "submit" }, "Search"),
       ),

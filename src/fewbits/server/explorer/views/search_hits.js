@@ -42,15 +42,12 @@ function explanation(context, query, code, bits) {
     const name = sideName(bits[bit], own) ?? `${own}`;
     const was = sideName(bits[bit], asked) ?? `${asked}`;
     const text = asked === own ? name : `${was} → ${name}`;
-    return h(
-      "li",
-      {},
-      h("a", { href: address.link("bits", { bit }) }, `bit ${bit}`),
-      ` ${text}`,
-    );
+    return h("li", {}, h("a", { href: address.link("bits", { bit }) }, `bit ${bit}`), ` ${text}`);
   };
   const named = bits.filter((bit) => bit.names.some(Boolean) || bit.proposed?.some(Boolean));
-  const agree = named.filter(({ bit }) => !differ.has(bit) && sideName(bits[bit], bitOf(code, bit)));
+  const agree = named.filter(
+    ({ bit }) => !differ.has(bit) && sideName(bits[bit], bitOf(code, bit)),
+  );
   const list = (title, members) =>
     h(
       "div",
@@ -61,7 +58,10 @@ function explanation(context, query, code, bits) {
     );
   return [
     list("Differ", [...differ]),
-    list("Agree, with a name", agree.map(({ bit }) => bit)),
+    list(
+      "Agree, with a name",
+      agree.map(({ bit }) => bit),
+    ),
   ];
 }
 
@@ -69,7 +69,11 @@ function why(context, query, hit) {
   const details = h("details", { class: "why" }, h("summary", {}, "Which bits?"));
   details.addEventListener("toggle", async () => {
     if (!details.open || details.childElementCount > 1) return;
-    const box = h("div", { class: "even meaning" }, h("p", { class: "soft" }, "Reading the names of bits …"));
+    const box = h(
+      "div",
+      { class: "even meaning" },
+      h("p", { class: "soft" }, "Reading the names of bits …"),
+    );
     details.append(box);
     const { bits } = await allBits(context.api);
     fill(box, explanation(context, query, fromHex(hit.code), bits));
@@ -86,7 +90,11 @@ function byDisagreement(query, codes, nBits) {
 }
 
 function sorter(list, query, codes, nBits) {
-  const button = h("button", { class: "small", type: "button", "aria-pressed": "false" }, "Sort bits by disagreement");
+  const button = h(
+    "button",
+    { class: "small", type: "button", "aria-pressed": "false" },
+    "Sort bits by disagreement",
+  );
   button.addEventListener("click", () => {
     const sorted = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(sorted));

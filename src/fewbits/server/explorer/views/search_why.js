@@ -21,7 +21,11 @@ function distances(facts, found) {
       near: far,
       marks: radius === null ? [] : [[radius, "novel beyond"]],
     }),
-    h("figcaption", {}, "Bits that differ from the query; heights are logarithmic, hits are orange."),
+    h(
+      "figcaption",
+      {},
+      "Bits that differ from the query; heights are logarithmic, hits are orange.",
+    ),
   );
 }
 
@@ -42,26 +46,42 @@ function shared(context, found, bits) {
   return h(
     "table",
     {},
-    h("caption", {}, "Share of the hits, and of the whole collection, that have the bit as the query has it."),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Meaning"), h("th", { scope: "col", class: "number" }, "Hits"), h("th", { scope: "col", class: "number" }, "All"))),
+    h(
+      "caption",
+      {},
+      "Share of the hits, and of the whole collection, that have the bit as the query has it.",
+    ),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, "Meaning"),
+        h("th", { scope: "col", class: "number" }, "Hits"),
+        h("th", { scope: "col", class: "number" }, "All"),
+      ),
+    ),
     h(
       "tbody",
       {},
-      ...rows.slice(0, SHOWN).map(({ bit, value, among, all, name }) =>
-        h(
-          "tr",
-          {},
+      ...rows
+        .slice(0, SHOWN)
+        .map(({ bit, value, among, all, name }) =>
           h(
-            "th",
-            { scope: "row" },
-            h("a", { href: context.address.link("bits", { bit }) }, `bit ${bit}`),
-            h("span", { class: "ink" }, ` ${name ?? `is ${value}`}`),
-            shareBar(among, { low: all, high: all }),
+            "tr",
+            {},
+            h(
+              "th",
+              { scope: "row" },
+              h("a", { href: context.address.link("bits", { bit }) }, `bit ${bit}`),
+              h("span", { class: "ink" }, ` ${name ?? `is ${value}`}`),
+              shareBar(among, { low: all, high: all }),
+            ),
+            h("td", { class: "number" }, percent(among, 0)),
+            h("td", { class: "number" }, percent(all, 0)),
           ),
-          h("td", { class: "number" }, percent(among, 0)),
-          h("td", { class: "number" }, percent(all, 0)),
         ),
-      ),
     ),
   );
 }
@@ -71,7 +91,12 @@ export function whyNear(context, found) {
   const [result] = found.results;
   const parts = [distances(context.facts, found)];
   if (result.code && result.hits.length && result.hits[0].code) {
-    const card = h("section", { class: "card" }, h("h2", {}, "What they share"), h("p", { class: "soft" }, "Reading the names of bits …"));
+    const card = h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "What they share"),
+      h("p", { class: "soft" }, "Reading the names of bits …"),
+    );
     parts.push(card);
     allBits(context.api).then(
       ({ bits }) => fill(card, h("h2", {}, "What they share"), shared(context, found, bits)),

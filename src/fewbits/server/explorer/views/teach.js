@@ -28,10 +28,15 @@ export const view = {
       h(
         "div",
         { class: "parts" },
-        segments("What to do", Object.entries(PARTS).map(([name, [title]]) => [name, title]), part, (name) => {
-          address.set({ part: name === "more" ? null : name });
-          show(name);
-        }),
+        segments(
+          "What to do",
+          Object.entries(PARTS).map(([name, [title]]) => [name, title]),
+          part,
+          (name) => {
+            address.set({ part: name === "more" ? null : name });
+            show(name);
+          },
+        ),
       ),
       body,
     );

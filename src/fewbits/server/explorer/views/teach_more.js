@@ -3,112 +3,11 @@ import { latest } from "../lib/api.js";
 import { kindsOf, queryBody, queryInput, queryOf, titleOf } from "../lib/asking.js";
 import { count, fill, h } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
-import { itemCard, itemName } from "../lib/items.js";
 import { busy, during, empty, warning } from "../lib/notes.js";
-import { csv, save } from "../lib/save.js";
+import { Judgements, candidate, exported, marked } from "./teach_judged.js";
 
 const K = 12;
-
-function idsIn(address, name) {
-  try {
-    const given = JSON.parse(address.get(name, "[]"));
-    return Array.isArray(given) ? given : [];
-  } catch {
-    return [];
-  }
-}
-
-/** What has been said so far: two sets of ids, and the items that were seen. */
-class Judgements {
-  constructor(address) {
-    this.address = address;
-    this.good = new Set(idsIn(address, "good"));
-    this.bad = new Set(idsIn(address, "bad"));
-    this.seen = new Map();
-  }
-
-  judge(id, side) {
-    const [own, other] = side === "good" ? [this.good, this.bad] : [this.bad, this.good];
-    other.delete(id);
-    if (!own.delete(id)) own.add(id);
-    this.keep();
-  }
-
-  clear() {
-    this.good.clear();
-    this.bad.clear();
-    this.keep();
-  }
-
-  keep() {
-    const list = (ids) => (ids.size ? JSON.stringify([...ids]) : null);
-    this.address.set({ good: list(this.good), bad: list(this.bad) });
-  }
-}
-
-function candidate(context, item, judgements, judged) {
-  const { facts, address } = context;
-  const name = itemName(facts, item.id, item.columns);
-  const button = (side, text) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: side,
-        "aria-pressed": String(judgements[side].has(item.id)),
-        "aria-label": `${text}: ${name}`,
-        data: { id: String(item.id), side },
-        on: { click: () => judged(item.id, side) },
-      },
-      text,
-    );
-  return h(
-    "li",
-    {},
-    itemCard(facts, item, { href: address.link("search", { id: item.id }) }),
-    h(
-      "div",
-      { class: "judge" },
-      item.score !== undefined && h("span", { class: "fit soft number", title: "score" }, item.score.toFixed(2)),
-      button("good", "Good"),
-      button("bad", "Bad"),
-    ),
-  );
-}
-
-function marked(context, judgements, side, judged) {
-  const ids = [...judgements[side]];
-  const title = side === "good" ? "Good" : "Bad";
-  return h(
-    "section",
-    {},
-    h("h3", {}, `${title} (${count(ids.length)})`),
-    h(
-      "ul",
-      { class: "marked-items" },
-      ...ids.map((id) =>
-        h(
-          "li",
-          {},
-          h("span", {}, itemName(context.facts, id, judgements.seen.get(id)?.columns)),
-          h("button", { class: "quiet", type: "button", "aria-label": `Forget item ${id}`, on: { click: () => judged(id, side) } }, "×"),
-        ),
-      ),
-    ),
-  );
-}
-
-function exported(context, judgements, hits) {
-  const names = context.facts.columns.map(({ name }) => name);
-  const known = [...judgements.good, ...judgements.bad].map((id) => [
-    id,
-    judgements.good.has(id) ? "good" : "bad",
-    "",
-    ...names.map((name) => judgements.seen.get(id)?.columns[name]),
-  ]);
-  const found = hits.map((hit) => [hit.id, "found", hit.score, ...names.map((name) => hit.columns[name])]);
-  save("more-like-this.csv", csv(["id", "judgement", "score", ...names], [...known, ...found]));
-}
+const SAVED = 1000;
 
 /** Fills `root`: a way to start, candidates to judge, and what was judged. */
 export function findMore(root, context) {
@@ -126,44 +25,80 @@ export function findMore(root, context) {
     return query.text ? queryBody(query, facts) : null;
   };
 
+  /** What is asked for: by a model once something is good, by the seed before. */
+  const question = async (k) => {
+    const given = await seed();
+    const examples = kind === "text" ? given : null;
+    // The text that began it stays an example; an item is one when it is called good.
+    return judgements.good.size
+      ? ["v1/like", { examples, ids: [...judgements.good], not_ids: [...judgements.bad], k }]
+      : ["v1/search", given && { ...given, k }];
+  };
+  const hitsOf = (answer) => answer.hits ?? answer.results[0].hits;
+
+  const saveBest = async () => {
+    const [path, body] = await question(Math.min(SAVED, facts.limits?.max_k ?? SAVED));
+    exported(context, judgements, hitsOf(await api.post(path, body)));
+    announce("The list is saved.");
+  };
+
   const showAside = () => {
     const some = judgements.good.size + judgements.bad.size > 0;
     fill(
       aside,
       h("h2", {}, "What you said"),
       some
-        ? h("div", { class: "stack" }, marked(context, judgements, "good", judged), marked(context, judgements, "bad", judged))
-        : h("p", { class: "soft" }, "Say of a few candidates whether they are good or bad. After each click the whole collection is ranked anew, by a linear model on bits."),
+        ? h(
+            "div",
+            { class: "stack" },
+            marked(context, judgements, "good", judged),
+            marked(context, judgements, "bad", judged),
+          )
+        : h(
+            "p",
+            { class: "soft" },
+            "Say of a few candidates whether they are good or bad. After each click the whole collection is ranked anew, by a linear model on bits.",
+          ),
       h(
         "div",
         { class: "row" },
-        h("button", { type: "button", disabled: !hits.length, on: { click: () => exported(context, judgements, hits) } }, "Save as CSV"),
-        h("button", { class: "quiet", type: "button", disabled: !some, on: { click: forget } }, "Start over"),
+        h(
+          "button",
+          { type: "button", disabled: !hits.length, on: { click: saveBest } },
+          `Save the best ${count(SAVED)} as CSV`,
+        ),
+        h(
+          "button",
+          { class: "quiet", type: "button", disabled: !some, on: { click: forget } },
+          "Start over",
+        ),
       ),
     );
   };
 
   const rank = () =>
     during(list, async () => {
-      const given = await seed();
-      const learnt = judgements.good.size > 0;
-      if (!learnt && given === null) {
-        fill(list, empty(`Start with ${kind === "text" ? "a few words" : "an item"} that ${kind === "text" ? "describe" : "is like"} what you look for.`));
+      const [path, body] = await question(K);
+      const learnt = path === "v1/like";
+      if (!body) {
+        const what = kind === "text" ? "a few words that describe" : "an item that is like";
+        fill(list, empty(`Start with ${what} what you look for.`));
         return;
       }
-      // The text that began it stays an example; an item is one when it is called good.
-      const examples = kind === "text" ? given : null;
       if (!list.firstChild) fill(list, busy("Ranking the collection …"));
-      const body = learnt
-        ? { examples, ids: [...judgements.good], not_ids: [...judgements.bad], k: K }
-        : { ...given, k: K };
-      const answer = await ask((mine) => api.post(learnt ? "v1/like" : "v1/search", body, mine));
-      hits = learnt ? answer.hits : answer.results[0].hits;
+      const answer = await ask((mine) => api.post(path, body, mine));
+      hits = hitsOf(answer);
       for (const hit of hits) judgements.seen.set(hit.id, hit);
       fill(
         list,
         answer.none_fits && warning("Nothing in the collection looks like the good ones any more."),
-        h("p", { class: "soft" }, learnt ? "The best of the collection by what you said; scores above 0 are members." : "The nearest items. Which are good?"),
+        h(
+          "p",
+          { class: "soft" },
+          learnt
+            ? "The best of the collection by what you said; scores above 0 are members."
+            : "The nearest items. Which are good?",
+        ),
         h(
           "ol",
           { class: facts.item_kind === "images" ? "candidates pictures" : "candidates" },
@@ -202,7 +137,12 @@ export function findMore(root, context) {
           },
         },
       },
-      h("div", { class: "row pick" }, field(`${titleOf(kind)} to begin with`, input, { class: "field wide" }), h("button", { class: "main", type: "submit" }, "Begin")),
+      h(
+        "div",
+        { class: "row pick" },
+        field(`${titleOf(kind)} to begin with`, input, { class: "field wide" }),
+        h("button", { class: "main", type: "submit" }, "Begin"),
+      ),
     ),
     h("div", { class: "columns" }, list, h("div", {}, aside)),
   );

@@ -1,0 +1,59 @@
+// The class of a query, with the reason: by class codes, or by votes of items.
+import { h, percent } from "../lib/dom.js";
+
+/** The answer by class codes, and why no rate could be met where that is so. */
+async function byClassCodes(api, body, rate) {
+  try {
+    const { results } = await api.post("v1/classify", { ...body, max_false_accept_rate: rate });
+    return [results[0], null];
+  } catch (error) {
+    if (error.status !== 422) throw error;
+    // Short codes cannot meet a small rate; the class is known all the same.
+    return [(await api.post("v1/classify", body)).results[0], error.message];
+  }
+}
+
+/** The class of the query, with the reason; by class codes, or by votes. */
+export async function classOf(context, body, label, rate, isNew) {
+  const { facts, api } = context;
+  const byCodes = facts.n_classes !== null && facts.n_classes !== undefined;
+  if (!byCodes && !label) return null;
+  const [found, refused] = byCodes
+    ? await byClassCodes(api, body, Number(rate))
+    : [(await api.post("v1/classify", { ...body, labels: label, k: 10 })).results[0], null];
+  const accepted = found.accepted;
+  return h(
+    "section",
+    { class: "card" },
+    h(
+      "h2",
+      {},
+      found.class === null
+        ? "No class accepts it"
+        : `${isNew ? "If it were known: " : ""}${found.class}`,
+    ),
+    refused && h("p", { class: "soft" }, `Nothing is rejected: ${refused}.`),
+    found.share !== undefined &&
+      h("p", {}, `${percent(found.share, 0)} of the votes of the 10 nearest items.`),
+    found.distance >= 0 && h("p", {}, `${found.distance} bits from the code of its class.`),
+    accepted &&
+      h(
+        "p",
+        { class: "soft" },
+        `Accepted within ${accepted.radius} bits of a class code, at a predicted false-accept rate of ${percent(accepted.predicted_rate, 2)} (${accepted.model})${accepted.met ? "." : "; the requested rate is not met."}`,
+      ),
+    found.classes?.length &&
+      h(
+        "ol",
+        {},
+        ...found.classes.map((each) =>
+          h(
+            "li",
+            { class: "row spread" },
+            h("span", {}, String(each.class)),
+            h("span", { class: "number" }, percent(each.probability)),
+          ),
+        ),
+      ),
+  );
+}

@@ -1,0 +1,70 @@
+// A threshold between known and new, and the shares of items that it accepts.
+import { curves } from "../lib/charts.js";
+import { fill, h, percent } from "../lib/dom.js";
+import { field } from "../lib/fields.js";
+
+/** The smallest threshold that accepts a share of the known items. */
+export function accepting(known, share) {
+  const at = known.findIndex((value) => value >= share);
+  return at < 0 ? known.length - 1 : at;
+}
+
+export function thresholdCard(context, rates, state, changed) {
+  const { facts } = context;
+  const last = accepting(rates.known, 0.9999);
+  const high = Math.min(facts.n_bits, Math.max(last, state.threshold, state.distance ?? 0) + 8);
+  const output = h("div", {});
+  const slider = h("input", {
+    type: "range",
+    min: "0",
+    max: String(high),
+    value: String(state.threshold),
+  });
+  const draw = () => {
+    const { threshold, distance } = state;
+    const marks = [[threshold, `threshold ${threshold}`]];
+    if (distance !== null) marks.push([distance, `this ${distance}`]);
+    const list = [{ values: rates.known, kind: "known" }];
+    if (rates.unknown) list.push({ values: rates.unknown, kind: "unknown" });
+    fill(
+      output,
+      h(
+        "dl",
+        { class: "rates" },
+        h(
+          "div",
+          {},
+          h("dd", {}, percent(rates.known[threshold])),
+          h("dt", {}, "of known items accepted"),
+        ),
+        rates.unknown &&
+          h(
+            "div",
+            {},
+            h("dd", {}, percent(rates.unknown[threshold])),
+            h("dt", {}, "false-accept rate"),
+          ),
+      ),
+      curves(list, {
+        high,
+        marks,
+        label: `Shares of items that are accepted, by threshold: at ${threshold} bits ${percent(rates.known[threshold])} of known items${rates.unknown ? `, ${percent(rates.unknown[threshold])} of unknown ones` : ""}`,
+      }),
+    );
+    slider.setAttribute("aria-valuetext", `${threshold} bits`);
+  };
+  slider.addEventListener("input", () => {
+    state.threshold = Number(slider.value);
+    draw();
+    changed();
+  });
+  draw();
+  return [field("Threshold in bits: what has no item within it is new", slider), output];
+}
+
+export function basis(rates, label) {
+  const unknown = rates.unknown
+    ? ` Unknown items are played by these with their whole ${label} left out: the rate for your own unknown items can differ.`
+    : " Choose a column with classes to estimate the false-accept rate.";
+  return `Measured on ${rates.n_samples} items of the collection, each left out.${unknown}`;
+}

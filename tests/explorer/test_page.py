@@ -1,0 +1,112 @@
+"""The page itself: addresses, a token, changes of the collection, errors."""
+
+import httpx
+import numpy as np
+
+from fewbits.bundle import Bundle
+from fewbits.classify import Codebook
+from fewbits.encoders import LinearEncoder
+from tests.explorer._served import serving
+
+TOKEN = "a-token-of-some-length"
+
+
+def small(**options):
+    """Return a bundle of eight vectors in two classes."""
+    X = np.array([[1, 1, 1], [1, 1, -1], [-1, -1, -1], [-1, -1, 1]] * 2, np.float32)
+    bundle = Bundle(LinearEncoder(np.eye(3), np.zeros(3)), **options)
+    labels = ["high", "high", "low", "low"] * 2
+    return bundle.with_items(X, columns={"label": labels})
+
+
+def test_an_address_that_is_no_view_shows_the_search(new_page):
+    with serving(small()) as url:
+        page = new_page(url, "#nothing?x=1")
+        page.get_by_role("heading", name="What is near, and why?").wait_for()
+
+
+def test_a_token_opens_the_page_once_and_for_all(new_page):
+    with serving(small(), token=TOKEN) as url:
+        assert httpx.get(f"{url}v1/facts").status_code == 401
+        page = new_page(url, f"?token={TOKEN}")
+        page.get_by_label("Id to search for").or_(
+            page.get_by_label("Vector to search for")
+        ).wait_for()
+        assert "token" not in page.url
+        page.goto(f"{url}#search?id=0")
+        page.locator(".hits > li").nth(3).wait_for()
+
+
+def test_the_page_notices_that_the_collection_changes(tmp_path, new_page):
+    small().save(tmp_path / "bundle")
+    with serving(tmp_path / "bundle", writable=True) as url:
+        page = new_page(url, "#search?id=0")
+        page.locator(".hits > li").nth(3).wait_for()
+        assert page.locator("#facts dd").first.inner_text() == "8"
+        answer = httpx.post(f"{url}v1/delete", json={"ids": [7]})
+        assert answer.status_code == 200, answer.text
+        page.get_by_role("button", name="Search", exact=True).click()
+        page.wait_for_function(
+            "() => document.querySelector('#facts dd').textContent === '7'"
+        )
+
+
+def test_a_server_that_is_gone_is_told(new_page):
+    with serving(small()) as url:
+        page = new_page(url, "#search?id=0")
+        page.locator(".hits > li").nth(3).wait_for()
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+    # The browser itself reports that nobody answered.
+    page.faults[:] = [x for x in page.faults if "ERR_CONNECTION" not in x]
+
+
+def test_an_empty_collection_is_told_in_every_view(new_page):
+    empty = small().delete(np.arange(8))
+    with serving(empty) as url:
+        for view in ("search", "bits", "duplicates", "health"):
+            page = new_page(url, f"#{view}")
+            page.locator("#view .empty").wait_for()
+
+
+def classifying():
+    """Return a bundle whose two classes have opposite codes of 16 bits."""
+    codes = np.array([[0xFF, 0xFF], [0, 0]], np.uint8)
+    book = Codebook(codes, 16, np.array(["high", "low"]))
+    bundle = Bundle(LinearEncoder(np.eye(16), np.zeros(16)), codebook=book)
+    X = np.ones((4, 16), np.float32) * np.array([[1], [1], [-1], [-1]])
+    X[::2, :2] *= -1
+    return bundle.with_items(X, columns={"label": ["high", "high", "low", "low"]})
+
+
+def test_class_codes_give_the_class_and_the_reason(new_page):
+    query = ",".join(["-1"] * 3 + ["1"] * 13)
+    truth = classifying().classify([[-1] * 3 + [1] * 13], max_false_accept_rate=0.05)
+    assert truth.distances.tolist() == [3]
+    with serving(classifying()) as url:
+        page = new_page(url, f"#teach?part=new&vector={query}&rate=0.05")
+        page.get_by_text("3 bits from the code of its class.").wait_for()
+        reason = page.get_by_text("of a class code, at a predicted").inner_text()
+        assert reason.startswith("Accepted within 3 bits")
+        assert page.locator("main").get_by_role("heading", name="high").count() == 1
+
+
+def test_a_rate_that_codes_cannot_meet_still_gives_the_class(new_page):
+    codes = np.array([[0b11100000], [0b00000000]], np.uint8)
+    book = Codebook(codes, 3, np.array(["high", "low"]))
+    with serving(small(codebook=book)) as url:
+        page = new_page(url, "#teach?part=new&vector=1,1,1&rate=0.05")
+        page.get_by_text("0 bits from the code of its class.").wait_for()
+        assert page.get_by_text("Nothing is rejected:").count() == 1
+        page.faults[:] = [x for x in page.faults if "422" not in x]
+
+
+def test_a_question_by_code_is_copied_as_a_request(new_page):
+    with serving(small()) as url:
+        page = new_page(url, "#search?code=e0")
+        page.get_by_text("Copy as a program").click()
+        python, _ = page.locator(".snippets pre").all_inner_texts()
+        names = {}
+        exec(python, names)  # what the page says, against the server that it is of
+        ids = [hit["id"] for hit in names["found"]["results"][0]["hits"]]
+        assert ids[:2] == [0, 4]
