@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits.analysis.bits import bit_report, extreme_items, map_codes, rank_bits
+from fewbits.analysis.bits import bit_report, extreme_items, rank_bits
+from fewbits.analysis.maps import map_codes
 from fewbits.analysis.names import propose_names
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, MissingExtraError

@@ -13,13 +13,12 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.bits import (
     BitReport,
     ClassProfile,
-    CodeMap,
     bit_report,
     class_profile,
     distinct_bits,
-    map_codes,
     rank_bits,
 )
+from fewbits.analysis.maps import CodeMap, map_codes
 from fewbits.analysis.names import Proposals, propose_names
 from fewbits.bundle._hand_files import read_by_hand
 from fewbits.bundle.bit_scores import bit_scores

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis.bits import CodeMap
+from fewbits.analysis.maps import CodeMap
 from fewbits.report._thumbnails import Pictures
 from fewbits.report.html import Html, element, shortened, text
 
