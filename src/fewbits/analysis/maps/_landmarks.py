@@ -65,13 +65,18 @@ def landmark_rows(
     return np.sort(by_group[within < quotas.repeat(sizes)])
 
 
-def _first_of_each(codes: CodeArray) -> IdArray:
-    """Return the place of each different code, rising."""
-    return np.sort(np.unique(_hashes(codes), return_index=True)[1])
+def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:
+    """Return a number for each code, by which equal ones are found.
 
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
 
-def _hashes(codes: CodeArray) -> NDArray[np.uint64]:
-    """Return a number for each code; two that collide cost one landmark."""
+    Returns
+    -------
+    ndarray of shape (n,), dtype uint64
+        Different codes may have equal numbers, but hardly ever do.
+    """
     n, width = codes.shape
     padded = np.zeros((n, -(-width // 8) * 8), np.uint8)
     padded[:, :width] = codes
@@ -80,6 +85,11 @@ def _hashes(codes: CodeArray) -> NDArray[np.uint64]:
         hashes = (hashes ^ word) * _ODD
         hashes ^= hashes >> np.uint64(31)
     return hashes
+
+
+def _first_of_each(codes: CodeArray) -> IdArray:
+    """Return the place of each different code, rising; of two that collide, of one."""
+    return np.sort(np.unique(code_hashes(codes), return_index=True)[1])
 
 
 def _quotas(sizes: IdArray, wanted: int) -> IdArray:

@@ -7,6 +7,7 @@ from fewbits.server.routes import (
     _encode,
     _facts,
     _items,
+    _map,
     _metrics,
     _quality,
     _search,
@@ -23,4 +24,5 @@ ROUTERS = (
     _metrics.router,
     _bits.router,
     _quality.router,
+    _map.router,
 )
