@@ -102,7 +102,7 @@ def map_colours(
     if kind == "bit" and name.isascii() and name.isdecimal():
         return _by_bit(found, check_bit(int(name), bundle.encoder.n_bits))
     if by == "distance":
-        return _by_distance(found, _asked(bundle, id, code), bundle.encoder.n_bits)
+        return _by_distance(found, _asked(bundle, id, code))
     if by == "trust":
         return _by_trust(found)
     raise ArgumentError(
@@ -160,18 +160,17 @@ def _asked(bundle: Bundle, id: Any, code: str | None) -> CodeArray:
     return as_codes(given[None].copy(), bundle.encoder.n_bits)
 
 
-def _by_distance(found: CollectionMap, code: CodeArray, n_bits: int) -> MapColours:
+def _by_distance(found: CollectionMap, code: CodeArray) -> MapColours:
     distances = hamming_distances(code, found.codes)[0]
-    high = max(int(distances.max()), 1)
-    scale = {"low": 0, "high": high, "unit": "bits"}
-    return MapColours(_steps(distances / high), "scale", [], scale=scale)
+    return _scale(distances.astype(np.float64), "bits")
 
 
 def _by_trust(found: CollectionMap) -> MapColours:
-    shares = found.trust.around(found.places)
-    scale = {"low": 0, "high": 1, "unit": "share of true neighbours kept"}
-    return MapColours(_steps(shares), "scale", [], scale=scale)
+    return _scale(found.trust.around(found.places), "share")
 
 
-def _steps(shares: NDArray[np.float64]) -> NDArray[np.uint8]:
-    return np.rint(shares * _FARTHEST).astype(np.uint8)
+def _scale(measures: NDArray[np.float64], unit: str) -> MapColours:
+    low, high = float(measures.min()), float(measures.max())
+    steps = np.rint((measures - low) * (_FARTHEST / ((high - low) or 1.0)))
+    scale = {"low": low, "high": high, "unit": unit}
+    return MapColours(steps.astype(np.uint8), "scale", [], scale=scale)

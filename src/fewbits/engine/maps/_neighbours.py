@@ -39,7 +39,12 @@ class MapNeighbours:
 
 
 def map_neighbours(
-    bundle: Bundle, found: CollectionMap, row: int, k: int = 10
+    bundle: Bundle,
+    found: CollectionMap,
+    *,
+    row: int | None = None,
+    id: Any = None,
+    k: int = 10,
 ) -> MapNeighbours:
     """Find the items whose codes are nearest to that of an item, on the map or not.
 
@@ -48,8 +53,10 @@ def map_neighbours(
     bundle : Bundle
     found : CollectionMap
         Of its collection.
-    row : int
+    row : int, default=None
         Place of the item in the collection.
+    id : int or str, default=None
+        Its id, in place of the row.
     k : int, default=10
 
     Returns
@@ -59,11 +66,10 @@ def map_neighbours(
     Raises
     ------
     ArgumentError
-        When there is no such row, or `k` is out of range.
+        When not exactly one of `row` and `id` is given, there is no such item, or `k`
+        is out of range.
     """
-    items = bundle.collection
-    if not 0 <= row < len(items):
-        raise ArgumentError(f"rows are from 0 to {len(items) - 1}, got {row}")
+    items, row = bundle.collection, _row(bundle, row, id)
     code = items.codes_at(np.array([row]))
     nearest = bundle.search_rows_by_code(code, check_k(k) + 1)
     others = (nearest.rows[0] != row) & (nearest.rows[0] >= 0)
@@ -88,6 +94,17 @@ def map_neighbours(
         for record, distance in zip(records, distances, strict=True)
     ]
     return MapNeighbours(own, neighbours)
+
+
+def _row(bundle: Bundle, row: int | None, id: Any) -> int:
+    if (row is None) == (id is None):
+        raise ArgumentError("give exactly one of row and id")
+    if row is None:
+        return int(bundle.collection.rows([id])[0])
+    n = len(bundle.collection)
+    if not 0 <= row < n:
+        raise ArgumentError(f"rows are from 0 to {n - 1}, got {row}")
+    return row
 
 
 def _trust(found: CollectionMap, place: list[int]) -> float:

@@ -94,14 +94,17 @@ async def colours(
 @router.get("/v1/map/neighbours", response_model=dict[str, Any])
 async def neighbours(
     served: Current,
-    row: Annotated[int, Query(ge=0, le=2**40)],
+    row: Annotated[int | None, Query(ge=0, le=2**40)] = None,
+    id: Annotated[str | None, Query(max_length=1000)] = None,
     k: Annotated[int, Query(ge=1, le=100)] = 10,
     version: Version = None,
 ) -> Json:
     """List the items nearest to one of them, among all, on the map or not."""
     found = _found(served, version)
-    near = await served.run(maps.map_neighbours, served.bundle, found, row, k)
-    return Json(near.to_dict())
+    work = partial(
+        maps.map_neighbours, served.bundle, found, row=row, id=_id(served, id), k=k
+    )
+    return Json((await served.run(work)).to_dict())
 
 
 class MapExportBody(Body):
@@ -156,7 +159,10 @@ def _found(served: Served, version: str | None) -> maps.CollectionMap:
     return state.found
 
 
-def _whole(id: str) -> int:
+def _id(served: Served, id: str | None) -> Any:
+    """Return an id as the collection has it."""
+    if id is None or served.bundle.collection.has_text_ids:
+        return id
     digits = id.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
         raise ApiError(404, "not_found", f"ids are whole numbers here, got {id!r}")
