@@ -62,9 +62,7 @@ class Coloured:
 
     async def colours(self, served: Served, version: str | None) -> maps.MapColours:
         found, bundle = _found(served, version), served.bundle
-        id: Any = self.id
-        if id is not None and not bundle.collection.has_text_ids:
-            id = _whole(id)
+        id = _id(served, self.id)
         work = partial(maps.map_colours, bundle, found, self.by, id=id, code=self.code)
         if self.by.startswith(("class:", "trust")):
             return await served.cached(("map", self.by), work)
