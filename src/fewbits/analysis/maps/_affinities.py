@@ -48,6 +48,41 @@ def neighbour_weights(distances: DistanceArray, perplexity: float) -> list[Float
     return [each / total for each in weights]
 
 
+def among_neighbours(
+    x: list[FloatArray], y: list[FloatArray], weights: list[FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a place in the middle of those neighbours that are near each other.
+
+    Their common middle would lie between groups, where nothing belongs.
+
+    Parameters
+    ----------
+    x, y, weights : list of k ndarrays of shape (n,)
+        Places of the neighbours of each item, and how much they count.
+
+    Returns
+    -------
+    x, y : ndarray of shape (n,)
+    pull : ndarray of shape (n,)
+        The sum of ``weight / (1 + d^2)`` around the neighbour at which it is largest.
+    """
+    best = np.full(len(x[0]), -1.0)
+    best_x, best_y = np.zeros_like(best), np.zeros_like(best)
+    for centre_x, centre_y in zip(x, y, strict=True):
+        pull, sum_x, sum_y = np.zeros((3, len(best)))
+        for at_x, at_y, weight in zip(x, y, weights, strict=True):
+            across, down = at_x - centre_x, at_y - centre_y
+            drawn = weight / (1 + across * across + down * down)
+            pull += drawn
+            sum_x += drawn * at_x
+            sum_y += drawn * at_y
+        better = pull > best
+        best = np.where(better, pull, best)
+        best_x = np.where(better, sum_x / pull, best_x)
+        best_y = np.where(better, sum_y / pull, best_y)
+    return best_x, best_y, best
+
+
 def _entropy(gaps: list[FloatArray], scale: FloatArray) -> FloatArray:
     weights = [np.exp(-scale * gap) for gap in gaps]
     total = _sum(weights)

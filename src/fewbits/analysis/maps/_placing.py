@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
-from fewbits.analysis.maps._affinities import neighbour_weights
+from fewbits.analysis.maps._affinities import among_neighbours, neighbour_weights
 from fewbits.analysis.maps._field import RepulsionField
 from fewbits.codes import hamming_topk
 
@@ -66,7 +66,7 @@ class Placer:
         return points
 
     def _at_rest(self, pulls: Pulls) -> FloatArray:
-        x, y = (_mean(pulls.weights, each) for each in (pulls.x, pulls.y))
+        x, y, _ = among_neighbours(*pulls)
         for _ in range(_STEPS):
             step_x, step_y = self._step(pulls, x, y)
             x = np.clip(x - step_x, self._low[0], self._high[0])
@@ -92,10 +92,3 @@ class Placer:
         length = np.sqrt(step_x * step_x + step_y * step_y)
         rate = _RATE * np.minimum(1, _LONGEST / np.maximum(length, 1e-9))
         return step_x * rate, step_y * rate
-
-
-def _mean(weights: list[FloatArray], places: list[FloatArray]) -> FloatArray:
-    total = weights[0] * places[0]
-    for weight, place in zip(weights[1:], places[1:], strict=True):
-        total += weight * place
-    return total

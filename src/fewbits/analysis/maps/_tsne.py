@@ -1,6 +1,7 @@
 """t-SNE of codes: points whose neighbours are those of the codes."""
 
 from collections.abc import Callable
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.maps._affinities import (
     N_NEAREST,
     PERPLEXITY,
+    among_neighbours,
     neighbour_weights,
     other_neighbours,
 )
@@ -20,6 +22,8 @@ FloatArray = NDArray[np.float64]
 _EARLY, _LATE = (200, 12.0, 0.5), (350, 1.0, 0.8)
 N_ITERATIONS = _EARLY[0] + _LATE[0]
 _LONGEST = 5.0  # step of a point
+#: After these iterations points are freed whose neighbours pull so much more elsewhere.
+_FREED, _STUCK = (250, 300, 350, 400, 450), 3.0
 _START = 1e-4  # spread of the points at the start
 _TURNS = 60  # of the power method; any axes near the principal ones will do
 _ROUNDING = 1e-3  # of a covariance in whole numbers, none at all
@@ -56,7 +60,8 @@ def tsne(
     points = _principal_components(codes)
     if n < 3 or not points.any():
         return points
-    first, second, weights = _edges(codes)
+    near = _Near.of(codes)
+    first, second, weights = near.edges()
     velocity, gains = np.zeros((2, n)), np.ones((2, n))
     rate = n / _EARLY[1]
     done = 0
@@ -70,9 +75,50 @@ def tsne(
             points = points + velocity
             points -= points.mean(axis=1, keepdims=True)
             done += 1
+            if done in _FREED:
+                points, moved = near.free(points)
+                velocity[:, moved] = 0
             if progress is not None:
                 progress(done, N_ITERATIONS)
     return points
+
+
+class _Near(NamedTuple):
+    """The nearest codes of each code: a column for each, and their weights."""
+
+    rows: list[IdArray]
+    weights: list[FloatArray]
+
+    @classmethod
+    def of(cls, codes: CodeArray) -> Self:
+        distances, rows = other_neighbours(codes, min(N_NEAREST, len(codes) - 1))
+        return cls(list(rows.T.copy()), neighbour_weights(distances, PERPLEXITY))
+
+    def edges(self) -> tuple[IdArray, IdArray, FloatArray]:
+        """Return pairs in both directions, with weights that sum to 1."""
+        from scipy.sparse import csr_array
+
+        n, k = len(self.rows[0]), len(self.rows)
+        rows, weights = (np.stack(each, axis=1).ravel() for each in self)
+        directed = csr_array((weights, rows, np.arange(0, n * k + 1, k)), shape=(n, n))
+        both = (directed + directed.T).tocoo()
+        first, second = (each.astype(np.int64) for each in both.coords)
+        shares: FloatArray = np.asarray(both.data, np.float64) / (2 * n)
+        return first, second, shares
+
+    def free(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Move points that are stuck far from their neighbours among these.
+
+        Early on a point may be shut in by a group that it does not belong to, and the
+        way out is uphill.
+        """
+        x, y = ([axis[rows] for rows in self.rows] for axis in points)
+        drawn = np.zeros(points.shape[1])
+        for at_x, at_y, weight in zip(x, y, self.weights, strict=True):
+            drawn += weight / (1 + (at_x - points[0]) ** 2 + (at_y - points[1]) ** 2)
+        to_x, to_y, pull = among_neighbours(x, y, self.weights)
+        stuck = pull > _STUCK * drawn
+        return np.where(stuck, (to_x, to_y), points), stuck
 
 
 def _gradient(
@@ -88,21 +134,6 @@ def _gradient(
         np.bincount(first, drawn * part, minlength=len(x)) for part in (across, down)
     ]
     return 4 * (np.array(pulls) - np.array([forces.x, forces.y]) / max(total, 1e-12))
-
-
-def _edges(codes: CodeArray) -> tuple[IdArray, IdArray, FloatArray]:
-    """Return pairs of near codes, in both directions, with weights that sum to 1."""
-    from scipy.sparse import csr_array
-
-    n, k = len(codes), min(N_NEAREST, len(codes) - 1)
-    distances, rows = other_neighbours(codes, k)
-    weights = np.stack(neighbour_weights(distances, PERPLEXITY), axis=1)
-    ends = np.arange(0, n * k + 1, k)
-    directed = csr_array((weights.ravel(), rows.ravel(), ends), shape=(n, n))
-    both = (directed + directed.T).tocoo()
-    first, second = (each.astype(np.int64) for each in both.coords)
-    shares: FloatArray = np.asarray(both.data, np.float64) / (2 * n)
-    return first, second, shares
 
 
 def _principal_components(codes: CodeArray) -> FloatArray:

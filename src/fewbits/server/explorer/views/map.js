@@ -89,7 +89,7 @@ export const view = {
       address.set({ item: null });
     };
     const pick = guarded(async (which, { centre = false } = {}) => {
-      const near = await ask(async (mine) => (await api.send("GET", `v1/map/neighbours?${which}&k=12&version=${map.version}`, undefined, mine)).json());
+      const near = await ask(async (mine) => (await api.send("GET", `v1/map/neighbours?${which}&k=10&version=${map.version}`, undefined, mine)).json());
       chosen = near;
       const places = near.neighbours.map(({ place }) => place).filter(Boolean);
       plane.setItem(near.item.place, places, { centre });

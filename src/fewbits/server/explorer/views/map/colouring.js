@@ -12,6 +12,13 @@ function choices(facts) {
   return [...own, ["bit", "Bit"], ["distance", "Distance"], ["trust", "Trust"], ...others];
 }
 
+function medianOf(values) {
+  const counts = new Uint32Array(256);
+  for (const value of values) counts[value] += 1;
+  let sum = 0;
+  return counts.findIndex((n) => (sum += n) * 2 >= values.length);
+}
+
 /**
  * `coloured({values, legend, title})` is called with each answer; `item()` is the item
  * that distances are measured from unless a text is given.
@@ -55,6 +62,7 @@ export function colouring(context, map, { coloured, failed, item }) {
       }
       const query = `${wanted.query}&version=${map.version}`;
       const [legend, values] = await Promise.all([api.get(`v1/map/legend?${query}`), api.bytes(`v1/map/colours?${query}`)]);
+      if (legend.kind === "scale") legend.scale.median = medianOf(values);
       if (legend.kind === "bit") legend.names = await sidesOf(Number(bit.value));
       if (mine === turn) coloured({ legend, values, title: wanted.title });
     } catch (error) {

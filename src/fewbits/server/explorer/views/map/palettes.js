@@ -21,12 +21,15 @@ function set(palette, value, [red, green, blue], opacity) {
   palette.set([red, green, blue, Math.round(255 * opacity)], 4 * value);
 }
 
-/** Colours from `first` to `last` of a scale, in a bent way: the first ones stand out. */
-function scale(palette, first, last, bend) {
+/** Colours between stops, [value, colour, opacity], of a scale. */
+function scale(palette, stops) {
   for (let value = 0; value <= LAST; value += 1) {
-    const share = (value / LAST) ** bend;
-    const mixed = [0, 1, 2].map((i) => Math.round(first[i] + (last[i] - first[i]) * share));
-    set(palette, value, mixed, 0.9);
+    const after = Math.max(1, stops.findIndex(([at]) => at >= value) < 0 ? stops.length - 1 : stops.findIndex(([at]) => at >= value));
+    const [low, from, thin] = stops[after - 1];
+    const [high, to, thick] = stops[after];
+    const share = Math.min(Math.max((value - low) / Math.max(high - low, 1), 0), 1);
+    const mixed = [0, 1, 2].map((i) => Math.round(from[i] + (to[i] - from[i]) * share));
+    set(palette, value, mixed, thin + (thick - thin) * share);
   }
 }
 
@@ -52,11 +55,13 @@ export function paletteOf(legend, only = null) {
     set(palette, 0, zero, 0.75);
     set(palette, 1, one, 0.75);
   } else if (legend.scale.unit === "bits") {
-    const [near, far] = named("accent", "bit-0");
-    scale(palette, near, far, 0.9);
+    // Half of all items are about equally far: what is nearer than they is what differs.
+    const [near, between, far] = named("accent", "scale-mid", "scale-far");
+    const { median = LAST } = legend.scale;
+    scale(palette, [[0, near, 1], [median / 2, between, 0.9], [median, far, 0.5], [LAST, far, 0.35]]);
   } else {
-    const [low, high] = named("accent", "class-0");
-    scale(palette, low, high, 1);
+    const [low, between, high] = named("accent", "scale-mid", "scale-far");
+    scale(palette, [[0, low, 1], [LAST / 2, between, 0.85], [LAST, high, 0.75]]);
   }
   return palette;
 }

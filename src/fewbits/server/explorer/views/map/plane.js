@@ -24,11 +24,12 @@ export class Plane {
     this.legend = null;
     this.selected = [];
     this.shown = { labels: [], item: null, neighbours: [], hovered: null, lasso: null, cross: false };
-    this.canvas = h("canvas", { class: "points", tabindex: "0", role: "application", "aria-roledescription": "map", "aria-label": label });
+    const canvas = () => h("canvas", { class: "points", tabindex: "0", role: "application", "aria-roledescription": "map", "aria-label": label });
+    this.plot = WebGlPlot.on(canvas(), this.points) ?? new CanvasPlot(canvas(), this.points);
+    this.canvas = this.plot.canvas;
     this.above = h("canvas", { class: "overlay", "aria-hidden": "true" });
     this.status = h("p", { class: "status" }, "Loading points …");
     this.element = h("div", { class: "plane" }, this.canvas, this.above, this.status);
-    this.plot = WebGlPlot.on(this.canvas, this.points) ?? new CanvasPlot(this.canvas, this.points);
     this.canvas.dataset.renderer = this.plot instanceof WebGlPlot ? "webgl2" : "canvas";
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(this.element);

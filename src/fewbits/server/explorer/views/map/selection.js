@@ -62,7 +62,7 @@ export async function showSelection(context, box, { rows, selected, values, lege
     box,
     h(
       "section",
-      { class: "card stack", "aria-label": "Selection" },
+      { class: "card stack mapped", "aria-label": "Selection" },
       h(
         "div",
         { class: "row spread" },

@@ -1,6 +1,6 @@
 // Beside the map: how far to trust it, the legend, and one item with its neighbours.
 import { shareBar } from "../../lib/charts.js";
-import { count, fill, h, percent } from "../../lib/dom.js";
+import { count, h, percent } from "../../lib/dom.js";
 import { itemCard, itemName } from "../../lib/items.js";
 
 export function trustCard(facts) {
@@ -34,7 +34,7 @@ export function legendCard(legend, title, chosen, choose) {
       "section",
       { class: "card" },
       h("h2", {}, title),
-      h("div", { class: `ramp ${unit === "bits" ? "distance" : "trust"}`, "aria-hidden": "true" }),
+      h("div", { class: "ramp", "aria-hidden": "true" }),
       h("p", { class: "row spread soft" }, h("span", {}, ends[0]), h("span", {}, ends[1])),
       h("p", { class: "soft" }, unit === "bits" ? "Bits that differ: bright points are near." : "Share of true neighbours that the map keeps around a point: bright points lie most."),
     );
@@ -47,7 +47,7 @@ export function legendCard(legend, title, chosen, choose) {
         "button",
         { class: "quiet entry", type: "button", "aria-pressed": String(chosen === value), on: { click: () => choose(chosen === value ? null : value) } },
         h("span", { class: `dot ${kind}`, "aria-hidden": "true" }),
-        h("span", { class: "name" }, text),
+        h("span", { class: "name", title: text }, text),
         h("span", { class: "soft number" }, count(n)),
       ),
     );
@@ -83,26 +83,18 @@ export function itemSection({ facts, address }, found, { show, hover, close, mea
     off > 0 && h("p", { class: "soft" }, `${off} of ${neighbours.length} are not on the map.`),
     h(
       "ol",
-      { class: "near" },
+      { class: "near", tabindex: "0", "aria-label": "Nearest items" },
       ...neighbours.map((each) =>
         h(
           "li",
           { on: { mouseenter: () => hover(each.row), mouseleave: () => hover(null) } },
           h("span", { class: "soft number", title: "bits that differ" }, String(each.distance)),
-          h(
-            "div",
-            {},
-            itemCard(facts, each),
-            each.on_map
-              ? h("button", { class: "quiet small", type: "button", "aria-label": `Show ${itemName(facts, each.id, each.columns)} on the map`, on: { click: () => show(each.row), focus: () => hover(each.row), blur: () => hover(null) } }, "Show")
-              : h("span", { class: "chip tag" }, "not on the map"),
-          ),
+          itemCard(facts, each),
+          each.on_map
+            ? h("button", { class: "quiet small", type: "button", "aria-label": `Show ${itemName(facts, each.id, each.columns)} on the map`, on: { click: () => show(each.row), focus: () => hover(each.row), blur: () => hover(null) } }, "Show")
+            : h("span", { class: "chip tag" }, "not on the map"),
         ),
       ),
     ),
   );
-}
-
-export function clearCard(box) {
-  fill(box);
 }

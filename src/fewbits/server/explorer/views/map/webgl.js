@@ -5,7 +5,6 @@ const VERTEX = `#version 300 es
 uniform vec2 centre;
 uniform vec2 scale;
 uniform float size;
-uniform int pass;
 uniform sampler2D palette;
 in vec2 place;
 in uint value;
@@ -13,20 +12,15 @@ in uint marked;
 out vec4 colour;
 void main() {
   colour = texelFetch(palette, ivec2(int(value), 0), 0);
-  // Background first: the rest of the classes, and what is not selected.
-  bool isFront = marked == 1u || (colour.a > 0.5 && marked == 0u);
-  if (colour.a == 0.0 || isFront != (pass == 1)) {
-    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
-    gl_PointSize = 0.0;
-    return;
-  }
+  // In front: what is selected; then classes with a colour; then all others.
+  float depth = marked == 1u ? -0.5 : marked == 2u || colour.a <= 0.5 ? 0.5 : 0.0;
   if (marked == 2u) colour.a *= 0.22;
-  gl_Position = vec4((place - centre) * scale, 0.0, 1.0);
+  gl_Position = vec4((place - centre) * scale, depth, 1.0);
   gl_PointSize = marked == 1u ? size * 1.25 : size;
 }`;
 
 const FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 in vec4 colour;
 uniform float size;
 out vec4 seen;
@@ -75,7 +69,7 @@ export class WebGlPlot {
     this.program = program(gl);
     gl.useProgram(this.program);
     this.uniforms = Object.fromEntries(
-      ["centre", "scale", "size", "pass", "palette"].map((name) => [name, gl.getUniformLocation(this.program, name)]),
+      ["centre", "scale", "size", "palette"].map((name) => [name, gl.getUniformLocation(this.program, name)]),
     );
     this.buffers = {
       place: this.attribute("place", 4 * points.total, (at) => gl.vertexAttribPointer(at, 2, gl.UNSIGNED_SHORT, true, 0, 0)),
@@ -85,6 +79,8 @@ export class WebGlPlot {
     gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
     for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
     gl.enable(gl.BLEND);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.LEQUAL);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.uniform1i(this.uniforms.palette, 0);
   }
@@ -130,14 +126,11 @@ export class WebGlPlot {
     const { gl, uniforms } = this;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.uniform2f(uniforms.centre, camera.x, camera.y);
     gl.uniform2f(uniforms.scale, (2 * camera.scale) / camera.width, (2 * camera.scale) / camera.height);
     gl.uniform1f(uniforms.size, size * ratio);
-    for (const pass of [0, 1]) {
-      gl.uniform1i(uniforms.pass, pass);
-      gl.drawArrays(gl.POINTS, 0, this.points.count);
-    }
+    gl.drawArrays(gl.POINTS, 0, this.points.count);
   }
 
   close() {
