@@ -27,7 +27,7 @@ def landmark_rows(
     n_landmarks : int
         Fewer are drawn where there are fewer different codes.
     classes : array-like of shape (n,), default=None
-        Each class gets a share in proportion to the square root of its size, so that
+        Each class gets a share in proportion to the power 3/4 of its size, so that
         small classes are on the map, too. None draws from all items alike.
     random_state : int or None, default=0
 
@@ -114,5 +114,5 @@ def _quotas(sizes: IdArray, wanted: int) -> IdArray:
 
 
 def _taken(sizes: IdArray, scale: float) -> IdArray:
-    shares = np.maximum(np.floor(scale * np.sqrt(sizes)), 1)
+    shares = np.maximum(np.floor(scale * np.sqrt(sizes * np.sqrt(sizes))), 1)
     return np.minimum(shares, sizes).astype(np.int64)
