@@ -10,7 +10,7 @@ from fewbits._checks import check_bit
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.bundle import Bundle
-from fewbits.codes import as_codes, hamming_distances, n_bytes
+from fewbits.codes import as_codes, check_unused, hamming_distances, n_bytes
 from fewbits.engine.maps._collection_map import CollectionMap
 from fewbits.errors import ArgumentError, CodeError
 
@@ -157,7 +157,9 @@ def _asked(bundle: Bundle, id: Any, code: str | None) -> CodeArray:
         raise CodeError(
             f"codes have {n_bytes(bundle.encoder.n_bits)} bytes, got {len(given)}"
         )
-    return as_codes(given[None].copy(), bundle.encoder.n_bits)
+    codes = as_codes(given[None].copy(), bundle.encoder.n_bits)
+    check_unused(codes, bundle.encoder.n_bits, "codes")
+    return codes
 
 
 def _by_distance(found: CollectionMap, code: CodeArray) -> MapColours:
