@@ -227,7 +227,8 @@ def test_all_of_it_by_keyboard(texts, map_page):
         page.keyboard.press("Tab")
         names.append(
             page.evaluate(
-                "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+                "() => document.activeElement.getAttribute('aria-label') ?? "
+                "document.activeElement.textContent"
             )
         )
     assert names == ["Save as CSV", "Save as Parquet", "Clear", "Selected items"]
