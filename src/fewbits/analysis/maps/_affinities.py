@@ -1,4 +1,4 @@
-"""How strongly a point is drawn to its nearest codes."""
+"""The pull of the nearest codes on a point."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""How far to trust a map: the share of true neighbours that are neighbours on it."""
+"""The share of true neighbours that are neighbours on a map, too."""
 
 from dataclasses import dataclass, field
 

@@ -14,7 +14,7 @@ from fewbits.errors import one_line as message_of
 
 @dataclass(frozen=True)
 class MapState:
-    """How far a map is.
+    """The progress of a map.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ Version = Annotated[str | None, Query(max_length=100)]
 
 @router.get("/v1/map", response_model=dict[str, Any])
 async def facts(served: Current) -> Json:
-    """Tell how far the map is, which the first request begins, and what it shows."""
+    """Describe the map and its progress; the first request begins it."""
     state = _updates(served).state(served.bundle, served.version)
     return Json({"version": served.version, **state.to_dict()})
 
@@ -50,7 +50,7 @@ async def points(
 
 
 class Coloured:
-    """What points are coloured by."""
+    """Parameters of colours."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Coloured:
 async def legend(
     served: Current, asked: Annotated[Coloured, Depends()], version: Version = None
 ) -> Json:
-    """Tell what the bytes of `/v1/map/colours` mean, with counts."""
+    """Describe the bytes of `/v1/map/colours`, with counts."""
     return Json((await asked.colours(served, version)).to_dict())
 
 
