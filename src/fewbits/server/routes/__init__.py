@@ -9,6 +9,7 @@ from fewbits.server.routes import (
     _items,
     _map,
     _metrics,
+    _pages,
     _quality,
     _search,
 )
@@ -25,4 +26,5 @@ ROUTERS = (
     _bits.router,
     _quality.router,
     _map.router,
+    _pages.router,
 )
