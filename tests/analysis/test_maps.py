@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from fewbits.analysis.bits import map_codes
+from fewbits.analysis.maps import map_codes
 from fewbits.codes import hamming_distances, pack
 from fewbits.errors import ArgumentError
 

@@ -90,9 +90,10 @@ def many_classes() -> Bundle:
 
 
 @contextmanager
-def serving(source, **settings):
+def serving(source, prepare=lambda app: None, **settings):
     """Serve a bundle at a free port of this machine; give its address."""
     app = create_app(source, Settings(**settings))
+    prepare(app)
     config = uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

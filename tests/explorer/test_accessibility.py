@@ -5,6 +5,11 @@ import pytest
 VIEWS = {
     "search": ("What is near, and why?", ".hits > li:not(.asked)", "?text=wrist"),
     "bits": ("What does this bit mean?", ".near li", "?bit=3&flips=5"),
+    "map": (
+        "Where are groups, outliers and confusions?",
+        ".legend",
+        "?item=3",
+    ),
     "teach": (
         "Can I find more of this, and is this new?",
         ".candidates li",

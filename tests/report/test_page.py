@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits.analysis.bits import bit_report, extreme_items, map_codes, rank_bits
+from fewbits.analysis.bits import bit_report, extreme_items, rank_bits
+from fewbits.analysis.maps import map_codes
 from fewbits.analysis.names import propose_names
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, MissingExtraError
@@ -228,7 +229,10 @@ def test_maps_show_every_item_once(written, scores, kind, read_html):
     assert ("image" in found.tags) == (kind == "images")
     keys = re.findall(r'class="key class-(\d)"><bdi>([^<]+)', page)
     assert keys[0] == ("0", "common")
-    assert keys == keys[:6] * 2  # six classes have a colour
+    assert keys == keys[:10] * 2  # ten classes have a colour
+    assert page.count('class="edge class-0"') == (kind == "images") * len(
+        re.findall(r"<image[^>]*><title>common", page)
+    )
     assert f"stress {maps[0].stress:.2f}" in "".join(found.texts)
 
 
@@ -317,6 +321,11 @@ def test_bits_like_one_that_is_shown_are_listed(written):
     one = written(["x"] * 40, bits=[2, 1], alike={2: [0]})
     assert "2 of them are shown, 1 of the others goes with these" in one
     assert "like bit 2: 0, 4" in page
+    assert page.count(">says the same<") == 1
+    assert "<td>0, 4</td>" in page
+    many = written(["x"] * 40, bits=[2], alike={2: [0, 1, *range(3, 11)]})
+    assert "<td>0, 1, 3, 4, 5, 6, 7, 8, and 2 more</td>" in many
+    assert "says the same" not in written(["x"] * 40, bits=[2])
 
 
 def test_without_pillow(written, monkeypatch):

@@ -13,7 +13,12 @@ import pytest
 from PIL import Image
 from scipy.spatial.distance import squareform
 
-from fewbits.analysis.taxonomy import classes_per_bit, taxonomy, vector_taxonomy
+from fewbits.analysis.taxonomy import (
+    classes_per_bit,
+    equivalent_bits,
+    taxonomy,
+    vector_taxonomy,
+)
 from fewbits.codes import hamming_distances, pack, unpack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.report import (
@@ -226,6 +231,29 @@ def test_heat_map_shows_distances_in_the_order_given():
     assert (np.diag(cells) == cells.min()).all()
 
 
+def test_heat_map_names_rows_and_columns():
+    names = [f"class {i}" for i in range(5)]
+    order = [3, 1, 0, 4, 2]
+    drawing = code_heat_map(random_codes(5, 24), 24, names, order=order)
+    texts = re.findall(
+        r'<text class="leaf"[^>]* x="([\d.]+)" y="([\d.]+)"( text-anchor|'
+        r" transform)[^>]*><title>([^<]+)",
+        drawing.inline(),
+    )
+    wanted = [names[i] for i in order]
+    rows = [(float(y), name) for _, y, kind, name in texts if "anchor" in kind]
+    columns = [(float(x), name) for x, _, kind, name in texts if "trans" in kind]
+    assert [name for _, name in sorted(rows)] == wanted
+    assert [name for _, name in sorted(columns)] == wanted
+
+
+def test_no_colour_of_the_heat_map_is_cut_off():
+    bits = np.tri(9, 8, -1)  # 0, 1, ... 8 bits from the first
+    cells = pixels_of(code_heat_map(pack(bits), 8), 9, 9)
+    assert len(set(cells[0].tolist())) == 9
+    assert "from -1.00 to 1.00" in code_heat_map(pack(bits), 8).description
+
+
 def test_heat_map_of_vectors_shows_angles():
     vectors = np.array([[1.0, 0.0], [0.9, 0.1], [-1.0, 0.0], [0.0, 3.0]])
     cells = pixels_of(vector_heat_map(vectors), 4, 4)
@@ -237,11 +265,39 @@ def test_heat_map_of_vectors_shows_angles():
 
 def test_names_are_shown_where_there_is_room():
     few, many = random_codes(70, 64), random_codes(71, 64)
-    assert code_heat_map(few, 64).inline().count('class="leaf"') == 70
+    assert code_heat_map(few, 64).inline().count('class="leaf"') == 2 * 70
     assert code_heat_map(many, 64).inline().count('class="leaf"') == 0
     few, many = random_codes(150, 64), random_codes(151, 64)
     assert codebook_picture(few, 64).inline().count('class="leaf"') == 150
     assert codebook_picture(many, 64).inline().count('class="leaf"') == 0
+
+
+def test_bits_that_say_the_same_are_grouped(tmp_path):
+    codes = random_codes(12, 6)
+    bits = unpack(codes, 6)
+    bits = np.column_stack([bits, 1 - bits[:, 2], bits[:, 0], bits[:, 2]])
+    groups = equivalent_bits(pack(bits), 9)
+    found = {bit: i for i, each in enumerate(groups) for bit in sum(each, ())}
+    assert sorted(found) == list(range(9))
+    for i, j in combinations(range(9), 2):
+        equal = (bits[:, i] == bits[:, j]).all()
+        opposite = (bits[:, i] != bits[:, j]).all()
+        assert (found[i] == found[j]) == (equal or opposite)
+    write_taxonomy_page(tmp_path / "page.html", pack(bits), 9, n_permutations=9)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<td>2, 8; inverted: 6</td>" in page
+    assert "<td>0, 7</td>" in page
+    assert page.count("<tr>") == 1 + len(groups)
+
+
+def test_the_tree_uses_its_card(tmp_path):
+    tree = taxonomy(random_codes(9, 16), 16)
+    assert dendrogram(tree).width == 840
+    assert dendrogram(tree, width=1078).width == 1078
+    write_taxonomy_page(tmp_path / "p.html", random_codes(9, 16), 16, n_permutations=9)
+    assert 'viewBox="0 0 1078' in (tmp_path / "p.html").read_text("utf-8")
+    with pytest.raises(ArgumentError, match="width must be at least 400"):
+        dendrogram(tree, width=300)
 
 
 @pytest.mark.parametrize(("n", "n_bits"), [(2, 1), (20, 13), (500, 64), (3, 5000)])

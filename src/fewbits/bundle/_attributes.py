@@ -13,13 +13,12 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.bits import (
     BitReport,
     ClassProfile,
-    CodeMap,
     bit_report,
     class_profile,
     distinct_bits,
-    map_codes,
     rank_bits,
 )
+from fewbits.analysis.maps import CodeMap, map_codes
 from fewbits.analysis.names import Proposals, propose_names
 from fewbits.bundle._hand_files import read_by_hand
 from fewbits.bundle.bit_scores import bit_scores
@@ -74,7 +73,8 @@ def write_attributes(
     path : str or Path
         Of the HTML file.
     labels : str, default=None
-        A column that holds classes: bits are ranked by what they say about them.
+        A column that holds classes: bits are ranked by what they say about them. The
+        maps have its colours, or those of the labels of the collection.
     captions : str, default=None
         A column that holds text, shown beside the items and searched for names. When
         not given, the texts themselves; of others the labels, or the column ``label``
@@ -133,7 +133,7 @@ def write_attributes(
         bits=shown_bits if wanted is None else wanted,
         alike=shown_bits,
         maps=_maps(items.codes),
-        classes=None if classes is None else list(classes),
+        classes=_colouring(bundle, classes),
         notes=_notes(shown, rows),
         ids=items.ids.tolist(),
         profiles=[] if classes is None else _profiles(bundle, classes),
@@ -145,6 +145,17 @@ def _maps(codes: CodeArray) -> list[CodeMap]:
         map_codes(codes, method=method, max_items=MAP_ITEMS)
         for method in ("smacof", "tsne")
     ]
+
+
+def _colouring(bundle: "Bundle", classes: NDArray[Any] | None) -> list[Any] | None:
+    """Return the classes that colour the maps: those asked for, or the labels."""
+    name = bundle.label_column
+    if classes is None and name is not None:
+        column = bundle.collection.column(name)
+        # An item with several labels has no one colour.
+        if not any(isinstance(label, list) for label in column):
+            classes = column
+    return None if classes is None else list(classes)
 
 
 def _one_class_each(bundle: "Bundle", labels: str) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_count
 from fewbits.analysis.taxonomy import Taxonomy
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing
@@ -14,14 +15,15 @@ from fewbits.report.html import Html, element, shortened
 
 FloatArray = NDArray[np.float64]
 
-_TREE, _NAMES, _MARGIN = 560, 280, 12  # widths
+_WIDTH, _NAMES, _MARGIN = 840, 280, 12
 _ROW, _TOP = 16, 44
 _LONGEST = 40  # characters of a name; the whole of it shows under the pointer
 _COLOURED = 6  # groups with a colour each; the style defines as many
-_KEY = 140  # width of a group in the legend
 
 
-def dendrogram(tree: Taxonomy, groups: Sequence[Any] | None = None) -> Drawing:
+def dendrogram(
+    tree: Taxonomy, groups: Sequence[Any] | None = None, *, width: int = _WIDTH
+) -> Drawing:
     """Draw a taxonomy: merges at their heights, classes in the order of the tree.
 
     Parameters
@@ -29,6 +31,8 @@ def dendrogram(tree: Taxonomy, groups: Sequence[Any] | None = None) -> Drawing:
     tree : Taxonomy
     groups : sequence of length n_classes, default=None
         Known groups of the classes; the six most frequent get colours.
+    width : int, default=840
+        In pixels, 280 of them for names.
 
     Returns
     -------
@@ -38,7 +42,7 @@ def dendrogram(tree: Taxonomy, groups: Sequence[Any] | None = None) -> Drawing:
     Raises
     ------
     ArgumentError
-        When groups are not one per class.
+        When groups are not one per class, or the width is below 400.
 
     Examples
     --------
@@ -49,18 +53,19 @@ def dendrogram(tree: Taxonomy, groups: Sequence[Any] | None = None) -> Drawing:
     >>> drawing.description
     'Tree of 3 classes: cat, lynx, trout'
     """
+    span = check_count(width, "width", 400) - _NAMES
     named = _colours(groups, len(tree.names))
     top = _TOP + (_ROW if named else 0)
     places = _places(tree, top)
     parts = [
-        *_legend(named),
-        *_axis(tree, top - 8),
-        *_branches(tree, places),
-        *_leaves(tree, groups, named, places),
+        *_legend(named, width),
+        *_axis(tree, span, top - 8),
+        *_branches(tree, span, places),
+        *_leaves(tree, groups, named, (span, places)),
     ]
     words = [shortened(tree.names[i], _LONGEST) for i in tree.order]
     return Drawing(
-        width=_TREE + _NAMES,
+        width=width,
         height=top + _ROW * len(tree.names) + _MARGIN,
         description=f"Tree of {len(words)} classes: {', '.join(words)}",
         parts=tuple(parts),
@@ -77,9 +82,9 @@ def _places(tree: Taxonomy, top: float) -> FloatArray:
     return places
 
 
-def _branches(tree: Taxonomy, places: FloatArray) -> Iterator[Html]:
+def _branches(tree: Taxonomy, span: int, places: FloatArray) -> Iterator[Html]:
     heights = np.concatenate([np.zeros(len(tree.names)), tree.linkage[:, 2]])
-    across = _across(tree, heights)
+    across = _across(tree, span, heights)
     for merge, (a, b) in enumerate(tree.linkage[:, :2].astype(int)):
         x = across[len(tree.names) + merge]
         yield element(
@@ -89,10 +94,10 @@ def _branches(tree: Taxonomy, places: FloatArray) -> Iterator[Html]:
         )
 
 
-def _across(tree: Taxonomy, heights: FloatArray) -> FloatArray:
+def _across(tree: Taxonomy, span: int, heights: FloatArray) -> FloatArray:
     """Return places from left to right: the root first, classes last."""
     highest = tree.linkage[-1, 2] or 1.0
-    width = _TREE - 2 * _MARGIN
+    width = span - 2 * _MARGIN
     places: FloatArray = (_MARGIN + (1 - heights / highest) * width).round(1)
     return places
 
@@ -101,9 +106,10 @@ def _leaves(
     tree: Taxonomy,
     groups: Sequence[Any] | None,
     named: Sequence[str],
-    places: FloatArray,
+    at: tuple[int, FloatArray],
 ) -> Iterator[Html]:
-    x = _TREE - _MARGIN + 8
+    span, places = at
+    x = span - _MARGIN + 8
     for i, name in enumerate(tree.names):
         title, y = name, round(float(places[i]), 1)
         if groups is not None:
@@ -115,11 +121,11 @@ def _leaves(
         yield element("text", words, line, x=x + offset, y=y + 4, class_="leaf")
 
 
-def _axis(tree: Taxonomy, y: float) -> Iterator[Html]:
-    yield element("text", f"height ({tree.unit})", x=_TREE, y=y - 8)
-    yield element("path", d=f"M{_MARGIN} {y}H{_TREE - _MARGIN}", class_="axis")
+def _axis(tree: Taxonomy, span: int, y: float) -> Iterator[Html]:
+    yield element("text", f"height ({tree.unit})", x=span, y=y - 8)
+    yield element("path", d=f"M{_MARGIN} {y}H{span - _MARGIN}", class_="axis")
     for height in _ticks(float(tree.linkage[-1, 2])):
-        x = float(_across(tree, np.array([height]))[0])
+        x = float(_across(tree, span, np.array([height]))[0])
         yield element("path", d=f"M{x} {y}v-4", class_="axis")
         yield element("text", f"{height:g}", x=x, y=y - 8, text_anchor="middle")
 
@@ -133,9 +139,10 @@ def _ticks(highest: float) -> list[float]:
     return [float(f"{i * step:.12g}") for i in range(int(highest / step) + 1)]
 
 
-def _legend(named: Sequence[str]) -> Iterator[Html]:
+def _legend(named: Sequence[str], width: int) -> Iterator[Html]:
+    apart = (width - _MARGIN) // _COLOURED
     for i, name in enumerate(named):
-        x = _MARGIN + i * _KEY
+        x = _MARGIN + i * apart
         yield _dot(x, 12, named, name)
         yield element(
             "text", element("title", name), shortened(name, 18), x=x + 8, y=16

@@ -17,10 +17,13 @@ from fewbits.report._drawing import Drawing
 from fewbits.report._png import picture
 from fewbits.report.html import Html, element, shortened
 
+Attributes = dict[str, str | int | float]
 _SIDE, _NAMES, _SCALE = 560, 200, 40
-_READABLE = 70  # classes whose names have room beside the rows
-_SHADES = 64
-_DARK = np.array([23, 59, 110])  # of the most alike
+_ABOVE = 200  # height of the names of columns
+_READABLE = 70  # classes whose names have room beside rows and columns
+_SHADES = 128
+#: From the least alike to the most: shades between, where most pairs are, differ well.
+_STOPS = np.array([[255, 255, 255], [173, 205, 238], [62, 124, 196], [12, 28, 62]])
 
 
 def code_heat_map(
@@ -37,14 +40,14 @@ def code_heat_map(
     codes : ndarray of shape (n_classes, n_bytes), dtype uint8
     n_bits : int
     names : sequence of length n_classes, default=None
-        Shown beside up to 70 classes.
+        Shown beside rows and columns of up to 70 classes.
     order : array-like of shape (n_classes,), dtype int, default=None
         Classes from top to bottom, such as `Taxonomy.order`.
 
     Returns
     -------
     Drawing
-        The scale ends at the 1st and the 99th percentile of pairs of different classes.
+        The scale goes from the least alike pair to a class with itself.
 
     Raises
     ------
@@ -63,7 +66,7 @@ def code_heat_map(
     --------
     >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
     >>> code_heat_map(codes, 3).description
-    'Inner products of 3 class codes, from -1.00 to 0.33'
+    'Inner products of 3 class codes, from -1.00 to 1.00'
     """
     products = code_similarities(codes, n_bits, names)
     return _draw(products, order, "Inner products of {} class codes")
@@ -107,38 +110,41 @@ def vector_heat_map(
 def _draw(found: Similarities, order: ArrayLike | None, title: str) -> Drawing:
     names, values = found
     rows = as_order(order, len(names))
-    pairs = values[~np.eye(len(values), dtype=bool)]
-    low, high = np.quantile(pairs, [0.01, 0.99])
+    low, high = float(values.min()), float(values.max())
     shades = (values[np.ix_(rows, rows)] - low) / (high - low if high > low else 1.0)
     pixels = (shades.clip(0, 1) * (_SHADES - 1)).round().astype(np.uint8)
-    left = _NAMES if len(rows) <= _READABLE else 0
+    left, top = (_NAMES, _ABOVE) if len(rows) <= _READABLE else (0, 0)
     parts = [
-        *(_row_names([names[i] for i in rows]) if left else ()),
-        picture(pixels, _palette(), left, 0, _SIDE, _SIDE),
-        *_scale(left, f"{low:.2f}", f"{high:.2f}"),
+        *(_all_names([names[i] for i in rows]) if left else ()),
+        picture(pixels, _palette(), left, top, _SIDE, _SIDE),
+        *_scale(left, top + _SIDE + 12, f"{low:.2f}", f"{high:.2f}"),
     ]
     what = f"{title.format(len(rows))}, from {low:.2f} to {high:.2f}"
-    return Drawing(left + _SIDE, _SIDE + _SCALE, what, tuple(parts))
+    return Drawing(left + _SIDE, top + _SIDE + _SCALE, what, tuple(parts))
 
 
-def _row_names(names: Sequence[str]) -> Iterator[Html]:
+def _all_names(names: Sequence[str]) -> Iterator[Html]:
+    """Write the names beside the rows, and upwards above the columns."""
     step = _SIDE / len(names)
+    style = f"font-size: {min(12.0, step):.1f}px"
     for i, name in enumerate(names):
-        yield element(
-            "text",
-            element("title", name),
-            shortened(name, 28),
-            x=_NAMES - 6,
-            y=round((i + 0.5) * step + 3, 1),
-            text_anchor="end",
-            class_="leaf",
-            style=f"font-size: {min(12.0, step):.1f}px",
-        )
+        title, middle = element("title", name), (i + 0.5) * step + 3
+        row: Attributes = {
+            "x": _NAMES - 6,
+            "y": round(_ABOVE + middle, 1),
+            "text_anchor": "end",
+        }
+        words = shortened(name, 28)
+        yield element("text", title, words, class_="leaf", style=style, **row)
+        x, y = round(_NAMES + middle, 1), _ABOVE - 6
+        column: Attributes = {"x": x, "y": y, "transform": f"rotate(-90 {x} {y})"}
+        words = shortened(name, 28)
+        yield element("text", title, words, class_="leaf", style=style, **column)
 
 
-def _scale(left: int, low: str, high: str) -> Iterator[Html]:
+def _scale(left: int, y: int, low: str, high: str) -> Iterator[Html]:
     """Draw the shades with what they stand for below the picture."""
-    y, width = _SIDE + 12, 160
+    width = 160
     shades = np.arange(_SHADES, dtype=np.uint8)[None]
     yield element("text", low, x=left, y=y + 12)
     yield picture(shades, _palette(), left + 44, y, width, 14)
@@ -146,8 +152,9 @@ def _scale(left: int, low: str, high: str) -> Iterator[Html]:
 
 
 def _palette() -> NDArray[np.uint8]:
-    share = np.linspace(0, 1, _SHADES)[:, None]
-    return np.asarray((255 + share * (_DARK - 255)).round(), np.uint8)
+    places, stops = np.linspace(0, 1, _SHADES), np.linspace(0, 1, len(_STOPS))
+    channels = [np.interp(places, stops, channel) for channel in _STOPS.T]
+    return np.stack(channels, axis=1).round().astype(np.uint8)
 
 
 def as_order(order: ArrayLike | None, n: int) -> IdArray:

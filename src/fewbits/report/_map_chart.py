@@ -1,13 +1,13 @@
 """Maps of the code space as drawings: near points have near codes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.analysis.bits import CodeMap
+from fewbits.analysis.maps import CodeMap
 from fewbits.report._thumbnails import Pictures
 from fewbits.report.html import Html, element, shortened, text
 
@@ -15,7 +15,7 @@ _SIDE, _MARGIN = 600, 28  # of the longer side; room around the points
 _PICTURE = 40  # side of a picture on the map
 _MAX_PICTURES = 90
 _LONGEST = 120  # characters of a text that shows when the pointer rests on it
-_COLOURED = 6  # classes with a colour each; the style defines as many
+_COLOURED = 10  # classes with a colour each; the style defines as many
 _TITLES = {
     "smacof": "By multidimensional scaling: distances between points stand for bits",
     "classical": "By principal coordinates: distances between points stand for bits",
@@ -61,7 +61,12 @@ def _drawing(
         for i in range(len(rows))
         if i not in shown
     ]
-    drawn = [_picture(shown[i], places[i], names[i]) for i in sorted(shown)]
+    framed = colours if classes is not None else [_COLOURED] * len(rows)
+    drawn = [
+        part
+        for i in sorted(shown)
+        for part in _picture(shown[i], places[i], names[i], framed[i])
+    ]
     drawing = element(
         "svg",
         *dots,
@@ -96,9 +101,10 @@ def _apart(places: FloatArray) -> list[int]:
     return chosen
 
 
-def _picture(source: str, place: FloatArray, name: str) -> Html:
+def _picture(source: str, place: FloatArray, name: str, colour: int) -> Iterator[Html]:
+    """Draw a picture, with an edge in the colour of its class."""
     x, y = (round(float(z) - _PICTURE / 2, 1) for z in place)
-    return element(
+    yield element(
         "image",
         element("title", name),
         href=source,
@@ -108,6 +114,9 @@ def _picture(source: str, place: FloatArray, name: str) -> Html:
         height=_PICTURE,
         preserveAspectRatio="xMidYMid slice",
     )
+    if colour < _COLOURED:
+        css = f"edge class-{colour}"
+        yield element("rect", class_=css, width=_PICTURE, height=_PICTURE, x=x, y=y)
 
 
 def _dot(place: FloatArray, name: str, colour: int) -> Html:

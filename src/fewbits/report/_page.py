@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from fewbits._checks import check_bits, check_choice
-from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, CodeMap, Extremes
+from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
+from fewbits.analysis.maps import CodeMap
 from fewbits.analysis.names import Proposals, name_bits
 from fewbits.errors import ArgumentError
 from fewbits.report._document import write_document

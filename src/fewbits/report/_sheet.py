@@ -10,6 +10,7 @@ from fewbits.report._thumbnails import Pictures
 from fewbits.report.html import Html, element, text
 
 SIDES = ("zero", "one")
+_OTHERS = 8  # bits that are listed in a cell
 _PLACEHOLDER = 40  # characters in the place of an image
 
 
@@ -43,6 +44,7 @@ def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
         element("th", "0", scope="col"),
         element("th", "1", scope="col"),
         *(element("th", name, scope="col", class_="number") for name in columns),
+        *([element("th", "says the same", scope="col")] if _any_alike(sheet) else []),
     )
     rows = [_overview_row(sheet, bit) for bit in bits]
     table = element("table", element("thead", header), element("tbody", *rows))
@@ -90,7 +92,19 @@ def _overview_row(sheet: Sheet, bit: int) -> Html:
         element("td", value, class_="number") for value in _metrics(sheet, bit).values()
     ]
     link = element("a", str(bit), href=f"#bit-{bit}")
-    return element("tr", element("td", link), *names, *metrics)
+    others = [element("td", _listed(sheet, bit))] if _any_alike(sheet) else []
+    return element("tr", element("td", link), *names, *metrics, *others)
+
+
+def _any_alike(sheet: Sheet) -> bool:
+    return any(sheet.alike.values())
+
+
+def _listed(sheet: Sheet, bit: int) -> str:
+    """Return the first of the bits that say the same as one that is shown."""
+    others = [str(other) for other in sheet.alike.get(bit, ())]
+    rest = [f"and {len(others) - _OTHERS} more"] if len(others) > _OTHERS else []
+    return ", ".join([*others[:_OTHERS], *rest])
 
 
 def _nameless(sheet: Sheet, bit: int) -> Html:

@@ -5,11 +5,19 @@ COLOURS = """
   color-scheme: light dark;
   --page: #f6f5f2; --card: #ffffff; --ink: #1d2126; --soft: #5b6470; --line: #dcdad4;
   --zero: #a8541a; --one: #1f5fa8; --warn: #fff4d6; --warn-line: #c58a00;
+  --class-0: #2f6fb3; --class-1: #c9651b; --class-2: #3c8d40;
+  --class-3: #a9478f; --class-4: #8a7a1f; --class-5: #22918f;
+  --class-6: #6a56c2; --class-7: #c03a4b; --class-8: #5b7a1a;
+  --class-9: #7a5a45;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #14171b; --card: #1d2127; --ink: #e8e6e1; --soft: #a3abb5; --line: #353b44;
     --zero: #f0a36b; --one: #86b8f2; --warn: #33290f; --warn-line: #d9a520;
+    --class-0: #74aef0; --class-1: #f2a15c; --class-2: #7ccc80;
+    --class-3: #e38fcb; --class-4: #d2c04a; --class-5: #5fd3d0;
+    --class-6: #ab9bf5; --class-7: #ff8b96; --class-8: #a9d158;
+    --class-9: #cda58c;
   }
 }
 """
@@ -23,12 +31,16 @@ DRAWINGS = """
 svg text { fill: var(--soft); font-size: 13px; }
 svg .leaf { fill: var(--ink); font-size: 12px; }
 .dot { fill: var(--soft); opacity: .8; }
-.dot.class-0 { fill: #2f6fb3; }
-.dot.class-1 { fill: #c9651b; }
-.dot.class-2 { fill: #3c8d40; }
-.dot.class-3 { fill: #a9478f; }
-.dot.class-4 { fill: #8a7a1f; }
-.dot.class-5 { fill: #2b9a9a; }
+.dot.class-0 { fill: var(--class-0); }
+.dot.class-1 { fill: var(--class-1); }
+.dot.class-2 { fill: var(--class-2); }
+.dot.class-3 { fill: var(--class-3); }
+.dot.class-4 { fill: var(--class-4); }
+.dot.class-5 { fill: var(--class-5); }
+.dot.class-6 { fill: var(--class-6); }
+.dot.class-7 { fill: var(--class-7); }
+.dot.class-8 { fill: var(--class-8); }
+.dot.class-9 { fill: var(--class-9); }
 """
 
 STYLE = (
@@ -72,12 +84,27 @@ svg { display: block; width: 100%; height: auto; margin-top: .5rem; }
 }
 .key.series-1::before { height: .2em; background: var(--zero); vertical-align: .25em; }
 .maps { grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); }
-.key.class-0::before { background: #2f6fb3; }
-.key.class-1::before { background: #c9651b; }
-.key.class-2::before { background: #3c8d40; }
-.key.class-3::before { background: #a9478f; }
-.key.class-4::before { background: #8a7a1f; }
-.key.class-5::before { background: #2b9a9a; }
+.key.class-0::before { background: var(--class-0); }
+.key.class-1::before { background: var(--class-1); }
+.key.class-2::before { background: var(--class-2); }
+.key.class-3::before { background: var(--class-3); }
+.key.class-4::before { background: var(--class-4); }
+.key.class-5::before { background: var(--class-5); }
+.key.class-6::before { background: var(--class-6); }
+.key.class-7::before { background: var(--class-7); }
+.key.class-8::before { background: var(--class-8); }
+.key.class-9::before { background: var(--class-9); }
+.edge { fill: none; stroke: none; stroke-width: 3; }
+.edge.class-0 { stroke: var(--class-0); }
+.edge.class-1 { stroke: var(--class-1); }
+.edge.class-2 { stroke: var(--class-2); }
+.edge.class-3 { stroke: var(--class-3); }
+.edge.class-4 { stroke: var(--class-4); }
+.edge.class-5 { stroke: var(--class-5); }
+.edge.class-6 { stroke: var(--class-6); }
+.edge.class-7 { stroke: var(--class-7); }
+.edge.class-8 { stroke: var(--class-8); }
+.edge.class-9 { stroke: var(--class-9); }
 .scroll { overflow-x: auto; overflow-wrap: break-word; }
 table { border-collapse: collapse; width: 100%; }
 th, td {

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from fewbits._typing import CodeArray
 from fewbits.analysis.taxonomy import (
     BitClasses,
+    BitGroup,
     Measured,
     Taxonomy,
     TaxonomyAgreement,
@@ -17,6 +18,7 @@ from fewbits.analysis.taxonomy import (
     TreeAgreement,
     class_vectors,
     classes_per_bit,
+    equivalent_bits,
     taxonomy,
     taxonomy_agreement,
     tree_agreement,
@@ -33,6 +35,11 @@ from fewbits.report._tree_text import to_newick
 from fewbits.report.html import Html, element, text
 
 _LISTED = 3000  # characters of the classes of a bit
+_CARD = 1078  # pixels inside a card of the widest page
+_BITS = (
+    "Bits that split the classes alike share a row; inverted ones have 0 where the "
+    "first has 1."
+)
 
 
 def write_taxonomy_page(
@@ -117,7 +124,10 @@ def write_taxonomy_page(
         element("h2", "The codebook"),
         _figure(codebook_picture(codes, n_bits, tree.names, order=tree.order)),
         element("h2", "Bit by bit"),
-        _bit_table(classes_per_bit(codes, n_bits, tree.names)),
+        element("p", _BITS, class_="soft"),
+        _bit_table(
+            classes_per_bit(codes, n_bits, tree.names), equivalent_bits(codes, n_bits)
+        ),
     )
     return TaxonomyMetrics(tree, known, other)
 
@@ -215,7 +225,7 @@ def _tree_section(tree: Taxonomy, groups: Sequence[str] | None) -> Html:
         "section",
         element("h2", "The tree"),
         element("p", f"{tree.method} linkage", class_="soft"),
-        _figure(dendrogram(tree, groups)),
+        _figure(dendrogram(tree, groups, width=_CARD)),
         newick,
     )
 
@@ -227,17 +237,18 @@ def _figure(drawing: Drawing) -> Html:
     )
 
 
-def _bit_table(bits: Sequence[BitClasses]) -> Html:
+def _bit_table(bits: Sequence[BitClasses], groups: Sequence[BitGroup]) -> Html:
+    shown = [(bits[group.bits[0]], group) for group in groups]
     rows = [
         [
-            str(found.bit),
+            str(group),
             f"{found.balance:.0%}",
             text(", ".join(found.on), _LISTED),
             text(", ".join(found.off), _LISTED),
         ]
-        for found in bits
+        for found, group in shown
     ]
-    return _table(["bit", "ones", "on", "off"], rows)
+    return _table(["bits", "ones", "on", "off"], rows)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:

@@ -33,6 +33,15 @@ def items_answer(served: Served, body: ItemsBody, request: Request) -> Response:
     return Json(engine.items(served.bundle, asked).to_dict())
 
 
+def table_answer(table: Any, request: Request) -> Response:
+    """Return a table in the form that a request accepts, or as CSV."""
+    if accepts(request, ARROW):
+        return arrow_reply(table)
+    if accepts(request, PARQUET):
+        return Response(_parquet(table), media_type=PARQUET)
+    return Response(_csv(table), media_type=CSV)
+
+
 def _table(bundle: Bundle, asked: engine.ItemsRequest) -> Any:
     return items_table(bundle, item_rows(bundle, asked))
 
@@ -41,9 +50,10 @@ def _csv(table: Any) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    index = table.column_names.index("_code")
-    codes = [code.hex() for code in table["_code"].to_pylist()]
-    table = table.set_column(index, "_code", pa.array(codes, pa.string()))
+    if "_code" in table.column_names:
+        index = table.column_names.index("_code")
+        codes = [code.hex() for code in table["_code"].to_pylist()]
+        table = table.set_column(index, "_code", pa.array(codes, pa.string()))
     sink = io.BytesIO()
     try:
         csv.write_csv(_plain(table), sink)

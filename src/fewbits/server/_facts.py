@@ -6,6 +6,7 @@ import numpy as np
 
 from fewbits._arrow import is_text
 from fewbits._version import __version__
+from fewbits.server._pages import pages_of
 
 if TYPE_CHECKING:
     from fewbits.bundle import Bundle
@@ -40,7 +41,7 @@ def facts_of(served: "Served") -> dict[str, Any]:
         "n_classes": None if bundle.codebook is None else len(bundle.codebook),
         "novelty_radius": bundle.novelty_radius,
         "limits": settings.limits(),
-        "pages": {},
+        "pages": pages_of(served.folder),
         "summary": bundle.summary(),
     }
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from fewbits.engine.maps import MapUpdates
 from fewbits.server._batching import Batcher
 from fewbits.server._live import Live
 from fewbits.server._logs import log
@@ -23,6 +24,7 @@ class Service:
 
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
+        self.maps = MapUpdates()
         self.work = Work(settings.n_threads, settings.max_waiting, settings.time_limit)
         self.metrics = Metrics(live, lambda: self.work.waiting + self.batcher.waiting)
         self.batcher = Batcher(
@@ -45,6 +47,7 @@ class Service:
             yield
         finally:
             watching.cancel()
+            self.maps.close()
             self.work.close()
             self.batcher.close()
 

@@ -6,7 +6,6 @@ from fewbits.analysis.bits._diagnose import diagnose_codes
 from fewbits.analysis.bits._distances import DistanceHistogram
 from fewbits.analysis.bits._distinct import distinct_bits
 from fewbits.analysis.bits._extremes import Extremes, Side, extreme_items
-from fewbits.analysis.bits._maps import CodeMap, map_codes
 from fewbits.analysis.bits._profile import ClassProfile, class_profile
 from fewbits.analysis.bits._ranking import BitRanking, rank_bits
 from fewbits.analysis.bits._report import BitReport
@@ -15,7 +14,6 @@ __all__ = [
     "BitRanking",
     "BitReport",
     "ClassProfile",
-    "CodeMap",
     "DistanceHistogram",
     "Extremes",
     "Side",
@@ -25,6 +23,5 @@ __all__ = [
     "diagnose_codes",
     "distinct_bits",
     "extreme_items",
-    "map_codes",
     "rank_bits",
 ]

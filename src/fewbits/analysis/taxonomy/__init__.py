@@ -1,6 +1,11 @@
 """Trees of classes from their codes, and their agreement with known trees."""
 
-from fewbits.analysis.taxonomy._bit_classes import BitClasses, classes_per_bit
+from fewbits.analysis.taxonomy._bit_classes import (
+    BitClasses,
+    BitGroup,
+    classes_per_bit,
+    equivalent_bits,
+)
 from fewbits.analysis.taxonomy._classes import ClassBits, class_bits, class_vectors
 from fewbits.analysis.taxonomy._paths import paths_of
 from fewbits.analysis.taxonomy._permutation import Measured
@@ -22,6 +27,7 @@ from fewbits.analysis.taxonomy._tree_agreement import (
 
 __all__ = [
     "BitClasses",
+    "BitGroup",
     "ClassBits",
     "LevelPurity",
     "Measured",
@@ -35,6 +41,7 @@ __all__ = [
     "classes_per_bit",
     "code_similarities",
     "dendrogram_purity",
+    "equivalent_bits",
     "paths_of",
     "taxonomy",
     "taxonomy_agreement",

@@ -69,3 +69,58 @@ def classes_per_bit(
         )
         for bit, column in enumerate(bits.T)
     )
+
+
+class BitGroup(NamedTuple):
+    """Bits that split the classes alike.
+
+    Attributes
+    ----------
+    bits : tuple of int
+        Bits that are equal over all classes, rising; the smallest of the group first.
+    inverted : tuple of int
+        Bits that are 1 where these are 0.
+    """
+
+    bits: tuple[int, ...]
+    inverted: tuple[int, ...]
+
+    def __str__(self) -> str:
+        equal = ", ".join(map(str, self.bits))
+        if not self.inverted:
+            return equal
+        return f"{equal}; inverted: {', '.join(map(str, self.inverted))}"
+
+
+def equivalent_bits(codes: CodeArray, n_bits: int) -> tuple[BitGroup, ...]:
+    """Return groups of bits that say the same about the classes of a codebook.
+
+    Parameters
+    ----------
+    codes, n_bits
+        As in `class_bits`.
+
+    Returns
+    -------
+    tuple of BitGroup
+        Each bit in one of them, in the order of their smallest bits.
+
+    Raises
+    ------
+    CodeError, ArgumentError
+        As in `class_bits`.
+
+    Examples
+    --------
+    >>> codes = np.array([[0b1001], [0b0110], [0b0111]], np.uint8) << 4
+    >>> [str(group) for group in equivalent_bits(codes, 4)]
+    ['0; inverted: 1, 2', '3']
+    """
+    _, bits = class_bits(codes, n_bits)
+    groups: dict[bytes, tuple[list[int], list[int]]] = {}
+    for bit, column in enumerate(bits.T):
+        split = (column ^ column[0]).tobytes()
+        equal, inverted = groups.setdefault(split, ([], []))
+        same = not equal or column[0] == bits[0, equal[0]]
+        (equal if same else inverted).append(bit)
+    return tuple(BitGroup(tuple(a), tuple(b)) for a, b in groups.values())

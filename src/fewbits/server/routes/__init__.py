@@ -7,7 +7,9 @@ from fewbits.server.routes import (
     _encode,
     _facts,
     _items,
+    _map,
     _metrics,
+    _pages,
     _quality,
     _search,
 )
@@ -23,4 +25,6 @@ ROUTERS = (
     _metrics.router,
     _bits.router,
     _quality.router,
+    _map.router,
+    _pages.router,
 )

@@ -39,8 +39,8 @@ export class Api {
     this.signal = signal;
   }
 
-  async send(method, path, body, signal = this.signal) {
-    const options = { method, signal, headers: {} };
+  async send(method, path, body, signal = this.signal, headers = {}) {
+    const options = { method, signal, headers: { ...headers } };
     if (body !== undefined) {
       options.body = JSON.stringify(body);
       options.headers["Content-Type"] = "application/json";
@@ -65,6 +65,11 @@ export class Api {
 
   async put(path, body) {
     return (await this.send("PUT", path, body)).json();
+  }
+
+  /** What is answered in another form than JSON, such as "text/csv". */
+  async file(path, body, accept) {
+    return (await this.send("POST", path, body, this.signal, { Accept: accept })).blob();
   }
 
   async bytes(path) {

@@ -1,0 +1,138 @@
+// Where are groups, outliers and confusions?
+import { latest } from "../lib/api.js";
+import { count, fill, h } from "../lib/dom.js";
+import { failure } from "../lib/notes.js";
+import { colouring } from "./map/colouring.js";
+import { hoverCard } from "./map/hover.js";
+import { loadPoints, mapWhenReady } from "./map/load.js";
+import { Plane } from "./map/plane.js";
+import { showSelection } from "./map/selection.js";
+import { itemSection, legendCard, trustCard } from "./map/side.js";
+
+const KEYS =
+  "Arrow keys move, plus and minus zoom, 0 shows all. Enter picks the point in the middle, " +
+  "S selects what is seen, L draws around points, Escape clears.";
+
+function toolbar(tools, plane, selectSeen) {
+  const button = (text, label, click, more = {}) =>
+    h("button", { type: "button", "aria-label": label, title: label, ...more, on: { click } }, text);
+  const lasso = button("Lasso", "Draw around points to select them (or hold Shift)", () => plane.setLasso(!plane.isLasso), { "aria-pressed": "false" });
+  plane.lassoChanged = (on) => lasso.setAttribute("aria-pressed", String(on));
+  return h(
+    "div",
+    { class: "tools" },
+    ...tools,
+    h(
+      "div",
+      { class: "buttons" },
+      lasso,
+      button("Select all seen", "Select all points that are seen", selectSeen),
+      button("−", "Zoom out", () => plane.zoom(1 / 1.6)),
+      button("+", "Zoom in", () => plane.zoom(1.6)),
+      button("Reset", "Show the whole map", () => plane.reset()),
+    ),
+  );
+}
+
+export const view = {
+  name: "map",
+  title: "Map",
+  question: "Where are groups, outliers and confusions?",
+
+  async mount(root, context) {
+    const { facts, address, api, announce, signal } = context;
+    const waiting = h("div", { class: "plane" });
+    const legendBox = h("div", {});
+    const itemBox = h("div", {});
+    const selectionBox = h("div", {});
+    const trustBox = h("div", {});
+    const card = h("section", { class: "card mapbox", "aria-label": "Map" }, waiting);
+    root.append(
+      h("div", { class: "columns" }, h("div", {}, card, selectionBox), h("aside", { "aria-label": "About the map" }, itemBox, legendBox, trustBox)),
+    );
+
+    const map = await mapWhenReady(context, waiting);
+    fill(trustBox, trustCard(map));
+    const plane = new Plane(map.n_points, { label: `Map of ${count(map.n_points)} items. ${KEYS}`, signal });
+    const hover = hoverCard(context, plane);
+    const ask = latest(signal);
+    let chosen = null; // what the service told of an item
+    let colours = null;
+
+    const guarded = (work) => async (...given) => {
+      try {
+        await work(...given);
+      } catch (error) {
+        if (error.name !== "AbortError") fill(itemBox, failure(error), error.code === "map_changed" && h("button", { type: "button", on: { click: () => location.reload() } }, "Load the new map"));
+      }
+    };
+
+    const showLegend = () => {
+      if (!colours) return;
+      fill(legendBox, legendCard(colours.legend, colours.title, plane.only, (value) => {
+        plane.setOnly(value);
+        showLegend();
+      }));
+    };
+    const coloured = (found) => {
+      colours = found;
+      plane.setColours(found.values, found.legend);
+      showLegend();
+      announce(`Coloured by ${found.title}.`);
+    };
+    const tools = colouring(context, map, { coloured, failed: (error) => fill(legendBox, failure(error)), item: () => chosen?.item ?? null });
+
+    const close = () => {
+      chosen = null;
+      plane.setItem(null);
+      fill(itemBox);
+      address.set({ item: null });
+    };
+    const pick = guarded(async (which, { centre = false } = {}) => {
+      const near = await ask(async (mine) => (await api.send("GET", `v1/map/neighbours?${which}&k=10&version=${map.version}`, undefined, mine)).json());
+      chosen = near;
+      const places = near.neighbours.map(({ place }) => place).filter(Boolean);
+      plane.setItem(near.item.place, places, { centre });
+      address.set({ item: near.item.id });
+      fill(
+        itemBox,
+        itemSection(context, near, {
+          show: (row) => pick(`row=${row}`, { centre: true }),
+          hover: (row) => plane.setHovered(row === null ? null : near.neighbours.find((each) => each.row === row)?.place),
+          close,
+          measure: () => tools.byDistance(),
+        }),
+      );
+      announce(`${near.neighbours.length} nearest items are listed.`);
+    });
+
+    const select = (selected) => {
+      plane.setSelected(selected);
+      if (!selected.length) {
+        fill(selectionBox);
+        announce("Nothing is selected.");
+        return;
+      }
+      const rows = selected.map((point) => plane.points.rows[point]);
+      announce(`${count(rows.length)} items are selected; the table follows the map.`);
+      guarded(showSelection)(context, selectionBox, { rows, selected, values: colours?.values, legend: colours?.legend, version: map.version, clear: () => select([]) });
+    };
+
+    plane.told = {
+      picked: (point) => (point < 0 ? null : pick(`row=${plane.points.rows[point]}`)),
+      hovered: hover.over,
+      selected: select,
+      cleared: () => {
+        close();
+        select([]);
+      },
+    };
+    fill(card, toolbar(tools.fields, plane, () => select(plane.seen())), plane.element);
+    plane.resize();
+    tools.start();
+    await loadPoints(context, map, (points, from) => plane.take(points, from));
+    plane.loaded();
+    const id = address.get("item");
+    if (id !== null) await pick(`id=${encodeURIComponent(id)}`);
+  },
+};
