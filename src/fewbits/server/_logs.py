@@ -1,4 +1,4 @@
-"""Logs as one JSON object a line; no bodies, no queries, no tokens."""
+"""Logs: JSON, or plain lines for a person at a terminal; no bodies, queries, tokens."""
 
 import json
 import logging
@@ -35,10 +35,24 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, default=str)
 
 
+class PlainLines(logging.Formatter):
+    """The same, shorter."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts = getattr(record, "facts", {})
+        if record.getMessage() == "request":
+            shown = "{method} {route} {status} {ms} ms".format(**facts)
+        else:
+            named = (f"{name}={value}" for name, value in facts.items())
+            shown = " ".join([record.getMessage(), *named])
+        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"{self.formatTime(record, '%H:%M:%S')}  {shown}{trace}"
+
+
 def set_up_logs() -> None:
     """Write the logs of the service to standard error."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(PlainLines() if sys.stderr.isatty() else JsonLines())
     for name in ("fewbits.server", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
