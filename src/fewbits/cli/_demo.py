@@ -71,7 +71,7 @@ def demo(
     question = "cannot sleep at night"
     typer.echo(f"  {command_line('search', output, question, '--rerank')}")
     typer.echo(f"  {command_line('like', output, 'dog bite', 'cat bite')}")
-    typer.echo(f"  {command_line('inspect', output, '--bits')}")
+    typer.echo(f"  {command_line('serve', output)}")
 
 
 def _print_comparison(rows: Any) -> None:
