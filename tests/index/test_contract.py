@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import _costs, _multi_index, _pairs, _segments, _tables
-from tests.index._indexes import INDEXES, LOOKED_UP
+from tests.index._indexes import INDEXES, LOOKED_UP, lazy_of
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
 every_index = pytest.mark.parametrize("kind", INDEXES)
@@ -265,12 +265,12 @@ def test_what_is_added_leaves_the_tables_of_what_was_there(monkeypatch):
     codes = rng.integers(0, 256, (3000, 8), dtype=np.uint8)
     index = LOOKED_UP(codes[:2000])
     index.range_search(codes[:1], 1)
-    first = index._lazy(index._segments.parts[0])
+    first = lazy_of(index)
     tables = first.get(0)
     assert tables is not None
     index.add(codes[2000:2900]).remove([5, 7])
     index.range_search(codes[:1], 1)
-    kept = index._lazy(index._segments.parts[0])
+    kept = lazy_of(index)
     assert kept is first
     assert kept.get(0) is tables
 

@@ -9,9 +9,10 @@ from fewbits import _kernels
 from fewbits.index import FlatIndex, MultiIndexHashing, _costs, _lazy_tables, _outcomes
 from fewbits.index import _multi_index as module
 from fewbits.index._lazy_tables import LazyTables
-from fewbits.index._multi_index import worthwhile_tables
 from fewbits.index._outcomes import Outcomes
 from fewbits.index._tables import build_tables
+from fewbits.index._worthwhile import worthwhile_tables
+from tests.index._indexes import lazy_of
 
 rng = np.random.default_rng(0)
 CODES = rng.integers(0, 256, (1000, 4), dtype=np.uint8)
@@ -82,21 +83,20 @@ def test_small_collections_and_wide_codes_have_none():
     for codes in (CODES, rng.integers(0, 256, (70_000, 32), dtype=np.uint8)):
         index, queries = MultiIndexHashing(codes), np.repeat(codes[:70], 50, axis=0)
         index.search(queries, 10)
-        assert index._lazy(index._segments.parts[0]).get(0) is None
+        assert lazy_of(index).get(0) is None
 
 
 def test_many_queries_near_others_pay_for_them(monkeypatch):
     monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs._SCAN["portable"]})
     codes = clustered(70_000, 8, 0.01)
     index, flat = MultiIndexHashing(codes).freeze(), FlatIndex(codes)
-    (part,) = index._segments.parts
     index.search(codes[:1], 10)
-    assert index._lazy(part).get(0) is None
+    assert lazy_of(index).get(0) is None
     for _ in range(2):  # before and after
         found, expected = (each.search(codes[:3000], 10) for each in (index, flat))
         np.testing.assert_array_equal(found.distances, expected.distances)
         np.testing.assert_array_equal(found.ids, expected.ids)
-    assert index._lazy(part).get(0) is not None
+    assert lazy_of(index).get(0) is not None
 
 
 @pytest.mark.parametrize("live", [None, rng.random(70_000) < 0.7])
@@ -136,7 +136,7 @@ def test_single_queries_learn_from_those_before(monkeypatch):
     codes = rng.integers(0, 256, (70_000, 8), dtype=np.uint8)
     monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs._SCAN["portable"]})
     index, looked_up = MultiIndexHashing(codes), []
-    index._lazy(index._segments.parts[0]).get()
+    lazy_of(index).get()
     search = _kernels.multi_index_topk
     monkeypatch.setattr(
         _kernels, "multi_index_topk", lambda *args: looked_up.append(1) or search(*args)

@@ -45,8 +45,10 @@ _SCAN = {
 }
 # Of a look-up and of a comparison, where the buckets hold the codes. Where they hold
 # rows, of a comparison also for each word, and of a look-up beyond the caches.
-_INSIDE, _ELSEWHERE, _WORD, _MISSED = (20_000, 6_500), (4_000, 9_500), 3_000, 60_000
-_CACHED = 1 << 24  # bytes of rows
+_INSIDE, _ELSEWHERE, _WORD, _MISSED = (65_000, 3_500), (4_000, 9_500), 3_000, 60_000
+_CACHED = 1 << 24  # bytes of rows, or of codes
+#: Of a byte of codes beyond the caches, which few queries do not share.
+_STREAMED = 45
 #: Of a query in either way, and of a call, which its queries share.
 _QUERY, _CALL = (4_000_000, 1_000_000), (15_000_000, 60_000_000)
 #: Of a code in one table: to make the table, and to read it from a file and check it.
@@ -83,6 +85,8 @@ class Costs(NamedTuple):
         n, n_bytes = shape
         threads, isa = _kernels.num_threads(), _kernels.active_isa()
         each = _SCAN.get(isa, _SCAN["portable"]).of(n_bytes, n_queries)
+        if n_queries < _FEW and n * n_bytes > _CACHED:
+            each = max(each, n_bytes * _STREAMED)
         # A scan is shared among threads even where there are few queries.
         scan = n * each * min(n_queries, threads) / threads
         scan += _QUERY[0] + _CALL[0] / n_queries

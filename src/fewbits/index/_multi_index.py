@@ -1,8 +1,7 @@
 """Multi-index hashing: exact search that looks only where near codes can be."""
 
-from collections.abc import Iterator
 from math import inf
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,13 +18,14 @@ from fewbits.codes import (
 )
 from fewbits.errors import ArgumentError
 from fewbits.index._base import Index
+from fewbits.index._batches import Batch, gathered, joined, spread
 from fewbits.index._costs import Costs
 from fewbits.index._lazy_tables import LazyTables
 from fewbits.index._segment import Segment
 from fewbits.index._tables import MAX_LENGTH, MAX_ROWS, Tables
 
 _FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
-_PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
+_NOT_AT_ALL = 2.0  # times what a scan costs
 
 
 @final
@@ -87,33 +87,28 @@ class MultiIndexHashing(Index):
         k: int,
         mask: NDArray[np.bool_] | None,
     ) -> Neighbours:
-        costs = self._costs(segment, queries, mask)
-        if costs is None:
+        plan = self.plan(segment, queries, mask, ("k", k.bit_length()))
+        if plan is None:
             return hamming_topk(queries, segment.codes, k, allowed=mask)
-        lazy, kind = self._lazy(segment), ("k", k.bit_length(), costs.scan.bit_length())
-        if not lazy.outcomes.promise(kind):
-            return hamming_topk(queries, segment.codes, k, allowed=mask)
-        tables = lazy.get(0 if self._use_scan else inf)
 
         def scanned(rows: IdArray) -> tuple[IdArray, Neighbours]:
             found = hamming_topk(queries[rows], segment.codes, k, allowed=mask)
             return rows, found
 
         parts, rest = [], np.arange(len(queries))
+        tables = plan.lazy.get(0 if self._use_scan else inf)
         if tables is None:
             # How far the neighbours of a few queries are tells what tables would spare.
-            pilot = _spread(len(queries))
+            pilot = spread(len(queries))
             parts, rest = [scanned(pilot)], np.delete(rest, pilot)
-            radius = _median(parts[0][1].distances[:, -1], 8 * queries.shape[1])
-            spared = costs.spared(lazy.work(radius))
-            tables = lazy.get(len(queries) * spared)
-            lazy.outcomes.learn(kind, 1 - spared / costs.scan if spared else 2)
+            radius = median_distance(parts[0][1], 8 * queries.shape[1])
+            tables = plan.paid(radius, len(queries))
         if tables is not None and rest.size:
-            batch = _Batch(tables, queries[rest], mask, costs)
+            batch = Batch(tables, queries[rest], mask, plan.costs)
             parts += [(rest[some], batch.topk(some, k)) for some in batch.blocks()]
-            lazy.outcomes.learn(kind, batch.ratio)
+            plan.learn(batch.ratio)
             rest = rest[batch.rest()]
-        return _gathered([*parts, scanned(rest)] if rest.size else parts, len(queries))
+        return gathered([*parts, scanned(rest)] if rest.size else parts, len(queries))
 
     def _within(
         self,
@@ -123,187 +118,72 @@ class MultiIndexHashing(Index):
         mask: NDArray[np.bool_] | None,
     ) -> RangeSearchResult:
         radius = min(radius, 8 * queries.shape[1])
-        costs, batch = self._costs(segment, queries, mask), None
-        if costs is not None:
-            lazy = self._lazy(segment)
-            spared = costs.spared(lazy.work(radius))
-            tables = lazy.get(len(queries) * spared) if spared else None
-            kind = "radius", radius, costs.scan.bit_length()
-            if tables is not None and lazy.outcomes.promise(kind):
-                batch = _Batch(tables, queries, mask, costs)
-        if batch is None:
+        plan = self.plan(segment, queries, mask, ("radius", radius))
+        tables = None
+        if plan is not None and plan.spared(radius):
+            tables = plan.paid(radius, len(queries))
+        if plan is None or tables is None:
             return hamming_range_search(queries, segment.codes, radius, allowed=mask)
+        batch = Batch(tables, queries, mask, plan.costs)
         parts = [(some, batch.within(some, radius)) for some in batch.blocks()]
-        lazy.outcomes.learn(kind, batch.ratio)
+        plan.learn(batch.ratio)
         if (rest := batch.rest()).size:
             found = hamming_range_search(
                 queries[rest], segment.codes, radius, allowed=mask
             )
             parts.append((rest, found))
-        return _joined(parts, len(queries))
+        return joined(parts, len(queries))
 
-    def _costs(
-        self, segment: Segment, queries: CodeArray, mask: NDArray[np.bool_] | None
-    ) -> Costs | None:
-        """Return what a search costs, None where a scan is as cheap in any case."""
-        fewest = _FEWEST if self._use_scan else 1
-        if not (len(queries) and fewest <= len(segment) <= MAX_ROWS):
-            return None
-        n = len(segment) if mask is None else int(np.count_nonzero(mask))
-        lazy, shape = self._lazy(segment), (n, queries.shape[1])
-        costs = Costs.of(lazy.inside, shape, len(lazy.cuts) - 1, len(queries))
-        costs = costs if self._use_scan else costs.unlimited()
-        return costs if _kernels.COMPILED and costs.least < costs.scan else None
-
-    def _lazy(self, segment: Segment) -> LazyTables:
-        return segment.tables.of(segment.codes, self._n_substrings)
-
-
-class _Batch:
-    """Queries that are looked up, unless the first of them cost more than a scan."""
-
-    def __init__(
+    def plan(
         self,
-        tables: Tables,
+        segment: Segment,
         queries: CodeArray,
         mask: NDArray[np.bool_] | None,
-        costs: Costs,
-    ) -> None:
-        self._tables, self._queries, self._costs = tables, queries, costs
-        self._allowed = None if mask is None else np.packbits(mask)
-        self._work = np.zeros((len(queries), 2), np.int64)
-        self._done = np.zeros(len(queries), np.uint8)
-        self._tried = np.zeros(len(queries), np.bool_)
-
-    def blocks(self) -> Iterator[IdArray]:
-        """Yield the queries to look up: a few, and the others if these say so."""
-        pilot = _spread(len(self._queries))
-        yield pilot
-        others = np.delete(np.arange(len(self._queries)), pilot)
-        if len(others) and self.ratio <= 1:
-            yield others
-
-    @property
-    def ratio(self) -> float:
-        """The cost of the queries that were looked up, as a ratio to that of scans."""
-        tried = self._tried
-        spent = self._costs.spent(self._work[tried], self._done[tried].astype(np.bool_))
-        return float(spent.mean() / self._costs.scan)
-
-    def rest(self) -> IdArray:
-        """Return the queries that are still to scan."""
-        return np.flatnonzero(self._done == 0)
-
-    def _note(self, block: IdArray, work: IdArray, done: NDArray[np.uint8]) -> None:
-        self._work[block], self._done[block], self._tried[block] = work, done, True
-
-    def topk(self, block: IdArray, k: int) -> Neighbours:
-        shape = len(block), k
-        found = Neighbours(np.empty(shape, np.int32), np.empty(shape, np.int64))
-        work, done = np.empty((len(block), 2), np.int64), np.empty(len(block), np.uint8)
-        _kernels.multi_index_topk(
-            self._queries[block],
-            self._tables.native,
-            self._allowed,
-            self._costs.budget,
-            *found,
-            work,
-            done,
-            _kernels.num_threads(),
-        )
-        self._note(block, work, done)
-        return found
-
-    def within(self, block: IdArray, radius: int) -> RangeSearchResult:
-        work, done = np.empty((len(block), 2), np.int64), np.empty(len(block), np.uint8)
-        hits = _kernels.RangeHits(
-            self._queries[block],
-            self._tables.native,
-            self._allowed,
-            radius,
-            self._costs.budget,
-            _kernels.num_threads(),
-        )
-        offsets = np.zeros(len(block) + 1, np.int64)
-        hits.counts(offsets[1:], work, done)
-        np.cumsum(offsets, out=offsets)
-        distances, rows = (
-            np.empty(offsets[-1], np.int32),
-            np.empty(offsets[-1], np.int64),
-        )
-        hits.write(distances, rows)
-        self._note(block, work, done)
-        return RangeSearchResult(offsets, distances, rows)
+        kind: tuple[str, int],
+    ) -> "Plan | None":
+        """Return how a batch may be looked up, None where it is to be scanned."""
+        fewest = _FEWEST if self._use_scan else 1
+        fits = len(queries) and fewest <= len(segment) <= MAX_ROWS
+        if not (fits and _kernels.COMPILED):
+            return None
+        n = len(segment) if mask is None else int(np.count_nonzero(mask))
+        lazy = segment.tables.of(segment.codes, self._n_substrings)
+        shape, m = (n, queries.shape[1]), len(lazy.cuts) - 1
+        costs = Costs.of(lazy.inside, shape, m, len(queries))
+        costs = costs if self._use_scan else costs.unlimited()
+        plan = Plan(lazy, costs, (*kind, costs.scan.bit_length()))
+        promising = costs.least < costs.scan and lazy.outcomes.promise(plan.kind)
+        return plan if promising else None
 
 
-def worthwhile_tables(
-    codes: CodeArray, live: NDArray[np.bool_] | None, k: int = 10
-) -> Tables | None:
-    """Return tables of codes if they find the `k` nearest sooner than a scan.
+class Plan(NamedTuple):
+    """Tables of a segment, perhaps to be made yet, and costs of one kind of search."""
 
-    Some of the codes are looked up to tell, as if others like them were asked for.
-    """
-    rows = np.arange(len(codes)) if live is None else np.flatnonzero(live)
-    queries = codes[rows[_spread(len(rows))[:_PILOT]]]
-    index = MultiIndexHashing(codes[:0])
-    segment = Segment(codes, np.arange(len(codes)), len(codes), None, live)
-    costs, lazy = index._costs(segment, queries, live), index._lazy(segment)
-    if costs is None:
-        return None
-    # Each finds itself, too.
-    found = hamming_topk(queries, codes, k + 1, allowed=live)
-    radius = _median(found.distances[:, -1], 8 * codes.shape[1])
-    if not costs.spared(lazy.work(radius)):
-        return None
-    tables = lazy.get()
-    assert tables is not None
-    batch = _Batch(tables, queries, live, costs)
-    batch.topk(np.arange(len(queries)), k + 1)
-    return tables if batch.ratio <= 1 else None
+    lazy: LazyTables
+    costs: Costs
+    kind: tuple[str, int, int]
+
+    def spared(self, radius: int) -> float:
+        """Return what tables spare a query within a radius at most."""
+        return self.costs.spared(self.lazy.work(radius))
+
+    def paid(self, radius: int, n_queries: int) -> Tables | None:
+        """Return the tables if they have paid, these queries included."""
+        spared = self.spared(radius)
+        tables = self.lazy.get(n_queries * spared)
+        if tables is None:
+            self.learn(1 - spared / self.costs.scan if spared else _NOT_AT_ALL)
+        return tables
+
+    def learn(self, ratio: float) -> None:
+        self.lazy.outcomes.learn(self.kind, ratio)
 
 
-def _spread(n: int) -> IdArray:
-    """Return the numbers of some queries from all over a batch."""
-    if n <= 2 * _PILOT:
-        return np.arange(n)
-    return np.linspace(0, n - 1, _PILOT).astype(np.int64)
-
-
-def _median(distances: NDArray[np.int32], n_bits: int) -> int:
+def median_distance(found: Neighbours, n_bits: int) -> int:
     """Return the median of the farthest distances; -1 stands for fewer than k."""
-    known = np.sort(np.where(distances < 0, n_bits, distances))
+    farthest = found.distances[:, -1]
+    known = np.sort(np.where(farthest < 0, n_bits, farthest))
     return int(known[len(known) // 2])
-
-
-def _gathered(parts: list[tuple[IdArray, Neighbours]], n: int) -> Neighbours:
-    """Return what was found for some queries each; what comes later counts."""
-    if len(parts) == 1 and len(parts[0][0]) == n:
-        return parts[0][1]
-    shape = n, parts[0][1].ids.shape[1]
-    distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
-    for block, found in parts:
-        distances[block], places[block] = found
-    return Neighbours(distances, places)
-
-
-def _joined(
-    parts: list[tuple[IdArray, RangeSearchResult]], n: int
-) -> RangeSearchResult:
-    """Return what was found for some queries each, given up ones with nothing."""
-    if len(parts) == 1 and len(parts[0][0]) == n:
-        return parts[0][1]
-    counts = np.zeros(n, np.int64)
-    for block, found in parts:
-        counts[block] += np.diff(found.offsets)
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    distances = np.empty(offsets[-1], np.int32)
-    rows = np.empty(offsets[-1], np.int64)
-    for block, found in parts:
-        own = np.diff(found.offsets)
-        at = np.repeat(offsets[block] - found.offsets[:-1], own)
-        at += np.arange(len(at))
-        distances[at], rows[at] = found.distances, found.ids
-    return RangeSearchResult(offsets, distances, rows)
 
 
 def _checked_number(n_substrings: int | None, n_bits: int) -> int | None:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.index._lazy_tables import TableCache as TableCache
-from fewbits.index._multi_index import worthwhile_tables
 from fewbits.index._tables import MAX_LENGTH, Tables, build_tables, entry_bytes
+from fewbits.index._worthwhile import worthwhile_tables
 
 _MAGIC = b"fewbits mih 2\r\n\0"
 _FIELDS = struct.Struct("<16sQQQQ")
