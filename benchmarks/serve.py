@@ -4,8 +4,8 @@
 
 Both serve the same random codes (1M of 256 bits) on loopback; each request asks for the
 10 nearest of one code, as JSON. Servers and load generator are processes of their own;
-services are asked in turn, and search with one thread each. *Not search* is the share of
-a request, one at a time, that is not the scan of the codes, timed alone in this process.
+services are asked in turn, and search with one thread each. *Not search* is the share
+of a request, one at a time, that is not the scan of the codes, timed alone here.
 """
 
 import contextlib
