@@ -1,5 +1,6 @@
 """Requests that nobody would write: no answer fails, and all are as described."""
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -55,10 +56,17 @@ def map_body(context, body):
     return body
 
 
+def test_a_path_with_several_methods_names_all(url):
+    answer = httpx.delete(f"{url}/v1/bits/1")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, PUT")
+    answer = httpx.get(f"{url}/v1/search")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+
+
 @schema.parametrize()
 @settings(max_examples=EACH, suppress_health_check=[*HealthCheck], derandomize=True)
 def test_no_request_fails(case, url):
-    answer = case.call(base_url=url)
+    answer = case.call(base_url=url, timeout=120)
     assert "fewbits-snapshot" in answer.headers
     case.validate_response(answer, checks=CHECKS)
 

@@ -8,6 +8,8 @@ from fewbits._extras import missing_extra
 from fewbits.client.wire import ARROW, ERRORS, JSON, read_stream, write_stream
 from fewbits.errors import FewbitsError, ServiceError, one_line
 
+#: Idle connections are not used for longer: a server may be about to close them.
+IDLE_SECONDS = 3.0
 _ATTEMPTS = 5  # while the server is overloaded
 _LONGEST_PAUSE = 5.0
 
@@ -31,7 +33,12 @@ class Connection:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._errors = httpx.HTTPError, httpx.InvalidURL
         try:
-            self._client = httpx.Client(base_url=url, headers=headers, timeout=timeout)
+            self._client = httpx.Client(
+                base_url=url,
+                headers=headers,
+                timeout=timeout,
+                limits=httpx.Limits(keepalive_expiry=IDLE_SECONDS),
+            )
         except (*self._errors, ValueError, TypeError) as error:
             raise ServiceError(f"{url!r} is no address: {error}") from None
         self.url = url

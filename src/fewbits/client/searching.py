@@ -3,7 +3,7 @@
 import json
 from typing import Any, Protocol
 
-from fewbits.client._connection import error_of
+from fewbits.client._connection import IDLE_SECONDS, error_of
 from fewbits.client.wire import JSON
 from fewbits.errors import ServiceError, one_line
 
@@ -55,7 +55,11 @@ class HttpSearcher:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._errors = httpx.HTTPError, httpx.InvalidURL
         self._client = httpx.AsyncClient(
-            base_url=url, headers=headers, timeout=timeout, trust_env=False
+            base_url=url,
+            headers=headers,
+            timeout=timeout,
+            limits=httpx.Limits(keepalive_expiry=IDLE_SECONDS),
+            trust_env=False,
         )
 
     async def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:

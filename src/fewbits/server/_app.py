@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.routing import Match, Mount
+from starlette.types import Scope
 
 from fewbits._version import __version__
 from fewbits.bundle import Bundle
@@ -14,16 +15,12 @@ from fewbits.server._errors import add_handlers
 from fewbits.server._guard import Guard
 from fewbits.server._live import Live
 from fewbits.server._metrics import Metrics
-from fewbits.server._models import Error
 from fewbits.server._openapi import add_openapi
 from fewbits.server._service import Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
 
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Error}
-    for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503)
-}
+_API = ("/v1/", "/metrics", "/openapi.json")
 _EXPLORER = Path(__file__).parent / "explorer"
 
 
@@ -69,8 +66,21 @@ def create_app(
     app.router.lifespan_context = lifespan
     app.state.service = service
     if _EXPLORER.is_dir():
-        app.mount("/", StaticFiles(directory=_EXPLORER, html=True), name="explorer")
+        files = StaticFiles(directory=_EXPLORER, html=True)
+        app.router.routes.append(Page("/", files, name="explorer"))
     return app
+
+
+class Page(Mount):
+    """The explorer at every path but those of the API.
+
+    Else a wrong method there would be answered as if it were a file.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope.get("path", "").startswith(_API):
+            return Match.NONE, {}
+        return super().matches(scope)
 
 
 def bare_app(
@@ -85,9 +95,8 @@ def bare_app(
         version=__version__,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
-        responses=_ERRORS,
     )
-    add_handlers(app)
+    add_handlers(app, routers)
     for router in routers:
         app.include_router(router)
     add_openapi(app)

@@ -1,11 +1,13 @@
 """Every error in one shape: ``{"error": {"code": ..., "message": ...}}``."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Route
 
 from fewbits.client.wire import ERRORS
 from fewbits.errors import FewbitsError, one_line
@@ -93,15 +95,26 @@ def as_api_error(error: Exception) -> ApiError:
     return ApiError(500, "internal_error", "the service failed; its log says how")
 
 
-def add_handlers(app: FastAPI) -> None:
+def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Turn whatever routes raise into an answer."""
+    routes = [route for router in routers for route in router.routes]
 
     async def answer(request: Request, error: Exception) -> Response:
-        return as_api_error(error).response()
+        response = as_api_error(error).response()
+        if response.status_code == 405:
+            # Starlette names the methods of one route; a path may have several.
+            response.headers["Allow"] = ", ".join(_methods(routes, request))
+        return response
 
     known = [ApiError, Overloaded, TooSlow, HTTPException, RequestValidationError]
     for kind in (*known, FewbitsError):
         app.add_exception_handler(kind, answer)
+
+
+def _methods(routes: Sequence[BaseRoute], request: Request) -> list[str]:
+    path = request.url.path
+    of_path = (x for x in routes if isinstance(x, Route) and x.path_regex.match(path))
+    return sorted({method for route in of_path for method in route.methods or ()})
 
 
 def _first_fault(error: RequestValidationError) -> str:

@@ -55,6 +55,13 @@ class Live:
             self._state = folder_state(source)
             self.snapshot = self._made(Bundle.load(source))
 
+    def warm(self) -> None:
+        """Make the index of the first snapshot, which the start does not wait for."""
+        try:
+            _ = self.snapshot.bundle.items and self.snapshot.bundle.index
+        except Exception as error:  # such as of a damaged file
+            self.fault = str(error)
+
     @property
     def folder(self) -> Path | None:
         """The folder of the bundle; None of one in memory."""
@@ -73,7 +80,10 @@ class Live:
                 if state == self._state:
                     self.fault = None  # of a folder that was put right
                     return False
-                self.snapshot = self._made(self._newest(state))
+                newest = self._newest(state)
+                # Made now, not by the first request.
+                _ = newest.items and newest.index
+                self.snapshot = self._made(newest)
             except Exception as error:  # whatever it is, the old one still answers
                 self.fault = str(error)
                 return False
@@ -93,6 +103,7 @@ class Live:
         """Serve the bundle that a function makes of the one that is served."""
         with self._lock:
             changed = function(self.snapshot.bundle)
+            _ = changed.index
             self.snapshot = self._made(changed)
             if self._folder is not None and self._state is not None:
                 # What others write meanwhile has another number, and is seen then.
@@ -100,8 +111,6 @@ class Live:
             return self.snapshot
 
     def _made(self, bundle: Bundle) -> Snapshot:
-        if bundle.items is not None:
-            len(bundle.index)  # made now, not by the first request
         commit = None if bundle.items is None else bundle.commit
         told = f"{bundle.encoder.fingerprint}/{commit}/{self._state}"
         digest = hashlib.sha256(told.encode()).hexdigest()[:8]

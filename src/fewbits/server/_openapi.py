@@ -6,6 +6,9 @@ from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
 from fewbits.server._body import DESCRIBED
+from fewbits.server._models import Error
+
+_STATUSES = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503)
 
 
 def add_openapi(app: FastAPI) -> None:
@@ -14,7 +17,9 @@ def add_openapi(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            _add_bodies(found())
+            schema = found()
+            _add_bodies(schema)
+            _add_errors(schema)
         assert app.openapi_schema is not None
         return app.openapi_schema
 
@@ -29,3 +34,17 @@ def _add_bodies(schema: dict[str, Any]) -> None:
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
     components.update(made.get("$defs", {}))
+
+
+def _add_errors(schema: dict[str, Any]) -> None:
+    """Tell each route's errors: here once, as a model for each would slow the start."""
+    made = Error.model_json_schema(ref_template="#/components/schemas/{model}")
+    components = schema["components"]["schemas"]
+    components |= made.pop("$defs", {})
+    components["Error"] = made
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    error = {"description": "Error", "content": content}
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            for status in _STATUSES:
+                operation["responses"].setdefault(str(status), error)

@@ -66,6 +66,8 @@ def serve_app(app: object, settings: Settings, host: str, port: int) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        # Longer than clients keep idle connections, which must not meet our closing.
+        timeout_keep_alive=30,
         timeout_graceful_shutdown=int(settings.time_limit) + 1,
     )
     with contextlib.suppress(KeyboardInterrupt):  # which uvicorn raises once more

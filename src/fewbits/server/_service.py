@@ -42,11 +42,16 @@ class Service:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Look for changes of the folder until the block ends."""
-        watching = asyncio.create_task(self._watch())
+        # The first request need not wait for the index; nor does the start.
+        tasks = [
+            asyncio.create_task(asyncio.to_thread(self.live.warm)),
+            asyncio.create_task(self._watch()),
+        ]
         try:
             yield
         finally:
-            watching.cancel()
+            for task in tasks:
+                task.cancel()
             self.maps.close()
             self.work.close()
             self.batcher.close()

@@ -94,17 +94,19 @@ class Shards:
     ) -> list[dict[str, Any]] | None:
         """Return those of some items that a shard has; None where it is missing."""
         try:
-            found: list[dict[str, Any]] = []
-            for id in ids:
-                try:
-                    answer = await searcher.ask("/v1/items", {"ids": [id]})
-                except ArgumentError:
-                    continue
-                found += answer["items"]
+            answer = await searcher.ask("/v1/items", {"ids": list(ids)})
+        except ArgumentError:  # it has not all of them
+            if len(ids) == 1:
+                return []
+            half = len(ids) // 2
+            left = await self._held(searcher, ids[:half])
+            right = await self._held(searcher, ids[half:])
+            return None if left is None or right is None else left + right
         except ServiceError as error:
             if error.status is not None:
                 raise
             return None
+        found: list[dict[str, Any]] = answer["items"]
         return found
 
     async def _by_code(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -12,15 +12,36 @@
 True
 """
 
-from fewbits.engine.maps._collection_map import (
-    MAX_POINTS,
-    CollectionMap,
-    map_collection,
-)
-from fewbits.engine.maps._colours import MapColours, map_colours
-from fewbits.engine.maps._export import map_table
-from fewbits.engine.maps._neighbours import MapNeighbours, map_neighbours
-from fewbits.engine.maps._updates import MapState, MapUpdates
+from typing import TYPE_CHECKING
+
+from fewbits._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from fewbits.engine.maps._collection_map import (
+        MAX_POINTS,
+        CollectionMap,
+        map_collection,
+    )
+    from fewbits.engine.maps._colours import MapColours, map_colours
+    from fewbits.engine.maps._export import map_table
+    from fewbits.engine.maps._neighbours import MapNeighbours, map_neighbours
+    from fewbits.engine.maps._updates import MapState, MapUpdates
+else:  # what draws and tests statistically, no search does
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "CollectionMap": "fewbits.engine.maps._collection_map",
+            "MAX_POINTS": "fewbits.engine.maps._collection_map",
+            "MapColours": "fewbits.engine.maps._colours",
+            "MapNeighbours": "fewbits.engine.maps._neighbours",
+            "MapState": "fewbits.engine.maps._updates",
+            "MapUpdates": "fewbits.engine.maps._updates",
+            "map_collection": "fewbits.engine.maps._collection_map",
+            "map_colours": "fewbits.engine.maps._colours",
+            "map_neighbours": "fewbits.engine.maps._neighbours",
+            "map_table": "fewbits.engine.maps._export",
+        },
+    )
 
 __all__ = [
     "MAX_POINTS",

@@ -1,0 +1,70 @@
+"""What routes are given: one snapshot, and results that are computed once."""
+
+import asyncio
+import threading
+
+import pytest
+
+from fewbits.server import Settings
+from fewbits.server._live import Live
+from fewbits.server._served import Served
+from fewbits.server._service import Service
+from tests.server._running import small_bundle
+
+
+def served():
+    service = Service(Live(small_bundle()), Settings(time_limit=5.0))
+    return Served(service, service.live.snapshot)
+
+
+def test_results_are_computed_once_for_all_who_wait():
+    calls, may = [], threading.Event()
+
+    def slow():
+        calls.append(1)
+        assert may.wait(5)
+        return len(calls)
+
+    async def main():
+        given = served()
+        several = [asyncio.ensure_future(given.cached("key", slow)) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        several[0].cancel()  # the others still get it
+        may.set()
+        found = await asyncio.gather(*several[1:])
+        assert await given.cached("key", slow) == 1
+        assert await given.cached("another", slow) == 2
+        return found
+
+    assert asyncio.run(main()) == [1, 1, 1, 1]
+
+
+def test_what_failed_is_not_kept():
+    answers = [ZeroDivisionError(), 7]
+
+    def sometimes():
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def main():
+        given = served()
+        with pytest.raises(ZeroDivisionError):
+            await given.cached("key", sometimes)
+        await asyncio.sleep(0)
+        return await given.cached("key", sometimes)
+
+    assert asyncio.run(main()) == 7
+
+
+def test_another_snapshot_has_its_own_results():
+    async def main():
+        given = served()
+        assert await given.cached("key", lambda: 1) == 1
+        live = given.service.live
+        live.change(lambda bundle: bundle.delete([0]))
+        after = Served(given.service, live.snapshot)
+        return await after.cached("key", lambda: 2), len(given.bundle.collection)
+
+    assert asyncio.run(main()) == (2, 200)
