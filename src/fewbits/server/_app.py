@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from fastapi.staticfiles import StaticFiles
 
 from fewbits._version import __version__
 from fewbits.bundle import Bundle
@@ -16,6 +15,7 @@ from fewbits.server._live import Live
 from fewbits.server._metrics import Metrics
 from fewbits.server._models import Error
 from fewbits.server._openapi import add_openapi
+from fewbits.server._page import Page
 from fewbits.server._service import Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
@@ -24,7 +24,6 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": Error}
     for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503)
 }
-_EXPLORER = Path(__file__).parent / "explorer"
 
 
 def create_app(
@@ -68,8 +67,7 @@ def create_app(
     app = bare_app(service.settings, service.metrics, service.version, ROUTERS)
     app.router.lifespan_context = lifespan
     app.state.service = service
-    if _EXPLORER.is_dir():
-        app.mount("/", StaticFiles(directory=_EXPLORER, html=True), name="explorer")
+    app.router.routes.append(Page())
     return app
 
 

@@ -6,12 +6,14 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from fewbits.client.wire import ERRORS
 from fewbits.errors import FewbitsError, one_line
 from fewbits.server._work import Overloaded, TooSlow
 
 RETRY_SECONDS = 1
+_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 #: Status of each error that has a name.
 _STATUS = {
     "locked": 409,
@@ -97,11 +99,26 @@ def add_handlers(app: FastAPI) -> None:
     """Turn whatever routes raise into an answer."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        return as_api_error(error).response()
+        found = as_api_error(error)
+        if found.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            # A path may have several routes, and each knows only its own method.
+            allowed = _methods(request) or (found.headers or {}).get("Allow", "")
+            found.headers = {**(found.headers or {}), "Allow": allowed}
+        return found.response()
 
     known = [ApiError, Overloaded, TooSlow, HTTPException, RequestValidationError]
     for kind in (*known, FewbitsError):
         app.add_exception_handler(kind, answer)
+
+
+def _methods(request: Request) -> str:
+    """Return the methods that the path of a request takes."""
+
+    def fits(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(x.matches(scope)[0] is Match.FULL for x in request.app.routes)
+
+    return ", ".join(filter(fits, _METHODS))
 
 
 def _first_fault(error: RequestValidationError) -> str:
