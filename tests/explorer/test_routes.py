@@ -128,3 +128,21 @@ def test_the_page_and_its_files_are_served(client):
     assert "default-src 'self'" in page.headers["content-security-policy"]
     script = client.get("/app.js")
     assert "javascript" in script.headers["content-type"]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [("/v1/bits/3", "GET, PUT"), ("/v1/search", "POST"), ("/v1/facts", "GET")],
+)
+def test_a_wrong_method_is_told_which_are_right(client, path, methods):
+    answer = client.request("PATCH", path)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == methods
+    assert answer.json()["error"]["code"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize("path", ["/v1/nothing", "/nothing.js", "/../_app.py"])
+def test_what_is_not_there(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "not_found"

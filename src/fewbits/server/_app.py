@@ -5,9 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
-from fastapi.staticfiles import StaticFiles
-from starlette.routing import Match, Mount
-from starlette.types import Scope
 
 from fewbits._version import __version__
 from fewbits.bundle import Bundle
@@ -16,12 +13,10 @@ from fewbits.server._guard import Guard
 from fewbits.server._live import Live
 from fewbits.server._metrics import Metrics
 from fewbits.server._openapi import add_openapi
+from fewbits.server._page import Page
 from fewbits.server._service import Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
-
-_API = ("/v1/", "/metrics", "/openapi.json")
-_EXPLORER = Path(__file__).parent / "explorer"
 
 
 def create_app(
@@ -65,22 +60,8 @@ def create_app(
     app = bare_app(service.settings, service.metrics, service.version, ROUTERS)
     app.router.lifespan_context = lifespan
     app.state.service = service
-    if _EXPLORER.is_dir():
-        files = StaticFiles(directory=_EXPLORER, html=True)
-        app.router.routes.append(Page("/", files, name="explorer"))
+    app.router.routes.append(Page())
     return app
-
-
-class Page(Mount):
-    """The explorer at every path but those of the API.
-
-    Else a wrong method there would be answered as if it were a file.
-    """
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope.get("path", "").startswith(_API):
-            return Match.NONE, {}
-        return super().matches(scope)
 
 
 def bare_app(

@@ -77,6 +77,17 @@ export function itemCard(facts, { id, columns }, { colour = null, href = null } 
   );
 }
 
+/** An item on one line, with its picture where it is one. */
+export function itemLine(facts, id, columns) {
+  const name = itemName(facts, id, columns);
+  return h(
+    "span",
+    { class: "itemline" },
+    facts.item_kind === "images" && thumbnail(facts, id, ""),
+    name,
+  );
+}
+
 export function dot(colour, value) {
   return colour && h("span", { class: `dot ${colour(value)}`, "aria-hidden": "true" });
 }

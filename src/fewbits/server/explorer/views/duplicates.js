@@ -199,7 +199,7 @@ export const view = {
           ),
           h(
             "ol",
-            { class: "groups" },
+            { class: facts.item_kind === "images" ? "groups pictures" : "groups" },
             ...found.groups.map((group, number) => groupCard(context, group, number, keep)),
           ),
         );

@@ -245,10 +245,8 @@ export const view = {
       fill(
         board,
         wide,
-        bitsCard(found, address),
-        bytesCard(found),
-        rowsCard(found, address),
-        verifyCard(context, found.last_verify),
+        h("div", { class: "stack" }, bitsCard(found, address), rowsCard(found, address)),
+        h("div", { class: "stack" }, bytesCard(found), verifyCard(context, found.last_verify)),
       );
     });
     await during(recall, async () => fill(recall, recallTable(await api.get("v1/quality/recall"))));

@@ -1,6 +1,6 @@
 // What was said of items: good or bad, kept in the address.
 import { count, h } from "../lib/dom.js";
-import { itemCard, itemName } from "../lib/items.js";
+import { itemCard, itemLine, itemName } from "../lib/items.js";
 import { csv, save } from "../lib/save.js";
 
 function idsIn(address, name) {
@@ -85,7 +85,7 @@ export function marked(context, judgements, side, judged) {
         h(
           "li",
           {},
-          h("span", {}, itemName(context.facts, id, judgements.seen.get(id)?.columns)),
+          itemLine(context.facts, id, judgements.seen.get(id)?.columns),
           h(
             "button",
             {

@@ -3,11 +3,21 @@ import { latest } from "../lib/api.js";
 import { kindsOf, queryBody, queryInput, queryOf, titleOf } from "../lib/asking.js";
 import { count, fill, h } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
-import { busy, during, empty, warning } from "../lib/notes.js";
+import { busy, during, warning } from "../lib/notes.js";
 import { Judgements, candidate, exported, marked } from "./teach_judged.js";
 
 const K = 12;
 const SAVED = 1000;
+const TOLD = {
+  "v1/like": "The best of the collection by what you said; scores above 0 are members.",
+  "v1/search": "The nearest items. Which are good?",
+  "v1/items": "Some items from all of the collection. Which are like what you look for?",
+};
+
+/** Places from the whole collection. */
+const spread = (n, k) => [
+  ...new Set(Array.from({ length: k }, (_, i) => Math.floor((n * (i + 0.5)) / k))),
+];
 
 /** Fills `root`: a way to start, candidates to judge, and what was judged. */
 export function findMore(root, context) {
@@ -25,16 +35,17 @@ export function findMore(root, context) {
     return query.text ? queryBody(query, facts) : null;
   };
 
-  /** What is asked for: by a model once something is good, by the seed before. */
+  /** What is asked for: by a model once something is good, by the seed before; or any. */
   const question = async (k) => {
     const given = await seed();
     const examples = kind === "text" ? given : null;
+    const said = { ids: [...judgements.good], not_ids: [...judgements.bad] };
     // The text that began it stays an example; an item is one when it is called good.
-    return judgements.good.size
-      ? ["v1/like", { examples, ids: [...judgements.good], not_ids: [...judgements.bad], k }]
-      : ["v1/search", given && { ...given, k }];
+    if (judgements.good.size) return ["v1/like", { examples, ...said, k }];
+    if (given) return ["v1/search", { ...given, k }];
+    return ["v1/items", { positions: spread(facts.n_items, k) }];
   };
-  const hitsOf = (answer) => answer.hits ?? answer.results[0].hits;
+  const hitsOf = (answer) => answer.items ?? answer.hits ?? answer.results[0].hits;
 
   const saveBest = async () => {
     const [path, body] = await question(Math.min(SAVED, facts.limits?.max_k ?? SAVED));
@@ -79,12 +90,6 @@ export function findMore(root, context) {
   const rank = () =>
     during(list, async () => {
       const [path, body] = await question(K);
-      const learnt = path === "v1/like";
-      if (!body) {
-        const what = kind === "text" ? "a few words that describe" : "an item that is like";
-        fill(list, empty(`Start with ${what} what you look for.`));
-        return;
-      }
       if (!list.firstChild) fill(list, busy("Ranking the collection …"));
       const answer = await ask((mine) => api.post(path, body, mine));
       hits = hitsOf(answer);
@@ -92,13 +97,7 @@ export function findMore(root, context) {
       fill(
         list,
         answer.none_fits && warning("Nothing in the collection looks like the good ones any more."),
-        h(
-          "p",
-          { class: "soft" },
-          learnt
-            ? "The best of the collection by what you said; scores above 0 are members."
-            : "The nearest items. Which are good?",
-        ),
+        h("p", { class: "soft" }, TOLD[path]),
         h(
           "ol",
           { class: facts.item_kind === "images" ? "candidates pictures" : "candidates" },
