@@ -45,6 +45,7 @@ PICTURES = (
         ".examples img, .bitgrid",
         "dark",
     ),
+    Picture("explore-map", "texts", "#map?item=3052", ".plane[data-loaded=true]"),
     Picture(
         "explore-teach",
         "texts",
@@ -114,7 +115,7 @@ def _draw(browser: Browser, url: str, picture: Picture, target: Path) -> None:
     page = browser.new_page(
         viewport={"width": 1200, "height": 780}, color_scheme=picture.scheme
     )
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(180_000)  # a map may take a minute
     page.goto(f"{url}{picture.address}")
     page.wait_for_load_state("networkidle")
     page.reload()  # with what the service has computed meanwhile
