@@ -45,7 +45,7 @@ PICTURES = (
         ".examples img, .bitgrid",
         "dark",
     ),
-    Picture("explore-map", "texts", "#map?by=chapter", ".legend"),
+    Picture("explore-map", "texts", "#map?item=3052", ".plane[data-loaded=true]"),
     Picture(
         "explore-teach",
         "texts",
@@ -115,14 +115,14 @@ def _draw(browser: Browser, url: str, picture: Picture, target: Path) -> None:
     page = browser.new_page(
         viewport={"width": 1200, "height": 780}, color_scheme=picture.scheme
     )
-    page.set_default_timeout(300_000)  # a map takes its time
+    page.set_default_timeout(180_000)  # a map may take a minute
     page.goto(f"{url}{picture.address}")
     page.wait_for_load_state("networkidle")
     page.reload()  # with what the service has computed meanwhile
     page.locator(picture.ready).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.mouse.move(0, 0)
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(300)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = target / f"{picture.name}.png"
     few = shot.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=0)

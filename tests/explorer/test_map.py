@@ -93,9 +93,11 @@ def ids_in(texts):
     return [int(re.search(r"id (\d+)", text)[1]) for text in texts]
 
 
-def test_draws_by_webgl_with_a_legend(texts, map_page):
-    page = map_page(texts.url)
-    assert page.locator("canvas.points").get_attribute("data-renderer") == "webgl2"
+@pytest.mark.parametrize("renderer", ["webgl2", "canvas"])
+def test_draws_with_a_legend(texts, map_page, renderer):
+    # Software rendering is slower than pixels: WebGL2 is chosen where it is fast.
+    page = map_page(texts.url, f"#map?renderer={renderer}")
+    assert page.locator("canvas.points").get_attribute("data-renderer") == renderer
     assert page.locator(".plane .status").inner_text() == "2,500 points"
     assert coloured(page) > 2000
     chapters = diagnoses().collection.column("chapter").astype(str)
@@ -112,7 +114,7 @@ def test_draws_by_webgl_with_a_legend(texts, map_page):
 def test_without_webgl_a_canvas_is_drawn(texts, browser, new_page):
     page = new_page(texts.url, "#health")
     page.add_init_script(WITHOUT_WEBGL)
-    page.goto(f"{texts.url}#map")
+    page.goto(f"{texts.url}#map?renderer=webgl2")
     page.reload()
     page.locator(LOADED).wait_for()
     page.locator(".legend").wait_for()

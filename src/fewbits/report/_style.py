@@ -5,19 +5,19 @@ COLOURS = """
   color-scheme: light dark;
   --page: #f6f5f2; --card: #ffffff; --ink: #1d2126; --soft: #5b6470; --line: #dcdad4;
   --zero: #a8541a; --one: #1f5fa8; --warn: #fff4d6; --warn-line: #c58a00;
-  --class-0: #2f6fb3; --class-1: #c9651b; --class-2: #3c8d40;
-  --class-3: #a9478f; --class-4: #8a7a1f; --class-5: #22918f;
-  --class-6: #6a56c2; --class-7: #c03a4b; --class-8: #5b7a1a;
-  --class-9: #7a5a45;
+  --class-0: #3445b3; --class-1: #d57d11; --class-2: #04411d;
+  --class-3: #780466; --class-4: #5b5801; --class-5: #25838c;
+  --class-6: #a881c5; --class-7: #a53c55; --class-8: #739d6c;
+  --class-9: #9b6f37;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #14171b; --card: #1d2127; --ink: #e8e6e1; --soft: #a3abb5; --line: #353b44;
     --zero: #f0a36b; --one: #86b8f2; --warn: #33290f; --warn-line: #d9a520;
-    --class-0: #74aef0; --class-1: #f2a15c; --class-2: #7ccc80;
-    --class-3: #e38fcb; --class-4: #d2c04a; --class-5: #5fd3d0;
-    --class-6: #ab9bf5; --class-7: #ff8b96; --class-8: #a9d158;
-    --class-9: #cda58c;
+    --class-0: #6b99fa; --class-1: #bc4d1a; --class-2: #b7fed5;
+    --class-3: #ee59a1; --class-4: #fbea0f; --class-5: #0fd6f2;
+    --class-6: #9151c9; --class-7: #f2aba7; --class-8: #a4c91c;
+    --class-9: #b78d3f;
   }
 }
 """

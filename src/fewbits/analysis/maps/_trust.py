@@ -1,5 +1,6 @@
 """The share of true neighbours that are neighbours on a map, too."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -165,6 +166,6 @@ def _interval(shares: FloatArray, n: int) -> tuple[float, float]:
     m = len(shares)
     if m < 2 or m == n:
         return (float(shares.mean()),) * 2
-    error = 1.96 * float(shares.std(ddof=1)) * np.sqrt((n - m) / (n - 1) / m)
+    error = 1.96 * float(shares.std(ddof=1)) * math.sqrt((n - m) / (n - 1) / m)
     mean = float(shares.mean())
     return max(0.0, mean - error), min(1.0, mean + error)

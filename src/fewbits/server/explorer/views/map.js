@@ -53,7 +53,7 @@ export const view = {
 
     const map = await mapWhenReady(context, waiting);
     fill(trustBox, trustCard(map));
-    const plane = new Plane(map.n_points, { label: `Map of ${count(map.n_points)} items. ${KEYS}`, signal });
+    const plane = new Plane(map.n_points, { label: `Map of ${count(map.n_points)} items. ${KEYS}`, signal, renderer: address.get("renderer") });
     const hover = hoverCard(context, plane);
     const ask = latest(signal);
     let chosen = null; // what the service told of an item

@@ -1,4 +1,18 @@
-// Draws points where there is no WebGL2: pixel by pixel, which a hundred thousand bear.
+// Draws points pixel by pixel, where there is no WebGL2 or it is slow.
+
+const FEW = 6000; // points that are drawn as discs with smooth edges
+
+/** For each row of a disc, where it begins and ends. */
+function discOf(side) {
+  const rows = [];
+  for (let down = 0; down < side; down += 1) {
+    const off = down + 0.5 - side / 2;
+    const half = Math.sqrt(Math.max((side / 2) ** 2 - off ** 2, 0));
+    const from = side < 3 ? 0 : Math.round(side / 2 - half);
+    rows.push([from, side - from]);
+  }
+  return rows;
+}
 
 export class CanvasPlot {
   constructor(canvas, points) {
@@ -8,6 +22,7 @@ export class CanvasPlot {
     this.values = new Uint8Array(points.total);
     this.marks = new Uint8Array(points.total);
     this.palette = new Uint8Array(1024);
+    this.image = null;
   }
 
   added() {}
@@ -24,34 +39,72 @@ export class CanvasPlot {
     this.palette = colours;
   }
 
-  draw(camera, size, ratio) {
+  /** Sorts what is seen into three layers: faint, coloured, selected. */
+  layers(camera, margin, ratio, limit) {
     const { width, height } = this.canvas;
-    if (!width || !height) return;
-    const image = this.pen.createImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    const packed = new Uint32Array(this.palette.slice().buffer);
     const scale = (camera.scale * ratio) / 65536;
     const left = width / 2 - camera.x * camera.scale * ratio;
     const top = height / 2 + camera.y * camera.scale * ratio;
-    const side = Math.max(1, Math.round(size * ratio));
-    const { places, count } = this.points;
-    for (const pass of [0, 1]) {
-      for (let point = 0; point < count; point += 1) {
-        const value = this.values[point];
-        const opacity = this.palette[4 * value + 3];
-        const mark = this.marks[point];
-        const isFront = mark === 1 || (opacity > 127 && mark === 0);
-        if (!opacity || isFront !== (pass === 1)) continue;
-        const x = Math.round(left + places[2 * point] * scale - side / 2);
-        const y = Math.round(top - places[2 * point + 1] * scale - side / 2);
-        if (x < 0 || y < 0 || x + side >= width || y + side >= height) continue;
-        const colour = mark === 2 ? (packed[value] & 0x00ffffff) | 0x30000000 : packed[value];
+    const { places } = this.points;
+    const found = [[], [], []];
+    for (let point = 0; point < limit; point += 1) {
+      const x = left + places[2 * point] * scale;
+      const y = top - places[2 * point + 1] * scale;
+      if (x < -margin || y < -margin || x > width + margin || y > height + margin) continue;
+      const opacity = this.palette[4 * this.values[point] + 3];
+      if (!opacity) continue;
+      const mark = this.marks[point];
+      found[mark === 1 ? 2 : mark === 2 || opacity <= 127 ? 0 : 1].push(point, x, y);
+    }
+    return found;
+  }
+
+  draw(camera, size, ratio, limit) {
+    const { width, height } = this.canvas;
+    if (!width || !height) return;
+    const side = Math.max(1, size * ratio);
+    const layers = this.layers(camera, side, ratio, limit);
+    const seen = layers.reduce((sum, layer) => sum + layer.length / 3, 0);
+    if (seen < FEW && side > 3) this.discs(layers, side);
+    else this.blocks(layers, Math.round(side));
+  }
+
+  discs(layers, side) {
+    const { pen, palette } = this;
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    for (const layer of layers) {
+      for (let i = 0; i < layer.length; i += 3) {
+        const at = 4 * this.values[layer[i]];
+        const opacity = (palette[at + 3] / 255) * (this.marks[layer[i]] === 2 ? 0.22 : 1);
+        pen.fillStyle = `rgb(${palette[at]} ${palette[at + 1]} ${palette[at + 2]} / ${opacity})`;
+        pen.beginPath();
+        pen.arc(layer[i + 1], layer[i + 2], side / 2, 0, 2 * Math.PI);
+        pen.fill();
+      }
+    }
+  }
+
+  blocks(layers, side) {
+    const { width, height } = this.canvas;
+    if (this.image?.width !== width || this.image?.height !== height) this.image = this.pen.createImageData(width, height);
+    const pixels = new Uint32Array(this.image.data.buffer);
+    pixels.fill(0);
+    const packed = new Uint32Array(this.palette.slice().buffer);
+    const rows = discOf(side);
+    for (const layer of layers) {
+      for (let i = 0; i < layer.length; i += 3) {
+        const x = Math.round(layer[i + 1] - side / 2);
+        const y = Math.round(layer[i + 2] - side / 2);
+        if (x < 0 || y < 0 || x + side > width || y + side > height) continue;
+        const own = packed[this.values[layer[i]]];
+        const colour = this.marks[layer[i]] === 2 ? (own & 0x00ffffff) | 0x30000000 : own;
         for (let down = 0; down < side; down += 1) {
-          pixels.fill(colour, (y + down) * width + x, (y + down) * width + x + side);
+          const start = (y + down) * width + x;
+          for (let at = start + rows[down][0]; at < start + rows[down][1]; at += 1) pixels[at] = colour;
         }
       }
     }
-    this.pen.putImageData(image, 0, 0);
+    this.pen.putImageData(this.image, 0, 0);
   }
 
   close() {}

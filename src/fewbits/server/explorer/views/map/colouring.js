@@ -4,6 +4,8 @@ import { choice, field } from "../../lib/fields.js";
 import { classColumns, itemName } from "../../lib/items.js";
 import { allBits, sideName } from "../../lib/names.js";
 
+const STEPS = [0.002, 0.03, 0.4]; // shares of points that are near, rather near, and all but far
+
 function choices(facts) {
   const own = classColumns(facts).map((name) => [`class:${name}`, `Class: ${name}`]);
   const others = facts.columns
@@ -12,11 +14,17 @@ function choices(facts) {
   return [...own, ["bit", "Bit"], ["distance", "Distance"], ["trust", "Trust"], ...others];
 }
 
-function medianOf(values) {
+/** The values below which these shares of all points lie, rising. */
+function quantiles(values, shares) {
   const counts = new Uint32Array(256);
   for (const value of values) counts[value] += 1;
-  let sum = 0;
-  return counts.findIndex((n) => (sum += n) * 2 >= values.length);
+  let last = 0;
+  return shares.map((share) => {
+    let sum = 0;
+    const found = counts.findIndex((n) => (sum += n) >= share * values.length);
+    last = Math.max(found, last + 1);
+    return last;
+  });
 }
 
 /**
@@ -62,7 +70,7 @@ export function colouring(context, map, { coloured, failed, item }) {
       }
       const query = `${wanted.query}&version=${map.version}`;
       const [legend, values] = await Promise.all([api.get(`v1/map/legend?${query}`), api.bytes(`v1/map/colours?${query}`)]);
-      if (legend.kind === "scale") legend.scale.median = medianOf(values);
+      if (legend.kind === "scale") legend.scale.steps = quantiles(values, STEPS);
       if (legend.kind === "bit") legend.names = await sidesOf(Number(bit.value));
       if (mine === turn) coloured({ legend, values, title: wanted.title });
     } catch (error) {

@@ -55,10 +55,10 @@ export function paletteOf(legend, only = null) {
     set(palette, 0, zero, 0.75);
     set(palette, 1, one, 0.75);
   } else if (legend.scale.unit === "bits") {
-    // Half of all items are about equally far: what is nearer than they is what differs.
+    // Most items are about equally far: what matters is which few are nearer than they.
     const [near, between, far] = named("accent", "scale-mid", "scale-far");
-    const { median = LAST } = legend.scale;
-    scale(palette, [[0, near, 1], [median / 2, between, 0.9], [median, far, 0.5], [LAST, far, 0.35]]);
+    const [first, second, third] = legend.scale.steps;
+    scale(palette, [[0, near, 1], [first, near, 1], [second, between, 0.9], [third, far, 0.5], [LAST, far, 0.35]]);
   } else {
     const [low, between, high] = named("accent", "scale-mid", "scale-far");
     scale(palette, [[0, low, 1], [LAST / 2, between, 0.85], [LAST, high, 0.75]]);

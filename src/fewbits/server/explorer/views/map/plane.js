@@ -10,9 +10,13 @@ import { Points } from "./points.js";
 import { WebGlPlot } from "./webgl.js";
 
 const REACH = 12; // pixels from the pointer to a point
+const STILL = 180; // milliseconds after which nothing moves any more
+const SLOW = 34; // milliseconds of a frame: then fewer points are drawn in motion
+const QUICK = 20;
+const FEWEST = 20_000;
 
 export class Plane {
-  constructor(total, { label, signal }) {
+  constructor(total, { label, signal, renderer = null }) {
     this.signal = signal;
     this.points = new Points(total);
     this.camera = new Camera();
@@ -25,7 +29,9 @@ export class Plane {
     this.selected = [];
     this.shown = { labels: [], item: null, neighbours: [], hovered: null, lasso: null, cross: false };
     const canvas = () => h("canvas", { class: "points", tabindex: "0", role: "application", "aria-roledescription": "map", "aria-label": label });
-    this.plot = WebGlPlot.on(canvas(), this.points) ?? new CanvasPlot(canvas(), this.points);
+    const wanted = renderer === "canvas" ? null : WebGlPlot.on(canvas(), this.points, { evenSlow: renderer === "webgl2" });
+    this.plot = wanted ?? new CanvasPlot(canvas(), this.points);
+    this.fits = Infinity; // points that a frame in motion has time for
     this.canvas = this.plot.canvas;
     this.above = h("canvas", { class: "overlay", "aria-hidden": "true" });
     this.status = h("p", { class: "status" }, "Loading points …");
@@ -50,7 +56,7 @@ export class Plane {
       moved: () => {
         this.told.hovered?.(-1);
         this.shown.hovered = null;
-        this.redraw();
+        this.inMotion();
       },
       hovered: (left, top) => this.hover(left, top),
       left: () => this.hover(-1e6, -1e6),
@@ -203,11 +209,37 @@ export class Plane {
     return Math.min(Math.max(base, 1.6), 5) * Math.min(this.camera.zoom ** 0.45, 4);
   }
 
+  /** Draws no more points than there is time for, and all of them once it is still. */
+  inMotion() {
+    this.movedAt = performance.now();
+    clearTimeout(this.still);
+    this.still = setTimeout(() => {
+      this.movedAt = null;
+      this.drawnAt = null;
+      this.redraw();
+    }, STILL);
+    this.redraw();
+  }
+
+  /** Learns from the time since the last frame how many points fit. */
+  limit(now) {
+    const { count: all } = this.points;
+    if (!this.movedAt) return all;
+    const took = this.drawnAt ? now - this.drawnAt : null;
+    this.drawnAt = now;
+    if (took !== null && took < 10 * SLOW) {
+      const drawnNow = Math.min(this.fits, all);
+      if (took > SLOW) this.fits = Math.max(FEWEST, drawnNow * Math.max(0.4, SLOW / took / 1.2));
+      else if (took < QUICK) this.fits = drawnNow * 1.15;
+    }
+    return Math.floor(Math.min(this.fits, all));
+  }
+
   redraw() {
     if (this.frame || this.signal.aborted) return;
-    this.frame = requestAnimationFrame(() => {
+    this.frame = requestAnimationFrame((now) => {
       this.frame = null;
-      this.plot.draw(this.camera, this.size, this.ratio);
+      this.plot.draw(this.camera, this.size, this.ratio, this.limit(now));
       drawOverlay(this.above, this.camera, this.ratio, this.paint, this.shown);
     });
   }

@@ -16,7 +16,7 @@ export function trustCard(facts) {
     h(
       "p",
       { class: "soft" },
-      `Of the ${k} items with the nearest codes, ${percent(share, 0)} are among the ${k} nearest points (${range}, from ${count(sampled)} items; ${percent(byChance, byChance < 0.01 ? 2 : 0)} by chance). `,
+      `Of the ${k} items with the nearest codes, ${percent(share, 0)} are among the ${k} nearest points (${range}, from ${count(sampled)} items; ${byChance < 0.0001 ? "under 0.01 %" : percent(byChance, byChance < 0.01 ? 2 : 0)} by chance). `,
       "A plane cannot hold all distances: click a point for its true neighbours, and colour by trust to see where the map is wrong.",
     ),
     hidden > 0 && h("p", { class: "soft" }, `${count(facts.n_points)} of ${count(facts.n_items)} items are on the map; neighbours come from all of them.`),
@@ -28,8 +28,9 @@ const named = (value) => (value === null || value === "" ? "(none)" : String(val
 /** `choose(value)` shows one class alone, or all again. */
 export function legendCard(legend, title, chosen, choose) {
   if (legend.kind === "scale") {
-    const { low, high, unit } = legend.scale;
-    const ends = unit === "bits" ? [`${low} bits`, `${high} bits`] : [percent(low, 0), percent(high, 0)];
+    const { low, high, unit, steps } = legend.scale;
+    const bits = (value) => Math.round(low + ((high - low) * value) / 253);
+    const ends = unit === "bits" ? [`up to ${bits(steps[0])} bits`, `${bits(steps[2])} bits and more`] : [percent(low, 0), percent(high, 0)];
     return h(
       "section",
       { class: "card" },

@@ -50,11 +50,17 @@ function program(gl) {
   return made;
 }
 
+function isSoftware(gl) {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : gl.getParameter(gl.RENDERER);
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 export class WebGlPlot {
-  /** Returns null where the browser has no WebGL2. */
-  static on(canvas, points) {
+  /** Returns null where there is no WebGL2, or the processor would have to play it. */
+  static on(canvas, points, { evenSlow = false } = {}) {
     const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, premultipliedAlpha: true });
-    if (!gl) return null;
+    if (!gl || (!evenSlow && isSoftware(gl))) return null;
     try {
       return new WebGlPlot(gl, canvas, points);
     } catch {
@@ -122,7 +128,8 @@ export class WebGlPlot {
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, colours);
   }
 
-  draw(camera, size, ratio) {
+  /** Draws the first `limit` points, which are a sample of all. */
+  draw(camera, size, ratio, limit) {
     const { gl, uniforms } = this;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
@@ -130,7 +137,7 @@ export class WebGlPlot {
     gl.uniform2f(uniforms.centre, camera.x, camera.y);
     gl.uniform2f(uniforms.scale, (2 * camera.scale) / camera.width, (2 * camera.scale) / camera.height);
     gl.uniform1f(uniforms.size, size * ratio);
-    gl.drawArrays(gl.POINTS, 0, this.points.count);
+    gl.drawArrays(gl.POINTS, 0, limit);
   }
 
   close() {
