@@ -43,12 +43,13 @@ _SCAN = {
     "neon": ScanPrices(200, 2_000, 400, 800, 2_400),
     "portable": ScanPrices(200, 3_000, 2_400, 2_300, 2_400),
 }
-# Of a look-up and of a comparison, where the buckets hold the codes. Where they hold
-# rows, of a comparison also for each word, and of a look-up beyond the caches.
-_INSIDE, _ELSEWHERE, _WORD, _MISSED = (65_000, 3_500), (4_000, 9_500), 3_000, 60_000
-_CACHED = 1 << 24  # bytes of rows, or of codes
-#: Of a byte of codes beyond the caches, which few queries do not share.
-_STREAMED = 45
+# Of a look-up and of a comparison, where the buckets hold the codes, and where they
+# hold rows: then of a comparison also for each word.
+_INSIDE, _ELSEWHERE, _WORD = (15_000, 3_500), (4_000, 9_500), 3_000
+#: Of a look-up in more bytes of rows than that, which the caches do not hold.
+_MISSED, _CACHED = 55_000, 1 << 23
+#: Of a byte of more codes than that, which few queries do not share.
+_STREAMED, _CACHED_CODES = 45, 1 << 24
 #: Of a query in either way, and of a call, which its queries share.
 _QUERY, _CALL = (4_000_000, 1_000_000), (15_000_000, 60_000_000)
 #: Of a code in one table: to make the table, and to read it from a file and check it.
@@ -85,17 +86,15 @@ class Costs(NamedTuple):
         n, n_bytes = shape
         threads, isa = _kernels.num_threads(), _kernels.active_isa()
         each = _SCAN.get(isa, _SCAN["portable"]).of(n_bytes, n_queries)
-        if n_queries < _FEW and n * n_bytes > _CACHED:
+        if n_queries < _FEW and n * n_bytes > _CACHED_CODES:
             each = max(each, n_bytes * _STREAMED)
         # A scan is shared among threads even where there are few queries.
         scan = n * each * min(n_queries, threads) / threads
         scan += _QUERY[0] + _CALL[0] / n_queries
         least = _QUERY[1] + _CALL[1] / n_queries
-        lookup, candidate = _INSIDE
-        if not inside:
-            lookup, candidate = _ELSEWHERE
-            lookup += _MISSED if 4 * m * n > _CACHED else 0
-            candidate += _WORD * -(-n_bytes // 8)
+        lookup, candidate = _INSIDE if inside else _ELSEWHERE
+        lookup += _MISSED if 4 * m * n > _CACHED else 0
+        candidate += 0 if inside else _WORD * -(-n_bytes // 8)
         return cls(lookup, candidate, int(scan), int(least))
 
     def unlimited(self) -> Self:
