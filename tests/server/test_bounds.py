@@ -285,6 +285,15 @@ def test_a_head_without_end(url):
             sock.sendall(endless)
 
 
+@pytest.mark.parametrize("sent", [b"\x16\x03\x01\r\n\r\n", b"GET /" + b"a" * 10**5])
+def test_what_is_no_http_has_the_shape_of_errors(url, sent):
+    with connected(url) as sock:
+        sock.sendall(sent)
+        head, _, body = received(sock).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert json.loads(body)["error"]["code"] == "bad_request"
+
+
 def test_too_many_connections():
     with served(small_bundle(), Settings(max_connections=5)) as url:
         open_ones = [connected(url) for _ in range(20)]

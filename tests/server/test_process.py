@@ -61,15 +61,15 @@ def test_sigterm_drains(folder):
     """A request that has begun is answered; later ones find nobody."""
     with process(folder) as (url, run, _):
         answers = []
-        body = {"vectors": [ROWS[0]] * 5000, "k": 200}
+        body = {"vectors": [ROWS[0]] * 2000, "k": 200}
 
         def ask():
             answers.append(httpx.post(f"{url}/v1/search", json=body, timeout=60))
 
         asking = threading.Thread(target=ask)
         asking.start()
-        _wait_until(lambda: "fewbits_requests" in httpx.get(f"{url}/metrics").text)
-        time.sleep(0.1)
+        busy = "fewbits_requests_in_progress 2.0"  # this one, and that for metrics
+        _wait_until(lambda: answers or busy in httpx.get(f"{url}/metrics").text)
         run.send_signal(signal.SIGTERM)
         asking.join(60)
         assert run.wait(60) == 0

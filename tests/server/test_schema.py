@@ -67,7 +67,8 @@ def test_a_path_with_several_methods_names_all(url):
 @settings(max_examples=EACH, suppress_health_check=[*HealthCheck], derandomize=True)
 def test_no_request_fails(case, url):
     answer = case.call(base_url=url, timeout=120)
-    assert "fewbits-snapshot" in answer.headers
+    # An address of over 64 KiB is no request yet.
+    assert "fewbits-snapshot" in answer.headers or answer.status_code == 400
     case.validate_response(answer, checks=CHECKS)
 
 

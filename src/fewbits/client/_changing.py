@@ -48,13 +48,13 @@ class Changing(RemoteBase):
         """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
-        self._connection.post(
+        answer = self._connection.post(
             "/v1/delete",
             ids=None if ids is None else plain_ids(ids),
             filter=checked_filter(filter),
             timeout=timeout,
         )
-        return self
+        return self._after(answer)
 
     def _sent_rows(
         self, path: str, items: Any, timeout: float | None, options: dict[str, Any]
@@ -66,5 +66,12 @@ class Changing(RemoteBase):
         table, fields = rows_table(items, self.facts, dict(options))
         limit = self.facts["limits"]["max_body_bytes"]
         for part in parts(table, len(table) or 1, limit):
-            self._connection.post_table(path, part, timeout=timeout, **fields)
+            self._after(
+                self._connection.post_table(path, part, timeout=timeout, **fields)
+            )
+        return self
+
+    def _after(self, answer: dict[str, Any]) -> Self:
+        """Return this one, which asks for facts anew: those it has are older."""
+        self._connection.snapshot = answer["snapshot"]
         return self

@@ -71,6 +71,7 @@ class Guard:
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
         began, status, began_to_answer = time.perf_counter(), 500, False
         scope.setdefault("state", {})
+        self._metrics.begin()
         headers, origin = Headers(scope=scope), None
 
         async def answer(message: Message) -> None:

@@ -46,6 +46,11 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        self._active = Gauge(
+            "fewbits_requests_in_progress",
+            "Requests that are not answered yet.",
+            registry=registry,
+        )
         self._batches = Histogram(
             "fewbits_batch_queries",
             "Searches that were answered in one go.",
@@ -65,8 +70,13 @@ class Metrics:
     def _gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
         Gauge(f"fewbits_{name}", text, registry=self._registry).set_function(value)
 
+    def begin(self) -> None:
+        """Count a request that has come."""
+        self._active.inc()
+
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count an answer."""
+        self._active.dec()
         self._requests.labels(route, method, status).inc()
         self._seconds.labels(route, method).observe(seconds)
 

@@ -37,7 +37,7 @@ def _add_bodies(schema: dict[str, Any]) -> None:
 
 
 def _add_errors(schema: dict[str, Any]) -> None:
-    """Tell each route's errors: here once, as a model for each would slow the start."""
+    """Describe the errors of all routes once: a model for each would slow the start."""
     made = Error.model_json_schema(ref_template="#/components/schemas/{model}")
     components = schema["components"]["schemas"]
     components |= made.pop("$defs", {})

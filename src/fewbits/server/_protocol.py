@@ -5,6 +5,7 @@ of any length.
 """
 
 import asyncio
+import json
 from functools import partial
 from typing import Any
 
@@ -58,6 +59,18 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop()
         super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP in the shape of every error, and close."""
+        error = {"code": "bad_request", "message": msg.rstrip(".")}
+        body = json.dumps({"error": error}).encode()
+        head = (
+            "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+            "X-Content-Type-Options: nosniff\r\nConnection: close\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
     def _await_head(self) -> None:
         self._head_bytes = 0
