@@ -11,9 +11,9 @@ import { itemSection, legendCard, trustCard } from "./map/side.js";
 
 const KEYS =
   "Arrow keys move, plus and minus zoom, 0 shows all. Enter picks the point in the middle, " +
-  "S selects what is seen, L draws around points, Escape clears.";
+  "S selects what is visible, L draws around points, Escape clears.";
 
-function toolbar(tools, plane, selectSeen) {
+function toolbar(tools, plane, selectSeen, toTable) {
   const button = (text, label, click, more = {}) =>
     h("button", { type: "button", "aria-label": label, title: label, ...more, on: { click } }, text);
   const lasso = button("Lasso", "Draw around points to select them (or hold Shift)", () => plane.setLasso(!plane.isLasso), { "aria-pressed": "false" });
@@ -22,11 +22,12 @@ function toolbar(tools, plane, selectSeen) {
     "div",
     { class: "tools" },
     ...tools,
+    toTable,
     h(
       "div",
       { class: "buttons" },
       lasso,
-      button("Select all seen", "Select all points that are seen", selectSeen),
+      button("Select all visible", "Select all points that are visible", selectSeen),
       button("−", "Zoom out", () => plane.zoom(1 / 1.6)),
       button("+", "Zoom in", () => plane.zoom(1.6)),
       button("Reset", "Show the whole map", () => plane.reset()),
@@ -106,8 +107,11 @@ export const view = {
       announce(`${near.neighbours.length} nearest items are listed.`);
     });
 
+    const toTable = h("button", { class: "small", type: "button", hidden: true, on: { click: () => selectionBox.scrollIntoView({ block: "start" }) } });
     const select = (selected) => {
       plane.setSelected(selected);
+      toTable.hidden = !selected.length;
+      toTable.textContent = `${count(selected.length)} selected: table below ↓`;
       if (!selected.length) {
         fill(selectionBox);
         announce("Nothing is selected.");
@@ -127,7 +131,7 @@ export const view = {
         select([]);
       },
     };
-    fill(card, toolbar(tools.fields, plane, () => select(plane.seen())), plane.element);
+    fill(card, toolbar(tools.fields, plane, () => select(plane.seen()), toTable), plane.element);
     plane.resize();
     tools.start();
     await loadPoints(context, map, (points, from) => plane.take(points, from));

@@ -23,6 +23,7 @@ export class CanvasPlot {
     this.marks = new Uint8Array(points.total);
     this.palette = new Uint8Array(1024);
     this.image = null;
+    this.faint = [128, 128, 128, 77];
   }
 
   added() {}
@@ -35,8 +36,9 @@ export class CanvasPlot {
     this.marks = marks;
   }
 
-  setPalette(colours) {
+  setPalette(colours, [red, green, blue]) {
     this.palette = colours;
+    this.faint = [red, green, blue, 77];
   }
 
   /** Sorts what is seen into three layers: faint, coloured, selected. */
@@ -75,8 +77,9 @@ export class CanvasPlot {
     for (const layer of layers) {
       for (let i = 0; i < layer.length; i += 3) {
         const at = 4 * this.values[layer[i]];
-        const opacity = (palette[at + 3] / 255) * (this.marks[layer[i]] === 2 ? 0.22 : 1);
-        pen.fillStyle = `rgb(${palette[at]} ${palette[at + 1]} ${palette[at + 2]} / ${opacity})`;
+        const isFaint = this.marks[layer[i]] === 2;
+        const [red, green, blue, opacity] = isFaint ? this.faint : palette.subarray(at, at + 4);
+        pen.fillStyle = `rgb(${red} ${green} ${blue} / ${opacity / 255})`;
         pen.beginPath();
         pen.arc(layer[i + 1], layer[i + 2], side / 2, 0, 2 * Math.PI);
         pen.fill();
@@ -90,14 +93,14 @@ export class CanvasPlot {
     const pixels = new Uint32Array(this.image.data.buffer);
     pixels.fill(0);
     const packed = new Uint32Array(this.palette.slice().buffer);
+    const [faint] = new Uint32Array(Uint8Array.from(this.faint).buffer);
     const rows = discOf(side);
     for (const layer of layers) {
       for (let i = 0; i < layer.length; i += 3) {
         const x = Math.round(layer[i + 1] - side / 2);
         const y = Math.round(layer[i + 2] - side / 2);
         if (x < 0 || y < 0 || x + side > width || y + side > height) continue;
-        const own = packed[this.values[layer[i]]];
-        const colour = this.marks[layer[i]] === 2 ? (own & 0x00ffffff) | 0x30000000 : own;
+        const colour = this.marks[layer[i]] === 2 ? faint : packed[this.values[layer[i]]];
         for (let down = 0; down < side; down += 1) {
           const start = (y + down) * width + x;
           for (let at = start + rows[down][0]; at < start + rows[down][1]; at += 1) pixels[at] = colour;

@@ -11,7 +11,7 @@ function choices(facts) {
   const others = facts.columns
     .filter(({ name, is_class: isClass, type }) => !isClass && name !== facts.raw_column && /int|bool|string|dictionary/.test(type))
     .map(({ name }) => [`class:${name}`, `Column: ${name}`]);
-  return [...own, ["bit", "Bit"], ["distance", "Distance"], ["trust", "Trust"], ...others];
+  return [...own, ["bit", "Bit"], ["distance", "Distance"], ["trust", "Neighbours kept"], ...others];
 }
 
 /** The values below which these shares of all points lie, rising. */

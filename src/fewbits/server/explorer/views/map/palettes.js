@@ -33,6 +33,9 @@ function scale(palette, stops) {
   }
 }
 
+/** The colour of what is not selected. */
+export const faintColour = () => named("class-rest")[0];
+
 /** The palette for a legend of the service; `only`: the one value that is shown in colour. */
 export function paletteOf(legend, only = null) {
   const palette = new Uint8Array(1024);

@@ -5,7 +5,7 @@ import { Camera } from "./camera.js";
 import { CanvasPlot } from "./canvas.js";
 import { gestures } from "./gestures.js";
 import { drawOverlay, labelPlaces, paintOf } from "./overlay.js";
-import { paletteOf } from "./palettes.js";
+import { faintColour, paletteOf } from "./palettes.js";
 import { Points } from "./points.js";
 import { WebGlPlot } from "./webgl.js";
 
@@ -45,7 +45,7 @@ export class Plane {
     });
     drawn(() => {
       this.paint = paintOf();
-      this.plot.setPalette(paletteOf(this.legend, this.only));
+      this.setPalette();
       this.redraw();
     }, signal);
     this.listen();
@@ -67,7 +67,7 @@ export class Plane {
       },
       lassoed: (line) => {
         this.setLasso(false);
-        this.told.selected?.(this.points.inside(line, (point) => this.isShown(point)));
+        this.told.selected?.(inOrder(this.points.inside(line, (point) => this.isShown(point))));
       },
       key: (name) => this.key(name),
     };
@@ -112,7 +112,7 @@ export class Plane {
   }
 
   seen() {
-    return this.points.inBox(this.camera.seen, (point) => this.isShown(point));
+    return inOrder(this.points.inBox(this.camera.seen, (point) => this.isShown(point)));
   }
 
   /** Takes over points that have come. */
@@ -137,14 +137,18 @@ export class Plane {
     this.legend = legend;
     this.only = null;
     this.plot.setValues(values);
-    this.plot.setPalette(paletteOf(legend, null));
+    this.setPalette();
     this.labels();
     this.redraw();
   }
 
+  setPalette() {
+    this.plot.setPalette(paletteOf(this.legend, this.only), faintColour());
+  }
+
   setOnly(value) {
     this.only = value;
-    this.plot.setPalette(paletteOf(this.legend, value));
+    this.setPalette();
     this.labels();
     this.redraw();
   }
@@ -244,5 +248,8 @@ export class Plane {
     });
   }
 }
+
+/** Points in the order in which they came, which is random. */
+const inOrder = (points) => Array.from(Uint32Array.from(points).sort());
 
 const onPlane = ([x, y]) => [(x + 0.5) / 65536, (y + 0.5) / 65536];

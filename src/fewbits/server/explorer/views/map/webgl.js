@@ -5,6 +5,7 @@ const VERTEX = `#version 300 es
 uniform vec2 centre;
 uniform vec2 scale;
 uniform float size;
+uniform vec3 faint;
 uniform sampler2D palette;
 in vec2 place;
 in uint value;
@@ -14,7 +15,7 @@ void main() {
   colour = texelFetch(palette, ivec2(int(value), 0), 0);
   // In front: what is selected; then classes with a colour; then all others.
   float depth = marked == 1u ? -0.5 : marked == 2u || colour.a <= 0.5 ? 0.5 : 0.0;
-  if (marked == 2u) colour.a *= 0.22;
+  if (marked == 2u) colour = vec4(faint, 0.3);
   gl_Position = vec4((place - centre) * scale, depth, 1.0);
   gl_PointSize = marked == 1u ? size * 1.25 : size;
 }`;
@@ -75,7 +76,7 @@ export class WebGlPlot {
     this.program = program(gl);
     gl.useProgram(this.program);
     this.uniforms = Object.fromEntries(
-      ["centre", "scale", "size", "palette"].map((name) => [name, gl.getUniformLocation(this.program, name)]),
+      ["centre", "scale", "size", "faint", "palette"].map((name) => [name, gl.getUniformLocation(this.program, name)]),
     );
     this.buffers = {
       place: this.attribute("place", 4 * points.total, (at) => gl.vertexAttribPointer(at, 2, gl.UNSIGNED_SHORT, true, 0, 0)),
@@ -122,9 +123,10 @@ export class WebGlPlot {
     this.write("marked", 0, marks);
   }
 
-  /** 256 colours of red, green, blue and opacity. */
-  setPalette(colours) {
+  /** 256 colours of red, green, blue and opacity; and that of what is not selected. */
+  setPalette(colours, [red, green, blue]) {
     const { gl } = this;
+    gl.uniform3f(this.uniforms.faint, red / 255, green / 255, blue / 255);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, colours);
   }
 
