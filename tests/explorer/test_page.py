@@ -104,7 +104,7 @@ def test_a_rate_that_codes_cannot_meet_still_gives_the_class(new_page):
 def test_a_question_by_code_is_copied_as_a_request(new_page):
     with serving(small()) as url:
         page = new_page(url, "#search?code=e0")
-        page.get_by_text("Copy as a program").click()
+        page.get_by_text("Copy as code").click()
         python, _ = page.locator(".snippets pre").all_inner_texts()
         names = {}
         exec(python, names)  # what the page says, against the server that it is of

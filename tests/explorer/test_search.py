@@ -94,7 +94,7 @@ def test_says_what_is_unlike_everything(texts, new_page):
 
 def test_copies_the_question_as_a_program(texts, new_page):
     page = new_page(texts.url, '#search?text=it\'s "here"&k=5')
-    page.get_by_text("Copy as a program").click()
+    page.get_by_text("Copy as code").click()
     python, curl = page.locator(".snippets pre").all_inner_texts()
     origin = texts.url.rstrip("/")
     assert f'fewbits.connect("{origin}")' in python

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _SAMPLE = 10_000  # rows that are looked at
 _MOST_CLASSES = 1000
+_MOST_NUMBERS = 100  # others are more likely counts
 
 
 def facts_of(served: "Served") -> dict[str, Any]:
@@ -60,15 +61,18 @@ def _of_items(bundle: "Bundle") -> dict[str, Any]:
 
 
 def _column(bundle: "Bundle", name: str, label: str | None) -> dict[str, Any]:
-    """Return what a column is; texts that repeat are classes."""
+    """Return what a column is; texts and whole numbers that repeat are classes."""
     items = bundle.collection
     kind = items.schema.field(name).type
     fact = {"name": name, "type": str(kind), "is_class": name == label}
-    if not is_text(kind):
+    import pyarrow as pa
+
+    if not (is_text(kind) or pa.types.is_integer(kind)):
         return fact
     rows = np.linspace(0, len(items) - 1, min(len(items), _SAMPLE)).astype(np.int64)
     n_distinct = len(items.table_at(rows, [name])[name].unique())
-    repeats = n_distinct <= min(_MOST_CLASSES, len(rows) / 2)
+    most = _MOST_CLASSES if is_text(kind) else _MOST_NUMBERS
+    repeats = n_distinct <= min(most, len(rows) / 2)
     fact["is_class"] = name == label or (repeats and name != bundle.raw_column)
     # Of a sample: those of a large collection may be more.
     return {**fact, "n_distinct": n_distinct}

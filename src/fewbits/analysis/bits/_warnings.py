@@ -112,7 +112,7 @@ def _spread_over(report: BitReport | CodeUse) -> float:
 def _spread(report: BitReport | CodeUse) -> str:
     m = report.n_bits - len(report.constant_bits)
     return (
-        f"the {m} bits that vary spread only as much as {report.effective_bits:.1f} "
+        f"the {m} bits that vary are worth only {report.effective_bits:.1f} "
         "independent ones"
     )
 

@@ -14,7 +14,7 @@
 import { Address, parse } from "./lib/address.js";
 import { Api } from "./lib/api.js";
 import { byId, count, fill, h } from "./lib/dom.js";
-import { failure } from "./lib/notes.js";
+import { failure, warning } from "./lib/notes.js";
 import { themeSwitch } from "./lib/theme.js";
 import { VIEWS } from "./views.js";
 
@@ -30,7 +30,7 @@ function showFacts() {
   const entries = [
     ["items", facts.n_items],
     ["bits", facts.n_bits],
-    ["bytes a code", facts.bytes_per_code],
+    ["bytes per code", facts.bytes_per_code],
   ];
   fill(
     byId("facts"),
@@ -57,6 +57,7 @@ function show(moveFocus) {
   leaving.abort();
   leaving = new AbortController();
   const signal = leaving.signal;
+  const isUnknown = name !== "" && view.name !== name;
   navigation(view);
   document.title = `${view.title} · ${facts.name ?? "fewbits"}`;
   byId("question").textContent = view.question;
@@ -74,6 +75,7 @@ function show(moveFocus) {
     .catch((error) => {
       if (error.name !== "AbortError") root.append(failure(error));
     });
+  if (isUnknown) root.prepend(warning(`There is no view “${name}”: this is ${view.title}.`));
   if (moveFocus) {
     byId("main").focus({ preventScroll: true });
     window.scrollTo(0, 0);
@@ -84,7 +86,7 @@ function show(moveFocus) {
 /** Others may add and delete while the page is open: figures follow, views on demand. */
 async function collectionChanged() {
   const before = facts.n_items;
-  facts = await new Api().get("v1/facts");
+  Object.assign(facts, await new Api().get("v1/facts"));
   showFacts();
   if (facts.n_items !== before) {
     announce(`The collection has changed: it has ${count(facts.n_items)} items now.`);

@@ -68,7 +68,9 @@ export function histogram(counts, { hits = [], marks = [], near = -1 } = {}) {
       s(
         "rect",
         {
-          class: distance <= near ? "bar near" : "bar",
+          class: (Array.isArray(near) ? near.includes(distance) : distance <= near)
+            ? "bar near"
+            : "bar",
           x: at(distance) - slot / 2 + Math.min(0.5, slot / 8),
           y: HEIGHT - FOOT - height,
           width: Math.max(slot - Math.min(1, slot / 4), 0.5),

@@ -51,7 +51,7 @@ export function snippets(programs, announce) {
   return h(
     "details",
     { class: "card snippets" },
-    h("summary", {}, "Copy as a program"),
+    h("summary", {}, "Copy as code"),
     ...Object.entries(programs).map(([name, text]) =>
       h(
         "div",

@@ -3,7 +3,7 @@ import { count, fill, h, percent } from "../lib/dom.js";
 import { segments } from "../lib/fields.js";
 import { lineLength, roving } from "../lib/grid.js";
 import { allBits, sideName } from "../lib/names.js";
-import { busy, during, empty } from "../lib/notes.js";
+import { busy, during, empty, warning } from "../lib/notes.js";
 import { bitDetail } from "./bits_detail.js";
 import { flipper } from "./bits_flip.js";
 
@@ -87,7 +87,7 @@ function summary(found) {
   const dead = found.bits.filter((bit) => bit.dead).length;
   const named = found.bits.filter((bit) => bit.names.some(Boolean)).length;
   const pieces = [
-    `${count(found.bits.length)} bits say ${count(found.n_groups)} different things`,
+    `${count(found.bits.length)} bits in ${count(found.n_groups)} groups`,
     dead ? `${count(dead)} dead` : "none is dead",
     named ? `${count(named)} named by people` : null,
   ];
@@ -160,7 +160,7 @@ function overview(found, chosen, context) {
       "p",
       { class: "soft legend" },
       basis(found, context.facts),
-      " The fill is the share of ones; a dot marks a name that people gave, a line bits that say the same.",
+      " The fill is the share of ones; a dot marks a name that people gave, a line bits of a group (correlation above .5).",
     ),
     grid,
     list,
@@ -186,6 +186,10 @@ export const view = {
     const aside = h("aside", { "aria-label": "Flip bits" });
     root.append(h("div", { class: "columns flipping" }, h("div", {}, top, detail), aside));
     const chosen = Math.min(Math.max(address.number("bit", 0), 0), facts.n_bits - 1);
+    const given = address.number("bit", chosen);
+    if (given !== chosen) {
+      root.prepend(warning(`There is no bit ${given}: this is bit ${chosen}.`));
+    }
     const quick = await api.get("v1/bits?proposals=false");
     fill(top, overview(quick, chosen, context));
     flipper(aside, context, quick.bits);

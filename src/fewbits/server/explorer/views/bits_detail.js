@@ -149,7 +149,9 @@ function classes(context, found) {
               h(
                 "a",
                 {
-                  href: address.link("search", { filter: condition(label, each.class, found.bit) }),
+                  href: address.link("search", {
+                    filter: condition(facts, label, each.class, found.bit),
+                  }),
                 },
                 each.class || "–",
               ),
@@ -163,9 +165,12 @@ function classes(context, found) {
   );
 }
 
-function condition(label, value, bit) {
+function condition(facts, label, value, bit) {
+  const { type } = facts.columns.find((column) => column.name === label);
   const name = /^\w+$/.test(label) ? label : `"${label}"`;
-  return `${name} = '${String(value).replaceAll("'", "''")}' and bit(${bit}) = 1`;
+  const isNumber = /^u?int/.test(type);
+  const quoted = isNumber ? value : `'${String(value).replaceAll("'", "''")}'`;
+  return `${name} = ${quoted} and bit(${bit}) = 1`;
 }
 
 /** Fills `root` with what is known of one bit. */

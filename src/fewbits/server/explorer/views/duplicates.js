@@ -192,8 +192,8 @@ export const view = {
               "p",
               { class: "soft" },
               more > 0
-                ? `The ${count(found.groups.length)} largest groups; the file has all of them. Choose in each what to keep.`
-                : "Choose in each group what to keep.",
+                ? `The ${count(found.groups.length)} largest groups; the file has all of them. Choose in each what to keep. Groups are chained: an item may differ from the kept one by more than the radius.`
+                : "Choose in each group what to keep. Groups are chained: an item may differ from the kept one by more than the radius.",
             ),
             h("button", { type: "button", on: { click: exportAll } }, "Save the list as CSV"),
           ),
@@ -235,7 +235,19 @@ export const view = {
     slider.addEventListener("input", () => choose(Number(slider.value)));
 
     root.append(
-      h("div", { class: "stack" }, h("section", { class: "card" }, counts, box, bars.box), list),
+      h(
+        "div",
+        { class: "stack" },
+        h(
+          "section",
+          { class: "card" },
+          counts,
+          box,
+          bars.box,
+          h("p", { class: "soft" }, "Items that could go, by radius; heights are square roots."),
+        ),
+        list,
+      ),
     );
     show();
     return look().then(() => bars.fillIn(() => radius));

@@ -25,7 +25,7 @@ function recallTable(found) {
   if (!found.estimates.length) return h("p", { class: "soft" }, `Not estimated: ${found.reason}`);
   const [{ k, n_queries: queries, confidence }] = found.estimates;
   const truth =
-    found.truth === "vectors" ? "the vectors that are kept" : `the ${found.truth}, embedded again`;
+    found.truth === "vectors" ? "the kept vectors" : `the ${found.truth}, embedded again`;
   return [
     h(
       "table",
@@ -33,7 +33,7 @@ function recallTable(found) {
       h(
         "caption",
         {},
-        `Share of the ${k} true neighbours among the first ${k} answers; the truth is by ${truth}.`,
+        `Share of the ${k} true neighbours among the first ${k} answers. Ground truth: exact search on ${truth}.`,
       ),
       h(
         "thead",
@@ -96,7 +96,7 @@ function bitsCard(found, address) {
   );
 }
 
-const perItem = (each) => (each < 0.1 ? "" : `${each.toFixed(1)} B an item`);
+const perItem = (each) => (each < 0.1 ? "" : `${each.toFixed(1)} B per item`);
 const shade = (name, i) => (name === "codes" ? "part-codes" : `part-${Math.min(i, 5)}`);
 
 function bytesCard(found) {
@@ -105,7 +105,7 @@ function bytesCard(found) {
     .sort((a, b) => b[1] - a[1]);
   const all = parts.reduce((sum, [, size]) => sum + size, 0);
   return card(
-    `${bytes(all)} on ${found.commit === null ? "the heap" : "the disk"}`,
+    `${bytes(all)} on ${found.commit === null ? "the heap" : "disk"}`,
     h(
       "div",
       { class: "stacked", "aria-hidden": "true" },
@@ -124,7 +124,7 @@ function bytesCard(found) {
           {},
           h("th", { scope: "col" }, "Component"),
           h("th", { scope: "col" }, "Bytes"),
-          h("th", { scope: "col" }, "Bytes an item"),
+          h("th", { scope: "col" }, "Bytes per item"),
         ),
       ),
       h(
@@ -162,7 +162,7 @@ function rowsCard(found, address) {
       "p",
       { class: "soft" },
       dead
-        ? `Deleted rows take ${percent(dead / (dead + found.n_items))} of the rows on the disk; they go by themselves, or at once with “fewbits compact”.`
+        ? `Deleted rows take ${percent(dead / (dead + found.n_items))} of the rows on disk; they go by themselves, or at once with “fewbits compact”.`
         : "No deleted row takes space.",
       found.commit !== null && ` This is state ${found.commit} of the collection.`,
     ),

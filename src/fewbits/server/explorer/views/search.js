@@ -12,7 +12,7 @@ import { fromHex } from "../lib/codes.js";
 import { count, fill, h } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
 import { classColumns, itemName } from "../lib/items.js";
-import { busy, during, empty, failure } from "../lib/notes.js";
+import { busy, during, empty, failure, warning } from "../lib/notes.js";
 import { asCurl, asPython, asRequest, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
 import { hitList } from "./search_hits.js";
@@ -34,12 +34,12 @@ function options(facts, address) {
     COUNTS.map((n) => [String(n), String(n)]),
     address.get("k", "10"),
   );
-  const group = choice([["", "each item"], ...groups], address.get("group", ""));
+  const group = choice([["", "no grouping"], ...groups], address.get("group", ""));
   const element = h(
     "div",
     { class: "options" },
-    field("Filter, a condition as of SQL", filter, { class: "field wide" }),
-    field("Best of each", group),
+    field("Filter (an SQL condition)", filter, { class: "field wide" }),
+    field("At most one hit per", group),
     field("Hits", k),
     h("div", { class: "field" }, rerankBox),
   );
@@ -143,11 +143,18 @@ export const view = {
 
     const ask = async (query, push) => {
       if (!query.text && !query.image) {
+        fill(
+          main,
+          warning(
+            `Give ${kind === "image" ? "an image" : `a ${titleOf(kind).toLowerCase()}`} to search for.`,
+          ),
+        );
+        fill(aside);
         input.focus();
         return;
       }
       const asked = { ...chosen.values(), explain: true };
-      await during(main, async () => {
+      const done = await during(main, async () => {
         if (!main.firstChild) fill(main, busy("Searching …"));
         const body = queryBody(query, facts);
         const started = performance.now();
@@ -155,10 +162,17 @@ export const view = {
         const took = performance.now() - started;
         address.set(toAddress(query, asked, found), { push });
         const [result] = found.results;
-        fill(main, hitList(context, query, found, took));
-        fill(aside, whyNear(context, found), snippets(program(query, asked, body), announce));
+        fill(main, hitList(context, found, took, asked.filter));
+        fill(
+          aside,
+          whyNear(context, found, asked),
+          snippets(program(query, asked, body), announce),
+        );
         announce(`${count(result.hits.length)} hits.`);
+        return true;
       });
+      // What is beside hits is of these alone.
+      if (!done) fill(aside);
     };
 
     const form = h(
@@ -192,6 +206,12 @@ export const view = {
     );
     root.append(form, h("div", { class: "columns" }, main, aside));
     show(kind, given?.text ?? "");
+    chosen.element.addEventListener("change", (event) => {
+      // A filter is typed until Enter; the others are chosen.
+      if (event.target.matches("select, [type=checkbox]") && main.querySelector(".hits")) {
+        form.requestSubmit();
+      }
+    });
     dropsImages(root, facts, async (file) => {
       await ask({ kind: "image", text: file.name, image: await base64Of(file) }, true);
     });

@@ -106,8 +106,12 @@ function sorter(list, query, codes, nBits) {
   return button;
 }
 
+/** How many items could be found. */
+const searched = (result, facts) =>
+  result.histogram ? result.histogram.reduce((sum, n) => sum + n, 0) : facts.n_items;
+
 /** The hits of the only query of an answer. */
-export function hitList(context, query, found, took) {
+export function hitList(context, found, took, filter) {
   const { facts, address, signal } = context;
   const [result] = found.results;
   if (!result.hits.length) return [empty("No item meets the condition.")];
@@ -151,7 +155,7 @@ export function hitList(context, query, found, took) {
       h(
         "p",
         { class: "soft" },
-        `${count(result.hits.length)} nearest of ${count(facts.n_items)} items · ${METRICS[found.metric]} · ${took.toFixed(0)} ms`,
+        `${count(result.hits.length)} nearest of ${count(searched(result, facts))} ${filter ? "matching items" : "items"} · ${METRICS[found.metric]} · ${took.toFixed(0)} ms`,
       ),
       h(
         "div",

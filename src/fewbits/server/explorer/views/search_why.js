@@ -6,7 +6,7 @@ import { allBits, sideName } from "../lib/names.js";
 
 const SHOWN = 8;
 
-function distances(facts, found) {
+function distances(facts, found, asked) {
   const [result] = found.results;
   if (!result.histogram) return null;
   const radius = facts.novelty_radius;
@@ -15,10 +15,11 @@ function distances(facts, found) {
   return h(
     "figure",
     { class: "card" },
-    h("h2", {}, "Distances of all items"),
+    h("h2", {}, asked.filter ? "Distances of all matching items" : "Distances of all items"),
     histogram(result.histogram, {
       hits,
-      near: far,
+      // Of groups, nearer items are left out.
+      near: asked.group_by ? hits : far,
       marks: radius === null ? [] : [[radius, "novel beyond"]],
     }),
     h(
@@ -87,9 +88,9 @@ function shared(context, found, bits) {
 }
 
 /** The cards beside the hits. */
-export function whyNear(context, found) {
+export function whyNear(context, found, asked) {
   const [result] = found.results;
-  const parts = [distances(context.facts, found)];
+  const parts = [distances(context.facts, found, asked)];
   if (result.code && result.hits.length && result.hits[0].code) {
     const card = h(
       "section",

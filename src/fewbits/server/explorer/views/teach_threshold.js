@@ -59,12 +59,15 @@ export function thresholdCard(context, rates, state, changed) {
     changed();
   });
   draw();
-  return [field("Threshold in bits: what has no item within it is new", slider), output];
+  return [
+    field("Novelty threshold (bits): farther than this from every item is new", slider),
+    output,
+  ];
 }
 
 export function basis(rates, label) {
   const unknown = rates.unknown
-    ? ` Unknown items are played by these with their whole ${label} left out: the rate for your own unknown items can differ.`
+    ? ` Unknown items are simulated by leaving out each item’s whole ${label}: the rate for your own unknown items can differ.`
     : " Choose a column with classes to estimate the false-accept rate.";
   return `Measured on ${rates.n_samples} items of the collection, each left out.${unknown}`;
 }
