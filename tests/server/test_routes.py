@@ -237,7 +237,8 @@ def test_images(client_of, tmp_path, monkeypatch):
     answer = client.get("/v1/items/2/image")
     assert answer.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(answer.content)).size == (32, 32)
-    assert client.get("/v1/items/77/image").status_code == 404
+    for id in ("77", "--5", "-", "1" * 30):
+        assert client.get(f"/v1/items/{id}/image").status_code == 404
     paths[2].unlink()
     assert client.get("/v1/items/2/image").status_code == 404
 

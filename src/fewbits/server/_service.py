@@ -25,8 +25,13 @@ class Service:
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
         self.maps = MapUpdates()
-        self.work = Work(settings.n_threads, settings.max_waiting, settings.time_limit)
-        self.metrics = Metrics(live, lambda: self.work.waiting + self.batcher.waiting)
+        most, limit = settings.max_waiting, settings.time_limit
+        self.work = Work(settings.n_threads, most, limit)
+        #: Changes follow each other, and reads do not wait for them.
+        self.changes = Work(1, most, limit)
+        #: What takes seconds or more: nobody else waits where it is given up.
+        self.heavy = Work(1, most, limit)
+        self.metrics = Metrics(live, self._waiting)
         self.batcher = Batcher(
             settings.max_batch,
             settings.max_body_bytes,
@@ -34,6 +39,13 @@ class Service:
             settings.time_limit,
             self.metrics.batch,
         )
+
+    @property
+    def _lanes(self) -> tuple[Work, ...]:
+        return self.work, self.changes, self.heavy
+
+    def _waiting(self) -> int:
+        return self.batcher.waiting + sum(each.waiting for each in self._lanes)
 
     def version(self) -> str:
         """Return the version of the newest snapshot."""
@@ -53,7 +65,8 @@ class Service:
             for task in tasks:
                 task.cancel()
             self.maps.close()
-            self.work.close()
+            for lane in self._lanes:
+                lane.close()
             self.batcher.close()
 
     async def _watch(self) -> None:
