@@ -13,10 +13,13 @@ import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
+from pydantic import ValidationError
 
 from fewbits.client.wire import ARROW, write_stream
 from fewbits.errors import ArgumentError
 from fewbits.server import Settings
+from fewbits.server._body import _of_json
+from fewbits.server._models import SearchBody
 from fewbits.server._streams import request_stream
 from tests.server._images import image_bundle
 from tests.server._running import N_BITS, process, served, small_bundle, vectors
@@ -148,6 +151,36 @@ def test_requests_that_ask_too_much(grows_little, body):
         assert len(answer.json()["error"]["message"]) < 1000
     else:
         assert "filter" in body or "k" in body
+
+
+def test_json_has_a_limit_of_its_own():
+    settings = Settings(max_json_bytes=2000)
+    with served(small_bundle(), settings) as url:
+        assert search(url, padded(2000)).status_code == 200
+        assert code(search(url, padded(2001))) == (413, "body_too_large")
+        ids = pa.table({"ids": list(range(200))})
+        arrow = {"Content-Type": ARROW}
+        assert search(url, write_stream(ids, "{}"), arrow).status_code == 200
+        told = write_stream(pa.table({"ids": [1]}), padded(2001).decode())
+        assert code(search(url, told, arrow)) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"ids": [None] * 10**5}, "ids.0"),
+        ({"vectors": [[None] * 10**5] * 3}, "vectors.0.0"),
+        ({f"key{i}": 0 for i in range(10**5)}, "more than 100 fields"),
+        ({"ids": "none", "text": ["a"]}, "text: "),
+    ],
+)
+def test_only_the_first_fault_is_looked_for(body, told):
+    content = json.dumps(body).encode()
+    with pytest.raises(ValidationError) as fault:
+        SearchBody.model_validate_json(content)
+    assert fault.value.error_count() <= 3 or len(body) > 100
+    with pytest.raises(ArgumentError, match=told):
+        _of_json(SearchBody, content, 8 * MIB)
 
 
 def test_k_is_bounded(url):
