@@ -3,14 +3,18 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from fewbits.engine.maps import MapUpdates
 from fewbits.server._batching import Batcher
 from fewbits.server._live import Live
 from fewbits.server._logs import log
 from fewbits.server._metrics import Metrics
 from fewbits.server._settings import Settings
 from fewbits.server._work import Work
+
+if TYPE_CHECKING:
+    from fewbits.engine.maps import MapUpdates
 
 
 class Service:
@@ -24,7 +28,6 @@ class Service:
 
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
-        self.maps = MapUpdates()
         self.work = Work(settings.n_threads, settings.max_waiting, settings.time_limit)
         self.metrics = Metrics(live, lambda: self.work.waiting + self.batcher.waiting)
         self.batcher = Batcher(
@@ -34,6 +37,13 @@ class Service:
             settings.time_limit,
             self.metrics.batch,
         )
+
+    @cached_property
+    def maps(self) -> "MapUpdates":
+        """Maps that are drawn, imported when one is asked for."""
+        from fewbits.engine.maps import MapUpdates
+
+        return MapUpdates()
 
     def version(self) -> str:
         """Return the version of the newest snapshot."""
@@ -52,7 +62,8 @@ class Service:
         finally:
             for task in tasks:
                 task.cancel()
-            self.maps.close()
+            if "maps" in vars(self):
+                self.maps.close()
             self.work.close()
             self.batcher.close()
 
