@@ -28,8 +28,13 @@ class Service:
 
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
-        self.work = Work(settings.n_threads, settings.max_waiting, settings.time_limit)
-        self.metrics = Metrics(live, lambda: self.work.waiting + self.batcher.waiting)
+        most, limit = settings.max_waiting, settings.time_limit
+        self.work = Work(settings.n_threads, most, limit)
+        #: Changes follow each other, and reads do not wait for them.
+        self.changes = Work(1, most, limit)
+        #: What takes seconds or more: nobody else waits where it is given up.
+        self.heavy = Work(1, most, limit)
+        self.metrics = Metrics(live, self._waiting)
         self.batcher = Batcher(
             settings.max_batch,
             settings.max_body_bytes,
@@ -44,6 +49,13 @@ class Service:
         from fewbits.engine.maps import MapUpdates
 
         return MapUpdates()
+
+    @property
+    def _lanes(self) -> tuple[Work, ...]:
+        return self.work, self.changes, self.heavy
+
+    def _waiting(self) -> int:
+        return self.batcher.waiting + sum(each.waiting for each in self._lanes)
 
     def version(self) -> str:
         """Return the version of the newest snapshot."""
@@ -64,7 +76,8 @@ class Service:
                 task.cancel()
             if "maps" in vars(self):
                 self.maps.close()
-            self.work.close()
+            for lane in self._lanes:
+                lane.close()
             self.batcher.close()
 
     async def _watch(self) -> None:

@@ -11,8 +11,9 @@ from fewbits.client.wire import ARROW, BYTES
 from fewbits.engine import maps
 from fewbits.server._body import Body, body_of, reads
 from fewbits.server._errors import ApiError
-from fewbits.server._exports import CSV, PARQUET, table_answer
+from fewbits.server._exports import CSV, PARQUET, check_distinct, table_answer
 from fewbits.server._reply import Json, also
+from fewbits.server._searching import check_hits
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
@@ -133,6 +134,8 @@ def _exported(
     served: Served, found: "maps.CollectionMap", asked: MapExportBody, request: Request
 ) -> Response:
     rows = np.array(asked.rows, np.int64)
+    check_distinct(rows)
+    check_hits(len(rows), asked.neighbours + 1, served.bundle, served.settings)
     table = maps.map_table(served.bundle, found, rows, n_neighbours=asked.neighbours)
     return table_answer(table, request)
 
