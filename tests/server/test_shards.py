@@ -183,12 +183,17 @@ def test_a_remote_bundle(together):
 
 def test_shards_of_another_encoder_are_refused(parts):
     turned = LinearEncoder(-np.eye(32), np.zeros(32))
-    with served(Bundle(turned).with_codes(CODES[:9])) as other:
-        with sharded([parts[0], other]) as url:
-            answers = [
-                asked(url, "search", {"vectors": Q, "k": 3}),
-                asked(url, "encode", {"vectors": Q}),
-            ]
+    with (
+        served(Bundle(turned).with_codes(CODES[:9])) as other,
+        sharded([parts[0], other]) as url,
+    ):
+        answers = [
+            asked(url, "search", {"vectors": Q, "k": 3}),
+            asked(url, "encode", {"vectors": Q}),
+        ]
+        health = httpx.get(f"{url}/v1/health").json()
+    assert health["status"] == "degraded"
+    assert other in health["reason"]
     for status, content in answers:
         error = json.loads(content)["error"]
         assert (status, error["code"]) == (502, "shards_differ")
@@ -197,9 +202,11 @@ def test_shards_of_another_encoder_are_refused(parts):
 
 
 def test_a_shard_with_another_token_is_named(parts):
-    with served(part(slice(9)), Settings(token="a-token-of-its-own")) as closed:
-        with sharded([parts[0], closed]) as url:
-            status, content = asked(url, "search", {"vectors": Q, "k": 3})
+    with (
+        served(part(slice(9)), Settings(token="a-token-of-its-own")) as closed,
+        sharded([parts[0], closed]) as url,
+    ):
+        status, content = asked(url, "search", {"vectors": Q, "k": 3})
     assert status == 502
     assert f"{closed} asks for a token" in json.loads(content)["error"]["message"]
 

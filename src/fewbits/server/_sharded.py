@@ -141,12 +141,15 @@ def _check_ids(ids: Any, request: Request) -> None:
 async def health(shards: All) -> Response:
     """Return the health of the service, and which shards are missing."""
     answers, missing = await shards.health()
-    well = not missing and all(each["status"] == "ok" for each in answers)
+    fault = await shards.fault()
+    well = not (missing or fault) and all(each["status"] == "ok" for each in answers)
     content = {
         "status": "ok" if well else "degraded",
         "version": __version__,
         "snapshot": "/".join(each["snapshot"] for each in answers),
     }
+    if fault:
+        content["reason"] = fault
     return Json({**content, "missing_shards": missing} if missing else content)
 
 

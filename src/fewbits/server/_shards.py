@@ -36,6 +36,14 @@ class Shards:
         """Return the health of the shards that answer, and the names of others."""
         return self._apart(await self._ask("/v1/health", self._all()))
 
+    async def fault(self) -> str:
+        """Return why shards cannot answer together; empty where they can."""
+        try:
+            await self._check_encoders()
+        except ApiError as error:
+            return error.message
+        return ""
+
     async def facts(self) -> tuple[list[Body], list[str]]:
         """Return the facts of the shards that answer, and the names of others."""
         found = await self._ask("/v1/facts", self._all())
