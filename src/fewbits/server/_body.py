@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from fewbits.client.wire import ARROW, JSON
 from fewbits.errors import ArgumentError
-from fewbits.server._errors import ApiError
+from fewbits.server._errors import ApiError, unknown_field
 from fewbits.server._streams import request_stream
 
 M = TypeVar("M", bound="Body")
@@ -53,7 +53,7 @@ def body_of(
         try:
             body = _of_arrow(model, data) if kind == ARROW else _of_json(model, data)
         except ValidationError as error:
-            raise ArgumentError(_first(error)) from None
+            raise ArgumentError(_first(error, model)) from None
         body._size = len(data)
         return body
 
@@ -82,7 +82,9 @@ def _of_arrow(model: type[M], data: bytes) -> M:
     return body
 
 
-def _first(error: ValidationError) -> str:
+def _first(error: ValidationError, model: type[Body]) -> str:
     fault = error.errors(include_url=False, include_input=False)[0]
+    if fault["type"] == "extra_forbidden":
+        return unknown_field(fault["loc"], model.model_fields)
     where = ".".join(str(part) for part in fault["loc"])
     return f"{where}: {fault['msg']}" if where else str(fault["msg"])

@@ -56,6 +56,7 @@ class ItemsBody(Body):
 
     ids: list[Id] | None = None
     positions: list[Radius] | None = None
+    skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
 
 
 class DeleteBody(Body):
