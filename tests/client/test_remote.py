@@ -93,6 +93,20 @@ def test_items_of_other_types(local, remote, items):
     same(remote.search(items, 3), local.search(items, 3))
 
 
+def test_scalars_of_numpy(local, remote):
+    k, radius = np.int64(3), np.uint8(9)
+    same(remote.search(Q, k), local.search(Q, 3))
+    same(remote.range_search(Q, radius), local.range_search(Q, 9))
+    same(remote.duplicates(np.int32(2)), local.duplicates(2))
+    same(
+        remote.search(Q, 3, allowed=[*np.arange(5)]),
+        local.search(Q, 3, allowed=range(5)),
+    )
+    for wrong in (0, np.int64(-1), 2.5):
+        with pytest.raises(ArgumentError, match="k must be"):
+            remote.search(Q, wrong)
+
+
 @pytest.mark.parametrize("k", [1, 300])
 def test_more_than_there_is(local, remote, k):
     same(remote.search(Q, k), local.search(Q, k))

@@ -143,8 +143,9 @@ def test_a_port_that_is_taken(folder):
         run = subprocess.run(
             [*command, "--port", port], capture_output=True, text=True, check=False
         )
-    assert run.returncode != 0
-    assert "address already in use" in run.stderr
+    assert run.returncode == 2
+    assert f"port {port} is in use: choose another by --port" in run.stderr
+    assert len(run.stderr.strip().splitlines()) == 1
 
 
 def test_without_the_extra(folder):

@@ -167,7 +167,7 @@ def test_facts(client):
     kind, year = facts["columns"]
     assert (facts["n_items"], facts["n_bits"], facts["id_type"]) == (200, 32, "integer")
     assert kind == {"name": "kind", "type": "string", "is_class": True, "n_distinct": 2}
-    assert year == {"name": "year", "type": "int64", "is_class": False}
+    assert year == {"name": "year", "type": "int64", "is_class": True, "n_distinct": 20}
     assert facts["summary"] == BUNDLE.summary()
     assert facts["limits"]["max_k"] == 10_000
 

@@ -1,4 +1,4 @@
-"""Three servers with a third of the rows each answer as one does, bit for bit."""
+"""Three servers with a third of the rows each answer as one does."""
 
 import contextlib
 import json
@@ -7,10 +7,12 @@ import httpx
 import numpy as np
 import pytest
 
+import fewbits
 from fewbits.bundle import Bundle
-from fewbits.client.searching import HttpSearcher
-from fewbits.errors import ArgumentError
-from fewbits.server import Settings, create_sharded_app
+from fewbits.client.searching import Busy, HttpSearcher
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError, ServiceError
+from fewbits.server import Settings, create_sharded_app, run_shards
 from tests.server._running import ENCODER, free_port, running, served, vectors
 
 N = 3000
@@ -72,6 +74,9 @@ REQUESTS = [
     ("search", {"vectors": Q, "k": 9, "group_by": "kind", "columns": ["year"]}),
     ("search", {"vectors": Q, "k": 3, "columns": []}),
     ("search", {"vectors": Q[:3], "k": 3, "explain": True}),
+    ("search", {"vectors": Q, "k": 9, "allowed": IDS[900:1200].tolist()}),
+    ("search", {"vectors": Q, "k": 9, "allowed": []}),
+    ("range-search", {"vectors": Q, "radius": 9, "allowed": IDS[:9].tolist()}),
     ("range-search", {"vectors": Q, "radius": 9}),
     ("range-search", {"vectors": Q, "radius": 12, "limit": 7}),
     ("range-search", {"ids": [int(IDS[7])], "radius": 8, "filter": "year < 1000"}),
@@ -94,7 +99,9 @@ def test_the_same_as_one(whole, together, path, body):
         ("search", {"vectors": Q, "filter": "nothing = 3"}),
         ("search", {"ids": [10**9]}),
         ("search", {"vectors": Q, "k": 10**9}),
+        ("search", {"vectors": Q, "allowed": [int(IDS[0]), 10**9]}),
         ("items", {"ids": [10**9]}),
+        ("items", {"ids": [int(IDS[0])] * 10_001}),
         ("items", {"positions": [0]}),
     ],
 )
@@ -110,13 +117,22 @@ def test_a_missing_shard_is_flagged(parts):
         health = httpx.get(f"{url}/v1/health").json()
         facts = httpx.get(f"{url}/v1/facts").json()
         by_id = asked(url, "search", {"ids": [int(IDS[0])], "k": 2})[0]
+        lost = [
+            asked(url, "items", {"ids": [int(IDS[N // 2])]}),
+            asked(url, "search", {"ids": [int(IDS[N // 2])]}),
+            asked(url, "search", {"vectors": Q, "allowed": [int(IDS[N // 2])]}),
+        ]
     found = json.loads(content)
     assert status == 200
     assert by_id == 200
     assert len(found.pop("missing_shards")) == 1
     assert health["status"] == "degraded"
     assert len(health["missing_shards"]) == 1
-    assert facts["n_items"] == 2 * N // 3
+    assert facts["n_items"] == facts["summary"]["n_items"] == 2 * N // 3
+    assert facts["missing_shards"] == health["missing_shards"]
+    for status, content in lost:
+        assert status == 503
+        assert health["missing_shards"][0] in json.loads(content)["error"]["message"]
     with served(_without_the_second()) as other:
         wanted = json.loads(asked(other, "search", {"vectors": Q, "k": 25})[1])
     assert found == wanted
@@ -141,3 +157,82 @@ def test_shards_are_read_only():
         create_sharded_app([HttpSearcher("http://a")], Settings(writable=True))
     with pytest.raises(ArgumentError, match="one shard or more"):
         create_sharded_app([])
+
+
+def test_a_remote_bundle(together):
+    """The client asks in Arrow, and gets what a local bundle answers."""
+    local = part(slice(None))
+    some = IDS[900:1200].tolist()
+    options = {"filter": "kind = 'k3'", "group_by": "year"}
+    with fewbits.connect(together) as remote:
+        for k, more in ((25, {}), (5000, {}), (7, {"allowed": some})):
+            found, wanted = remote.search(Q, k, **more), local.search(Q, k, **more)
+            np.testing.assert_array_equal(found.distances, wanted.distances)
+            np.testing.assert_array_equal(found.ids, wanted.ids)
+        for more in ({}, options, {"group_by": "kind"}):
+            found = remote.search_records(Q, 4, **more)
+            assert found == local.search_records(Q, 4, **more)
+        found, wanted = remote.range_search(Q, 9), local.range_search(Q, 9)
+        np.testing.assert_array_equal(found.ids, wanted.ids)
+        np.testing.assert_array_equal(found.offsets, wanted.offsets)
+        np.testing.assert_array_equal(remote.encode(Q), local.encode(Q))
+        assert remote.summary()["n_items"] == N
+        with pytest.raises(ServiceError, match="ask a shard for /v1/classify"):
+            remote.classify(Q)
+
+
+def test_shards_of_another_encoder_are_refused(parts):
+    turned = LinearEncoder(-np.eye(32), np.zeros(32))
+    with (
+        served(Bundle(turned).with_codes(CODES[:9])) as other,
+        sharded([parts[0], other]) as url,
+    ):
+        answers = [
+            asked(url, "search", {"vectors": Q, "k": 3}),
+            asked(url, "encode", {"vectors": Q}),
+        ]
+        health = httpx.get(f"{url}/v1/health").json()
+    assert health["status"] == "degraded"
+    assert other in health["reason"]
+    for status, content in answers:
+        error = json.loads(content)["error"]
+        assert (status, error["code"]) == (502, "shards_differ")
+        assert parts[0] in error["message"]
+        assert other in error["message"]
+
+
+def test_a_shard_with_another_token_is_named(parts):
+    with (
+        served(part(slice(9)), Settings(token="a-token-of-its-own")) as closed,
+        sharded([parts[0], closed]) as url,
+    ):
+        status, content = asked(url, "search", {"vectors": Q, "k": 3})
+    assert status == 502
+    assert f"{closed} asks for a token" in json.loads(content)["error"]["message"]
+
+
+def test_retry_after_is_passed_on(parts):
+    class Full(HttpSearcher):
+        async def ask(self, path, body=None, **options):
+            if path == "/v1/search":
+                raise Busy("full", "7")
+            return await super().ask(path, body, **options)
+
+    settings = Settings()
+    app = create_sharded_app([Full(parts[0])], settings)
+    with running(app, settings, free_port()) as url:
+        answer = httpx.post(f"{url}/v1/search", json={"vectors": Q})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "10.0.0.1:8000"])
+def test_an_address_without_a_scheme(address):
+    with pytest.raises(ArgumentError, match=f"write http://{address}"):
+        run_shards([address])
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/map", "/v1/items/3/image"])
+def test_what_is_not_there_says_what_is(together, path):
+    answer = httpx.get(together + path)
+    assert answer.status_code == 404
+    assert "/v1/search" in answer.json()["error"]["message"]

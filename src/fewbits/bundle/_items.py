@@ -382,6 +382,11 @@ class Items(Immutable):
         check_found(column, rows)
         return rows
 
+    def known_rows(self, ids: Any) -> IdArray:
+        """Return the places of those of some ids that items have."""
+        rows = self.find(id_column(ids, self.has_text_ids))
+        return rows[rows >= 0]
+
     def find(self, column: Any) -> IdArray:
         """Return the row of each id of a column of Arrow's, -1 where there is none."""
         rows = np.full(len(column), -1, np.int64)

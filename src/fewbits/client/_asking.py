@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._checks import check_k, check_radius
 from fewbits.bundle import MAX_PAIRS, N_RANDOM, ClassMembers, Duplicates
 from fewbits.classify import Decoded
 from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
@@ -27,6 +28,7 @@ class Asking(RemoteBase):
         -------
         Neighbours
         """
+        k = check_k(k)
         answers = self._answers(
             "/v1/search",
             queries,
@@ -54,6 +56,7 @@ class Asking(RemoteBase):
         -------
         list of list of dict
         """
+        k = check_k(k)
         answers = self._answers(
             "/v1/search",
             queries,
@@ -79,6 +82,7 @@ class Asking(RemoteBase):
         ArgumentError
             When a query has more hits than the server gives.
         """
+        radius = check_radius(radius)
         most = self.facts["limits"]["max_k"]
         offsets, distances = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
         ids = [np.empty(0, object if self._has_text_ids else np.int64)]
@@ -155,6 +159,7 @@ class Asking(RemoteBase):
         -------
         ClassMembers
         """
+        k = check_k(k)
         found = self._connection.post(
             "/v1/like",
             examples=self._some(examples),

@@ -4,9 +4,11 @@ import json
 import time
 from typing import Any
 
+import numpy as np
+
 from fewbits._extras import missing_extra
 from fewbits.client.wire import ARROW, ERRORS, JSON, read_stream, write_stream
-from fewbits.errors import FewbitsError, ServiceError, one_line
+from fewbits.errors import ArgumentError, FewbitsError, ServiceError, one_line
 
 #: Idle connections are not used for longer: a server may be about to close them.
 IDLE_SECONDS = 3.0
@@ -109,7 +111,14 @@ def error_of(status: int, content: bytes, url: str) -> FewbitsError:
 
 def _dumped(fields: dict[str, Any]) -> str:
     known = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps(known, allow_nan=False)
+    return json.dumps(known, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar of NumPy's as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ArgumentError(f"a server takes plain values, got {type(value).__name__}")
 
 
 def _pause(answer: Any) -> float:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from fewbits.client.wire import ARROW, JSON
 from fewbits.errors import ArgumentError
-from fewbits.server._errors import ApiError
+from fewbits.server._errors import ApiError, unknown_field
 from fewbits.server._streams import request_stream
 
 M = TypeVar("M", bound="Body")
@@ -89,7 +89,7 @@ def _of_json(model: type[M], data: bytes, most: int) -> M:
         # This parser refuses to nest deeper than 200, and knows no infinity.
         return model.model_validate_json(data)
     except ValidationError as error:
-        raise ArgumentError(_first(error)) from None
+        raise ArgumentError(_first(error, model)) from None
 
 
 def _of_arrow(model: type[M], data: bytes, most: int) -> M:
@@ -99,11 +99,13 @@ def _of_arrow(model: type[M], data: bytes, most: int) -> M:
     return body
 
 
-def _first(error: ValidationError) -> str:
+def _first(error: ValidationError, model: type[Body]) -> str:
     if error.error_count() > _FAULTS:  # each would be described
         return f"more than {_FAULTS} fields are unknown or of another type"
     faults = error.errors(include_url=False, include_input=False)
     unknown = [each for each in faults if each["type"] == "extra_forbidden"]
     fault = (unknown or faults)[0]
+    if unknown:
+        return unknown_field(fault["loc"], model.model_fields)
     where = ".".join(str(part) for part in fault["loc"])
     return f"{where}: {fault['msg']}" if where else str(fault["msg"])

@@ -1,6 +1,7 @@
 """Every error in one shape: ``{"error": {"code": ..., "message": ...}}``."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI, Request
@@ -55,6 +56,20 @@ class ReadOnly(ApiError):
         super().__init__(
             403, "read_only", "this service is read-only: start it with --writable"
         )
+
+
+def unknown_field(where: Sequence[int | str], known: Iterable[str]) -> str:
+    """Return the message about a field that a body does not have.
+
+    Examples
+    --------
+    >>> unknown_field(["text"], ["texts", "ids"])
+    "unknown field 'text' (did you mean 'texts'?)"
+    """
+    name = ".".join(str(part) for part in where)
+    near = difflib.get_close_matches(name, known, 1) if len(name) < 100 else []
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"unknown field {name[:100]!r}{hint}"
 
 
 def error_response(

@@ -27,6 +27,9 @@ def items_answer(served: Served, body: ItemsBody, request: Request) -> Response:
     count = len(body.ids if body.positions is None else body.positions)  # type: ignore[arg-type]
     if count > served.settings.max_hits:
         raise ArgumentError(f"at most {served.settings.max_hits:,} items, got {count}")
+    if body.skip_unknown and body.ids is not None:
+        known = served.bundle.collection.known_rows(body.ids)
+        asked = engine.ItemsRequest(positions=known)
     rows = item_rows(served.bundle, asked)
     check_distinct(rows)
     for kind, write in ((CSV, _csv), (PARQUET, _parquet), (ARROW, None)):

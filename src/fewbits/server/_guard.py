@@ -15,6 +15,7 @@ from fewbits.server._metrics import Metrics
 from fewbits.server._receiving import Receiving
 from fewbits.server._security import Gate
 from fewbits.server._settings import Settings
+from fewbits.server._token_page import token_page
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -94,7 +95,8 @@ class Guard:
             with self._receiving.body(headers, receive) as read:
                 await self._app(scope, read, answer)
         except ApiError as error:
-            await error.response()(scope, receive, answer)
+            refusal = token_page(scope, headers) if error.status == 401 else None
+            await (refusal or error.response())(scope, receive, answer)
         except Exception as error:
             log_failure("failed", error, path=scope["path"])
             if began_to_answer:

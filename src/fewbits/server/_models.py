@@ -56,6 +56,7 @@ class ItemsBody(Body):
 
     ids: Many[Id] | None = None
     positions: Many[Radius] | None = None
+    skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
 
 
 class DeleteBody(Body):

@@ -1,6 +1,8 @@
 """The server process."""
 
 import contextlib
+import errno
+import socket
 from pathlib import Path
 
 from fewbits.bundle import Bundle
@@ -33,7 +35,7 @@ def run(
     Raises
     ------
     ArgumentError
-        When others could reach the service without a token.
+        When others could reach the service without a token, or the port is in use.
     """
     settings = settings or Settings()
     check_public(host, settings)
@@ -49,10 +51,34 @@ def check_public(host: str, settings: Settings) -> None:
         )
 
 
+def check_port(host: str, port: int) -> None:
+    """Refuse a port that another process listens at, or that we may not have."""
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise ArgumentError(f"{host} is no address to listen at: {error}") from None
+    for family, kind, protocol, _, address in addresses:
+        try:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                probe.bind(address)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                continue  # the server itself says what is wrong
+            used = error.errno == errno.EADDRINUSE
+            why = "is in use" if used else "needs rights that you do not have"
+            raise ArgumentError(
+                f"port {port} {why}: choose another by --port"
+            ) from None
+
+
 def serve_app(app: object, settings: Settings, host: str, port: int) -> None:
     """Run an application; SIGTERM and Ctrl-C end it after what has begun."""
     import uvicorn
 
+    check_port(host, port)
     from fewbits.server._protocol import bounded
 
     set_up_logs()

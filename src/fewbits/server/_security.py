@@ -72,10 +72,13 @@ class Gate:
             return
         if _same(_cookie(headers, self.cookie_name), self.cookie_value):
             return
+        wrong = kind.lower() == "bearer" and given.strip()
         raise ApiError(
             401,
             "unauthorized",
-            "send the token: Authorization: Bearer TOKEN",
+            "that is not the token of this service"
+            if wrong
+            else "send the token: Authorization: Bearer TOKEN",
             {"WWW-Authenticate": "Bearer"},
         )
 

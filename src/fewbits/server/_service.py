@@ -3,14 +3,18 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from fewbits.engine.maps import MapUpdates
 from fewbits.server._batching import Batcher
 from fewbits.server._live import Live
 from fewbits.server._logs import log
 from fewbits.server._metrics import Metrics
 from fewbits.server._settings import Settings
 from fewbits.server._work import Work
+
+if TYPE_CHECKING:
+    from fewbits.engine.maps import MapUpdates
 
 
 class Service:
@@ -24,7 +28,6 @@ class Service:
 
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
-        self.maps = MapUpdates()
         most, limit = settings.max_waiting, settings.time_limit
         self.work = Work(settings.n_threads, most, limit)
         #: Changes follow each other, and reads do not wait for them.
@@ -39,6 +42,13 @@ class Service:
             settings.time_limit,
             self.metrics.batch,
         )
+
+    @cached_property
+    def maps(self) -> "MapUpdates":
+        """Maps that are drawn, imported when one is asked for."""
+        from fewbits.engine.maps import MapUpdates
+
+        return MapUpdates()
 
     @property
     def _lanes(self) -> tuple[Work, ...]:
@@ -64,7 +74,8 @@ class Service:
         finally:
             for task in tasks:
                 task.cancel()
-            self.maps.close()
+            if "maps" in vars(self):
+                self.maps.close()
             for lane in self._lanes:
                 lane.close()
             self.batcher.close()

@@ -5,12 +5,15 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.routing import APIRoute
 
 from fewbits._version import __version__
 from fewbits.client.searching import HttpSearcher, Searcher
+from fewbits.client.wire import ARROW
 from fewbits.errors import ArgumentError
 from fewbits.server._app import bare_app
-from fewbits.server._body import Body, body_of, reads
+from fewbits.server._body import body_of, reads
+from fewbits.server._errors import error_response
 from fewbits.server._metrics import Metrics
 from fewbits.server._models import (
     Codes,
@@ -19,11 +22,12 @@ from fewbits.server._models import (
     Health,
     Items,
     ItemsBody,
+    Queries,
     RangeBody,
     RangeFound,
     SearchBody,
 )
-from fewbits.server._reply import Json
+from fewbits.server._reply import Json, also, arrow_reply, wants_arrow
 from fewbits.server._run import check_public, serve_app
 from fewbits.server._settings import Settings
 from fewbits.server._shards import Shards
@@ -67,10 +71,22 @@ def create_sharded_app(
         await shards.close()
 
     app = bare_app(settings, metrics, lambda: "shards", [router])
+    app.add_exception_handler(404, _not_here)
     app.router.lifespan_context = lifespan
     app.state.shards, app.state.metrics = shards, metrics
     app.state.settings = settings
     return app
+
+
+async def _not_here(request: Request, error: Exception) -> Response:
+    """Say what a front answers: the page and other routes are of single servers."""
+    known = [route.path for route in router.routes if isinstance(route, APIRoute)]
+    path = request.url.path
+    message = f"this server has shards behind it: it answers {', '.join(known)}"
+    message += "; the page is that of a shard" if path == "/" else ""
+    if path.startswith("/v1/"):
+        message += f"; ask a shard for {path}"
+    return error_response(404, "not_found", message)
 
 
 def run_shards(
@@ -101,20 +117,39 @@ def run_shards(
     serve_app(create_sharded_app(searchers, settings), settings, host, port)
 
 
-def _plain(body: Body) -> dict[str, Any]:
-    return body.model_dump(exclude_none=True)
+def _asked(asked: Queries, request: Request) -> tuple[dict[str, Any], Any]:
+    """Return the fields of a request and its table; ids are always a field."""
+    fields, table = asked.model_dump(exclude_none=True), asked.table
+    ids = asked.ids
+    if table is not None and "ids" in table.column_names:
+        if len(table.column_names) > 1:
+            raise ArgumentError("give either ids or one other kind of queries")
+        ids, table = table["ids"], None
+    if ids is not None:
+        _check_ids(ids, request)
+        fields["ids"] = ids if isinstance(ids, list) else ids.to_pylist()
+    return fields, table
+
+
+def _check_ids(ids: Any, request: Request) -> None:
+    settings: Settings = request.app.state.settings
+    if not 1 <= len(ids) <= settings.max_queries:
+        raise ArgumentError(f"give 1 to {settings.max_queries:,} ids, got {len(ids):,}")
 
 
 @router.get("/v1/health", response_model=Health)
 async def health(shards: All) -> Response:
     """Return the health of the service, and which shards are missing."""
     answers, missing = await shards.health()
-    well = not missing and all(each["status"] == "ok" for each in answers)
+    fault = await shards.fault()
+    well = not (missing or fault) and all(each["status"] == "ok" for each in answers)
     content = {
         "status": "ok" if well else "degraded",
         "version": __version__,
         "snapshot": "/".join(each["snapshot"] for each in answers),
     }
+    if fault:
+        content["reason"] = fault
     return Json({**content, "missing_shards": missing} if missing else content)
 
 
@@ -123,51 +158,90 @@ async def facts(shards: All, request: Request) -> Response:
     """Return facts about all shards together."""
     answers, missing = await shards.facts()
     settings: Settings = request.app.state.settings
+    limits = [settings.limits(), *(each["limits"] for each in answers)]
+    n_items = sum(each["n_items"] for each in answers)
     content = {
         **answers[0],
         "name": "shards",
         "writable": False,
         "snapshot": "/".join(each["snapshot"] for each in answers),
-        "n_items": sum(each["n_items"] for each in answers),
-        "limits": settings.limits(),
+        "n_items": n_items,
+        "limits": {name: min(each[name] for each in limits) for name in limits[0]},
+        "summary": {**answers[0]["summary"], "n_items": n_items},
+        "pages": {},
         "shards": len(answers) + len(missing),
     }
     return Json({**content, "missing_shards": missing} if missing else content)
 
 
-@router.post("/v1/search", response_model=Found, openapi_extra=reads(SearchBody))
+@router.post(
+    "/v1/search",
+    response_model=Found,
+    openapi_extra=reads(SearchBody, arrow=True),
+    responses=also(ARROW),
+)
 async def search(
-    asked: Annotated[SearchBody, Depends(body_of(SearchBody))], shards: All
+    asked: Annotated[SearchBody, Depends(body_of(SearchBody, arrow=True))],
+    shards: All,
+    request: Request,
 ) -> Response:
     """Find the items that are nearest to each query, in all shards."""
-    return Json(await shards.search(_plain(asked)))
+    fields, table = _asked(asked, request)
+    if wants_arrow(request):
+        found, told = await shards.search_table(fields, table)
+        return arrow_reply(found, **told)
+    return Json(await shards.search(fields, table))
 
 
 @router.post(
-    "/v1/range-search", response_model=RangeFound, openapi_extra=reads(RangeBody)
+    "/v1/range-search",
+    response_model=RangeFound,
+    openapi_extra=reads(RangeBody, arrow=True),
+    responses=also(ARROW),
 )
 async def range_search(
-    asked: Annotated[RangeBody, Depends(body_of(RangeBody))], shards: All
+    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True))],
+    shards: All,
+    request: Request,
 ) -> Response:
     """Find all items within a distance of each query, in all shards."""
-    return Json(await shards.range_search(_plain(asked)))
+    fields, table = _asked(asked, request)
+    if wants_arrow(request):
+        found, told = await shards.range_table(fields, table)
+        return arrow_reply(found, **told)
+    return Json(await shards.range_search(fields, table))
 
 
-@router.post("/v1/encode", response_model=Codes, openapi_extra=reads(EncodeBody))
+@router.post(
+    "/v1/encode",
+    response_model=Codes,
+    openapi_extra=reads(EncodeBody, arrow=True),
+    responses=also(ARROW),
+)
 async def encode(
-    asked: Annotated[EncodeBody, Depends(body_of(EncodeBody))], shards: All
+    asked: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True))],
+    shards: All,
+    request: Request,
 ) -> Response:
     """Return the codes of raw items."""
-    return Json(await shards.encode(_plain(asked)))
+    fields, arrow = asked.model_dump(exclude_none=True), wants_arrow(request)
+    found = await shards.encode(fields, asked.table, arrow=arrow)
+    if not arrow:
+        return Json(found)
+    codes, told = found
+    return arrow_reply(codes, **told)
 
 
 @router.post("/v1/items", response_model=Items, openapi_extra=reads(ItemsBody))
 async def items(
-    asked: Annotated[ItemsBody, Depends(body_of(ItemsBody))], shards: All
+    asked: Annotated[ItemsBody, Depends(body_of(ItemsBody))],
+    shards: All,
+    request: Request,
 ) -> Response:
     """Return items by their ids."""
-    if asked.ids is None:
-        raise ArgumentError("give ids: positions are of a single collection")
+    if asked.ids is None or asked.skip_unknown:
+        raise ArgumentError("give ids alone: positions are of a single collection")
+    _check_ids(asked.ids, request)
     return Json(await shards.items(asked.ids))
 
 

@@ -1,17 +1,21 @@
 """One answer from several servers that have a part of the rows each.
 
 Ties are broken by the order of the shards, then by each shard's own order. Where shards
-hold consecutive parts of a collection, in its order, that is the order of the rows: the
-answers are those of one server with all of them, bit for bit.
+hold consecutive parts of a collection, in its order, that is the order of the rows, and
+Hamming distances give the answers of one server with all of them. Re-ranked answers may
+differ: each shard has a shortlist of its own.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fewbits.client.searching import Searcher
+from fewbits.client.searching import Busy, Searcher
 from fewbits.errors import ArgumentError, ServiceError
 from fewbits.server._errors import ApiError
+from fewbits.server._shard_tables import merged_table
+
+Body = dict[str, Any]
 
 
 class Shards:
@@ -25,32 +29,56 @@ class Shards:
 
     def __init__(self, searchers: Sequence[Searcher]) -> None:
         self._searchers = tuple(searchers)
+        #: Width and fingerprint of the encoders of the shards that answered last.
+        self._encoders: dict[int, tuple[int, str]] = {}
 
-    async def health(self) -> tuple[list[dict[str, Any]], list[str]]:
+    async def health(self) -> tuple[list[Body], list[str]]:
         """Return the health of the shards that answer, and the names of others."""
-        return await self._ask_all("/v1/health")
+        return self._apart(await self._ask("/v1/health", self._all()))
 
-    async def facts(self) -> tuple[list[dict[str, Any]], list[str]]:
+    async def fault(self) -> str:
+        """Return why shards cannot answer together; empty where they can."""
+        try:
+            await self._check_encoders()
+        except ApiError as error:
+            return error.message
+        return ""
+
+    async def facts(self) -> tuple[list[Body], list[str]]:
         """Return the facts of the shards that answer, and the names of others."""
-        return await self._ask_all("/v1/facts")
+        found = await self._ask("/v1/facts", self._all())
+        self._compare(found)
+        return self._apart(found)
 
-    async def search(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def search(self, body: Body, table: Any = None) -> Body:
         """Return the nearest items of all shards."""
         asked, columns = await self._by_code(body), body.get("columns")
         group_by = body.get("group_by")
-        if group_by is not None and columns is not None:
-            asked = {**asked, "columns": [*columns, group_by]}
-        answers, missing = await self._ask_all("/v1/search", asked)
+        asked = _with_group(asked, group_by)
+        answers, missing = await self._ask_all("/v1/search", asked, table)
         results = _labelled(_merged(answers, body["k"], group_by), body)
-        if asked is not body and columns is not None:
+        if group_by is not None and columns is not None:
             _keep_columns(results, columns)
-        found = {"metric": answers[0]["metric"], "results": results}
-        return _with_missing(found, missing)
+        return _with_missing({"metric": _metric(answers), "results": results}, missing)
 
-    async def range_search(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def search_table(self, body: Body, table: Any) -> tuple[Any, Body]:
+        """Return the nearest items of all shards as a table, and other fields."""
+        group_by = body.get("group_by")
+        asked = _with_group(await self._by_code(body), group_by)
+        found, missing = await self._ask_all("/v1/search", asked, table, arrow=True)
+        tables, answers = [each[0] for each in found], [each[1] for each in found]
+        merged = await asyncio.to_thread(merged_table, tables, body["k"], group_by)
+        if group_by is not None and group_by not in (body.get("columns") or [group_by]):
+            merged = merged.drop_columns([group_by])
+        metric, n_queries = _metric(answers), answers[0]["n_queries"]
+        return merged, _with_missing(
+            {"metric": metric, "n_queries": n_queries}, missing
+        )
+
+    async def range_search(self, body: Body, table: Any = None) -> Body:
         """Return all items within a distance, of all shards."""
         asked = await self._by_code(body)
-        answers, missing = await self._ask_all("/v1/range-search", asked)
+        answers, missing = await self._ask_all("/v1/range-search", asked, table)
         limit = body["limit"]
         whole = _labelled(_merged(answers, None, None), body)
         cut = [{**each, "hits": each["hits"][:limit]} for each in whole]
@@ -59,57 +87,44 @@ class Shards:
             {"metric": "hamming", "truncated": truncated, "results": cut}, missing
         )
 
-    async def encode(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def range_table(self, body: Body, table: Any) -> tuple[Any, Body]:
+        """Return all items within a distance as a table, and other fields."""
+        asked = await self._by_code(body)
+        found, missing = await self._ask_all(
+            "/v1/range-search", asked, table, arrow=True
+        )
+        tables = [each[0] for each in found]
+        merged = await asyncio.to_thread(merged_table, tables, body["limit"], None)
+        cut = merged.num_rows < sum(each.num_rows for each in tables)
+        told = {
+            "metric": "hamming",
+            "n_queries": found[0][1]["n_queries"],
+            "truncated": cut or any(each[1]["truncated"] for each in found),
+        }
+        return merged, _with_missing(told, missing)
+
+    async def encode(self, body: Body, table: Any = None, *, arrow: bool) -> Any:
         """Return codes, from the first shard that answers: all have one encoder."""
-        for searcher in self._searchers:
-            try:
-                found: dict[str, Any] = await searcher.ask("/v1/encode", body)
-            except ServiceError as error:
-                if error.status is not None:
-                    raise
-                continue
-            return found
+        await self._check_encoders()
+        for i in sorted(self._encoders):
+            found = await self._ask("/v1/encode", {i: body}, table, arrow=arrow)
+            if found:
+                return found[i]
         raise _none_answers()
 
-    async def items(self, ids: Sequence[Any]) -> dict[str, Any]:
+    async def items(self, ids: Sequence[Any]) -> Body:
         """Return items by their ids, wherever they are."""
-        asked = [self._held(searcher, ids) for searcher in self._searchers]
-        found = await asyncio.gather(*asked)
-        missing = [
-            searcher.name
-            for searcher, held in zip(self._searchers, found, strict=True)
-            if held is None
-        ]
-        known = {item["id"]: item for held in found for item in held or ()}
-        if unknown := [id for id in ids if id not in known]:
-            raise ArgumentError(f"no item has the id {unknown[0]!r}")
+        asked = {"ids": [*dict.fromkeys(ids)], "skip_unknown": True}
+        answers, missing = await self._ask_all("/v1/items", asked)
+        known = {item["id"]: item for each in answers for item in each["items"]}
+        _check_known(ids, known, missing)
         return _with_missing({"items": [known[id] for id in ids]}, missing)
 
     async def close(self) -> None:
         """Close the connections."""
         await asyncio.gather(*(each.close() for each in self._searchers))
 
-    async def _held(
-        self, searcher: Searcher, ids: Sequence[Any]
-    ) -> list[dict[str, Any]] | None:
-        """Return those of some items that a shard has; None where it is missing."""
-        try:
-            answer = await searcher.ask("/v1/items", {"ids": list(ids)})
-        except ArgumentError:  # it has not all of them
-            if len(ids) == 1:
-                return []
-            half = len(ids) // 2
-            left = await self._held(searcher, ids[:half])
-            right = await self._held(searcher, ids[half:])
-            return None if left is None or right is None else left + right
-        except ServiceError as error:
-            if error.status is not None:
-                raise
-            return None
-        found: list[dict[str, Any]] = answer["items"]
-        return found
-
-    async def _by_code(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def _by_code(self, body: Body) -> Body:
         """Replace items of the collection by their codes, which every shard knows."""
         if body.get("ids") is None:
             return body
@@ -118,26 +133,126 @@ class Shards:
         return {**rest, "codes": [item["code"] for item in items]}
 
     async def _ask_all(
-        self, path: str, body: dict[str, Any] | None = None
-    ) -> tuple[list[dict[str, Any]], list[str]]:
-        asked = [searcher.ask(path, body) for searcher in self._searchers]
-        found = await asyncio.gather(*asked, return_exceptions=True)
-        answers: list[dict[str, Any]] = []
-        missing: list[str] = []
-        for searcher, answer in zip(self._searchers, found, strict=True):
-            if isinstance(answer, ServiceError) and answer.status is None:
-                missing.append(searcher.name)
-            elif isinstance(answer, ServiceError):
-                raise ApiError(
-                    answer.status or 502, answer.code or "shard", str(answer)
+        self, path: str, body: Body, table: Any = None, *, arrow: bool = False
+    ) -> tuple[list[Any], list[str]]:
+        """Return what the shards answer, and the names of those that do not."""
+        await self._check_encoders()
+        bodies = dict.fromkeys(sorted(self._encoders), body)
+        if body.get("allowed") is not None:
+            bodies = await self._with_allowed(bodies, body["allowed"])
+        return self._apart(await self._ask(path, bodies, table, arrow=arrow))
+
+    async def _with_allowed(
+        self, bodies: Mapping[int, Body], allowed: Sequence[Any]
+    ) -> dict[int, Body]:
+        """Tell each shard those of the ids that it has: others it would refuse."""
+        asked = {"ids": [*dict.fromkeys(allowed)], "skip_unknown": True}
+        found = await self._ask("/v1/items", dict.fromkeys(bodies, asked))
+        held = {i: [x["id"] for x in each["items"]] for i, each in found.items()}
+        known = {id for ids in held.values() for id in ids}
+        _check_known(allowed, known, self._missing(found))
+        return {i: {**bodies[i], "allowed": ids} for i, ids in held.items()}
+
+    async def _check_encoders(self) -> None:
+        """Look at the shards that are new, or did not answer the last time."""
+        new = {i: None for i in self._all() if i not in self._encoders}
+        if new:
+            self._compare(await self._ask("/v1/facts", new))
+
+    def _compare(self, facts: Mapping[int, Body]) -> None:
+        """Refuse shards whose codes say different things."""
+        for i, each in facts.items():
+            self._encoders[i] = each["n_bits"], each["encoder"]["fingerprint"]
+        encoders = dict(sorted(self._encoders.items()))
+        for i, found in encoders.items():
+            first, wanted = next(iter(encoders.items()))
+            if found != wanted:
+                self._encoders.clear()  # so that they are looked at again
+                names = self._searchers[first].name, self._searchers[i].name
+                raise _differ(
+                    f"{names[0]} has an encoder of {wanted[0]} bits ({wanted[1][:8]}), "
+                    f"{names[1]} one of {found[0]} bits ({found[1][:8]}): shards need "
+                    "the same"
                 )
+
+    def _all(self) -> dict[int, None]:
+        return dict.fromkeys(range(len(self._searchers)))
+
+    async def _ask(
+        self,
+        path: str,
+        bodies: Mapping[int, Body | None],
+        table: Any = None,
+        *,
+        arrow: bool = False,
+    ) -> dict[int, Any]:
+        """Return the answers of those that answer; a refusal of one is ours."""
+        asked = [
+            self._searchers[i].ask(path, body, table=table, arrow=arrow)
+            for i, body in bodies.items()
+        ]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        answers: dict[int, Any] = {}
+        for i, answer in zip(bodies, found, strict=True):
+            if isinstance(answer, ServiceError) and answer.status is None:
+                self._encoders.pop(i, None)  # it may come back with another
+            elif isinstance(answer, ServiceError):
+                raise _refused(answer)
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                answers.append(answer)
+                answers[i] = answer
+        return answers
+
+    def _apart(self, answers: Mapping[int, Any]) -> tuple[list[Any], list[str]]:
         if not answers:
             raise _none_answers()
-        return answers, missing
+        return list(answers.values()), self._missing(answers)
+
+    def _missing(self, answers: Mapping[int, Any]) -> list[str]:
+        return [each.name for i, each in enumerate(self._searchers) if i not in answers]
+
+
+def _check_known(ids: Sequence[Any], known: Any, missing: Sequence[str]) -> None:
+    """Refuse ids that no shard has; one that does not answer may have them."""
+    unknown = next((id for id in ids if id not in known), None)
+    if unknown is None:
+        return
+    if missing:
+        raise ApiError(
+            503,
+            "missing_shards",
+            f"no shard that answers has the id {unknown!r}; missing: "
+            f"{', '.join(missing)}",
+        )
+    raise ArgumentError(f"no item has the id {unknown!r}")
+
+
+def _with_group(body: Body, group_by: str | None) -> Body:
+    """Ask for the column that groups, too: groups are found again among all hits."""
+    columns = body.get("columns")
+    if group_by is None or columns is None or group_by in columns:
+        return body
+    return {**body, "columns": [*columns, group_by]}
+
+
+def _metric(answers: Sequence[Body]) -> str:
+    metrics = {str(each["metric"]) for each in answers}
+    if len(metrics) > 1:
+        raise _differ(
+            f"shards measure by {' and '.join(sorted(metrics))}: ask with "
+            '"rerank": false'
+        )
+    return metrics.pop()
+
+
+def _differ(message: str) -> ApiError:
+    return ApiError(502, "shards_differ", message)
+
+
+def _refused(error: ServiceError) -> ApiError:
+    headers = {"Retry-After": error.retry_after} if isinstance(error, Busy) else None
+    return ApiError(error.status or 502, error.code or "shard", str(error), headers)
 
 
 def _merged(

@@ -66,11 +66,11 @@ async def name_bit(
     return Json({"bit": bit, "names": list(names)})
 
 
-async def _all_bits(served: Served, proposals: bool) -> explore.BitsResponse:
+async def _all_bits(served: Served, proposals: bool) -> "explore.BitsResponse":
     asked = explore.BitsRequest(proposals=proposals)
     work = partial(explore.bits, served.bundle, asked)
     return await served.cached(("bits", proposals), work, heavy=True)
 
 
-def _examples(bundle: Any) -> explore.BitExamples:
+def _examples(bundle: Any) -> "explore.BitExamples":
     return explore.bit_examples(bundle)

@@ -10,7 +10,13 @@ from fewbits.server._models import Changed, DeleteBody, RowsBody
 from fewbits.server._reply import Json
 from fewbits.server._served import Current
 
-router = APIRouter()
+
+async def _writable(served: Current) -> None:
+    served.check_writable()
+
+
+#: A read-only service refuses before it looks at the body.
+router = APIRouter(dependencies=[Depends(_writable)])
 Rows = Annotated[RowsBody, Depends(body_of(RowsBody, arrow=True))]
 _ROWS = reads(RowsBody, arrow=True)
 

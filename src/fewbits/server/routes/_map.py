@@ -61,7 +61,7 @@ class Coloured:
     ) -> None:
         self.by, self.id, self.code = by, id, code
 
-    async def colours(self, served: Served, version: str | None) -> maps.MapColours:
+    async def colours(self, served: Served, version: str | None) -> "maps.MapColours":
         found, bundle = _found(served, version), served.bundle
         id = _id(served, self.id)
         work = partial(maps.map_colours, bundle, found, self.by, id=id, code=self.code)
@@ -131,7 +131,7 @@ async def export(
 
 
 def _exported(
-    served: Served, found: maps.CollectionMap, asked: MapExportBody, request: Request
+    served: Served, found: "maps.CollectionMap", asked: MapExportBody, request: Request
 ) -> Response:
     rows = np.array(asked.rows, np.int64)
     check_distinct(rows)
@@ -140,11 +140,11 @@ def _exported(
     return table_answer(table, request)
 
 
-def _updates(served: Served) -> maps.MapUpdates:
+def _updates(served: Served) -> "maps.MapUpdates":
     return served.service.maps
 
 
-def _found(served: Served, version: str | None) -> maps.CollectionMap:
+def _found(served: Served, version: str | None) -> "maps.CollectionMap":
     if version is not None and version != served.version:
         raise ApiError(
             409, "map_changed", "the collection has changed: load the map again"
