@@ -79,7 +79,7 @@ def create_sharded_app(
 
 
 async def _not_here(request: Request, error: Exception) -> Response:
-    """Say what a front answers: the page and other routes are of single servers."""
+    """Return what a front answers: the page and other routes are of single servers."""
     known = [route.path for route in router.routes if isinstance(route, APIRoute)]
     path = request.url.path
     message = f"this server has shards behind it: it answers {', '.join(known)}"

@@ -145,7 +145,7 @@ class Shards:
     async def _with_allowed(
         self, bodies: Mapping[int, Body], allowed: Sequence[Any]
     ) -> dict[int, Body]:
-        """Tell each shard those of the ids that it has: others it would refuse."""
+        """Split allowed ids: a shard refuses those that it has not."""
         asked = {"ids": list(allowed), "skip_unknown": True}
         found = await self._ask("/v1/items", dict.fromkeys(bodies, asked))
         held = {i: [x["id"] for x in each["items"]] for i, each in found.items()}
