@@ -15,9 +15,12 @@ CHROMIUM = os.environ.get("FEWBITS_CHROMIUM") or shutil.which("chromium")
 PATIENCE = 30_000  # milliseconds: other tests may take all cores
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Drive Debian's chromium by playwright."""
+    """Drive Debian's chromium by playwright.
+
+    Its event loop must end with these tests: others begin their own.
+    """
     api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if CHROMIUM is None:
         pytest.skip("needs chromium, or FEWBITS_CHROMIUM with its path")

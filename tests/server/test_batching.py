@@ -234,6 +234,48 @@ def test_a_failing_batch_is_asked_one_by_one(held):
     assert found[0] == found[2]
 
 
+def test_a_batch_that_fails_is_not_tried_again(monkeypatch):
+    from fewbits.server._models import SearchBody
+    from fewbits.server._searching import _each
+
+    calls = []
+
+    def broken(*_):
+        calls.append(1)
+        raise MemoryError
+
+    monkeypatch.setattr(engine, "search", broken)
+    questions = [vectors(1)] * 3
+    with pytest.raises(MemoryError):  # of which the batcher tells all
+        _each(small_bundle(), Settings(), SearchBody(), "vectors", questions)
+    assert calls == [1]
+
+
+@pytest.mark.parametrize("slow", [{"filter": "year > 0"}, {"group_by": "year"}])
+def test_searches_do_not_wait_for_slow_ones(monkeypatch, slow):
+    may, begun, real = threading.Event(), threading.Event(), engine.search
+
+    def search(bundle, request):
+        if request.filter or request.group_by:
+            begun.set()
+            assert may.wait(FAR)
+        return real(bundle, request)
+
+    monkeypatch.setattr(engine, "search", search)
+    body, found = {"vectors": vectors(1).tolist()}, []
+    with served(small_bundle(), Settings(threads=1)) as url:
+        path = f"{url}/v1/search"
+        send = lambda: found.append(httpx.post(path, json={**body, **slow}))  # noqa: E731
+        first = threading.Thread(target=send)
+        first.start()
+        assert begun.wait(FAR)
+        assert httpx.post(path, json=body).status_code == 200
+        assert not found
+        may.set()
+        first.join()
+    assert found[0].status_code == 200
+
+
 def test_a_burst(held):
     """Of ten times as many requests as may wait, the rest is refused, at once."""
     may, _ = held

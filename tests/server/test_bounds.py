@@ -15,7 +15,9 @@ import pyarrow as pa
 import pytest
 
 from fewbits.client.wire import ARROW, write_stream
+from fewbits.errors import ArgumentError
 from fewbits.server import Settings
+from fewbits.server._streams import request_stream
 from tests.server._images import image_bundle
 from tests.server._running import N_BITS, process, served, small_bundle, vectors
 
@@ -195,6 +197,39 @@ def test_hostile_arrow_streams(grows_little):
     for stream in hostile_streams():
         answer = search(grows_little, stream, {"Content-Type": ARROW})
         assert answer.status_code in (200, 422), answer.text
+
+
+def large_streams():
+    """Yield small streams of large tables, and what is said of them."""
+    yield squeezed_stream(), "uncompressed"
+    places = pa.array(np.zeros(5000, np.int8))
+    texts = pa.DictionaryArray.from_arrays(places, ["x" * 10**5])
+    for column in (
+        texts,
+        pa.array(["x" * 100], pa.string_view()),
+        pa.RunEndEncodedArray.from_arrays([5000], ["x" * 10**5]),
+        pa.FixedSizeListArray.from_arrays(pa.nulls(10**7), 10**7),
+    ):
+        yield write_stream(pa.table({"texts": column}), "{}"), "send "
+    yield write_stream(pa.table({"texts": pa.nulls(10**9)}), "{}"), "more than were"
+
+
+def test_small_streams_of_large_tables(monkeypatch):
+    unpacked = []
+    real = pa.ipc.open_stream
+    monkeypatch.setattr(pa.ipc, "open_stream", lambda x: unpacked.append(x) or real(x))
+    for stream, told in large_streams():
+        with pytest.raises(ArgumentError, match=told):
+            request_stream(stream)
+        assert len(unpacked) == 0 or "uncompressed" not in told
+    plain = {
+        "ids": [1],
+        "tags": [["a"]],
+        "v": [[1.0]],
+        "at": [np.datetime64("2020", "s")],
+    }
+    table = pa.table({name: pa.array(each) for name, each in plain.items()})
+    assert request_stream(write_stream(table, "{}"))[0].equals(table)
 
 
 def png_of(width, height):

@@ -131,6 +131,18 @@ def test_items_as_files(client):
     assert frame["_code"].tolist() == codes
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/csv", ARROW])
+def test_items_are_bounded(client, monkeypatch, kind):
+    twice = post(client, "items", {"Accept": kind}, positions=[3, 7, 3])
+    assert twice.status_code == 422
+    assert "once" in twice.json()["error"]["message"]
+    monkeypatch.setattr("fewbits.server._exports._MOST_BYTES", 100)
+    monkeypatch.setattr("fewbits.server._exports._FEW", 1)
+    many = post(client, "items", {"Accept": kind}, positions=[*range(100)])
+    assert many.status_code == 422
+    assert "in parts" in many.json()["error"]["message"]
+
+
 def test_classify(client):
     request = engine.ClassifyRequest(Q.astype(float), decoder="nearest")
     wanted = plain(engine.classify(BUNDLE, request))
@@ -155,7 +167,7 @@ def test_facts(client):
     kind, year = facts["columns"]
     assert (facts["n_items"], facts["n_bits"], facts["id_type"]) == (200, 32, "integer")
     assert kind == {"name": "kind", "type": "string", "is_class": True, "n_distinct": 2}
-    assert year == {"name": "year", "type": "int64", "is_class": False}
+    assert year == {"name": "year", "type": "int64", "is_class": True, "n_distinct": 20}
     assert facts["summary"] == BUNDLE.summary()
     assert facts["limits"]["max_k"] == 10_000
 
@@ -237,7 +249,8 @@ def test_images(client_of, tmp_path, monkeypatch):
     answer = client.get("/v1/items/2/image")
     assert answer.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(answer.content)).size == (32, 32)
-    assert client.get("/v1/items/77/image").status_code == 404
+    for id in ("77", "--5", "-", "1" * 30):
+        assert client.get(f"/v1/items/{id}/image").status_code == 404
     paths[2].unlink()
     assert client.get("/v1/items/2/image").status_code == 404
 

@@ -115,6 +115,7 @@ def test_hosts(client_of, host, status):
         ("https://b.example", 403),
         ("http://localhost:99", 403),
         ("null", 403),
+        ("http://[::1", 403),
     ],
 )
 def test_origins(client_of, origin, status):

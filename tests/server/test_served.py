@@ -9,11 +9,12 @@ from fewbits.server import Settings
 from fewbits.server._live import Live
 from fewbits.server._served import Served
 from fewbits.server._service import Service
+from fewbits.server._work import TooSlow
 from tests.server._running import small_bundle
 
 
-def served():
-    service = Service(Live(small_bundle()), Settings(time_limit=5.0))
+def served(**settings):
+    service = Service(Live(small_bundle()), Settings(**{"time_limit": 5.0, **settings}))
     return Served(service, service.live.snapshot)
 
 
@@ -37,6 +38,41 @@ def test_results_are_computed_once_for_all_who_wait():
         return found
 
     assert asyncio.run(main()) == [1, 1, 1, 1]
+
+
+def test_what_takes_longer_than_a_request_is_there_when_asked_again():
+    calls, may = [], threading.Event()
+
+    def slow():
+        calls.append(1)
+        assert may.wait(5)
+        return len(calls)
+
+    async def main():
+        given = served(time_limit=0.02)
+        with pytest.raises(TooSlow):
+            await given.cached("key", slow, heavy=True)
+        assert await given.run(lambda: 7) == 7  # others do not wait for it
+        may.set()
+        await given.snapshot.results["key"]
+        return await given.cached("key", slow, heavy=True)
+
+    assert asyncio.run(main()) == 1
+
+
+def test_reads_do_not_wait_for_changes():
+    may = threading.Event()
+
+    async def main():
+        given = served(threads=1)
+        changes = [asyncio.ensure_future(given.run_change(may.wait, 5)) for _ in "ab"]
+        await asyncio.sleep(0)
+        assert await given.run(lambda: 7) == 7
+        assert not any(each.done() for each in changes)
+        may.set()
+        return await asyncio.gather(*changes)
+
+    assert asyncio.run(main()) == [True, True]
 
 
 def test_what_failed_is_not_kept():

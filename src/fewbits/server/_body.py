@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 from fastapi import Request
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
-from fewbits.client.wire import ARROW, JSON, read_stream
+from fewbits.client.wire import ARROW, JSON
 from fewbits.errors import ArgumentError
 from fewbits.server._errors import ApiError, unknown_field
+from fewbits.server._streams import request_stream
 
 M = TypeVar("M", bound="Body")
 #: What the descriptions of routes refer to.
@@ -75,7 +76,7 @@ def _of_json(model: type[M], data: bytes) -> M:
 
 
 def _of_arrow(model: type[M], data: bytes) -> M:
-    table, fields = read_stream(data)
+    table, fields = request_stream(data)
     body = model.model_validate_json(fields)
     body._table = table
     return body

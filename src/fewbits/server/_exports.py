@@ -3,10 +3,11 @@
 import io
 from typing import Any
 
+import numpy as np
 from fastapi import Request, Response
 
 from fewbits import engine
-from fewbits.bundle import Bundle
+from fewbits._typing import IdArray
 from fewbits.client.wire import ARROW
 from fewbits.engine.rows import item_rows
 from fewbits.errors import ArgumentError, one_line
@@ -15,6 +16,8 @@ from fewbits.server._models import ItemsBody
 from fewbits.server._reply import Json, accepts, arrow_reply
 from fewbits.server._served import Served
 
+_MOST_BYTES = 256 << 20  # of a table, before it is written
+_FEW = 1000  # items whose size is not looked at first
 CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"
 
 
@@ -27,26 +30,43 @@ def items_answer(served: Served, body: ItemsBody, request: Request) -> Response:
     if body.skip_unknown and body.ids is not None:
         known = served.bundle.collection.known_rows(body.ids)
         asked = engine.ItemsRequest(positions=known)
+    rows = item_rows(served.bundle, asked)
+    check_distinct(rows)
     for kind, write in ((CSV, _csv), (PARQUET, _parquet), (ARROW, None)):
         if accepts(request, kind):
-            table = _table(served.bundle, asked)
+            table = checked_size(items_table(served.bundle, rows))
             if write is None:
                 return arrow_reply(table)
             return Response(write(table), media_type=kind)
+    if count > _FEW:
+        checked_size(served.bundle.collection.table_at(rows))
     return Json(engine.items(served.bundle, asked).to_dict())
+
+
+def check_distinct(rows: IdArray) -> None:
+    """Refuse items that are asked for twice: an answer has each once."""
+    if len(np.unique(rows)) < len(rows):
+        raise ArgumentError("ask for each item once")
+
+
+def checked_size(table: Any) -> Any:
+    """Return a table that is not too large to be written in memory."""
+    if table.nbytes > _MOST_BYTES:
+        raise ArgumentError(
+            f"these items have {table.nbytes:,} bytes; {_MOST_BYTES:,} are allowed: "
+            "ask in parts"
+        )
+    return table
 
 
 def table_answer(table: Any, request: Request) -> Response:
     """Return a table in the form that a request accepts, or as CSV."""
+    checked_size(table)
     if accepts(request, ARROW):
         return arrow_reply(table)
     if accepts(request, PARQUET):
         return Response(_parquet(table), media_type=PARQUET)
     return Response(_csv(table), media_type=CSV)
-
-
-def _table(bundle: Bundle, asked: engine.ItemsRequest) -> Any:
-    return items_table(bundle, item_rows(bundle, asked))
 
 
 def _csv(table: Any) -> bytes:

@@ -11,7 +11,7 @@ from fewbits import engine
 from fewbits._json import to_json
 from fewbits.bundle import Bundle
 from fewbits.engine.rows import find_range, find_rows
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.server._arrow import hits_table
 from fewbits.server._models import RangeBody, SearchBody
 from fewbits.server._queries import Asked, as_matrix, asked_by
@@ -20,17 +20,20 @@ from fewbits.server._served import Served
 from fewbits.server._settings import Settings
 
 _EXPLAINED = 16  # queries at most: each looks at every item
+_BATCHED = 100  # hits at most of a search that is answered with others
 
 
 async def search_answer(served: Served, body: SearchBody, *, arrow: bool) -> Response:
     """Answer a search: one for a single item together with others that wait."""
     settings, bundle = served.settings, served.bundle
-    asked = asked_by(body, settings)
+    if body.table is None:
+        asked = asked_by(body, settings)
+    else:  # which takes longer than the event loop should
+        asked = await served.run(asked_by, body, settings)
     check_hits(len(asked), body.k, bundle, settings)
     if body.explain and len(asked) > _EXPLAINED:
         raise ArgumentError(f"explain at most {_EXPLAINED} queries")
-    alone = arrow or body.explain or body.allowed is not None
-    if alone or len(asked) > 1 or asked.kind == "images":
+    if arrow or len(asked) > 1 or asked.kind == "images" or _is_slow(body):
         make = _search_table if arrow else _search_json
         return await served.run(make, served, body, asked)
 
@@ -41,6 +44,12 @@ async def search_answer(served: Served, body: SearchBody, *, arrow: bool) -> Res
     question = values if asked.kind == "vectors" else values[0]
     key = (served.version, _options(body), _form(asked.kind, question))
     return Json(await served.service.batcher.ask(key, question, body.size, together))
+
+
+def _is_slow(body: SearchBody) -> bool:
+    """Return whether others, which share one thread, should not wait for a search."""
+    conditions = body.filter, body.allowed, body.group_by
+    return body.explain or body.k > _BATCHED or conditions != (None, None, None)
 
 
 def check_hits(n_queries: int, k: int, bundle: Bundle, settings: Settings) -> None:
@@ -57,7 +66,7 @@ def check_hits(n_queries: int, k: int, bundle: Bundle, settings: Settings) -> No
 
 def _options(body: SearchBody) -> tuple[Any, ...]:
     columns = None if body.columns is None else tuple(body.columns)
-    return body.k, body.filter, body.group_by, body.rerank, columns
+    return body.k, body.rerank, columns
 
 
 def _form(kind: str, question: Any) -> tuple[Any, ...]:
@@ -113,7 +122,7 @@ def _each(
     try:
         fields = Asked(kind, values).fields(bundle, settings)
         found = engine.search(bundle, _request(body, **fields))
-    except Exception as error:
+    except FewbitsError as error:  # perhaps of one of them
         if len(questions) == 1:
             return [error]
         return [

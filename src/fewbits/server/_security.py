@@ -59,7 +59,7 @@ class Gate:
             return None
         if origin.rstrip("/").lower() in self._origins:
             return origin
-        if urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
+        if _place(origin) == headers.get("host", "").lower():
             return None
         raise ApiError(403, "foreign_origin", "pages of other origins may not ask")
 
@@ -89,6 +89,14 @@ class Gate:
 
 def _same(given: str, known: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), known.encode())
+
+
+def _place(origin: str) -> str | None:
+    """Return ``name:port`` of an origin; None if it is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _host_name(host: str) -> str | None:

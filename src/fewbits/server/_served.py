@@ -13,6 +13,7 @@ from fewbits.server._errors import ReadOnly
 from fewbits.server._live import Snapshot
 from fewbits.server._service import Service
 from fewbits.server._settings import Settings
+from fewbits.server._work import TooSlow
 
 T = TypeVar("T")
 
@@ -55,7 +56,17 @@ class Served:
         """Return what a blocking function returns, which is run in a bounded pool."""
         return await self.service.work.run(function, *args)
 
-    async def cached(self, key: object, function: Callable[[], T]) -> T:
+    async def run_heavy(self, function: Callable[..., T], *args: object) -> T:
+        """Return what a function returns that takes long: one such is run at a time."""
+        return await self.service.heavy.run(function, *args)
+
+    async def run_change(self, function: Callable[..., T], *args: object) -> T:
+        """Return what a function returns that writes: one such is run at a time."""
+        return await self.service.changes.run(function, *args)
+
+    async def cached(
+        self, key: object, function: Callable[[], T], *, heavy: bool = False
+    ) -> T:
         """Return what a blocking function returns, computed once for each snapshot.
 
         Requests that come meanwhile wait for the same computation. It goes on where
@@ -63,10 +74,15 @@ class Served:
         """
         results = self.snapshot.results
         if key not in results:
-            results[key] = asyncio.ensure_future(self.run(function))
+            lane = self.service.heavy if heavy else self.service.work
+            results[key] = asyncio.ensure_future(lane.finish(function))
             results[key].add_done_callback(lambda done: _forget(results, key, done))
-        found: T = await asyncio.shield(results[key])
-        return found
+        task: asyncio.Future[T] = results[key]
+        # Who waits has a limit; the computation has none, and is kept for the next.
+        done, _ = await asyncio.wait([task], timeout=self.settings.time_limit)
+        if not done:
+            raise TooSlow
+        return task.result()
 
     def check_writable(self) -> None:
         """Refuse the request where the service is read-only."""

@@ -3,14 +3,18 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from fewbits.engine.maps import MapUpdates
 from fewbits.server._batching import Batcher
 from fewbits.server._live import Live
 from fewbits.server._logs import log
 from fewbits.server._metrics import Metrics
 from fewbits.server._settings import Settings
 from fewbits.server._work import Work
+
+if TYPE_CHECKING:
+    from fewbits.engine.maps import MapUpdates
 
 
 class Service:
@@ -24,9 +28,13 @@ class Service:
 
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
-        self.maps = MapUpdates()
-        self.work = Work(settings.n_threads, settings.max_waiting, settings.time_limit)
-        self.metrics = Metrics(live, lambda: self.work.waiting + self.batcher.waiting)
+        most, limit = settings.max_waiting, settings.time_limit
+        self.work = Work(settings.n_threads, most, limit)
+        #: Changes follow each other, and reads do not wait for them.
+        self.changes = Work(1, most, limit)
+        #: What takes seconds or more: nobody else waits where it is given up.
+        self.heavy = Work(1, most, limit)
+        self.metrics = Metrics(live, self._waiting)
         self.batcher = Batcher(
             settings.max_batch,
             settings.max_body_bytes,
@@ -34,6 +42,20 @@ class Service:
             settings.time_limit,
             self.metrics.batch,
         )
+
+    @cached_property
+    def maps(self) -> "MapUpdates":
+        """Maps that are drawn, imported when one is asked for."""
+        from fewbits.engine.maps import MapUpdates
+
+        return MapUpdates()
+
+    @property
+    def _lanes(self) -> tuple[Work, ...]:
+        return self.work, self.changes, self.heavy
+
+    def _waiting(self) -> int:
+        return self.batcher.waiting + sum(each.waiting for each in self._lanes)
 
     def version(self) -> str:
         """Return the version of the newest snapshot."""
@@ -52,8 +74,10 @@ class Service:
         finally:
             for task in tasks:
                 task.cancel()
-            self.maps.close()
-            self.work.close()
+            if "maps" in vars(self):
+                self.maps.close()
+            for lane in self._lanes:
+                lane.close()
             self.batcher.close()
 
     async def _watch(self) -> None:

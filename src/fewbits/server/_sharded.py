@@ -242,6 +242,8 @@ async def items(
     if asked.ids is None or asked.skip_unknown:
         raise ArgumentError("give ids alone: positions are of a single collection")
     _check_ids(asked.ids, request)
+    if len({*asked.ids}) < len(asked.ids):
+        raise ArgumentError("ask for each item once")
     return Json(await shards.items(asked.ids))
 
 

@@ -36,7 +36,8 @@ def thumbnail(served: Served, id: str) -> Response:
 
 
 def _whole(id: str) -> int:
-    if not (id.isascii() and id.lstrip("-").isdecimal() and len(id) < 20):
+    digits = id.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
         raise ArgumentError(f"ids of this collection are whole numbers, got {id!r}")
     return int(id)
 

@@ -46,6 +46,20 @@ class Work:
         ------
         Overloaded, TooSlow
         """
+        return await self._run(self.time_limit, function, *args)
+
+    async def finish(self, function: Callable[..., T], *args: object) -> T:
+        """Return what a function returns, however long it takes.
+
+        Raises
+        ------
+        Overloaded
+        """
+        return await self._run(None, function, *args)
+
+    async def _run(
+        self, limit: float | None, function: Callable[..., T], *args: object
+    ) -> T:
         if self.pending >= self._most:
             raise Overloaded
         loop = asyncio.get_running_loop()
@@ -56,7 +70,7 @@ class Work:
         submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(self._one_less))
         future = asyncio.wrap_future(submitted)
         try:
-            done, _ = await asyncio.wait([future], timeout=self.time_limit)
+            done, _ = await asyncio.wait([future], timeout=limit)
         finally:
             submitted.cancel()  # unless it has begun
         if not done:

@@ -64,4 +64,4 @@ async def duplicates(
 ) -> Response:
     """Find items that are in the collection twice, or nearly so."""
     make = duplicate_pairs if wants_arrow(request) else duplicates_found
-    return await served.run(make, served, asked)
+    return await served.run_heavy(make, served, asked)

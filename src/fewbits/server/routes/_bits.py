@@ -39,9 +39,10 @@ async def bit(
     """Show what one bit means: extreme items of both sides, words, and classes."""
     bundle = served.bundle
     explore.check_bit(bundle, bit)
-    examples = await served.cached("examples of bits", partial(_examples, bundle))
+    work = partial(_examples, bundle)
+    examples = await served.cached("examples of bits", work, heavy=True)
     asked = explore.BitRequest(bit, k, labels)
-    found = await served.run(explore.bit, bundle, asked, examples)
+    found = await served.run_heavy(explore.bit, bundle, asked, examples)
     summary = (await _all_bits(served, True)).bits[bit]
     names = await served.run(explore.bit_names, served.folder, bundle)
     return Json({**summary.evidence(names.get(bit)), **found.to_dict()})
@@ -59,18 +60,17 @@ async def name_bit(
     served.check_writable()
     if served.folder is None:
         raise ApiError(409, "in_memory", "a bundle in memory keeps no names")
-    names = await served.run(
+    names = await served.run_change(
         explore.name_bit, served.folder, served.bundle, bit, given.zeros, given.ones
     )
     return Json({"bit": bit, "names": list(names)})
 
 
-async def _all_bits(served: Served, proposals: bool) -> explore.BitsResponse:
+async def _all_bits(served: Served, proposals: bool) -> "explore.BitsResponse":
     asked = explore.BitsRequest(proposals=proposals)
-    return await served.cached(
-        ("bits", proposals), partial(explore.bits, served.bundle, asked)
-    )
+    work = partial(explore.bits, served.bundle, asked)
+    return await served.cached(("bits", proposals), work, heavy=True)
 
 
-def _examples(bundle: Any) -> explore.BitExamples:
+def _examples(bundle: Any) -> "explore.BitExamples":
     return explore.bit_examples(bundle)

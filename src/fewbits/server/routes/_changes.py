@@ -25,14 +25,14 @@ _ROWS = reads(RowsBody, arrow=True)
 async def add(rows: Rows, served: Current) -> Json:
     """Add rows whose ids are new."""
     served.check_writable()
-    return Json(await served.run(added, served, rows))
+    return Json(await served.run_change(added, served, rows))
 
 
 @router.post("/v1/upsert", response_model=Changed, openapi_extra=_ROWS)
 async def upsert(rows: Rows, served: Current) -> Json:
     """Add rows, which replace those of the same ids."""
     served.check_writable()
-    return Json(await served.run(upserted, served, rows))
+    return Json(await served.run_change(upserted, served, rows))
 
 
 @router.post("/v1/delete", response_model=Changed, openapi_extra=reads(DeleteBody))
@@ -41,4 +41,4 @@ async def delete(
 ) -> Json:
     """Delete rows by their ids, by a condition, or by both."""
     served.check_writable()
-    return Json(await served.run(deleted, served, asked))
+    return Json(await served.run_change(deleted, served, asked))

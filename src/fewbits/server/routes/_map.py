@@ -11,8 +11,9 @@ from fewbits.client.wire import ARROW, BYTES
 from fewbits.engine import maps
 from fewbits.server._body import Body, body_of, reads
 from fewbits.server._errors import ApiError
-from fewbits.server._exports import CSV, PARQUET, table_answer
+from fewbits.server._exports import CSV, PARQUET, check_distinct, table_answer
 from fewbits.server._reply import Json, also
+from fewbits.server._searching import check_hits
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
@@ -60,7 +61,7 @@ class Coloured:
     ) -> None:
         self.by, self.id, self.code = by, id, code
 
-    async def colours(self, served: Served, version: str | None) -> maps.MapColours:
+    async def colours(self, served: Served, version: str | None) -> "maps.MapColours":
         found, bundle = _found(served, version), served.bundle
         id = _id(served, self.id)
         work = partial(maps.map_colours, bundle, found, self.by, id=id, code=self.code)
@@ -130,18 +131,20 @@ async def export(
 
 
 def _exported(
-    served: Served, found: maps.CollectionMap, asked: MapExportBody, request: Request
+    served: Served, found: "maps.CollectionMap", asked: MapExportBody, request: Request
 ) -> Response:
     rows = np.array(asked.rows, np.int64)
+    check_distinct(rows)
+    check_hits(len(rows), asked.neighbours + 1, served.bundle, served.settings)
     table = maps.map_table(served.bundle, found, rows, n_neighbours=asked.neighbours)
     return table_answer(table, request)
 
 
-def _updates(served: Served) -> maps.MapUpdates:
+def _updates(served: Served) -> "maps.MapUpdates":
     return served.service.maps
 
 
-def _found(served: Served, version: str | None) -> maps.CollectionMap:
+def _found(served: Served, version: str | None) -> "maps.CollectionMap":
     if version is not None and version != served.version:
         raise ApiError(
             409, "map_changed", "the collection has changed: load the map again"

@@ -29,7 +29,7 @@ async def quality(request: Request, served: Current) -> Json:
 async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> Json:
     """Estimate the recall of each way to search; takes seconds when first asked."""
     work = partial(explore.recall_of_bundle, served.bundle, k)
-    found = await served.cached(("recall", k), work)
+    found = await served.cached(("recall", k), work, heavy=True)
     return Json(found.to_dict())
 
 
@@ -38,7 +38,7 @@ async def novelty(served: Current, labels: str | None = None) -> Json:
     """Return the shares of known and unknown items that each threshold accepts."""
     asked = explore.NoveltyRequest(labels)
     work = partial(explore.novelty, served.bundle, asked)
-    found = await served.cached(("novelty", labels), work)
+    found = await served.cached(("novelty", labels), work, heavy=True)
     return Json(found.to_dict())
 
 
@@ -64,9 +64,10 @@ async def duplicate_groups(
     )
     work = partial(explore.duplicate_groups, served.bundle, request)
     if asked.max_groups or asked.filter:
-        found = await served.run(work)
+        found = await served.run_heavy(work)
     else:  # three numbers, which the page asks for again and again
-        found = await served.cached(("duplicates", asked.radius), work)
+        key = "duplicates", asked.radius
+        found = await served.cached(key, work, heavy=True)
     return Json(found.to_dict())
 
 
@@ -75,9 +76,9 @@ async def verify(request: Request, served: Current) -> Json:
     """Compare every byte of the bundle on the disk with its checksum."""
     if served.folder is None:
         raise ApiError(409, "in_memory", "a bundle in memory has no files to verify")
-    # One at a time for each snapshot: it reads all of the disk.
+    # One at a time: it reads all of the disk.
     start = time.time()
-    found = await served.run(explore.verified, served.folder)
+    found = await served.run_heavy(explore.verified, served.folder)
     last = {**found, "at": start, "seconds": time.time() - start}
     request.app.state.last_verify = last
     return Json(last)
