@@ -179,6 +179,7 @@ def test_a_remote_bundle(together):
         np.testing.assert_array_equal(found.offsets, wanted.offsets)
         np.testing.assert_array_equal(remote.encode(Q), local.encode(Q))
         assert remote.summary()["n_items"] == N
+        assert remote.facts is remote.facts  # not asked for again
         with pytest.raises(ServiceError, match="ask a shard for /v1/classify"):
             remote.classify(Q)
 

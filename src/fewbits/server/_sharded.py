@@ -70,7 +70,7 @@ def create_sharded_app(
         yield
         await shards.close()
 
-    app = bare_app(settings, metrics, lambda: "shards", [router])
+    app = bare_app(settings, metrics, shards.version, [router])
     app.add_exception_handler(404, _not_here)
     app.router.lifespan_context = lifespan
     app.state.shards, app.state.metrics = shards, metrics

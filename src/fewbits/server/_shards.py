@@ -32,6 +32,10 @@ class Shards:
         #: Width and fingerprint of the encoders of the shards that answered last.
         self._encoders: dict[int, tuple[int, str]] = {}
 
+    def version(self) -> str:
+        """Return the versions of all shards, as of their last answers."""
+        return "/".join(each.snapshot for each in self._searchers)
+
     async def health(self) -> tuple[list[Body], list[str]]:
         """Return the health of the shards that answer, and the names of others."""
         return self._apart(await self._ask("/v1/health", self._all()))
